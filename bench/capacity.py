@@ -19,7 +19,7 @@ from bench.load.driver import Driver
 from bench.load.server import Served
 from bench.record.figure import Figure, Sheet
 from bench.serve import creating, patching, wide
-from podless.store import Operation, Stored
+from podless.store import Operation, StoredValue
 from podless.store.sqlite import SQLiteStore
 
 _TOGETHER = 1000  # objects of one commit
@@ -83,7 +83,7 @@ def fill(database: Path, template: bytes, count: int, size: int) -> None:
                 name = b"n%07d" % number
                 body = text.replace(b"n0000000", name)
                 key = f"/{shapes.GROUP}/{shapes.PLURAL}/default/{name.decode()}"
-                made.append(Operation(key, Stored(body, body.index(mark) + len(mark)), 0))
+                made.append(Operation(key, StoredValue(body, body.index(mark) + len(mark)), 0))
             await store.commit(made)
         await store.close()
 

@@ -34,7 +34,7 @@ from podless.http.limits import Limits
 from podless.http.listener import Listener
 from podless.http.message import Answer, HTTPRequest, Response, Sink, Stream
 from podless.http.tls import Certificates
-from podless.store import Operation, Stored
+from podless.store import Operation, StoredValue
 from podless.store.sqlite import SQLiteStore
 
 _ROOT = Path(podless.__file__).parent
@@ -264,7 +264,7 @@ async def commits(folder: Path, value: bytes, many: int) -> dict[str, tuple[floa
         cpu, wall = time.process_time(), time.perf_counter()
         for turn in range(many // together):
             keys = (f"/floor/{together}/{turn}/{place}" for place in range(together))
-            await asyncio.gather(*(store.commit([Operation(key, Stored(value), 0)]) for key in keys))
+            await asyncio.gather(*(store.commit([Operation(key, StoredValue(value), 0)]) for key in keys))
         made = many // together * together
         spent = ((time.process_time() - cpu) / made * 1e6, (time.perf_counter() - wall) / made * 1e6)
         found["a commit alone" if together == 1 else "a commit of sixteen together"] = spent

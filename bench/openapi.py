@@ -14,7 +14,7 @@ from bench.record.figure import Figure
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Strategy
 from podless.publish.openapi import v2, v3, v3pb
-from podless.publish.openapi.serve import DocumentLibrary, DocumentRequest, Reply, complete_answer
+from podless.publish.openapi.serve import DocumentLibrary, DocumentReply, DocumentRequest, complete_answer
 
 NO_RULES: Strategy[Kind] = Strategy()
 FIELDS = 72
@@ -67,7 +67,7 @@ class Timing:
         return result
 
 
-def _swagger(found: list[Kind], request: DocumentRequest) -> Reply:
+def _swagger(found: list[Kind], request: DocumentRequest) -> DocumentReply:
     library = DocumentLibrary(lambda: found)
     return complete_answer(lambda: library.answer_swagger(request))
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from podless.meta.errors import Timeout
 from podless.runtime.bounded import CACHES
-from podless.runtime.meter import LATE, METER, CPUMeter
+from podless.runtime.meter import METER, TIMEOUT_TEXT, CPUMeter
 
 T = TypeVar("T")
 _Refused = tuple[type[Exception], ...]
@@ -59,16 +59,16 @@ class Allowance(CPUMeter):
     __slots__ = ("_steps",)
 
     def __init__(self, steps: int = _ENDLESS) -> None:
-        self.left = self._steps = steps
+        self.steps_left = self._steps = steps
 
     @property
     def charged(self) -> int:
         """The steps that were charged."""
-        return self._steps - self.left
+        return self._steps - self.steps_left
 
     def check_time(self) -> None:
         """Raise Timeout: all steps are charged."""
-        raise Timeout(LATE, {})
+        raise Timeout(TIMEOUT_TEXT, {})
 
 
 def metered(meter: CPUMeter, work: Callable[[T], object], given: T, refused: _Refused = ()) -> int:
@@ -144,11 +144,11 @@ class Stretches(CPUMeter):
     __slots__ = ("count", "longest")
 
     def __init__(self) -> None:
-        self.left = self.count = self.longest = 0
+        self.steps_left = self.count = self.longest = 0
 
     def check_time(self) -> None:
         self.longest = max(self.longest, self.count)
-        self.left = self.count = 0
+        self.steps_left = self.count = 0
 
 
 def stretch(work: Callable[[], object]) -> int:

@@ -14,14 +14,14 @@ from podless.apis.layout import key_layout
 from podless.store import Store
 from podless.store.etcd.settings import Etcd
 from podless.store.etcd.store import EtcdStore
-from podless.store.history import Bounds, Keep
+from podless.store.history import HistoryBounds, Keep
 from podless.store.sqlite import SQLiteStore
 from tests.store.etcd import kine
 from tests.store.etcd.cluster import shared
 from tests.store.late import LateStore
 
 
-def _store(url: str, path: Path | None, bounds: Bounds | None = None) -> EtcdStore:
+def _store(url: str, path: Path | None, bounds: HistoryBounds | None = None) -> EtcdStore:
     """A store at a server of etcd's API; the same for the same path. bounds: of its change log."""
     below = hashlib.sha256(str(path).encode()).hexdigest()[:16] if path is not None else uuid.uuid4().hex
     return EtcdStore(Etcd(servers=(url,), prefix=f"/{below}"), key_layout(f"/{below}"), bounds=bounds)
@@ -29,7 +29,7 @@ def _store(url: str, path: Path | None, bounds: Bounds | None = None) -> EtcdSto
 
 def _etcd(path: Path | None = None, **_: object) -> EtcdStore:
     """A store of its own in the etcd that all tests share."""
-    return _store(shared().url, path, Bounds(Keep()))
+    return _store(shared().url, path, HistoryBounds(Keep()))
 
 
 def _kine(database: str) -> Callable[..., EtcdStore]:

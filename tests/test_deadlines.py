@@ -66,7 +66,7 @@ class Place(NamedTuple):
     def endpoint(self) -> WriteTarget:
         given = self.kind.api_version(self.version.name)
         struct = self.kind.struct_of(self.version)
-        shape = of_struct(struct) if struct is not None else of_schema(self.kind.structure(self.version))
+        shape = of_struct(struct) if struct is not None else of_schema(self.kind.structural_schema(self.version))
         return WriteTarget(version=given, shapes={given: shape}.get, blank={**self.head, "metadata": {}}, custom=False)
 
     def read(self, raw: bytes, media: str = "application/json") -> Object:
@@ -317,8 +317,8 @@ WALKS: dict[str, Callable[[int], Work]] = {
         partial(make_row, table_layout(SETS, SETS.versions[0])),
         lambda size: {**SET, "spec": {"template": pod(size, "containers")}},
     ),
-    "a subject": of(review._subject, lambda size: {"extra": {key: ["a"] for key in data(size)["data"]}}),
-    "many rules": of(review._listed, lambda size: [{"verbs": ["get"], "resources": ["pods"]}] * size),
+    "a subject": of(review._make_subject, lambda size: {"extra": {key: ["a"] for key in data(size)["data"]}}),
+    "many rules": of(review._format_rules, lambda size: [{"verbs": ["get"], "resources": ["pods"]}] * size),
     "rules of a schema": of(NodeRules.compile(RULED).validate, listed("a")),
 }
 

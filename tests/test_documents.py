@@ -70,7 +70,7 @@ FIGURES: Mapping[str, Figures] = {
         "# s of processor time for each piece": (offloop.SECONDS,),
         "queued for # s gets #": (fairqueue._SECONDS, errors.TooManyRequests.code),
         "take at most # s of a request, by their price, and the cache of them # MiB": (
-            allowance.MOST / 1e9,
+            allowance.FULL_ALLOWANCE / 1e9,
             patterns.MOST,
         ),
         "holds the event loop for # ms": (watchdog.LONG,),

@@ -17,7 +17,7 @@ from typing import Self
 import uvloop
 
 from bench.load import process
-from podless.store import Operation, Stored
+from podless.store import Operation, StoredValue
 from podless.store.etcd.settings import Etcd
 from podless.store.etcd.store import EtcdStore
 
@@ -109,7 +109,7 @@ async def _questions(urls: list[str], seconds: float) -> float:
 async def _transactions(urls: list[str], seconds: float, together: int) -> float:
     store = EtcdStore(Etcd(servers=urls, prefix="/bench"), interval=0)
     await store.open()
-    value = Stored(b'{"spec":"%b"}' % (b"x" * 700))
+    value = StoredValue(b'{"spec":"%b"}' % (b"x" * 700))
     until, count = time.perf_counter() + seconds, 0
 
     async def write(number: int) -> None:

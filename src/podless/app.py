@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from podless.admission import Admission
+from podless.admission import AdmissionChain
 from podless.auth.kubeconfig import by_token, make_kubeconfig
 from podless.cluster import Cluster, admin_token, make_store
 from podless.controllers.health import check_controller
@@ -22,25 +22,25 @@ from podless.http.audit.settings import Audit
 from podless.http.chain import Filter, chain_filters, list_filters
 from podless.http.current import reads_wait
 from podless.http.flows import Flows
-from podless.http.held import Held
+from podless.http.held import ClientMemory
 from podless.http.limits import Limits
 from podless.http.listener import Listener
-from podless.http.measured import Measured
+from podless.http.measured import RequestMetrics
 from podless.http.message import Handler
 from podless.http.metrics import Metrics
-from podless.http.nonresource import NonResource
-from podless.http.operations import Operations
+from podless.http.nonresource import NonResourcePaths
+from podless.http.operations import OperationPaths
 from podless.http.record import RecentRequests
-from podless.http.requestlog import RequestLog
-from podless.http.rotation import Rotation
-from podless.http.selections import Selections
+from podless.http.requestlog import RequestLogPath
+from podless.http.rotation import CertificateRotation
+from podless.http.selections import SelectorTable
 from podless.http.tls import Certificates, own_names, parse_names
 from podless.kinds.registry import Registry
 from podless.runtime.files import describe_fault, make_private, write_file
 from podless.runtime.heartbeat import Heartbeat
 from podless.runtime.option import StartError, join_lists, option, parse_seed, section
 from podless.settings import ClusterSettings
-from podless.store import NoRoom, StoreError, Unreachable, share
+from podless.store import DiskFull, StoreError, StoreUnreachable, share
 
 if TYPE_CHECKING:
     from podless.http.audit.backend import Backend
@@ -83,7 +83,7 @@ class Settings(ClusterSettings):
         metavar="DIR",
         parse=Path,
         default="podless-data",
-        without=("--memory", "keep all data in memory; nothing survives a restart"),
+        unset_flag=("--memory", "keep all data in memory; nothing survives a restart"),
     )
     bind: str = option("--bind", "address to listen on", value="127.0.0.1", metavar="ADDRESS")
     port: int = option(
@@ -104,7 +104,7 @@ class Settings(ClusterSettings):
         value=(),
         metavar="NAME,...",
         parse=parse_names,
-        many=join_lists,
+        combine=join_lists,
     )
     tls_cert: str | os.PathLike[str] | None = option(
         "--tls-cert-file",
@@ -117,7 +117,7 @@ class Settings(ClusterSettings):
     tls_key: str | os.PathLike[str] | None = option(
         "--tls-private-key-file", "private key of that certificate", value=None, metavar="FILE", parse=Path
     )
-    verbose: bool = option("--verbose", "log every request", value=False, short="-v")
+    verbose: bool = option("--verbose", "log every request", value=False, letter="-v")
     client_ca: str | os.PathLike[str] | None = option(
         "--client-ca-file",
         "PEM file with additional CAs for client certificates",
@@ -134,14 +134,14 @@ class Settings(ClusterSettings):
         value=False,
         metavar="SEED",
         parse=parse_seed,
-        alone=True,
+        bare_value=True,
     )
     console: bool = option(
         "--console",
         "serve the browser console at /console, and print a one-time link for the administrator",
         value=False,
     )
-    audit: Audit | None = section(Audit, "audit log", "audit events as in kube-apiserver", given=("path",))
+    audit: Audit | None = section(Audit, "audit log", "audit events as in kube-apiserver", any_of=("path",))
     limits: Limits = section(
         Limits, "limits", "requests beyond a limit are queued, then rejected with 429", factory=Limits
     )
@@ -227,9 +227,9 @@ class App:
         self.settings = settings
         self._requests = requests if requests is not None or not settings.enable_faults else RecentRequests()
         self._outside = [*outside, *([self._requests.filter] if self._requests is not None else [])]
-        wanted = settings.enable_faults or settings.chaos is not False
+        enable_faults = settings.enable_faults or settings.chaos is not False
         self.faults = faults
-        if faults is None and wanted:
+        if faults is None and enable_faults:
             from podless.http.faults import Faults
 
             self.faults = Faults()
@@ -241,7 +241,7 @@ class App:
         self.handler: Handler | None = None
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
         self._listener: Listener | None = None
-        self._rotation: Rotation | None = None
+        self._rotation: CertificateRotation | None = None
         self._heartbeat: Heartbeat | None = None
         self._backend: Backend | None = None
         self._console: Console | None = None
@@ -253,7 +253,7 @@ class App:
         return self.cluster.token if self.cluster is not None else ""
 
     @property
-    def admission(self) -> Admission:
+    def admission(self) -> AdmissionChain:
         """The admission plugins. You can add plugins at any time."""
         assert self.cluster is not None
         return self.cluster.admission
@@ -265,10 +265,10 @@ class App:
         """
         try:
             await self._start(listen)
-        except NoRoom:
+        except DiskFull:
             await self.stop()
             raise StartError(f"{self.settings.data}: the disk is full: make room, then start again") from None
-        except Unreachable as error:
+        except StoreUnreachable as error:
             await self.stop()
             servers = ", ".join(self.settings.etcd.servers) if self.settings.etcd is not None else ""
             raise StartError(f"{servers}: {error}: is etcd running there?" if servers else str(error)) from None
@@ -294,7 +294,7 @@ class App:
             await self._share(settings, folder, certificates)
         if settings.tls and listen:
             clients = Path(settings.client_ca) if settings.client_ca is not None else None
-            self._rotation = Rotation(certificates, _names(settings), clients)
+            self._rotation = CertificateRotation(certificates, _names(settings), clients)
             if settings.data is None and given is None and clients is None:
                 certificates.ensure_authority()  # all files are new, so they need no verification
             else:
@@ -312,7 +312,7 @@ class App:
             self.chaos = self.faults.chaos(None if settings.chaos is True else settings.chaos)
         await self._take_faults(cluster)
         cache = cluster.api.cache
-        held = Held(settings.limits.held, lambda: cache.replaced)
+        held = ClientMemory(settings.limits.held, lambda: cache.replaced)
         self.handler = self._handler(cluster, held)
         if not listen:
             return
@@ -362,12 +362,12 @@ class App:
         finally:
             await store.close()
 
-    def _handler(self, cluster: Cluster, held: Held) -> Handler:
+    def _handler(self, cluster: Cluster, held: ClientMemory) -> Handler:
         """Return the handler of a cluster's requests."""
         api = cluster.api
-        measured, auditing = Measured(Flows(api, self.settings.limits.in_flight)), self._auditing(api.registry)
+        measured, auditing = RequestMetrics(Flows(api, self.settings.limits.in_flight)), self._auditing(api.registry)
         shown = self._requests if self.settings.enable_faults else None
-        documents = NonResource(
+        documents = NonResourcePaths(
             api.registry,
             lambda: self._address,
             Metrics(
@@ -377,19 +377,19 @@ class App:
             api.off_loop,
             api.pace,
             api.authenticator.accounts,
-            Operations(api, cluster.leads, RequestLog(shown) if shown is not None else None),
+            OperationPaths(api, cluster.leads, RequestLogPath(shown) if shown is not None else None),
             api.release,
         )
-        last = APIHandler(api, documents, Selections(held))
+        last = APIHandler(api, documents, SelectorTable(held))
         faults, log = self.faults, self.settings.verbose
         read_only = self.settings.read_only
         if self.settings.console:
-            from podless.auth.issuer import Issuer
+            from podless.auth.issuer import OIDCIssuer
             from podless.http.codelogin import CodeLogin
             from podless.http.console import Console
 
             provider = self.settings.oidc
-            login = CodeLogin(Issuer(provider) if provider is not None else None)
+            login = CodeLogin(OIDCIssuer(provider) if provider is not None else None)
             self._console = Console(lambda: cluster.token, login)
         passed = list_filters(
             api,
@@ -414,15 +414,15 @@ class App:
 
     def _auditing(self, registry: Registry) -> Filter | None:
         """Return the filter that writes the audit log, None for no log. Raises BadPolicy."""
-        wanted = self.settings.audit
-        if wanted is None:
+        audit = self.settings.audit
+        if audit is None:
             return None
         from podless.http.audit import policy
         from podless.http.audit.auditor import Auditor
         from podless.http.audit.backend import Backend
 
-        rules = policy.read_policy(Path(wanted.policy)) if wanted.policy is not None else policy.METADATA
-        self._backend = Backend(Path(wanted.path), wanted.size, wanted.backups)
+        rules = policy.read_policy(Path(audit.policy)) if audit.policy is not None else policy.METADATA
+        self._backend = Backend(Path(audit.path), audit.size, audit.backups)
         self._backend.open()
         return Auditor(rules, self._backend, registry.find_struct).filter
 

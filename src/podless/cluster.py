@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from podless.admission import Admission
+from podless.admission import AdmissionChain
 from podless.apis import catalog, features, runtimeconfig, schemes
 from podless.apis.admission import make_plugins
 from podless.apis.admissionregistration.group import VALIDATING_POLICIES
@@ -25,30 +25,30 @@ from podless.apis.extensions.group import THIRD_PARTY_RESOURCES
 from podless.apis.release import facts_of
 from podless.apis.stored import note_release
 from podless.auth import accounts
-from podless.auth.accounts import Accounts
+from podless.auth.accounts import ServiceAccountTokens
 from podless.auth.authenticate import AUDIENCE, Authenticator
 from podless.auth.authorizer import AllowAll
 from podless.auth.rbac import RBAC
-from podless.auth.tokens import Tokens, read_file
+from podless.auth.tokens import StaticTokens, read_file
 from podless.auth.user import ADMIN
 from podless.cache.cache import Cache
 from podless.controllers import contents, health, workloads
 from podless.controllers.accounttokens import AccountTokens
-from podless.controllers.aggregation import Availability, Registration
-from podless.controllers.apiservices import APIServices
-from podless.controllers.contents import Contents
+from podless.controllers.aggregation import APIServiceAvailability, APIServiceRegistration
+from podless.controllers.apiservices import APIServiceController
+from podless.controllers.contents import NamespaceContents
 from podless.controllers.controller import Controller
-from podless.controllers.definitions import Definitions
-from podless.controllers.expiry import Expiry
-from podless.controllers.flowschemas import FlowSchemas
-from podless.controllers.garbage import Garbage
-from podless.controllers.health import READY, Health, Unhealthy
-from podless.controllers.initial import Initial
-from podless.controllers.namespaces import Namespaces
-from podless.controllers.quotas import Quotas
-from podless.controllers.roles import Roles
+from podless.controllers.definitions import DefinitionController
+from podless.controllers.expiry import ObjectExpiry
+from podless.controllers.flowschemas import FlowSchemaController
+from podless.controllers.garbage import GarbageCollector
+from podless.controllers.health import READY, CheckFailed, HealthChecks
+from podless.controllers.initial import InitialObjects
+from podless.controllers.namespaces import NamespaceController
+from podless.controllers.quotas import QuotaController
+from podless.controllers.roles import RoleController
 from podless.controllers.services import ServiceDependents
-from podless.controllers.thirdparty import ThirdParties
+from podless.controllers.thirdparty import ThirdPartyController
 from podless.history.definition import make_history_kind
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
@@ -66,7 +66,7 @@ from podless.verbs import storage
 from podless.verbs.call import API
 
 if TYPE_CHECKING:
-    from podless.controllers.leader import Leader
+    from podless.controllers.leader import LeaderElection
     from podless.hooks.loaded import LoadedHooks
     from podless.store.etcd.layout import KeyLayout
 
@@ -97,8 +97,8 @@ class Cluster:
         read_time: float = SECONDS,
     ) -> None:
         self.settings = settings
-        self.admission = Admission()
-        self.health = Health()
+        self.admission = AdmissionChain()
+        self.health = HealthChecks()
         self.token = ""
         self._folder = folder
         self._database = database
@@ -107,7 +107,7 @@ class Cluster:
         self._off_loop = OffLoop(worker=ParserProcess(read_time))
         self._controllers: list[Controller] = []
         self.store: Store | None = None
-        self.leader: Leader | None = None
+        self.leader: LeaderElection | None = None
         self._remote: WebhookClient | None = None
         self._hooks: LoadedHooks | None = None
         self._stopping = False
@@ -167,20 +167,32 @@ class Cluster:
     async def _start_controllers(self, api: API, meter: Meter) -> None:
         """Start the controllers, each with its health check."""
         settings = self.settings
-        third = ThirdParties(api, THIRD_PARTY_RESOURCES)
-        definitions = Definitions(api, DEFINITIONS, third.hand_over)
-        self._controllers = [Roles(api), Namespaces(api, core.NAMESPACES), third, definitions, Initial(api)]
+        third = ThirdPartyController(api, THIRD_PARTY_RESOURCES)
+        definitions = DefinitionController(api, DEFINITIONS, third.hand_over)
+        self._controllers = [
+            RoleController(api),
+            NamespaceController(api, core.NAMESPACES),
+            third,
+            definitions,
+            InitialObjects(api),
+        ]
         if settings.garbage_delay is not None:
-            self._controllers.append(Garbage(api, settings.garbage_delay))
+            self._controllers.append(GarbageCollector(api, settings.garbage_delay))
         # kube-apiserver alone does not report types, as recorded: kube-controller-manager does
         if settings.controllers:
-            from podless.controllers.typechecking import TypeChecking
+            from podless.controllers.typechecking import PolicyTypeChecking
 
-            self._controllers.append(TypeChecking(api, VALIDATING_POLICIES))
-        self._controllers += [Quotas(api, core.QUOTAS, meter), ServiceDependents(api), FlowSchemas(api)]
-        self._controllers += [of(api, API_SERVICES) for of in (Registration, APIServices, Availability)]
+            self._controllers.append(PolicyTypeChecking(api, VALIDATING_POLICIES))
+        self._controllers += [
+            QuotaController(api, core.QUOTAS, meter),
+            ServiceDependents(api),
+            FlowSchemaController(api),
+        ]
+        self._controllers += [
+            of(api, API_SERVICES) for of in (APIServiceRegistration, APIServiceController, APIServiceAvailability)
+        ]
         if not engines.ENGINES[settings.store].expires:
-            self._controllers.append(Expiry(api, core.EVENTS, settings.event_ttl))
+            self._controllers.append(ObjectExpiry(api, core.EVENTS, settings.event_ttl))
         self._controllers.append(self._contents(api))
         if settings.default_accounts:
             collect = settings.garbage_delay is not None
@@ -189,9 +201,9 @@ class Cluster:
         if settings.read_only:
             self._controllers = await self._find_readers(api)
         elif not api.store.prompt:
-            from podless.controllers.leader import Leader
+            from podless.controllers.leader import LeaderElection
 
-            self.leader = Leader(api, [each for each in self._controllers if each.leads])
+            self.leader = LeaderElection(api, [each for each in self._controllers if each.leads])
             self._controllers = [each for each in self._controllers if not each.leads]
         for controller in self._controllers:
             await controller.start()
@@ -205,7 +217,9 @@ class Cluster:
         """Return the controllers of a read-only server. Initial objects are created only if the store is empty."""
         readers = [each for each in self._controllers if not each.leads]
         records, _ = await api.store.read_range(core.NAMESPACES.prefix)
-        return [each for each in readers if not isinstance(each, Roles | Initial)] if records else readers
+        return (
+            [each for each in readers if not isinstance(each, RoleController | InitialObjects)] if records else readers
+        )
 
     async def _load_hooks(self) -> LoadedHooks | None:
         """Load the hooks of the settings. Raises StartError."""
@@ -252,21 +266,21 @@ class Cluster:
 
     def _shutdown(self) -> None:
         if self._stopping:
-            raise Unhealthy("process is shutting down")
+            raise CheckFailed("process is shutting down")
 
-    def _contents(self, api: API) -> Contents:
+    def _contents(self, api: API) -> NamespaceContents:
         """Return the controller that creates the objects of each namespace."""
         wanted = [contents.make_account(core.SERVICE_ACCOUNTS)] if self.settings.default_accounts else []
         if self.settings.root_configmaps and self._authority is not None:
             wanted.append(contents.make_certificates(core.CONFIG_MAPS, self._authority))
-        return Contents(api, core.NAMESPACES, wanted)
+        return NamespaceContents(api, core.NAMESPACES, wanted)
 
-    def _tokens(self) -> Tokens:
+    def _tokens(self) -> StaticTokens:
         self.token = admin_token(self._folder / "token")
         tokens = {self.token: ADMIN, **self.settings.tokens}
         if self.settings.token_file is not None:
             tokens |= read_file(Path(self.settings.token_file))
-        return Tokens(tokens)
+        return StaticTokens(tokens)
 
     async def _secret(self, state: State) -> bytes:
         """Return the signing key of service account tokens, which all servers of a store share."""
@@ -275,14 +289,14 @@ class Cluster:
         file.unlink(missing_ok=True)
         return secret
 
-    def _authenticator(self, cache: Cache, tokens: Tokens, secret: bytes) -> Authenticator:
+    def _authenticator(self, cache: Cache, tokens: StaticTokens, secret: bytes) -> Authenticator:
         """Return the authenticator: static tokens, service account tokens, OpenID Connect and certificates."""
         settings = self.settings
         bound = (core.SERVICE_ACCOUNTS, core.SECRETS, core.PODS, core.NODES)
         collections = [cache.collection(kind.keys) for kind in bound]
-        issuer = Accounts(secret, AUDIENCE, *collections)
+        issuer = ServiceAccountTokens(secret, AUDIENCE, *collections)
         anonymous = settings.anonymous and settings.authorization == "RBAC"
-        return Authenticator(tokens, issuer, settings.authenticators(AUDIENCE), anonymous=anonymous)
+        return Authenticator(tokens, issuer, settings.make_authenticators(AUDIENCE), anonymous=anonymous)
 
     def stopping(self) -> None:
         """Make /readyz fail, because the server is about to stop."""

@@ -63,16 +63,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the seed of chaos once for all workers of pytest-xdist, and parse the releases."""
     config.stash[_RELEASES] = _chosen(config)
-    given = config.option.podless_chaos or config.getini("podless_chaos")
-    given = getattr(config, "workerinput", {}).get("podless_chaos", given) or ""
-    if given in ("", "false"):
+    podless_chaos = config.option.podless_chaos or config.getini("podless_chaos")
+    podless_chaos = getattr(config, "workerinput", {}).get("podless_chaos", podless_chaos) or ""
+    if podless_chaos in ("", "false"):
         config.option.podless_chaos = None
-    elif given == "true":
+    elif podless_chaos == "true":
         config.option.podless_chaos = str(random.randrange(1 << 31))
-    elif given.isascii() and given.isdigit():
-        config.option.podless_chaos = given
+    elif podless_chaos.isascii() and podless_chaos.isdigit():
+        config.option.podless_chaos = podless_chaos
     else:
-        raise pytest.UsageError(f"podless_chaos: a seed is a number, not {given!r}")
+        raise pytest.UsageError(f"podless_chaos: a seed is a number, not {podless_chaos!r}")
 
 
 def _chosen(config: pytest.Config) -> list[str]:
@@ -271,12 +271,12 @@ def _sections(name: str, server: Server, begun: float) -> list[tuple[str, str]]:
     lines = [f"{time.strftime('%H:%M:%S', time.localtime(one.at))} {one}" for one in asked[-_LINES:]]
     if len(asked) > _LINES:
         lines.insert(0, f"... and {len(asked) - _LINES} before")
-    found = [(f"{name}: requests", "\n".join(lines))] if lines else []
+    result = [(f"{name}: requests", "\n".join(lines))] if lines else []
     try:
         events = [_event(event) for event in server.list("events", namespace=None)[-_LINES:]]
     except RuntimeError:  # the server has stopped, or runs on the test's own loop
-        return found
-    return [*found, (f"{name}: events", "\n".join(events))] if events else found
+        return result
+    return [*result, (f"{name}: events", "\n".join(events))] if events else result
 
 
 def _stories(name: str, server: Server, begun: float, text: str) -> list[tuple[str, str]]:
@@ -287,12 +287,12 @@ def _stories(name: str, server: Server, begun: float, text: str) -> list[tuple[s
         stories = server.stories(text, clock.time() - (time.monotonic() - begun) - _EARLIER)
     except Exception:  # the server has stopped, or runs on the test's own loop; a report must not fail
         return []
-    found = []
+    result = []
     for story in stories[:_STORIES]:
         lines = "\n".join(map(str, story)).splitlines()
         shown = lines if len(lines) <= _LINES else [f"... and {len(lines) - _LINES} lines before", *lines[-_LINES:]]
-        found.append((f"{name}: history of {story[0].shown['object']['resource']} {story[0].name}", "\n".join(shown)))
-    return found
+        result.append((f"{name}: history of {story[0].shown['object']['resource']} {story[0].name}", "\n".join(shown)))
+    return result
 
 
 def _event(event: dict[str, Any]) -> str:

@@ -9,15 +9,15 @@ from pathlib import Path
 
 from podless.apis import features, runtimeconfig
 from podless.auth.access import MODES, BadAccess
-from podless.auth.authenticate import Authenticators
+from podless.auth.authenticate import AuthenticatorOptions
 from podless.auth.user import User
 from podless.controllers import workloads
 from podless.hooks import Sources
 from podless.runtime.option import StartError, join_lists, merge_maps, option, parse_duration
 from podless.runtime.release import Release
-from podless.store import Keys
+from podless.store import ResourceKeys
 from podless.store.engines import ENGINES, EngineOptions, validate_engine
-from podless.store.history import LONG, OFF, Bounds, Keep, parse_keep, parse_log, parse_log_of
+from podless.store.history import LONG, OFF, HistoryBounds, Keep, parse_keep, parse_log, parse_log_of
 
 
 def parse_service(text: str) -> tuple[str, str]:
@@ -33,7 +33,7 @@ def parse_service(text: str) -> tuple[str, str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterSettings(Authenticators, EngineOptions):
+class ClusterSettings(AuthenticatorOptions, EngineOptions):
     """The settings of a cluster; the help text of each field describes it.
 
     token_file: in kube-apiserver's CSV format. tokens: users by token. services: host:port by namespace/name or
@@ -70,7 +70,7 @@ class ClusterSettings(Authenticators, EngineOptions):
         value=(),
         metavar="NAME,...",
         parse=workloads.parse_names,
-        many=lambda given: workloads.check_names(join_lists(given)),
+        combine=lambda given: workloads.check_names(join_lists(given)),
     )
     services: Mapping[str, str] = option(
         "--service",
@@ -79,7 +79,7 @@ class ClusterSettings(Authenticators, EngineOptions):
         factory=dict,
         metavar="NAMESPACE/NAME[:PORT]=HOST:PORT",
         parse=parse_service,
-        many=dict,
+        combine=dict,
     )
     runtime_config: Mapping[str, bool] = option(
         "--runtime-config",
@@ -87,7 +87,7 @@ class ClusterSettings(Authenticators, EngineOptions):
         factory=dict,
         metavar="API=true,...",
         parse=runtimeconfig.parse_runtime_config,
-        many=merge_maps,
+        combine=merge_maps,
     )
     kubernetes_version: str = option(
         "--kubernetes-version",
@@ -102,7 +102,7 @@ class ClusterSettings(Authenticators, EngineOptions):
         factory=dict,
         metavar="NAME=true,...",
         parse=features.parse_gates,
-        many=merge_maps,
+        combine=merge_maps,
     )
     profile: str = option(
         "--profile",
@@ -116,7 +116,7 @@ class ClusterSettings(Authenticators, EngineOptions):
         value=(),
         metavar="API,...",
         parse=runtimeconfig.parse_disabled,
-        many=join_lists,
+        combine=join_lists,
     )
     token_file: str | os.PathLike[str] | None = option(
         "--token-auth-file",
@@ -142,7 +142,7 @@ class ClusterSettings(Authenticators, EngineOptions):
         value=None,
         metavar="AGE,SIZE,NUMBER|off",
         parse=parse_log,
-        alone=LONG,
+        bare_value=LONG,
     )
     history_for: Mapping[str, Keep | None] = option(
         "--history-for",
@@ -151,7 +151,7 @@ class ClusterSettings(Authenticators, EngineOptions):
         factory=dict,
         metavar="RESOURCE=AGE,SIZE,NUMBER",
         parse=parse_log_of,
-        many=dict,
+        combine=dict,
     )
     history_authors: bool = option(
         "--history-authors",
@@ -170,7 +170,7 @@ class ClusterSettings(Authenticators, EngineOptions):
         "Python file or module with hooks: functions that validate, change and convert objects (repeatable)",
         value=(),
         metavar="FILE",
-        many=tuple,
+        combine=tuple,
     )
     reload_hooks: bool = option("--reload", "load the files of --hooks again when they change", value=False)
     tokens: Mapping[str, User] = option("", "additional bearer tokens, each with its user", factory=dict)
@@ -204,7 +204,7 @@ class ClusterSettings(Authenticators, EngineOptions):
                 raise StartError(f"services: {name!r}: {place!r}: expected 'NAMESPACE/NAME': 'HOST:PORT'") from None
 
     @property
-    def bounds(self) -> Bounds:
+    def bounds(self) -> HistoryBounds:
         """The bounds of the history log.
 
         etcd keeps no history on its own, so `--history` sets the bounds there if no other option does.
@@ -212,11 +212,11 @@ class ClusterSettings(Authenticators, EngineOptions):
         own = {}
         for resource, keep in self.history_for.items():
             plural, _, group = resource.partition(".")
-            own[Keys.of(group, plural, namespaced=True).prefix] = keep
+            own[ResourceKeys.of(group, plural, namespaced=True).prefix] = keep
         common = self.history_log
         if self.is_shared and common is None and self.history_authors:
             common = self.history
-        return Bounds(None, own, deletes=True) if common == OFF else Bounds(common, own)
+        return HistoryBounds(None, own, deletes=True) if common == OFF else HistoryBounds(common, own)
 
     @property
     def is_shared(self) -> bool:

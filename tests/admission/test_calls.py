@@ -37,7 +37,7 @@ def test_any_answer_is_a_verdict_or_is_refused(answer: Any, mutating: bool, old:
     scheme = make_review_scheme("admission.k8s.io")
     try:
         review = reviews.decode_review(json.dumps(answer).encode(), calls.REVIEWS["v1"], "admission.k8s.io/v1", scheme)
-        verdict = calls._old_verdict(review, mutating) if old else calls._verdict(review, "u", mutating)
+        verdict = calls._old_verdict(review, mutating) if old else calls._check_v1(review, "u", mutating)
     except (reviews.Undecodable, calls._MalformedAnswer):
         return
     assert mutating or not verdict.patch
@@ -51,4 +51,4 @@ def test_any_answer_is_a_verdict_or_is_refused(answer: Any, mutating: bool, old:
 def test_a_warning_that_is_given_many_times_is_kept_once() -> None:
     answer = {"uid": "u", "allowed": True, "warnings": ["a", "a", "", "b", "a"]}
     review = {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "response": answer}
-    assert calls._verdict(review, "u", mutating=False).warnings == ["a", "", "b"]
+    assert calls._check_v1(review, "u", mutating=False).warnings == ["a", "", "b"]

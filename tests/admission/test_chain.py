@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from podless import Server
-from podless.admission import CREATE, DELETE, UPDATE, Admission, AdmissionAttributes, Plugin
+from podless.admission import CREATE, DELETE, UPDATE, AdmissionAttributes, AdmissionChain, Plugin
 from podless.apis.core.admission.serviceallocator import ServiceAllocator
 from podless.apis.core.group import NAMESPACES
 from podless.codec import serializer
@@ -68,7 +68,7 @@ class Recorder(Plugin):
 
 def test_a_step_about_built_in_kinds_is_asked_about_no_other() -> None:
     step = Recorder("")
-    every = Admission([step])
+    every = AdmissionChain([step])
     made = gadgets()
     own = compile_kind(made, serializer.encode_json(made))
     for kind, known in ((own, ()), (NAMESPACES, (step,))):
@@ -77,7 +77,7 @@ def test_a_step_about_built_in_kinds_is_asked_about_no_other() -> None:
         assert every.find_mutating(CREATE, kind, "", "") == every.find_validating(CREATE, kind, "") == (step,)
         assert every.find_allocating(CREATE, kind, "") == []
         step.builtin = True
-        ours = Admission([step])
+        ours = AdmissionChain([step])
         assert ours.find_mutating(CREATE, kind, "", "") == ours.find_validating(CREATE, kind, "") == known
 
 
@@ -90,7 +90,7 @@ def test_which_steps_allocate_is_asked_once_until_the_steps_change() -> None:
             return operation == CREATE
 
     one, other = Giving(), Giving()
-    every = Admission([one])
+    every = AdmissionChain([one])
     for _ in range(2):
         assert every.find_allocating(CREATE, NAMESPACES, "") == [one]
         assert every.find_allocating(UPDATE, NAMESPACES, "") == []

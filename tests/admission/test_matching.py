@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.admission.attributes import AdmissionAttributes
-from podless.admission.matching import Concerned, Matching, Rule
-from podless.admission.subject import Subject
+from podless.admission.matching import ApplicableItems, MatchRule, ResourceMatching
+from podless.admission.subject import AdmissionSubject
 from podless.apis.core.group import CONFIG_MAPS, NAMESPACES
 from podless.auth.user import ADMIN
 from podless.kinds.kind import Kind, Version
@@ -83,15 +83,15 @@ def said(rule: dict[str, Any], review: AdmissionAttributes, version: str) -> boo
 
 @given(RULES, reviews())
 def test_a_rule_matches_what_it_says(rule: dict[str, Any], review: AdmissionAttributes) -> None:
-    made = Rule.read(rule)
+    made = MatchRule.read(rule)
     for version in VERSIONS:
         matches = made.matches(review, review.kind, Version(version))
         assert matches == said(rule, review, version)
         assert not matches or made.may_match(review.operation, review.kind, review.subresource)
 
 
-def find(matching: Matching, review: AdmissionAttributes) -> str | None:
-    subject: Any = Subject(review, None, None)  # type: ignore[arg-type]
+def find(matching: ResourceMatching, review: AdmissionAttributes) -> str | None:
+    subject: Any = AdmissionSubject(review, None, None)  # type: ignore[arg-type]
     found = asyncio.run(matching.find_version(subject))
     return found.name if found is not None else None
 
@@ -100,8 +100,8 @@ def find(matching: Matching, review: AdmissionAttributes) -> str | None:
 def test_equivalent_versions_are_found_and_the_own_one_first(
     rules: list[dict[str, Any]], review: AdmissionAttributes
 ) -> None:
-    exact = find(Matching({"matchPolicy": "Exact"}, rules), review)
-    fuzzy = find(Matching({"matchPolicy": "Equivalent"}, rules), review)
+    exact = find(ResourceMatching({"matchPolicy": "Exact"}, rules), review)
+    fuzzy = find(ResourceMatching({"matchPolicy": "Equivalent"}, rules), review)
     own = review.version.name
     assert exact == (own if any(said(rule, review, own) for rule in rules) else None)
     if exact is not None:
@@ -117,8 +117,8 @@ def test_what_is_excluded_never_matches(
     rules: list[dict[str, Any]], excluded: list[dict[str, Any]], review: AdmissionAttributes
 ) -> None:
     whole = {"matchPolicy": "Exact", "resourceRules": rules}
-    without = find(Matching.resources(whole), review)
-    found = find(Matching.resources(whole | {"excludeResourceRules": excluded}), review)
+    without = find(ResourceMatching.from_match_resources(whole), review)
+    found = find(ResourceMatching.from_match_resources(whole | {"excludeResourceRules": excluded}), review)
     hidden = any(said(rule, review, review.version.name) for rule in excluded)
     assert found == (None if hidden else without)
 
@@ -126,14 +126,14 @@ def test_what_is_excluded_never_matches(
 def test_a_namespace_is_cluster_scoped_though_it_is_in_itself() -> None:
     review = AdmissionAttributes("CREATE", NAMESPACES, NAMESPACES.versions[0], "", "x", "x", {}, None, {}, False, ADMIN)
     rule = {"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"]}
-    assert Rule.read(rule | {"scope": "Cluster"}).matches(review, review.kind, review.version)
-    assert not Rule.read(rule | {"scope": "Namespaced"}).matches(review, review.kind, review.version)
+    assert MatchRule.read(rule | {"scope": "Cluster"}).matches(review, review.kind, review.version)
+    assert not MatchRule.read(rule | {"scope": "Namespaced"}).matches(review, review.kind, review.version)
 
 
 def test_a_selector_that_is_wrong_concerns_only_the_writes_that_match() -> None:
     wrong = {"matchPolicy": "Exact", "objectSelector": {"matchLabels": {"a b": "c"}}}
     rule = {"operations": ["*"], "apiGroups": ["a.io"], "apiVersions": ["*"], "resources": ["*"]}
-    matching = Matching(wrong, [rule])
+    matching = ResourceMatching(wrong, [rule])
     for group, fails in (("a.io", True), ("b.io", False)):
         made = kind(group, "things", False)
         review = AdmissionAttributes("CREATE", made, made.versions[0], "", "", "x", {}, None, {}, False, ADMIN)
@@ -146,8 +146,8 @@ def test_a_selector_that_is_wrong_concerns_only_the_writes_that_match() -> None:
 
 def test_a_deleted_kind_is_not_kept() -> None:
     rule = {"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"]}
-    matching = Matching({}, [rule])
-    concerned: Concerned[str] = Concerned(lambda *_: True, lambda _: False)
+    matching = ResourceMatching({}, [rule])
+    concerned: ApplicableItems[str] = ApplicableItems(lambda *_: True, lambda _: False)
     concerned.set_items(["one"])
     made = kind("a.io", "things", True)
     attr = AdmissionAttributes(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from podless.runtime import slices
-from podless.runtime.slices import Slices
+from podless.runtime.slices import SlicedWork
 from tests.admission.conftest import World
 
 SLICES = 20  # that one expression takes at the least, of a slice for each look at the clock
@@ -39,9 +39,9 @@ WAYS: dict[str, Callable[[World], object]] = {
 @pytest.mark.parametrize("way", WAYS)
 def test_a_long_expression_is_evaluated_in_slices(world: World, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     count = 0
-    real = Slices.request_turn
+    real = SlicedWork.request_turn
 
-    def turn(self: Slices, took: float) -> asyncio.Future[None]:
+    def turn(self: SlicedWork, took: float) -> asyncio.Future[None]:
         nonlocal count
         count += 1
         return real(self, took)
@@ -55,7 +55,7 @@ def test_a_long_expression_is_evaluated_in_slices(world: World, way: str, monkey
 
     assert world.create("before", tags=["x"] * 300).status == 201
     monkeypatch.setattr(slices, "SLICE", -1.0)
-    monkeypatch.setattr(Slices, "request_turn", turn)
+    monkeypatch.setattr(SlicedWork, "request_turn", turn)
     without = min(turns(f"without-{place}") for place in range(3))  # controllers take some as well
     WAYS[way](world)
     assert turns("with") >= without + SLICES

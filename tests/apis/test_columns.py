@@ -22,8 +22,8 @@ HOUR_AGO = "2023-11-14T21:13:20Z"
 
 def cells(group: str, plural: str, obj: dict[str, Any]) -> dict[str, Any]:
     layout = built_in(group, plural)
-    found = layout.cells(obj, NOW)
-    row = AgeFiller(NOW).fill(make_row(layout, obj, "None"))
+    found = layout.read_cells(obj, NOW)
+    row = AgeFiller(NOW).fill_row(make_row(layout, obj, "None"))
 
     assert json.loads(row)["cells"] == found  # both ways tell the same
     return dict(zip((cell.name for cell in layout.columns), found, strict=True))

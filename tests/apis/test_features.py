@@ -27,9 +27,9 @@ def test_every_release_can_be_chosen(name: str) -> None:
     assert choose_release(name) is release
     for gate in GATES.values():
         if gate.has_effect(release.minor):
-            assert release.has(gate.name) is gate.is_on(release.minor)
+            assert release.has_feature(gate.name) is gate.is_on(release.minor)
     for change, span in CHANGES.items():
-        assert release.has(change) is covers(span, release.minor)
+        assert release.has_feature(change) is covers(span, release.minor)
 
 
 @pytest.mark.parametrize("name", [f"1.{OLDEST - 1}", f"1.{LATEST + 1}", "2", ""])
@@ -39,9 +39,9 @@ def test_other_releases_are_refused_with_those_that_there_are(name: str) -> None
 
 
 def test_a_gate_is_set_beside_what_the_release_says() -> None:
-    assert not choose_release("1.33").has("WatchList")
-    assert choose_release("1.33", {"WatchList": True}).has("WatchList")
-    assert not choose_release("1.36", {"WatchList": False}).has("WatchList")
+    assert not choose_release("1.33").has_feature("WatchList")
+    assert choose_release("1.33", {"WatchList": True}).has_feature("WatchList")
+    assert not choose_release("1.36", {"WatchList": False}).has_feature("WatchList")
 
 
 def test_only_a_release_that_is_not_recorded_reads_the_fields_that_come_with_it() -> None:

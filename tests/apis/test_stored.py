@@ -16,7 +16,7 @@ from podless.apis.features import choose_release
 from podless.apis.stored import KEY, make_read, note_release
 from podless.kinds.kind import Kind
 from podless.runtime.jsonobject import Object
-from podless.store import Operation, Record, Stored, StoreError
+from podless.store import Operation, Record, StoredValue, StoreError
 from podless.store.sqlite import SQLiteStore
 
 _PLACE = b'"resourceVersion":""'
@@ -24,7 +24,7 @@ _PLACE = b'"resourceVersion":""'
 
 def _record(obj: dict[str, Any], key: str = "/core/pods/default/a") -> Record:
     body = orjson.dumps(obj)
-    return Record(key, Stored(body, body.index(_PLACE) + len(_PLACE) - 1), 5, 5)
+    return Record(key, StoredValue(body, body.index(_PLACE) + len(_PLACE) - 1), 5, 5)
 
 
 def _pod(**spec: Any) -> dict[str, Any]:
@@ -68,7 +68,7 @@ def test_what_a_release_knows_is_read_as_it_is() -> None:
 
 @pytest.mark.parametrize("body", [b"{}", b"k8s\0x", b"[]", b'{"apiVersion":3}', b'{"apiVersion":"v1","spec":3}', b""])
 def test_what_is_no_object_is_read_as_it_is(body: bytes) -> None:
-    record = Record("/core/pods/default/a", Stored(body), 5, 5)
+    record = Record("/core/pods/default/a", StoredValue(body), 5, 5)
     assert make_read(choose_release("1.30"))(record) is record
 
 
@@ -98,7 +98,7 @@ async def test_the_releases_that_have_written_are_noted(store: SQLiteStore) -> N
 
 
 async def test_a_note_that_is_no_release_is_an_error(store: SQLiteStore) -> None:
-    await store.commit([Operation(KEY, Stored(b"x"), 0)])
+    await store.commit([Operation(KEY, StoredValue(b"x"), 0)])
     with pytest.raises(StoreError, match="'x', which is not a Kubernetes release"):
         await note_release(store, choose_release("1.36"))
 

@@ -123,14 +123,14 @@ def test_a_session_that_goes_on_is_judged_again(
     served: Server, tmp_path: Path, version: ssl.TLSVersion, early: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No certificate is sent where a session goes on. early: nobody asks before the context is let go of."""
-    trusted = clientcertificates.Handshake.trusted
+    trusted = clientcertificates.Handshake.is_trusted
 
     def ask_late(self: clientcertificates.Handshake, certificate: bytes) -> bool:
         self.end_handshake()
         return trusted(self, certificate)
 
     if early:
-        monkeypatch.setattr(clientcertificates.Handshake, "trusted", ask_late)
+        monkeypatch.setattr(clientcertificates.Handshake, "is_trusted", ask_late)
     address = served.url.removeprefix("https://").split(":")
     own = Certificates(served.authority.parent).issue_client("zoe", [], 1)
     unknown = signed_by_itself(tmp_path, -DAY, DAY)
@@ -159,13 +159,13 @@ def test_after_the_handshake_no_record_is_told_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: ssl.TLSVersion
 ) -> None:
     heard: list[bytes] = []
-    judge_message = clientcertificates.Context.judge_message
+    judge_message = clientcertificates.TLSContext.judge_message
 
-    def note(self: clientcertificates.Context, *told: Any) -> None:
+    def note(self: clientcertificates.TLSContext, *told: Any) -> None:
         heard.append(told[-1])
         judge_message(self, *told)
 
-    monkeypatch.setattr(clientcertificates.Context, "judge_message", note)
+    monkeypatch.setattr(clientcertificates.TLSContext, "judge_message", note)
     with Server(tmp_path / "data") as server:
         made = signed_by_itself(tmp_path, -DAY, DAY)
         made.maximum_version = version

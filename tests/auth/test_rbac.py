@@ -232,13 +232,13 @@ async def test_decisions_are_kept_by_their_length() -> None:
         for number in range(3):
             asked = User("ann", "", tuple(f"group-{number}-{group}" for group in range(10_000)))
             assert not authorizer.decide(asked, called(1)).allowed
-        assert authorizer.kept == 0  # the question would be in memory for as long as the answer
+        assert authorizer.cached_size == 0  # the question would be in memory for as long as the answer
         user = User("bob", "", tuple(f"group-{group}" for group in range(1000)))
         seen = []
         for number in range(2000):
             first = authorizer.decide(user, called(number))
             assert authorizer.decide(user, called(number)) is first
-            seen.append(authorizer.kept)
+            seen.append(authorizer.cached_size)
         assert max(seen) <= 8 << 20  # as many as there is room for: one goes for one that comes
         assert min(seen[1500:]) > (8 << 20) - 32_000
 
@@ -277,9 +277,9 @@ async def test_a_decision_is_not_kept_where_something_changes_meanwhile(monkeypa
     async with deciding((ROLES, "x", [rule()]), (ROLE_BINDINGS, "b", bound)) as authorizer:
 
         def compiled(role: Any) -> RoleRules:
-            authorizer._forget(())  # as if another request had its turn here
+            authorizer._drop_decisions(())  # as if another request had its turn here
             return RoleRules(role.decode()["rules"])
 
-        monkeypatch.setattr(authorizer, "_compiled", compiled)
+        monkeypatch.setattr(authorizer, "_compile_rules", compiled)
         assert authorizer.decide(User("ann"), called(1)).allowed
-        assert authorizer.kept == 0
+        assert authorizer.cached_size == 0

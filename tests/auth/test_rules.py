@@ -81,12 +81,12 @@ def filled(rule: dict[str, Any], place: int, count: int) -> list[dict[str, Any]]
 
 @given(any_rule, resources | paths, st.integers(0, 200), st.sampled_from([0, 3, 200]))
 def test_compiled_rules_allow_what_they_say(rule: dict[str, Any], asked: Attributes, place: int, count: int) -> None:
-    assert RoleRules(filled(rule, place, count)).allows(asked) == plainly(rule, asked)
+    assert RoleRules(filled(rule, place, count)).allows_request(asked) == plainly(rule, asked)
 
 
 @given(st.lists(any_rule, max_size=4), resources | paths)
 def test_several_rules_allow_what_one_of_them_says(held: list[dict[str, Any]], asked: Attributes) -> None:
-    assert RoleRules(held).allows(asked) == any(plainly(rule, asked) for rule in held)
+    assert RoleRules(held).allows_request(asked) == any(plainly(rule, asked) for rule in held)
 
 
 @given(st.lists(any_rule, max_size=3), any_rule)
@@ -125,7 +125,7 @@ def test_a_role_of_many_of_everything_costs_what_it_says() -> None:
     def confirm(size: int) -> list[dict[str, Any]]:
         wanted = {"verbs": named("v", size), "apiGroups": named("g", size), "resources": named("r", size)}
         held = [{"verbs": ["*"], "apiGroups": ["*"], "resources": named("r", size // 2)}]
-        return rules.find_missing([RoleRules(held)], [wanted], most=100)
+        return rules.find_missing([RoleRules(held)], [wanted], limit=100)
 
     assert_linear(confirm, lambda size: size, 100, charged=False)  # which is done on the loop
     assert len(confirm(1000)) == 1  # of what is missing only so much is told

@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless import Server, StartError
-from podless.auth.accounts import SECRET, Accounts, make_secret
+from podless.auth.accounts import SECRET, ServiceAccountTokens, make_secret
 from podless.auth.verdict import read_issuer
 from podless.cache.cache import Cache
 from podless.kinds.conversion import Converter
@@ -241,5 +241,5 @@ PART = st.binary(max_size=60)
 @given(head=PART, body=PART, signature=PART)
 async def test_nothing_that_we_have_not_signed_is_ours(head: bytes, body: bytes, signature: bytes) -> None:
     text = ".".join(base64.urlsafe_b64encode(part).decode().rstrip("=") for part in (head, body, signature))
-    accounts = Accounts(KEY, ISSUER, None, None)  # type: ignore[arg-type]
+    accounts = ServiceAccountTokens(KEY, ISSUER, None, None)  # type: ignore[arg-type]
     assert (await accounts.verify_token(text, (ISSUER,))).user is None

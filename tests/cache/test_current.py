@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.cache.current import RevisionQuestion
+from podless.cache.current import RevisionReader
 
 
 class Store:
@@ -20,7 +20,7 @@ class Store:
         self.revision = self.shown = 0
         self.questions: list[tuple[asyncio.Future[int], int]] = []
         self.put = 0
-        self.question = RevisionQuestion(self.ask, lambda: self.shown, self.reach)
+        self.question = RevisionReader(self.ask, lambda: self.shown, self.reach)
 
     def ask(self) -> Awaitable[int]:
         asked: asyncio.Future[int] = asyncio.get_running_loop().create_future()

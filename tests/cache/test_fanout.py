@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from podless.cache import fanout as module
 from podless.cache.entry import Entry
 from podless.cache.events import CacheEvent
-from podless.cache.fanout import Deliveries, Fanout, Follower
-from podless.store import Keys, Record, Stored
+from podless.cache.fanout import DeliveryQueue, Fanout, Follower
+from podless.store import Record, ResourceKeys, StoredValue
 from tests.conftest import tries
 
-THINGS = Keys("/g/things/", namespaced=True)
+THINGS = ResourceKeys("/g/things/", namespaced=True)
 
 
 def event(revision: int, size: int = 10) -> CacheEvent:
     key = f"/g/things/ns/{revision}"
-    return CacheEvent(key, revision, None, Entry(Record(key, Stored(b"x" * size, 0), revision, revision), THINGS))
+    return CacheEvent(key, revision, None, Entry(Record(key, StoredValue(b"x" * size, 0), revision, revision), THINGS))
 
 
 class Watcher:
@@ -58,7 +58,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("slow")
 async def test_one_event_to_many_watchers_takes_many_turns() -> None:
-    fanout = Fanout(Deliveries())
+    fanout = Fanout(DeliveryQueue())
     watchers = [Watcher(fanout) for _ in range(100)]
     fanout.queue_events([event(1)])
     assert await turns(lambda: bool(watchers[-1].told)) >= 100
@@ -67,7 +67,7 @@ async def test_one_event_to_many_watchers_takes_many_turns() -> None:
 
 @pytest.mark.usefixtures("slow")
 async def test_collections_take_turns() -> None:
-    deliveries = Deliveries()
+    deliveries = DeliveryQueue()
     long, short = Fanout(deliveries), Fanout(deliveries)
     many, one = [Watcher(long) for _ in range(100)], Watcher(short)
     long.queue_events([event(1)])
@@ -79,7 +79,7 @@ async def test_collections_take_turns() -> None:
 
 @pytest.mark.usefixtures("slow")
 async def test_what_comes_in_meanwhile_is_told_next_and_together() -> None:
-    fanout = Fanout(Deliveries())
+    fanout = Fanout(DeliveryQueue())
     watchers = [Watcher(fanout) for _ in range(20)]
     fanout.queue_events([event(1)])
     await turns(lambda: bool(watchers[3].told))
@@ -91,7 +91,7 @@ async def test_what_comes_in_meanwhile_is_told_next_and_together() -> None:
 
 
 async def test_events_are_pending_until_every_watcher_has_them() -> None:
-    deliveries = Deliveries()
+    deliveries = DeliveryQueue()
     fanout = Fanout(deliveries)
     watcher = Watcher(fanout)
     for revision in (1, 2):  # the second one waits for the end of the pause after the first
@@ -102,7 +102,7 @@ async def test_events_are_pending_until_every_watcher_has_them() -> None:
 
 
 async def test_batches_are_bounded_in_bytes() -> None:
-    fanout = Fanout(Deliveries())
+    fanout = Fanout(DeliveryQueue())
     watcher = Watcher(fanout)
     fanout.queue_events([event(revision, 100_000) for revision in range(1, 21)])
     await turns(lambda: len(watcher.told) == 20)
@@ -112,7 +112,7 @@ async def test_batches_are_bounded_in_bytes() -> None:
 
 @pytest.mark.usefixtures("slow")
 async def test_a_watcher_that_catches_up_hears_of_nothing_twice() -> None:
-    fanout = Fanout(Deliveries())
+    fanout = Fanout(DeliveryQueue())
     watchers = [Watcher(fanout) for _ in range(20)]
     fanout.queue_events([event(1)])
     await turns(lambda: bool(watchers[0].told))
@@ -129,7 +129,7 @@ async def test_a_watcher_that_catches_up_hears_of_nothing_twice() -> None:
 async def test_who_is_too_far_behind_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_BEHIND", 100_000)
     monkeypatch.setattr(module, "_TOGETHER", 1000)
-    fanout = Fanout(Deliveries())
+    fanout = Fanout(DeliveryQueue())
     watchers = [Watcher(fanout) for _ in range(20)]
     fanout.queue_events([event(1, 2000)])
     await turns(lambda: bool(watchers[0].told))
@@ -146,7 +146,7 @@ async def test_who_is_too_far_behind_ends(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 async def test_what_fails_keeps_nobody_else_from_hearing(caplog: pytest.LogCaptureFixture) -> None:
-    fanout = Fanout(Deliveries())
+    fanout = Fanout(DeliveryQueue())
 
     def fail(events: Sequence[CacheEvent]) -> None:
         raise ValueError("x")
@@ -169,7 +169,7 @@ def test_every_watcher_hears_of_all_since_it_came_once_and_in_order(plan: list[t
     """pace: how many are told in a turn of the loop."""
 
     async def play() -> None:
-        fanout = Fanout(Deliveries())
+        fanout = Fanout(DeliveryQueue())
         revision = 0
         watchers: list[tuple[Watcher, int]] = []
         gone: list[tuple[Watcher, int]] = []

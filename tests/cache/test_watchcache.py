@@ -14,19 +14,19 @@ from podless.cache.cache import Cache
 from podless.cache.entry import Entry
 from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
-from podless.store import Compacted, Keys, Operation, Stored
+from podless.store import HistoryCompacted, Operation, ResourceKeys, StoredValue
 from podless.store.sqlite import SQLiteStore
 from tests.conftest import tries
 
 PREFIX = "/g/things/"
-THINGS = Keys(PREFIX, namespaced=True)
+THINGS = ResourceKeys(PREFIX, namespaced=True)
 NAMES = ["ns1/a", "ns1/b", "ns2/a", "ns1/c"]
 
 
-def value(number: int) -> Stored:
+def value(number: int) -> StoredValue:
     """An object with a hole for its revision."""
     head, tail = b'{"metadata":{"labels":{"n":"%d"},"resourceVersion":"' % number, b'"}}'
-    return Stored(head + tail, len(head))
+    return StoredValue(head + tail, len(head))
 
 
 class World:
@@ -116,7 +116,7 @@ def test_past_states_and_events_are_those_of_the_model(
 async def test_replaced_states_do_not_fill_the_memory() -> None:
     world = World()
     collection = await world.open(early=True)
-    big = Stored(b'{"metadata":{"resourceVersion":"' + b"x" * (1 << 20), 32)
+    big = StoredValue(b'{"metadata":{"resourceVersion":"' + b"x" * (1 << 20), 32)
     revision = 0
     for _ in range(20):
         revision = await world.store.commit([Operation(PREFIX + "ns1/big", big, revision)])
@@ -130,7 +130,7 @@ async def test_a_page_starts_after_a_key_and_tells_what_is_left() -> None:
     collection = await world.open(early=True)
     for name in NAMES:
         await world.write(name, 1)
-    entries, left = collection.entries_under(PREFIX, most=2)
+    entries, left = collection.entries_under(PREFIX, limit=2)
     assert ([entry.key for entry in entries], left) == ([PREFIX + "ns1/a", PREFIX + "ns1/b"], 2)
     entries, left = collection.entries_under(PREFIX, PREFIX + "ns1/b\0")
     assert ([entry.key for entry in entries], left) == ([PREFIX + "ns1/c", PREFIX + "ns2/a"], 0)
@@ -147,7 +147,7 @@ async def test_what_a_watcher_is_shown_of_a_deleted_object_is_its_last_state_at_
     await world.write("ns1/a", None)
     before = caught[0].before
     assert before is not None
-    last = caught[0].last(before)
+    last = caught[0].leave_selection(before)
     assert last.body == before.body.replace(b'"1"', b'"2"')
     assert (last.name, last.namespace, last.labels) == ("a", "ns1", {"n": "7"})
     leave()
@@ -160,7 +160,7 @@ async def test_history_from_before_the_resource_is_refused() -> None:
     world = World()
     collection = await world.open(early=True)
     await world.write("ns1/a", 1)
-    with pytest.raises(Compacted):
+    with pytest.raises(HistoryCompacted):
         await collection.changes_since(0, 1)
     await world.store.close()
 
@@ -229,7 +229,7 @@ def test_labels_looked_for_while_the_state_is_read_anew_are_those_of_the_new_sta
             return await read()
 
         collection._read_entries = read_late  # type: ignore[method-assign]
-        await collection.reload()
+        await collection.reload_state()
         collection.index_label("n")
         found = [collection.entries_labelled(PREFIX, "n", [value]) or [] for value in ("1", "2")]
         assert [[entry.name for entry in entries] for entries in found] == [[], ["a"]]

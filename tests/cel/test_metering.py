@@ -10,7 +10,7 @@ import pytest
 
 from podless.cel import CostExceeded, compile, patterns, types
 from podless.codec import patterns as parsing
-from podless.runtime.allowance import ALLOWANCE, Allowance
+from podless.runtime.allowance import ALLOWANCE, TimeAllowance
 from podless.runtime.meter import METER
 from tests import cost
 
@@ -83,7 +83,7 @@ def matching(texts: list[str]) -> bool:
     program = compile("p.all(x, 'abcx'.matches(x))", VARIABLES)
 
     def run() -> bool:
-        ALLOWANCE.set(Allowance())
+        ALLOWANCE.set(TimeAllowance())
         found: bool = program.evaluate({"p": texts})
         return found
 
@@ -126,7 +126,7 @@ def test_a_request_has_one_allowance(compiled: list[str]) -> None:
     program = compile("p.all(x, 'abcx'.matches(x))", VARIABLES)
 
     def run() -> int:
-        ALLOWANCE.set(Allowance())
+        ALLOWANCE.set(TimeAllowance())
         refused = 0
         for place in range(40):
             try:

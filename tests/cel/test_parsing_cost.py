@@ -35,7 +35,7 @@ class _Looks(Allowance):
 
     def check_time(self) -> None:
         self.looks += 1
-        self.left = 1024
+        self.steps_left = 1024
 
 
 def test_a_long_expression_can_pause_within() -> None:

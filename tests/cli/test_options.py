@@ -124,10 +124,10 @@ def test_each_engine_has_its_own_history() -> None:
     given = parsed(*etcd, "--etcd-compaction-interval", "0")
     assert given.etcd is not None
     assert given.etcd.compaction == 0.0
-    assert parsed(*etcd, "--history", "2h").bounds.all == Keep(age=7200.0)
-    assert parsed(*etcd, "--history-log", "3h,1Gi,7").bounds.all == Keep(3 * 3600.0, 1 << 30, 7)
-    assert not parsed(*etcd, "--no-history-authors").bounds.keeps
-    assert not parsed("--history", "2h").bounds.keeps
+    assert parsed(*etcd, "--history", "2h").bounds.default == Keep(age=7200.0)
+    assert parsed(*etcd, "--history-log", "3h,1Gi,7").bounds.default == Keep(3 * 3600.0, 1 << 30, 7)
+    assert not parsed(*etcd, "--no-history-authors").bounds.keeps_any
+    assert not parsed("--history", "2h").bounds.keeps_any
     with pytest.raises(StartError, match="--etcd-compaction-interval requires --etcd-servers"):
         parsed("--etcd-compaction-interval", "1m")
 

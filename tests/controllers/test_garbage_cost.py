@@ -7,11 +7,11 @@ import json
 from types import SimpleNamespace
 from typing import Any
 
-from podless.controllers.garbage import Garbage, Graph, GraphOwner
+from podless.controllers.garbage import GarbageCollector, GraphOwner, OwnerGraph
 from podless.offload.offloop import OffLoop
 from podless.store import StoreChange
 from podless.store.contract import Record
-from podless.store.keys import Stored
+from podless.store.keys import StoredValue
 from tests.cost import Lines
 
 LONG = 2000  # references of an object
@@ -24,7 +24,7 @@ def key(name: str) -> str:
 def changed(name: str, owners: int) -> StoreChange:
     references = [{"apiVersion": "v1", "kind": "K", "name": f"n{n}", "uid": f"u{n}"} for n in range(owners)]
     value = json.dumps({"metadata": {"ownerReferences": references}}, separators=(",", ":")).encode()
-    return StoreChange(key(name), 1, Record(key(name), Stored(value), 1, 1))
+    return StoreChange(key(name), 1, Record(key(name), StoredValue(value), 1, 1))
 
 
 def deleted(name: str) -> StoreChange:
@@ -36,7 +36,7 @@ class Served:
 
     def __init__(self) -> None:
         api: Any = SimpleNamespace(off_loop=OffLoop(), registry=_Registry())
-        self.garbage = Garbage(api, 0.0)
+        self.garbage = GarbageCollector(api, 0.0)
         self.lines = 0
 
     def commit(self, *changes: StoreChange) -> None:
@@ -46,7 +46,7 @@ class Served:
         self.lines = count.number
 
     def owners(self, name: str) -> int:
-        return len(self.garbage._graph.owners(key(name)))
+        return len(self.garbage._graph.list_owners(key(name)))
 
 
 class _Registry:
@@ -106,13 +106,13 @@ def test_a_change_comes_after_those_that_wait() -> None:
 
 
 def test_the_other_owners_of_a_dependent_cost_nothing() -> None:
-    graph, counts = Graph(), []
+    graph, counts = OwnerGraph(), []
     for others in (0, LONG):
         owners = [GraphOwner("", "K", f"n{number}", "u", False) for number in range(others)]
         graph.put_owners(key("a"), [*owners, GraphOwner("", "K", "wanted", "u", False)])
         count = Lines()
         with count:
-            found = graph.dependents("", "K", "wanted")
+            found = graph.list_dependents("", "K", "wanted")
         assert len(found) == 1
         counts.append(count.number)
     assert counts[1] <= counts[0] + 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.controllers.garbage import Graph, GraphOwner
+from podless.controllers.garbage import GraphOwner, OwnerGraph
 
 KEYS = st.sampled_from([f"/example.com/gadgets/default/{name}" for name in "abcd"])
 OWNERS = st.builds(
@@ -21,7 +21,7 @@ STEPS = st.lists(st.tuples(KEYS, st.lists(OWNERS, max_size=3)))
 
 @given(STEPS)
 def test_it_knows_what_was_said_last(steps: list[tuple[str, list[GraphOwner]]]) -> None:
-    graph, model = Graph(), dict[str, list[GraphOwner]]()
+    graph, model = OwnerGraph(), dict[str, list[GraphOwner]]()
     for key, owners in steps:
         if owners:
             graph.put_owners(key, owners)
@@ -29,11 +29,11 @@ def test_it_knows_what_was_said_last(steps: list[tuple[str, list[GraphOwner]]]) 
             assert graph.remove_object(key) == tuple(model.get(key, ()))
         model[key] = owners
     for key, owners in model.items():
-        assert graph.owners(key) == tuple(owners)
+        assert graph.list_owners(key) == tuple(owners)
     for group in ("", "example.com"):
         for name in "ab":
             wanted = {(k, o) for k, owners in model.items() for o in owners if (o.group, o.name) == (group, name)}
-            assert set(graph.dependents(group, "Gadget", name)) == wanted
+            assert set(graph.list_dependents(group, "Gadget", name)) == wanted
 
 
 def test_a_reference_is_read_without_its_version() -> None:

@@ -14,7 +14,7 @@ from podless.apis.core.group import NAMESPACES, SERVICE_ACCOUNTS
 from podless.cluster import Cluster
 from podless.controllers import leader
 from podless.settings import ClusterSettings
-from podless.store import Operation, Stored
+from podless.store import Operation, StoredValue
 from podless.store.etcd.settings import Etcd
 from podless.verbs import storage
 from tests.store.etcd.cluster import shared
@@ -91,7 +91,7 @@ async def test_one_that_was_suspended_cannot_write_when_it_wakes_up(servers: lis
 
 
 async def _plan(key: str) -> list[Operation]:
-    return [Operation(key, Stored(b"1"), 0)]
+    return [Operation(key, StoredValue(b"1"), 0)]
 
 
 async def test_it_stops_also_where_that_is_said_as_a_look_ends(
@@ -105,7 +105,7 @@ async def test_it_stops_also_where_that_is_said_as_a_look_ends(
         if stopping.empty():
             stopping.put_nowait(asyncio.get_running_loop().create_task(running.stop()))
 
-    monkeypatch.setattr(running, "_turn", turn)
+    monkeypatch.setattr(running, "_renew_lease", turn)
     running._look.set()
     async with asyncio.timeout(60):
         await (await stopping.get())

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from podless.app import App, Settings
-from podless.store import Operation, Stored
+from podless.store import Operation, StoredValue
 from tests.conftest import CRDS, definition
 from tests.controllers.test_definitions import Direct, conditions
 from tests.store.late import LateStore
@@ -112,6 +112,6 @@ async def test_a_handler_that_fails_keeps_no_writer_waiting() -> None:
     store = app.cluster.store
     assert store is not None
     store.watch("/", await store.read_revision(), fails)
-    writes = (store.commit([Operation(f"/g/r/{place}", Stored(b""), 0)]) for place in range(3))
+    writes = (store.commit([Operation(f"/g/r/{place}", StoredValue(b""), 0)]) for place in range(3))
     await asyncio.wait_for(asyncio.gather(*writes), 60)
     await app.stop()

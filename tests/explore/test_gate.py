@@ -62,7 +62,7 @@ class _Sink:
         self.events.append(orjson.loads(data)["type"])
         return True
 
-    def pull(self, pieces: Iterator[bytes]) -> None:
+    def send_initial(self, pieces: Iterator[bytes]) -> None:
         pass
 
     def end(self) -> None:

@@ -6,20 +6,20 @@ import json
 from typing import Any
 
 from podless.explore.states import State, StateReader, compare_states
-from podless.store.keys import Stored
+from podless.store.keys import StoredValue
 
 
-def _records(**objects: dict[str, Any]) -> dict[str, Stored]:
+def _records(**objects: dict[str, Any]) -> dict[str, StoredValue]:
     """Return objects by the names of config maps, as a store keeps them."""
     found = {}
     for name, obj in objects.items():
         whole = {"kind": "ConfigMap", **obj, "metadata": {"name": name, **obj.get("metadata", {})}}
         data = json.dumps(whole | {"resourceVersion": ""}).encode()
-        found[f"/core/configmaps/default/{name}"] = Stored(data, len(data) - 2)
+        found[f"/core/configmaps/default/{name}"] = StoredValue(data, len(data) - 2)
     return found
 
 
-def _read(records: dict[str, Stored], generated: dict[str, str] | None = None, *ignore: str) -> State:
+def _read(records: dict[str, StoredValue], generated: dict[str, str] | None = None, *ignore: str) -> State:
     return StateReader({}, ignore).read_state(records, generated or {})
 
 

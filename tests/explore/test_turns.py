@@ -109,7 +109,7 @@ class _Sink:
         self.sent.append(data)
         return True
 
-    def pull(self, pieces: Iterator[bytes]) -> None:
+    def send_initial(self, pieces: Iterator[bytes]) -> None:
         self.sent += pieces
 
     def end(self) -> None:

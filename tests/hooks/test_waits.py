@@ -25,7 +25,7 @@ from podless.kinds.kind import Kind
 from podless.remote.cluster import Refused
 from podless.runtime import meter
 from podless.runtime.jsonobject import Object
-from podless.store import Stored
+from podless.store import StoredValue
 from podless.testing.ask import ask_app, path_of
 from podless.verbs import storage
 
@@ -157,7 +157,7 @@ async def test_calls_that_hold_the_loop_for_long_are_awaited(
     def check() -> None:
         pass
 
-    made = pool.Pool((), hooks.find_hooks({"check": check}))
+    made = pool.WorkerPool((), hooks.find_hooks({"check": check}))
     await made.load_hooks()
     try:
         for _ in range(5):
@@ -197,10 +197,10 @@ def restart(obj, body, request):
 
 
 @asynccontextmanager
-async def opened(folder: Path, app: str = APP) -> AsyncIterator[pool.Pool]:
+async def opened(folder: Path, app: str = APP) -> AsyncIterator[pool.WorkerPool]:
     path = folder / "app.py"
     path.write_text(app)
-    made = pool.Pool([str(path)])
+    made = pool.WorkerPool([str(path)])
     await made.load_hooks()
     try:
         yield made
@@ -208,7 +208,7 @@ async def opened(folder: Path, app: str = APP) -> AsyncIterator[pool.Pool]:
         made.close()
 
 
-def ask(made: pool.Pool, do: str = "", seconds: float = 120.0) -> asyncio.Future[bytes | None]:
+def ask(made: pool.WorkerPool, do: str = "", seconds: float = 120.0) -> asyncio.Future[bytes | None]:
     return made.call_hook("validate", "check", (b"", b'{"do":"%s"}' % do.encode(), b""), seconds)
 
 
@@ -264,7 +264,7 @@ async def test_all_calls_are_answered_while_one_of_them_loops(tmp_path: Path) ->
 
 
 def ask_alone(
-    made: pool.Pool, do: str = "", seconds: float = 120.0, meanwhile: Callable[[], object] | None = None
+    made: pool.WorkerPool, do: str = "", seconds: float = 120.0, meanwhile: Callable[[], object] | None = None
 ) -> Coroutine[Any, Any, bytes | None]:
     """Ask as after a turn of the loop with one question."""
     made._lonely, made._blocked = 1, 0.0
@@ -321,7 +321,7 @@ async def test_an_object_is_encoded_once_and_only_if_it_is_stored(monkeypatch: p
     encoded: list[str] = []
     encode = storage.encode_stored
 
-    def noting(kind: Kind, obj: Object) -> Stored:
+    def noting(kind: Kind, obj: Object) -> StoredValue:
         if kind.plural == "configmaps":
             encoded.append(obj["metadata"]["name"])
         return encode(kind, obj)

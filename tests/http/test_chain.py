@@ -13,7 +13,7 @@ from greenlet import getcurrent
 from podless.auth.attributes import Attributes
 from podless.auth.authenticate import Authenticator
 from podless.auth.authorizer import AllowAll, Decision
-from podless.auth.tokens import Tokens
+from podless.auth.tokens import StaticTokens
 from podless.auth.user import ANONYMOUS, User
 from podless.http.chain import chain_filters, list_filters
 from podless.http.deadline import parse_duration
@@ -55,7 +55,7 @@ def api(authorizer: AllowAll | None = None) -> Any:
     return cast(
         Any,
         SimpleNamespace(
-            authenticator=Authenticator(Tokens({"z": ZOE})),
+            authenticator=Authenticator(StaticTokens({"z": ZOE})),
             authorizer=authorizer or AllowAll(),
             cache=SimpleNamespace(fresh=True),
             store=SimpleNamespace(prompt=True),

@@ -10,7 +10,7 @@ import pytest
 
 from podless import Server
 from podless.auth.access import OIDC
-from podless.auth.issuer import Issuer, ProviderUnreachable
+from podless.auth.issuer import OIDCIssuer, ProviderUnreachable
 from podless.http.codelogin import BEGIN, PROVIDER, RENEW, REVOKE, TOKEN, CodeLogin
 from podless.http.message import HTTPRequest
 from tests.auth.provider import Provider
@@ -72,7 +72,7 @@ def test_an_unreachable_provider_is_named() -> None:
         assert redeem(lonely, GIVEN)[0] == 502
 
 
-class Counted(Issuer):
+class Counted(OIDCIssuer):
     """A provider that answers when it is told to. asked: the number of discoveries."""
 
     def __init__(self) -> None:
@@ -80,7 +80,7 @@ class Counted(Issuer):
         self.asked = 0
         self.ready = asyncio.Event()
 
-    async def discover(self) -> dict[str, Any]:
+    async def read_discovery(self) -> dict[str, Any]:
         self.asked += 1
         await self.ready.wait()
         raise ProviderUnreachable("down")
@@ -90,10 +90,10 @@ async def test_requests_at_once_are_bounded() -> None:
     issuer = Counted()
     login = CodeLogin(issuer)
     request = HTTPRequest("POST", TOKEN, {"origin": "https://127.0.0.1:2"})
-    waiting = [asyncio.ensure_future(login.answer(request, GIVEN)) for _ in range(4)]
+    waiting = [asyncio.ensure_future(login.answer_post(request, GIVEN)) for _ in range(4)]
     waiting += [asyncio.ensure_future(login.begin_login()) for _ in range(4)]
     await asyncio.sleep(0)
-    assert (await login.answer(request, GIVEN))[0] == 429
+    assert (await login.answer_post(request, GIVEN))[0] == 429
     assert (await login.begin_login())[0] == 429
     issuer.ready.set()
     assert [status for status, _ in await asyncio.gather(*waiting)] == [502] * 8

@@ -270,7 +270,7 @@ def test_answers_of_webhooks(form: str) -> None:
     scheme = make_review_scheme("admission.k8s.io")
 
     def read(raw: bytes) -> None:
-        calls._verdict(reviews.decode_review(raw, calls.REVIEWS["v1"], "admission.k8s.io/v1", scheme), "u", True)
+        calls._check_v1(reviews.decode_review(raw, calls.REVIEWS["v1"], "admission.k8s.io/v1", scheme), "u", True)
 
     assert_linear(read, ANSWERS[form], 200, (reviews.Undecodable, calls._MalformedAnswer))
 
@@ -282,7 +282,7 @@ def test_patches_of_webhooks() -> None:
         obj = named({"apiVersion": "v1", "kind": "ConfigMap", "data": dict.fromkeys(numbers(size, "d"), "v")})
         return obj, json.dumps(steps).encode()
 
-    assert_linear(lambda given: patches.apply_json_patch(*given), make, 100, (APIError, patches.Unfit))
+    assert_linear(lambda given: patches.apply_json_patch(*given), make, 100, (APIError, patches.InvalidChange))
 
 
 PATHS = [".a", "[*]", "['a']", "..a", "[0]", "[?(@.a=='b')]", "{.a}", "[", "'", "\\.", "[1:2]", "[0,1,2]"]
@@ -302,14 +302,14 @@ def test_the_audit_log() -> None:
     def tell(size: int) -> None:
         request = HTTPRequest("POST", "/x", {"x-forwarded-for": "1.1.1.1," * size, "user-agent": "é" * size * 20})
         request.peer = "2.2.2.2"
-        auditor._sources(request)
-        auditor._agent(request.headers["user-agent"])
+        auditor._find_source_ips(request)
+        auditor._cut_user_agent(request.headers["user-agent"])
         names = numbers(size, "n")
-        auditor._user(User("u", "", tuple(names), dict.fromkeys(names, ("v",))))
+        auditor._describe_user(User("u", "", tuple(names), dict.fromkeys(names, ("v",))))
         body = {"metadata": {"name": "x", "managedFields": [{}] * size}, "items": [{"metadata": {}}] * size}
         sent = auditor.read_body(
             json.dumps(body).encode(), "application/json", Attributes("create"), Registry().find_struct
         )
-        auditor._line({"requestObject": sent})
+        auditor._encode_event({"requestObject": sent})
 
     assert_linear(tell, lambda size: size, 200, charged=False)  # which is done on the loop

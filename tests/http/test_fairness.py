@@ -155,7 +155,7 @@ async def test_what_waits_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -
 
 
 class Wire(Sink):
-    def pull(self, pieces: Any) -> None:
+    def send_initial(self, pieces: Any) -> None:
         pass
 
     def send(self, data: bytes) -> bool:

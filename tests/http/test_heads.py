@@ -141,7 +141,7 @@ def test_no_more_are_remembered_than_may_be() -> None:
     for number in range(1000):
         told = Told(heads)
         told.parser.feed(b"GET / HTTP/1.1\r\nHost: h%d\r\n\r\n" % number)
-    assert len(heads._known) == 256
+    assert len(heads._cached) == 256
     long = b"GET / HTTP/1.1\r\nHost: h\r\nX: %b\r\n\r\n" % (b"x" * 4096)
     told = Told(heads)
     for _ in range(2):

@@ -173,7 +173,7 @@ async def test_objects_and_lists_can_be_read_at_every_revision_that_is_kept() ->
         store = app.cluster.store  # type: ignore[union-attr]
         while store._window._busy:  # type: ignore[union-attr] # noqa: ASYNC110
             await asyncio.sleep(0)
-        assert store.compacted > int(made["metadata"]["resourceVersion"])  # type: ignore[union-attr]
+        assert store.compacted_revision > int(made["metadata"]["resourceVersion"])  # type: ignore[union-attr]
         for revision, value in states.items():
             at = {"resourceVersion": revision, "resourceVersionMatch": "Exact"}
             assert (await ask_app(app, "GET", f"{path}/one", **at))["data"] == {"n": value}
@@ -217,7 +217,7 @@ async def test_pages_of_an_earlier_list_are_read_in_parts(monkeypatch: pytest.Mo
         while store._window._busy:  # noqa: ASYNC110
             await asyncio.sleep(0.001)
         revision = made["metadata"]["resourceVersion"]
-        assert store.compacted > int(revision)
+        assert store.compacted_revision > int(revision)
         monkeypatch.setattr(store, "read_range_at", None)  # which reads all objects
         for selector, step in itertools.product(("", "odd=0"), (1, 2, 3, 100)):
             query = {"resourceVersion": revision, "resourceVersionMatch": "Exact", "limit": str(step)}
@@ -368,7 +368,11 @@ async def test_states_authors_and_differences_are_those_that_were_written(seed: 
     chance = random.Random(seed)
     model: list[tuple[str, str, str, dict[str, str] | None]] = []  # revision, user, name, data
     state: dict[str, dict[str, str]] = {}
-    options: Any = {"history": Keep(1e9, 1 << 40, 10), "history_log": Keep(1e9, 1 << 40, 1 << 40), "tokens": USERS}
+    options: Any = {
+        "history": Keep(1e9, 1 << 40, 10),
+        "history_log": Keep(1e9, 1 << 40, 1 << 40),
+        "tokens": USERS,
+    }
     base = path_of("default", "configmaps")
     for round_ in range(3):
         async with Server(tmp_path / "data", **options) as server:

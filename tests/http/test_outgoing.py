@@ -18,7 +18,7 @@ from podless.auth.user import User
 from podless.http import listener as listener_module
 from podless.http import lists, outgoing
 from podless.http.limits import Limits
-from podless.http.message import Answer, HTTPRequest, Pending, Pieces, Response, Sink, Stream
+from podless.http.message import Answer, HTTPRequest, LazyBody, Pending, Response, Sink, Stream
 from podless.runtime import pace
 from tests.conftest import Client as Plain
 from tests.http.test_connection import Client, serving
@@ -55,10 +55,10 @@ class Making:
     def handler(self, request: HTTPRequest) -> Answer | Pending:
         if request.path == "/stream":
             return Stream(self._start)
-        return Response(200, Pieces(self.pieces))
+        return Response(200, LazyBody(self.pieces))
 
     def _start(self, sink: Sink) -> Callable[[], None]:
-        sink.pull(self.pieces())
+        sink.send_initial(self.pieces())
         sink.send(b"y" * 10)
         sink.end()
         return lambda: None
@@ -90,13 +90,13 @@ async def test_pieces_are_made_as_the_client_reads(path: bytes) -> None:
         wire(client.writer).pause_reading()
         client.send(GET % path)
         assert await making.settled() < 350
-        held = connect.listener._shared.held
-        assert 0 < held.held < 1 << 20
+        held = connect.listener._shared.memory
+        assert 0 < held.total < 1 << 20
         wire(client.writer).resume_reading()
         _, headers, body = await client.answer()
         assert headers["transfer-encoding"] == "chunked"
         assert len(body) == 400 * 50_000 + (10 if path == b"stream" else 0)
-        assert held.held == 0
+        assert held.total == 0
         client.send(GET % path)  # the connection goes on
         assert (await client.answer())[0] == 200
 
@@ -118,7 +118,7 @@ async def test_pieces_that_take_time_to_make_leave_turns_to_others(monkeypatch: 
             made += 1
             yield b"x" if number % 2 else b""
 
-    async with serving(lambda request: Response(200, Pieces(counted))) as opened:
+    async with serving(lambda request: Response(200, LazyBody(counted))) as opened:
         connect: Any = opened
         client = await connect()
         client.send(GET % b"")
@@ -145,7 +145,7 @@ async def test_an_answer_that_cannot_be_made_to_its_end_ends_the_connection() ->
         yield b"x"
         raise ValueError
 
-    async with serving(lambda request: Response(200, Pieces(failing))) as opened:
+    async with serving(lambda request: Response(200, LazyBody(failing))) as opened:
         connect: Any = opened
         client = await connect()
         client.send(GET % b"")
@@ -164,7 +164,7 @@ async def test_who_reads_nothing_is_cut_off(path: bytes, monkeypatch: pytest.Mon
         client.send(GET % path)
         await until(lambda: connect.listener.connections)
         await until(lambda: not connect.listener.connections)
-        assert connect.listener._shared.held.held == 0
+        assert connect.listener._shared.memory.total == 0
         assert making.made < 400
 
 
@@ -182,15 +182,15 @@ async def test_streams_that_are_not_read_are_bounded_together() -> None:
             wire(client.writer).pause_reading()
             client.send(GET % b"")
         await until(lambda: len(sinks) == len(clients))
-        held = connect.listener._shared.held
+        held = connect.listener._shared.memory
         going = set(sinks)
         for _ in range(400):
             going = {sink for sink in going if sink.send(b"z" * 50_000)}
-            assert held.held <= 2 << 20  # a user's half
+            assert held.total <= 2 << 20  # a user's half
             await asyncio.sleep(0)
         assert len(going) < len(clients)
         assert held.cuts > 0
-    assert held.held == 0
+    assert held.total == 0
 
 
 async def test_one_answer_alone_always_goes_out_and_one_without_room_is_refused(
@@ -203,10 +203,10 @@ async def test_one_answer_alone_always_goes_out_and_one_without_room_is_refused(
     async with serving(handler, held=16 << 20) as opened:
         connect: Any = opened
         one, two = await connect(), await connect()
-        held = connect.listener._shared.held
+        held = connect.listener._shared.memory
         wire(one.writer).pause_reading()
         one.send(GET % b"a")
-        await until(lambda: held.held > 20 << 20)
+        await until(lambda: held.total > 20 << 20)
         two.send(GET % b"b")
         code, headers, body = await two.answer()
         assert (code, headers["retry-after"]) == (429, "1")
@@ -216,21 +216,21 @@ async def test_one_answer_alone_always_goes_out_and_one_without_room_is_refused(
         assert len((await one.answer())[2]) == 20 << 20
         two.send(GET % b"b")
         assert len((await two.answer())[2]) == 24 << 20
-        assert held.held == 0
+        assert held.total == 0
 
 
 async def test_what_a_piecewise_answer_is_made_of_is_on_the_account() -> None:
-    body = Pieces(lambda: iter([b"x" * 50_000] * 100), own=1 << 20)
+    body = LazyBody(lambda: iter([b"x" * 50_000] * 100), own_size=1 << 20)
     async with serving(lambda request: Response(200, body)) as opened:
         connect: Any = opened
         client = await connect()
         wire(client.writer).pause_reading()
         client.send(GET % b"")
-        held = connect.listener._shared.held
-        await until(lambda: held.held >= 1 << 20)
+        held = connect.listener._shared.memory
+        await until(lambda: held.total >= 1 << 20)
         wire(client.writer).resume_reading()
         assert len((await client.answer())[2]) == 5_000_000
-        assert held.held == 0
+        assert held.total == 0
 
 
 # lists

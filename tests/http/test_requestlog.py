@@ -11,7 +11,7 @@ from podless.auth.user import AUTHENTICATED, User
 from podless.http.info import request_info
 from podless.http.message import HTTPRequest, Response, Stream
 from podless.http.record import RecentRequests
-from podless.http.requestlog import RequestLog
+from podless.http.requestlog import RequestLogPath
 from tests.conftest import Client
 
 PLACE = "/podless/requests"
@@ -80,7 +80,7 @@ def record(requests: RecentRequests, count: int) -> None:
 
 async def watch(requests: RecentRequests, sink: Sink) -> Any:
     request = HTTPRequest("GET", f"{PLACE}?watch=1", {})
-    answer = RequestLog(requests).answer(request)
+    answer = RequestLogPath(requests).answer(request)
     assert isinstance(answer, Stream)
     return answer.start(sink)  # type: ignore[arg-type]
 

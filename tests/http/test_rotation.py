@@ -13,7 +13,7 @@ from cryptography import x509
 
 from podless import Server
 from podless.http import tls
-from podless.http.rotation import Rotation
+from podless.http.rotation import CertificateRotation
 from podless.http.tls import BadCertificate, Certificates, own_names, parse_names
 from podless.runtime.option import StartError
 
@@ -83,7 +83,7 @@ def test_a_server_in_memory_makes_its_certificate_for_the_first_connection() -> 
 
 def test_nothing_is_kept_in_step_before_it_is_used(tmp_path: Path) -> None:
     certificates = Certificates(tmp_path)
-    rotation = Rotation(certificates, [])
+    rotation = CertificateRotation(certificates, [])
     rotation.reload_changed()
     assert not certificates.files[0].exists()
     rotation.make_context()
@@ -138,7 +138,7 @@ async def test_files_of_somebody_else_are_served_and_read_again(tmp_path: Path, 
     folder.mkdir()
     certificates = Certificates(folder, given)
     certificates.create_missing(["ignored.example.com"])
-    rotation = Rotation(certificates, [])
+    rotation = CertificateRotation(certificates, [])
     rotation.make_context()
     context = rotation.context
     rotation.reload_changed()

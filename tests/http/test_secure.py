@@ -12,7 +12,7 @@ from typing import Any, cast
 import pytest
 
 from podless.http import secure as secure_module
-from podless.http.secure import Handshakes, Secure
+from podless.http.secure import HandshakeQueue, TLSConnection
 from podless.http.tls import Certificates
 
 
@@ -83,10 +83,10 @@ class Above:
 class Talk:
     """A server's side and a client's, with nothing between. cut: bytes that come in at a time."""
 
-    def __init__(self, context: ssl.SSLContext, cut: int = 1 << 15, handshakes: Handshakes | None = None) -> None:
+    def __init__(self, context: ssl.SSLContext, cut: int = 1 << 15, handshakes: HandshakeQueue | None = None) -> None:
         self.socket, self.above, self.over = Socket(), Above(), 0
-        self.handshakes = handshakes or Handshakes()
-        self.secure = Secure(self.above, context, self.handshakes, 60.0, self._over)
+        self.handshakes = handshakes or HandshakeQueue()
+        self.secure = TLSConnection(self.above, context, self.handshakes, 60.0, self._over)
         self.secure.connection_made(cast(asyncio.Transport, self.socket))
         trust = ssl.create_default_context()
         trust.check_hostname, trust.verify_mode = False, ssl.CERT_NONE
@@ -94,7 +94,7 @@ class Talk:
         self.client = trust.wrap_bio(self._in, self._out)
         self._cut = cut
 
-    def _over(self, secure: Secure) -> None:
+    def _over(self, secure: TLSConnection) -> None:
         self.over += 1
 
     def give(self, data: bytes) -> None:
@@ -199,7 +199,7 @@ async def test_what_is_no_record_ends_the_connection(context: ssl.SSLContext) ->
 async def test_of_many_handshakes_few_go_on_in_one_turn_of_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 0.0
     monkeypatch.setattr(secure_module, "time", SimpleNamespace(perf_counter=lambda: now))
-    turns = Handshakes()
+    turns = HandshakeQueue()
     done: list[int] = []
 
     class One:
@@ -225,14 +225,14 @@ async def test_of_many_handshakes_few_go_on_in_one_turn_of_the_loop(monkeypatch:
 async def test_who_waits_for_a_handshake_is_not_read_from(
     context: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    turns = Handshakes()
-    monkeypatch.setattr(turns, "_left", 0.0)
+    turns = HandshakeQueue()
+    monkeypatch.setattr(turns, "_seconds_left", 0.0)
     talk = Talk(context, handshakes=turns)
     with pytest.raises(ssl.SSLWantReadError):
         talk.client.do_handshake()
     talk.carry()
     assert not talk.socket.reading
-    turns._turn()
+    turns._run_turn()
     assert talk.socket.reading
     assert talk.socket.sent
 

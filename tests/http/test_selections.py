@@ -50,7 +50,7 @@ class World:
     def __init__(self, app: App) -> None:
         self.app = app
         assert app._listener is not None
-        self.held = app._listener._shared.held
+        self.held = app._listener._shared.memory
 
     async def client(self) -> Client:
         url = urlsplit(self.app.url)
@@ -142,14 +142,14 @@ async def test_a_watch_that_is_refused_follows_nothing() -> None:
 
 async def test_a_client_that_leaves_before_its_watch_begins_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     begun, gone = asyncio.Event(), asyncio.Event()
-    prepare = Watch.prepare
+    prepare = Watch.prepare_initial
 
     async def prepare_late(watch: Watch) -> None:
         await prepare(watch)
         begun.set()
         await gone.wait()
 
-    monkeypatch.setattr(Watch, "prepare", prepare_late)
+    monkeypatch.setattr(Watch, "prepare_initial", prepare_late)
     async with world() as server:
         client = await server.client()
         client.send("GET", f"{MAPS}?watch=1&resourceVersion=0")

@@ -10,7 +10,7 @@ from podless.auth.user import User
 from podless.http.audit import policy
 from podless.http.audit.auditor import Auditor
 from podless.http.chain import with_request_info
-from podless.http.measured import Measured
+from podless.http.measured import RequestMetrics
 from podless.http.message import HTTPRequest, Response
 from podless.kinds.registry import Registry
 from tests.http.test_connection import serving
@@ -32,7 +32,7 @@ class Backend:
 
 
 async def test_an_answer_that_finds_no_room_is_told_as_such() -> None:
-    backend, measured = Backend(), Measured()
+    backend, measured = Backend(), RequestMetrics()
 
     def inner(request: HTTPRequest) -> Response:
         request.user = User("a")
@@ -44,7 +44,7 @@ async def test_an_answer_that_finds_no_room_is_told_as_such() -> None:
     )
     async with serving(handler, held=len(LONG)) as connect:
         client = await connect()
-        held = connect.listener._shared.held  # type: ignore[attr-defined]
+        held = connect.listener._shared.memory  # type: ignore[attr-defined]
         statuses = []
         for path, taken in ((b"/long", 0), (b"/short", 10), (b"/long", 10), (b"/long", 0)):
             if taken:
@@ -52,9 +52,9 @@ async def test_an_answer_that_finds_no_room_is_told_as_such() -> None:
             client.send(b"GET %b HTTP/1.1\r\nHost: h\r\n\r\n" % path)
             statuses.append((await client.answer())[0])
             if taken:
-                held.release("a", taken)
+                held.release_bytes("a", taken)
     assert statuses == [200, 200, 429, 200]
     assert backend.codes() == statuses
-    counted = [line for line in measured.lines() if line.startswith("apiserver_request_total{")]
+    counted = [line for line in measured.format_lines() if line.startswith("apiserver_request_total{")]
     assert [line.rpartition(" ")[2].strip() for line in counted if 'code="429"' in line] == ["1"]
     assert sum(int(line.rpartition(" ")[2]) for line in counted) == len(statuses)

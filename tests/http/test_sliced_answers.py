@@ -12,18 +12,18 @@ import pytest
 
 from podless import Server
 from podless.http import lists
-from podless.http.held import Held
+from podless.http.held import ClientMemory
 from podless.http.limits import Limits
-from podless.http.outgoing import Outgoing, StreamSink
+from podless.http.outgoing import OutgoingAnswers, StreamSink
 from podless.http.sending import PLAIN, DatedHeads
 from podless.http.stream import WatchStream
 from podless.kinds import view
-from podless.offload.giveway import GivingMeter
+from podless.offload.giveway import YieldingMeter
 from podless.publish import table
 from podless.runtime import pace, slices
 from podless.runtime.meter import charge
 from podless.runtime.pace import Pace
-from podless.runtime.slices import Incomplete, SlicedIterator, Slices, _Worker
+from podless.runtime.slices import IncompleteItem, SlicedIterator, SlicedWork, _Worker
 from tests.conftest import CRDS, Client, definition
 
 GROUP = "sliced.example.com"
@@ -69,19 +69,19 @@ def count(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     A slice is over at each look at the clock.
     """
     suspended = [0]
-    real, give_way = _Worker.yield_if_due, GivingMeter.give_way
+    real, give_way = _Worker.yield_if_due, YieldingMeter.give_way
 
     def look(self: _Worker) -> None:
         suspended[0] += 1
         real(self)
 
-    def look_beside(self: GivingMeter) -> None:
+    def look_beside(self: YieldingMeter) -> None:
         suspended[0] += 1
         give_way(self)
 
     monkeypatch.setattr(slices, "SLICE", -1.0)
     monkeypatch.setattr(_Worker, "yield_if_due", look)
-    monkeypatch.setattr(GivingMeter, "give_way", look_beside)
+    monkeypatch.setattr(YieldingMeter, "give_way", look_beside)
     return suspended
 
 
@@ -239,21 +239,21 @@ async def test_a_begun_piece_is_completed_even_if_the_client_stops_reading(
         yield b"b"
         yield b"c"
 
-    held = Held(1 << 20)
-    out = Outgoing(held, Limits(), DatedHeads(), Pace())
+    held = ClientMemory(1 << 20)
+    out = OutgoingAnswers(held, Limits(), DatedHeads(), Pace())
     out.open(Transport())
     sink = out._sink = StreamSink(out, PLAIN, lambda: None)
-    sink.pull(pieces())
+    sink.send_initial(pieces())
     await until(lambda: count[0] >= 2)
-    out.pause()
+    out.pause_sending()
     await until(lambda: len(sent) == 2)
     for _ in range(100):
         await asyncio.sleep(0)
     assert sent == [b"a", b"b"]
-    assert held.held == 1
-    out.resume()
+    assert held.total == 1
+    out.resume_sending()
     await until(lambda: len(sent) == 3)
-    assert held.held == 0
+    assert held.total == 0
     out.close()
 
 
@@ -340,11 +340,11 @@ def test_an_iterator_is_pulled_in_slices(count: list[int]) -> None:
                 charge(2000)
             yield item
 
-    pull, found, waits = SlicedIterator(Slices(10.0), items()), list[int | None](), 0
+    pull, found, waits = SlicedIterator(SlicedWork(10.0), items()), list[int | None](), 0
     while None not in found:
         try:
             found.append(pull.next_item())
-        except Incomplete:
+        except IncompleteItem:
             waits += 1
     assert found == [0, 1, 2, None]
     assert waits >= 6
@@ -361,8 +361,8 @@ def test_an_iterator_that_is_left_lets_go(count: list[int]) -> None:
         finally:
             ended.append(True)
 
-    pull = SlicedIterator(Slices(10.0), items())
-    with pytest.raises(Incomplete):
+    pull = SlicedIterator(SlicedWork(10.0), items())
+    with pytest.raises(IncompleteItem):
         pull.next_item()
     pull.close()
     assert ended
@@ -373,7 +373,7 @@ def test_an_iterator_raises_what_it_raises() -> None:
         yield 1
         raise ZeroDivisionError
 
-    pull = SlicedIterator(Slices(10.0), items())
+    pull = SlicedIterator(SlicedWork(10.0), items())
     assert pull.next_item() == 1
     with pytest.raises(ZeroDivisionError):
         pull.next_item()

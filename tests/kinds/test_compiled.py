@@ -46,7 +46,7 @@ def wide(name: str, fields: int = 20) -> Kind:
 
 def complete(kind: Kind) -> None:
     kind.strategy.pin()
-    off_loop(lambda: ready._complete(kind))()
+    off_loop(lambda: ready._complete_kind(kind))()
     kind.strategy.unpin()
 
 
@@ -94,7 +94,7 @@ def test_a_dropped_kind_still_validates(account: WeightAccount) -> None:
     for _ in range(2):
         account.drop_all()
         assert not kind.is_complete
-        assert not kind._made
+        assert not kind._derived
         assert account.weight == 0
         assert write(kind) == []
         assert account.weight > 0
@@ -106,7 +106,7 @@ def test_a_dropped_kind_still_validates(account: WeightAccount) -> None:
 def test_a_pinned_kind_stays_complete(account: WeightAccount) -> None:
     kind = custom()
     kind.strategy.pin()
-    off_loop(lambda: ready._complete(kind))()
+    off_loop(lambda: ready._complete_kind(kind))()
     for i in range(30):
         complete(wide(f"g{i}"))
     assert kind.is_complete
@@ -153,7 +153,7 @@ def test_a_kind_that_is_no_longer_served_leaves_the_account_at_once(account: Wei
 
 def test_rules_are_counted(account: WeightAccount) -> None:
     def weigh(rules: list[dict[str, Any]]) -> int:
-        form = compiled.Compiled()
+        form = compiled.CompiledDefinition()
         form.count_rules({"type": "object", "properties": {"a": {"x-kubernetes-validations": rules}}})
         return form._weight
 

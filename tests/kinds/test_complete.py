@@ -97,7 +97,7 @@ def off_loop(work: Callable[[], Any]) -> Any:
 
 def test_work_off_the_loop_changes_nothing_of_a_complete_kind() -> None:
     kind = custom()
-    off_loop(partial(ready._complete, kind))()
+    off_loop(partial(ready._complete_kind, kind))()
     assert kind.is_complete
     before = state(kind)
     assert off_loop(partial(write, kind)) == []
@@ -107,7 +107,7 @@ def test_work_off_the_loop_changes_nothing_of_a_complete_kind() -> None:
 def test_what_is_made_off_the_loop_is_not_there_before_the_loop_publishes_it() -> None:
     kind = custom()
     before = state(kind)
-    publish = off_loop(partial(ready._complete, kind))
+    publish = off_loop(partial(ready._complete_kind, kind))
     assert before == state(kind)
     assert not kind.is_complete
     assert write(kind) == []  # meanwhile the loop makes what it needs
@@ -136,7 +136,7 @@ def test_completing_a_kind_that_takes_too_long_ends_and_leaves_nothing() -> None
 
     def work() -> None:
         METER.set(CPUMeter(-1.0))
-        ready._complete(kind)
+        ready._complete_kind(kind)
 
     with pytest.raises(Timeout):
         off_loop(work)
@@ -145,7 +145,7 @@ def test_completing_a_kind_that_takes_too_long_ends_and_leaves_nothing() -> None
 
 @pytest.mark.parametrize("kind", catalog.ALL, ids=lambda kind: kind.resource)
 def test_a_built_in_kind_can_be_completed(kind: Kind) -> None:
-    off_loop(partial(ready._complete, kind))()
+    off_loop(partial(ready._complete_kind, kind))()
     assert kind.is_complete
 
 

@@ -18,7 +18,7 @@ from podless.kinds import conversion, view
 from podless.kinds.compile import compile_kind
 from podless.kinds.conversion import ConversionFailed, Converter
 from podless.kinds.kind import Kind
-from podless.remote import RemoteError, Target, WebhookClient
+from podless.remote import RemoteError, WebhookClient, WebhookTarget
 from podless.runtime.jsonobject import Object
 from podless.store import Record
 
@@ -43,8 +43,8 @@ class Fake(WebhookClient):
         self.answer = answer
         self.calls: list[Any] = []
 
-    async def post(
-        self, target: Target, body: bytes, *, seconds: int, most: int = 0, until: float | None = None
+    async def post_json(
+        self, target: WebhookTarget, body: bytes, *, seconds: int, limit: int = 0, until: float | None = None
     ) -> bytes:
         self.calls.append(json.loads(body))
         await asyncio.sleep(0)
@@ -131,7 +131,7 @@ def test_any_answer_is_taken_or_refused(place: tuple[Any, ...], value: Any) -> N
         told: ConversionFailed | None = None
         shown: Object = {}
         try:
-            shown = await converter.convert(of, OBJECT, "v2")
+            shown = await converter.convert_object(of, OBJECT, "v2")
         except ConversionFailed as failed:
             told = failed
         if told is not None:
@@ -155,7 +155,7 @@ def test_any_answer_is_taken_or_refused(place: tuple[Any, ...], value: Any) -> N
 def test_bytes_that_are_no_review_are_refused(raw: bytes) -> None:
     async def run() -> None:
         try:
-            await Converter(Fake(lambda review: raw)).convert(kind(), OBJECT, "v2")
+            await Converter(Fake(lambda review: raw)).convert_object(kind(), OBJECT, "v2")
         except ConversionFailed:
             return
         raise AssertionError(raw)
@@ -165,13 +165,13 @@ def test_bytes_that_are_no_review_are_refused(raw: bytes) -> None:
 
 async def test_an_object_in_the_version_is_not_sent() -> None:
     client = Fake(good)
-    assert await Converter(client).convert(kind(), OBJECT, "v1") is OBJECT
+    assert await Converter(client).convert_object(kind(), OBJECT, "v1") is OBJECT
     assert not client.calls
 
 
 async def test_what_is_given_is_left_as_it_is() -> None:
     before = copy.deepcopy(OBJECT)
-    await Converter(Fake(good)).convert(kind(), OBJECT, "v2")
+    await Converter(Fake(good)).convert_object(kind(), OBJECT, "v2")
     assert before == OBJECT
 
 
@@ -244,6 +244,6 @@ async def test_code_that_cannot_wait_hears_how_the_webhook_failed() -> None:
     of, known = kind(), conversion.Known()
     with pytest.raises(conversion.Unconverted) as wanted:
         conversion.find_converted(of, known, OBJECT, f"{GROUP}/v2")
-    await wanted.value.fetch(Converter(Fake(lambda review: b"")))
+    await wanted.value.fetch_converted(Converter(Fake(lambda review: b"")))
     with pytest.raises(SchemaMisfit, match=r"^conversion webhook for example\.com/v1, Kind=Gadget failed: "):
         conversion.find_converted(of, known, OBJECT, f"{GROUP}/v2")

@@ -12,10 +12,10 @@ from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
 from podless.kinds.state import State
 from podless.remote import WebhookClient
-from podless.store import Operation, Record, Stored
+from podless.store import Operation, Record, StoredValue
 from tests.store.late import LateStore
 
-BLANK = Stored(b'{"metadata":{"resourceVersion":""}}', 31)
+BLANK = StoredValue(b'{"metadata":{"resourceVersion":""}}', 31)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from podless import Server
-from podless.controllers.thirdparty import ThirdParties
+from podless.controllers.thirdparty import ThirdPartyController
 from podless.store import StoreError
 from tests.conftest import CRDS, Client, definition
 from tests.eventually import until
@@ -206,10 +206,10 @@ def test_it_is_gone_on_with_after_a_crash(tmp_path: Any, monkeypatch: pytest.Mon
     group = "crash.example.com"
     with monkeypatch.context() as patched:
 
-        async def dies(self: ThirdParties, heir: Any) -> int:
+        async def dies(self: ThirdPartyController, heir: Any) -> int:
             raise StoreError("no space left")
 
-        patched.setattr(ThirdParties, "hand_over", dies)
+        patched.setattr(ThirdPartyController, "hand_over", dies)
         with Server(tmp_path, runtime_config=RUNTIME) as server:
             client = Client(server.url, server.token)
             client.post(THIRD, third(group))

@@ -8,7 +8,7 @@ import pytest
 
 from podless.meta.errors import Timeout
 from podless.offload import giveway
-from podless.offload.giveway import GivingMeter
+from podless.offload.giveway import YieldingMeter
 from podless.offload.offloop import OffLoop
 from podless.runtime.meter import METER
 from podless.runtime.system import find_thread_clock
@@ -34,14 +34,14 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
 
 
 def test_work_goes_on_while_the_loop_waits(machine: Machine) -> None:
-    meter = GivingMeter(3600.0, 0)
+    meter = YieldingMeter(3600.0, 0)
     for _ in range(10):
         meter.give_way()
     assert machine.pauses == 0
 
 
 def test_it_pauses_until_the_loop_waits_again(machine: Machine) -> None:
-    meter = GivingMeter(3600.0, 0)
+    meter = YieldingMeter(3600.0, 0)
     machine.loop += 0.001
     meter.give_way()
     assert machine.pauses == 1
@@ -50,7 +50,7 @@ def test_it_pauses_until_the_loop_waits_again(machine: Machine) -> None:
 
 
 def test_it_goes_on_beside_a_loop_that_never_waits(machine: Machine) -> None:
-    meter = GivingMeter(3600.0, 0)
+    meter = YieldingMeter(3600.0, 0)
     machine.busy = giveway._PAUSE
     for _ in range(1000):
         machine.work += 0.001
@@ -65,7 +65,7 @@ def test_its_time_ends() -> None:
     if clock is None:
         pytest.skip("the system tells no times of threads")
     with pytest.raises(Timeout):
-        GivingMeter(-1.0, clock).check_time()
+        YieldingMeter(-1.0, clock).check_time()
 
 
 async def test_the_thread_beside_the_loop_has_such_a_meter() -> None:
@@ -73,6 +73,6 @@ async def test_the_thread_beside_the_loop_has_such_a_meter() -> None:
     try:
         meter = await beside.run(1 << 20, METER.get)
         clock = find_thread_clock()
-        assert clock is None or (isinstance(meter, GivingMeter) and meter._loop == clock)
+        assert clock is None or (isinstance(meter, YieldingMeter) and meter._loop == clock)
     finally:
         beside.close()

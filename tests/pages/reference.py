@@ -14,7 +14,7 @@ from podless.app import Settings
 from podless.check import config
 from podless.cli import build_parser
 from podless.http.families import FAMILIES
-from podless.http.faults.fault import RULES, TERMS, Term
+from podless.http.faults.fault import RULES, TERMS, FieldSpec
 from podless.http.faults.objects import _STATUS
 from podless.runtime.option import Option, Section, declared_options
 
@@ -235,7 +235,7 @@ def _settings(of: type) -> str:
             shown = "required" if default is MISSING else f"`{_value(default)}`"
             page += _row(f"`{name}`", f"`{told.flag}`" if told.flag else "", _meaning(told), shown)
     for name, told in sections:
-        page += f"\n## {name}: podless.{told.of.__name__}\n\n{_sentence(told.about or told.title)}\n\n"
+        page += f"\n## {name}: podless.{told.of.__name__}\n\n{_sentence(told.description or told.title)}\n\n"
         page += _settings(told.of).replace("\n## ", "\n### ")
     return page
 
@@ -274,7 +274,7 @@ def write_faults() -> str:
     for name, term in TERMS.items():
         if name == _EFFECTS:
             page += f"\n## What happens\n\n{head}"
-        page += _row(f"`{name}`", f"`{_snake(name)}`", _type(term), _sentence(term.about), _allowed(term))
+        page += _row(f"`{name}`", f"`{_snake(name)}`", _type(term), _sentence(term.description), _allowed(term))
     page += "\n## Status\n\n" + _table("status", "type", "meaning")
     for name, (type_, about) in _STATUS.items():
         page += _row(f"`{name}`", type_, _sentence(about))
@@ -286,20 +286,20 @@ def _snake(name: str) -> str:
     return "".join(f"_{char.lower()}" if char.isupper() else char for char in name)
 
 
-def _type(term: Term) -> str:
+def _type(term: FieldSpec) -> str:
     return {str: "string", int: "integer", float: "number", bool: "boolean"}[term.type]
 
 
-def _allowed(term: Term) -> str:
+def _allowed(term: FieldSpec) -> str:
     if term.choices:
         return ", ".join(f"`{choice}`" for choice in term.choices)
     if term.type is str:
-        return f"up to {term.most:,g} characters"
+        return f"up to {term.maximum:,g} characters"
     if term.type is bool:
         return ""
-    if term.least < 0:
+    if term.minimum < 0:
         return "any"
-    return f"from {term.least:,g}" if term.most > 1 << 32 else f"{term.least:,g} to {term.most:,g}"
+    return f"from {term.minimum:,g}" if term.maximum > 1 << 32 else f"{term.minimum:,g} to {term.maximum:,g}"
 
 
 # pytest

@@ -27,7 +27,7 @@ from podless.plan.manifests import read_set
 from podless.plan.options import CREATE, REPLACE, SERVER_SIDE, PlanOptions
 from podless.plan.run import make_plan
 from podless.plan.secrecy import HIDDEN
-from podless.remote.kubeconfig import Access
+from podless.remote.kubeconfig import ClusterAccess
 from tests.conformance import recorded, replay
 from tests.conformance.normal import Names, normalise
 from tests.conformance.servers import TOKEN, running, standing_clock
@@ -91,7 +91,7 @@ class PlanningClient(Client):
         items, faults = read_set([SourceFile.of("step.json", text)])
         if faults or len(items) != 1:
             return None
-        api = RunningAPI(Access(self._server.url, TOKEN))
+        api = RunningAPI(ClusterAccess(self._server.url, TOKEN))
         plan = asyncio.run(make_plan(items, faults, api, options))
         if plan.webhooks:
             return None  # one that is not asked decides

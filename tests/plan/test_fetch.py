@@ -21,7 +21,7 @@ from podless.plan.manifests import read_set
 from podless.plan.options import PlanOptions
 from podless.plan.output import FORMS, render_plan
 from podless.plan.run import make_plan
-from podless.remote.kubeconfig import Access
+from podless.remote.kubeconfig import ClusterAccess
 
 SET = """\
 apiVersion: v1
@@ -62,7 +62,7 @@ def audited(tmp_path: Path) -> Iterator[Server]:
 
 def plan_as(server: Server, token: str, text: str = SET, seconds: float = 30.0, **options: Any) -> Plan:
     items, faults = read_set([SourceFile.of("set.yaml", text.encode())])
-    api = RunningAPI(Access(server.url, token), seconds=seconds)
+    api = RunningAPI(ClusterAccess(server.url, token), seconds=seconds)
     return asyncio.run(make_plan(items, faults, api, PlanOptions(**options)))
 
 
@@ -109,7 +109,7 @@ def test_an_api_that_knows_nobody_is_told(audited: Server) -> None:
 
 def test_an_api_that_is_not_there_is_told() -> None:
     items, _ = read_set([SourceFile.of("set.yaml", SET.encode())])
-    api = RunningAPI(Access("http://127.0.0.1:9", ""), seconds=1.0)
+    api = RunningAPI(ClusterAccess("http://127.0.0.1:9", ""), seconds=1.0)
     with pytest.raises(CannotPlan, match="the API does not answer"):
         asyncio.run(make_plan(items, [], api, PlanOptions()))
 

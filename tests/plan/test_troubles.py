@@ -16,7 +16,7 @@ from podless.plan.manifests import read_set
 from podless.plan.options import PlanOptions
 from podless.plan.output import FORMS, render_plan
 from podless.plan.run import make_plan
-from podless.remote.kubeconfig import Access
+from podless.remote.kubeconfig import ClusterAccess
 from tests.plan.standin import CLOSE, PASS, Choose, make_answer, stand_in
 from tests.plan.test_fetch import SET
 
@@ -34,7 +34,7 @@ def plan_through(server: Server, choose: Choose, dies_after: int = 0, seconds: f
     async def run() -> Plan:
         items, faults = read_set([SourceFile.of("set.yaml", text.encode())])
         async with stand_in(server.url, choose, dies_after) as url:
-            api = RunningAPI(Access(url, server.token), seconds=seconds)
+            api = RunningAPI(ClusterAccess(url, server.token), seconds=seconds)
             return await make_plan(items, faults, api, PlanOptions())
 
     return asyncio.run(run())

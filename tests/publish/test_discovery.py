@@ -12,7 +12,7 @@ from podless.apis import catalog
 from podless.apis.admissionregistration.group import MUTATING_BINDINGS, MUTATING_POLICIES
 from podless.codec import serializer
 from podless.kinds.compile import compile_kind
-from podless.kinds.registry import Announced, Registry
+from podless.kinds.registry import AnnouncedVersion, Registry
 from podless.publish import discovery
 from tests.conftest import definition
 from tests.cost import assert_linear
@@ -24,7 +24,9 @@ def served(count: int) -> Registry:
         crd = definition(f"g{number}.example.com")
         crd["metadata"]["uid"], crd["status"] = str(number), {}
         registry.put_kind(compile_kind(crd, serializer.encode_json(crd)))
-    registry.set_announced({(f"a{number}.example.com", "v1"): Announced(100, 15, True) for number in range(count)})
+    registry.set_announced(
+        {(f"a{number}.example.com", "v1"): AnnouncedVersion(100, 15, True) for number in range(count)}
+    )
     return registry
 
 

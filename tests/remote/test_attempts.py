@@ -8,7 +8,14 @@ from typing import Any
 import pytest
 
 from podless.remote.attempts import retry_call
-from podless.remote.cluster import Busy, Conflicting, NoAccount, Refused, RemoteGone, make_refusal
+from podless.remote.cluster import (
+    Conflicting,
+    MissingServiceAccount,
+    Refused,
+    RemoteBusy,
+    RemoteGone,
+    make_refusal,
+)
 
 NO_ACCOUNT = 'pods "a" is forbidden: error looking up service account ns/default: serviceaccount "default" not found'
 
@@ -66,7 +73,7 @@ async def test_any_other_error_is_raised_at_once() -> None:
 async def test_rests_grow_from_what_a_server_asks_for(rests: list[float]) -> None:
     asked = make_refusal(429, {"details": {"retryAfterSeconds": 2}})
     work = Work(OSError(), asked, make_refusal(503, {}))
-    assert await retry_call(work, Busy, OSError, tries=5, rest=0.1, growth=3.0) == 4
+    assert await retry_call(work, RemoteBusy, OSError, tries=5, pause=0.1, growth=3.0) == 4
     assert rests == [0.1, 2.0, 6.0]
 
 
@@ -74,7 +81,7 @@ async def test_time_can_be_the_limit(rests: list[float], monkeypatch: pytest.Mon
     work = Work(*conflicts(9))
     monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: 10.0 * work.calls)
     with pytest.raises(Conflicting):
-        await retry_call(work, Conflicting, seconds=25.0, rest=0.2)
+        await retry_call(work, Conflicting, seconds=25.0, pause=0.2)
     assert work.calls == 3
     assert rests == [0.2, 0.2]
 
@@ -85,10 +92,10 @@ async def test_time_can_be_the_limit(rests: list[float], monkeypatch: pytest.Mon
         (404, {}, Refused),
         (409, {}, Conflicting),
         (410, {}, RemoteGone),
-        (429, {}, Busy),
-        (504, {}, Busy),
+        (429, {}, RemoteBusy),
+        (504, {}, RemoteBusy),
         (403, {"message": "pods is forbidden"}, Refused),
-        (403, {"message": NO_ACCOUNT}, NoAccount),
+        (403, {"message": NO_ACCOUNT}, MissingServiceAccount),
     ],
 )
 def test_what_an_answer_is(code: int, status: dict[str, Any], kind: type[Refused]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podless.remote.client import Target
+from podless.remote.client import WebhookTarget
 
 
 @pytest.mark.parametrize(
@@ -20,10 +20,12 @@ from podless.remote.client import Target
     ],
 )
 def test_a_path_is_asked_for_as_from_a_real_server(given: str, asked: str) -> None:
-    assert Target.of({"url": given}).url == asked
+    assert WebhookTarget.from_config({"url": given}).url == asked
 
 
 @pytest.mark.parametrize(("path", "asked"), [(None, "/"), ("/", "/"), ("/a/", "/a"), ("//a", "/a"), ("a?b", "/a%3Fb")])
 def test_a_service_is_asked_by_its_name(path: str | None, asked: str) -> None:
     service = {"namespace": "n", "name": "s", **({"path": path} if path is not None else {})}
-    assert Target.of({"service": service}) == Target(f"https://s.n.svc:443{asked}", service="n/s:443")
+    assert WebhookTarget.from_config({"service": service}) == WebhookTarget(
+        f"https://s.n.svc:443{asked}", service="n/s:443"
+    )

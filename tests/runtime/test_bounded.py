@@ -12,7 +12,7 @@ from podless.http.info import request_info
 from podless.http.negotiate import choose_form
 from podless.http.target import parse_query
 from podless.meta.selectors import parse_fields, parse_labels
-from podless.runtime.bounded import CACHES, LONGEST, WeightAccount, bounded_cache
+from podless.runtime.bounded import CACHES, MAX_KEY_LENGTH, WeightAccount, bounded_cache
 
 SOURCE = pathlib.Path(podless.__file__).parent
 
@@ -25,18 +25,18 @@ def test_a_short_question_is_answered_once() -> None:
         asked.append(text)
         return len(text)
 
-    long = "x" * (LONGEST + 1)
-    assert [length("a"), length("a"), length(long), length(long)] == [1, 1, LONGEST + 1, LONGEST + 1]
+    long = "x" * (MAX_KEY_LENGTH + 1)
+    assert [length("a"), length("a"), length(long), length(long)] == [1, 1, MAX_KEY_LENGTH + 1, MAX_KEY_LENGTH + 1]
     assert asked == ["a", long, long]
 
 
 def test_nothing_long_that_a_client_sends_stays() -> None:
-    long = "/apis/g/v1/" + "x" * LONGEST
+    long = "/apis/g/v1/" + "x" * MAX_KEY_LENGTH
     asked = (parse_query, parse_fields, parse_labels)
     for function, text in zip(asked, (f"a={long}", f"a={long}", "a=" + "x" * 63), strict=True):
         first, second = function(text), function(text)
         assert first == second
-        assert (first is second) == (len(text) <= LONGEST)
+        assert (first is second) == (len(text) <= MAX_KEY_LENGTH)
     assert request_info("GET", long, "") == request_info("GET", long, "")
     assert choose_form(f"application/json;a={long}", frozenset(), ("application/json",)) is not None
 
@@ -50,8 +50,8 @@ def test_arguments_by_name_and_bytes_are_bounded_too() -> None:
         return len(text) + len(other)
 
     for _ in range(2):
-        length(b"x", other="y" * (LONGEST + 1))
-        length(b"x" * (LONGEST + 1))
+        length(b"x", other="y" * (MAX_KEY_LENGTH + 1))
+        length(b"x" * (MAX_KEY_LENGTH + 1))
     assert len(asked) == 4
 
 
@@ -118,17 +118,17 @@ def test_what_weighs_too_much_together_goes_one_by_one() -> None:
 def test_a_pinned_or_lately_used_value_stays() -> None:
     kept = WeightAccount("tests.runtime.test_bounded", 10, 30)
     pinned, used, idle, _ = holders = [Holder() for _ in range(4)]
-    kept.pin(pinned)
-    kept.pin(pinned)
+    kept.pin_value(pinned)
+    kept.pin_value(pinned)
     used.used = True
     for holder in holders:
         kept.set_weight(holder, 10)
     assert [holder.dropped for holder in holders] == [0, 0, 1, 0]
-    kept.unpin(pinned)
+    kept.unpin_value(pinned)
     kept.set_weight(idle, 30)  # over the total whatever is dropped
     assert [holder.dropped for holder in holders] == [0, 1, 1, 1]
     assert kept.weight == 40
-    kept.unpin(pinned)
+    kept.unpin_value(pinned)
     kept.set_weight(idle, 30)
     assert (pinned.dropped, idle.dropped, kept.weight) == (1, 1, 30)
     kept.remove_holder(idle)

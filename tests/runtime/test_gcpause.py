@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from podless.runtime import gcpause
-from podless.runtime.gcpause import Pause
+from podless.runtime.gcpause import CollectorPause
 from podless.runtime.weigh import collect_parts, release_parts
 
 
@@ -21,7 +21,7 @@ def enabled() -> Iterator[None]:
 
 
 def test_a_pause_lasts_until_the_last_is_done() -> None:
-    pause = Pause()
+    pause = CollectorPause()
     one, other = pause.pause_collector(), pause.pause_collector()
     pause.end_pause(one)
     assert not gc.isenabled()
@@ -38,7 +38,7 @@ class Clock:
 
 
 def test_overlapping_pauses_end_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, pause = Clock(monkeypatch), Pause(most=10)
+    clock, pause = Clock(monkeypatch), CollectorPause(max_seconds=10)
     first, second = pause.pause_collector(), pause.pause_collector()
     clock.now += 9
     third = pause.pause_collector()
@@ -52,7 +52,7 @@ def test_overlapping_pauses_end_after_a_while(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_caller_that_did_not_end_its_pause_does_not_count_for_good(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock, pause = Clock(monkeypatch), Pause(most=10)
+    clock, pause = Clock(monkeypatch), CollectorPause(max_seconds=10)
     late = pause.pause_collector()
     clock.now += 11
     number = pause.pause_collector()
@@ -64,7 +64,7 @@ def test_a_caller_that_did_not_end_its_pause_does_not_count_for_good(monkeypatch
 
 
 def test_who_has_it_off_has_it_off() -> None:
-    pause = Pause()
+    pause = CollectorPause()
     gc.disable()
     pause.end_pause(pause.pause_collector())
     assert not gc.isenabled()

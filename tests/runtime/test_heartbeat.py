@@ -12,7 +12,7 @@ import pytest
 import uvloop
 
 from podless.runtime.heartbeat import Heartbeat
-from podless.runtime.slices import Slices
+from podless.runtime.slices import SlicedWork
 from podless.runtime.watchdog import Watchdog, Work
 
 
@@ -57,7 +57,7 @@ async def task(work: Callable[[], None]) -> None:
 
 
 async def slices(work: Callable[[], None]) -> None:
-    await Slices(60).run(work)
+    await SlicedWork(60).run(work)
 
 
 @pytest.fixture(params=["asyncio", "uvloop"])

@@ -26,7 +26,7 @@ def test_a_part_is_not_called_as_its_module() -> None:
 def test_what_stands_for_a_module_has_what_is_in_it() -> None:
     from podless.publish import table
 
-    late = lazy.Late("podless.publish.table")
+    late = lazy.LateModule("podless.publish.table")
     assert late.frame_table is table.frame_table
     assert vars(late)["frame_table"] is table.frame_table
     with pytest.raises(AttributeError, match=r"module 'podless\.publish\.table' has no attribute 'nothing'"):

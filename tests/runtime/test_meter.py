@@ -7,7 +7,7 @@ from contextvars import copy_context
 import pytest
 
 from podless.meta.errors import Timeout
-from podless.runtime.meter import FEW, METER, CPUMeter, charge, each
+from podless.runtime.meter import MAX_UNCHARGED, METER, CPUMeter, charge, each
 from tests.cost import Allowance
 
 
@@ -45,11 +45,11 @@ def test_loops_over_few_items_are_not_charged() -> None:
 
     def work() -> None:
         METER.set(meter)
-        few, many = [*range(FEW)], dict.fromkeys(range(FEW + 1))
+        few, many = [*range(MAX_UNCHARGED)], dict.fromkeys(range(MAX_UNCHARGED + 1))
         assert each(few) is few
         assert meter.charged == 0
         assert each(many) is many
-        assert meter.charged == FEW + 1
+        assert meter.charged == MAX_UNCHARGED + 1
 
     copy_context().run(work)
 

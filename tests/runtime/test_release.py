@@ -55,7 +55,7 @@ def test_releases_are_told_as_a_span(held: str, said: str) -> None:
 
 def test_notes_tell_which_releases_answer_alike() -> None:
     notes = ReleaseRecorder(Release("1.34", 34, frozenset({"New"}), lambda field, said: said.upper()))
-    assert not notes.release.has("New")
+    assert not notes.release.has_feature("New")
     assert notes.release.word_error("a", "b") == "B"
     notes.note_span("1.33-")
     assert notes.agrees_with(Release("1.33", 33, frozenset({"New", "Newer"}), lambda field, said: said.upper()))

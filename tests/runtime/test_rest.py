@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from podless.runtime import rest
-from podless.runtime.rest import Rest
+from podless.runtime.rest import TurnPauses
 
 
 async def test_turns_of_the_loop_pass_between_two_pieces() -> None:
@@ -21,7 +21,7 @@ async def test_turns_of_the_loop_pass_between_two_pieces() -> None:
             turns += 1
 
     task = asyncio.ensure_future(count())
-    await Rest().wait_rest(0.0)
+    await TurnPauses().wait_pause(0.0)
     going.set()
     await task
     assert turns >= rest._TURNS
@@ -47,6 +47,6 @@ def test_a_long_piece_rests_as_long_if_others_are_active(
     clock = iter((0.0, busy))
     monkeypatch.setattr(rest, "time", SimpleNamespace(thread_time=lambda: next(clock)))
     went_on: list[bool] = []
-    Rest().call_after_rest(took, lambda: went_on.append(True))
+    TurnPauses().call_after_pause(took, lambda: went_on.append(True))
     assert later == rests
     assert bool(went_on) is not bool(rests)

@@ -11,7 +11,7 @@ import pytest
 from podless.runtime import slices
 from podless.runtime.apierror import Timeout
 from podless.runtime.meter import charge
-from podless.runtime.slices import Slices
+from podless.runtime.slices import SlicedWork
 
 NAME: ContextVar[str] = ContextVar("name", default="none")
 CHARGE = 2000  # steps, more than the work may take between two looks at the clock
@@ -39,7 +39,7 @@ def count(steps: int, seen: list[str] | None = None, name: str = "") -> int:
 
 
 async def test_work_gives_what_it_returns_and_raises_what_it_raises() -> None:
-    sliced = Slices(10.0)
+    sliced = SlicedWork(10.0)
     assert await sliced.run(divmod, 7, 2) == (3, 1)
     with pytest.raises(ZeroDivisionError):
         await sliced.run(divmod, 7, 0)
@@ -47,7 +47,7 @@ async def test_work_gives_what_it_returns_and_raises_what_it_raises() -> None:
 
 
 async def test_others_are_served_between_two_slices(clock: list[float]) -> None:
-    sliced, turns = Slices(10.0), 0
+    sliced, turns = SlicedWork(10.0), 0
 
     async def others() -> None:
         nonlocal turns
@@ -62,7 +62,7 @@ async def test_others_are_served_between_two_slices(clock: list[float]) -> None:
 
 
 async def test_suspended_work_takes_turns(clock: list[float]) -> None:
-    sliced, seen = Slices(10.0), list[str]()
+    sliced, seen = SlicedWork(10.0), list[str]()
     await asyncio.gather(*(sliced.run(count, 10, seen, name) for name in "abc"))
     assert len(seen) == 30
     middle = seen[6:24]
@@ -70,7 +70,7 @@ async def test_suspended_work_takes_turns(clock: list[float]) -> None:
 
 
 async def test_work_that_takes_too_long_ends_with_a_timeout(clock: list[float]) -> None:
-    sliced, seen = Slices(10 * slices.SLICE), list[str]()
+    sliced, seen = SlicedWork(10 * slices.SLICE), list[str]()
     with pytest.raises(Timeout):
         await sliced.run(count, 1000, seen, "a")
     assert 10 <= len(seen) <= 30
@@ -78,7 +78,7 @@ async def test_work_that_takes_too_long_ends_with_a_timeout(clock: list[float]) 
 
 
 async def test_the_work_of_a_request_that_is_gone_ends_where_it_is(clock: list[float]) -> None:
-    sliced, seen = Slices(10.0), list[str]()
+    sliced, seen = SlicedWork(10.0), list[str]()
 
     def work() -> None:
         try:
@@ -101,7 +101,7 @@ async def test_the_work_of_a_request_that_is_gone_ends_where_it_is(clock: list[f
 
 
 async def test_each_piece_of_work_has_the_context_of_its_request(clock: list[float]) -> None:
-    sliced = Slices(10.0)
+    sliced = SlicedWork(10.0)
 
     def work() -> set[str]:
         found = set()
@@ -123,7 +123,7 @@ async def test_charges_outside_of_sliced_work_suspend_nothing(clock: list[float]
 
 
 async def test_a_driven_coroutine_is_suspended_between_its_awaits(clock: list[float]) -> None:
-    sliced, seen = Slices(10.0), list[str]()
+    sliced, seen = SlicedWork(10.0), list[str]()
 
     async def work(name: str) -> str:
         token = NAME.set(name)
@@ -150,11 +150,11 @@ async def test_what_a_driven_coroutine_raises_is_raised(clock: list[float]) -> N
         raise KeyError("a")
 
     with pytest.raises(KeyError):
-        await Slices(10.0).slice_coroutine(work())
+        await SlicedWork(10.0).slice_coroutine(work())
 
 
 async def test_a_driven_coroutine_is_cancelled_where_it_is_suspended(clock: list[float]) -> None:
-    sliced, seen = Slices(10.0), list[str]()
+    sliced, seen = SlicedWork(10.0), list[str]()
 
     async def work() -> None:
         try:
@@ -179,14 +179,14 @@ async def test_a_driven_coroutine_can_be_closed(clock: list[float]) -> None:
     async def work() -> None:
         count(1000, seen, "a")
 
-    driven = Slices(10.0).slice_coroutine(work())
+    driven = SlicedWork(10.0).slice_coroutine(work())
     driven.send(None)
     driven.close()
     assert 0 < len(seen) < 20
 
 
 async def test_work_within_sliced_work_is_a_part_of_it(clock: list[float]) -> None:
-    sliced = Slices(1000.0)
+    sliced = SlicedWork(1000.0)
 
     async def outer(number: int) -> list[int]:
         found = []
@@ -209,7 +209,7 @@ async def test_work_within_sliced_work_is_a_part_of_it(clock: list[float]) -> No
 
 
 async def test_short_work_that_can_begin_again_needs_no_slice(clock: list[float]) -> None:
-    sliced, seen = Slices(10.0), list[str]()
+    sliced, seen = SlicedWork(10.0), list[str]()
     assert sliced.try_work(divmod, 7, 2) == (3, 1)
     with pytest.raises(ZeroDivisionError):
         sliced.try_work(divmod, 7, 0)
@@ -220,5 +220,5 @@ async def test_short_work_that_can_begin_again_needs_no_slice(clock: list[float]
 
 
 async def test_sliced_work_that_tries_work_is_suspended_in_it(clock: list[float]) -> None:
-    sliced = Slices(10.0)
+    sliced = SlicedWork(10.0)
     assert await sliced.run(sliced.try_work, count, 50) == 50

@@ -53,7 +53,7 @@ def test_the_innermost_call_is_first(stacks: Stacks) -> None:
 
 
 def test_each_of_many_reads_is_whole(stacks: Stacks) -> None:
-    read = {tuple(call.key for call in stacks.read_stack(threading.get_ident())) for _ in range(500)}
+    read = {tuple(call.function_key for call in stacks.read_stack(threading.get_ident())) for _ in range(500)}
     assert len(read) == 1
 
 

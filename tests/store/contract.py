@@ -10,11 +10,21 @@ from collections.abc import Sequence
 
 import pytest
 
-from podless.store import FOLLOWING, KEPT, Compacted, Conflicted, Operation, Record, Store, StoreChange, Stored
+from podless.store import (
+    FOLLOWING,
+    KEPT,
+    HistoryCompacted,
+    Operation,
+    Record,
+    RevisionConflict,
+    Store,
+    StoreChange,
+    StoredValue,
+)
 
 
 async def put(store: Store, key: str, value: bytes, expect: int = 0) -> int:
-    return await store.commit([Operation(key, Stored(value), expect)])
+    return await store.commit([Operation(key, StoredValue(value), expect)])
 
 
 async def delete(store: Store, key: str, expect: int) -> int:
@@ -57,36 +67,36 @@ class Contract:
         assert 0 < first < second <= await store.read_revision()
 
     async def test_a_record_keeps_its_offset_and_its_creation(self, store: Store) -> None:
-        created = await store.commit([Operation("/g/r/a", Stored(b"one", 2), 0)])
-        revision = await store.commit([Operation("/g/r/a", Stored(b"two", 1), created)])
+        created = await store.commit([Operation("/g/r/a", StoredValue(b"one", 2), 0)])
+        revision = await store.commit([Operation("/g/r/a", StoredValue(b"two", 1), created)])
         (record,), current = await store.read_range("/g/r/")
-        assert record == Record("/g/r/a", Stored(b"two", 1), revision, created)
+        assert record == Record("/g/r/a", StoredValue(b"two", 1), revision, created)
         assert current >= revision
 
     async def test_a_create_fails_where_the_key_exists(self, store: Store) -> None:
         revision = await put(store, "/g/r/a", b"1")
-        with pytest.raises(Conflicted) as caught:
+        with pytest.raises(RevisionConflict) as caught:
             await put(store, "/g/r/a", b"2")
         assert caught.value.key == "/g/r/a"
-        assert caught.value.current == Record("/g/r/a", Stored(b"1"), revision, revision)
+        assert caught.value.current == Record("/g/r/a", StoredValue(b"1"), revision, revision)
 
     async def test_an_update_fails_at_another_revision(self, store: Store) -> None:
         first = await put(store, "/g/r/a", b"1")
         second = await put(store, "/g/r/a", b"2", expect=first)
-        with pytest.raises(Conflicted) as caught:
+        with pytest.raises(RevisionConflict) as caught:
             await put(store, "/g/r/a", b"3", expect=first)
-        assert caught.value.current == Record("/g/r/a", Stored(b"2"), second, first)
+        assert caught.value.current == Record("/g/r/a", StoredValue(b"2"), second, first)
 
     async def test_an_update_of_nothing_fails(self, store: Store) -> None:
         first = await put(store, "/g/r/a", b"1")
         await delete(store, "/g/r/a", first)
         for key in ("/g/r/a", "/g/r/b"):
-            with pytest.raises(Conflicted) as caught:
+            with pytest.raises(RevisionConflict) as caught:
                 await put(store, key, b"3", expect=first)
             assert caught.value.current is None
 
     async def test_a_delete_of_nothing_fails(self, store: Store) -> None:
-        with pytest.raises(Conflicted) as caught:
+        with pytest.raises(RevisionConflict) as caught:
             await delete(store, "/g/r/a", 0)
         assert caught.value.current is None
 
@@ -103,8 +113,8 @@ class Contract:
         revision = await store.commit(
             [
                 Operation("/g/r/a", None, first),
-                Operation("/g/s/a", Stored(b"1"), 0),
-                Operation("/g/r/b", Stored(b"2"), 0),
+                Operation("/g/s/a", StoredValue(b"1"), 0),
+                Operation("/g/r/b", StoredValue(b"2"), 0),
             ]
         )
         later = await put(store, "/g/r/c", b"3")
@@ -112,7 +122,7 @@ class Contract:
         assert later > revision > first
         found = {record.key: record for record in (await store.read_range("/g/"))[0]}
         assert found.keys() == {"/g/r/b", "/g/r/c", "/g/s/a"}
-        assert found["/g/s/a"] == Record("/g/s/a", Stored(b"1"), revision, revision)
+        assert found["/g/s/a"] == Record("/g/s/a", StoredValue(b"1"), revision, revision)
         (batch,) = (batch for batch in follower.batches if batch[0].revision == revision)
         assert sum(change.revision == revision for change in batch) == 3
         for after, count in ((first, 4), (revision, 1), (later, 0)):
@@ -122,12 +132,12 @@ class Contract:
 
     async def test_all_of_a_commit_happens_or_nothing(self, store: Store) -> None:
         first = await put(store, "/g/r/a", b"1")
-        with pytest.raises(Conflicted) as caught:
+        with pytest.raises(RevisionConflict) as caught:
             await store.commit(
                 [
-                    Operation("/g/r/b", Stored(b"2"), 0),
-                    Operation("/g/r/a", Stored(b"3"), 0),
-                    Operation("/g/r/c", Stored(b"4"), 0),
+                    Operation("/g/r/b", StoredValue(b"2"), 0),
+                    Operation("/g/r/a", StoredValue(b"3"), 0),
+                    Operation("/g/r/c", StoredValue(b"4"), 0),
                 ]
             )
         assert caught.value.key == "/g/r/a"
@@ -137,8 +147,8 @@ class Contract:
         other = await put(store, "/g/s/a", b"1")
         revisions = await store.commit_chain(
             [
-                [Operation("/g/r/a", Stored(b"1"), 0)],
-                [Operation("/g/r/a", Stored(b"2"), FOLLOWING), Operation("/g/s/a", Stored(b"2"), other)],
+                [Operation("/g/r/a", StoredValue(b"1"), 0)],
+                [Operation("/g/r/a", StoredValue(b"2"), FOLLOWING), Operation("/g/s/a", StoredValue(b"2"), other)],
                 [Operation("/g/r/a", None, FOLLOWING)],
             ]
         )
@@ -158,9 +168,9 @@ class Contract:
         other = await put(store, "/g/s/a", b"1")
         revisions = await store.commit_chain(
             [
-                [Operation("/g/r/a", Stored(b"1"), 0)],
-                [Operation("/g/r/a", Stored(b"2"), FOLLOWING), Operation("/g/s/a", Stored(b"2"), 0)],
-                [Operation("/g/r/a", Stored(b"3"), FOLLOWING)],
+                [Operation("/g/r/a", StoredValue(b"1"), 0)],
+                [Operation("/g/r/a", StoredValue(b"2"), FOLLOWING), Operation("/g/s/a", StoredValue(b"2"), 0)],
+                [Operation("/g/r/a", StoredValue(b"3"), FOLLOWING)],
             ]
         )
         assert len(revisions) == 1
@@ -171,29 +181,31 @@ class Contract:
 
     async def test_of_a_chain_whose_first_commit_fails_nothing_happens(self, store: Store) -> None:
         revision = await put(store, "/g/r/a", b"1")
-        with pytest.raises(Conflicted) as caught:
-            await store.commit_chain([[Operation("/g/r/a", Stored(b"2"), 0)], [Operation("/g/r/b", Stored(b"2"), 0)]])
-        assert caught.value.current == Record("/g/r/a", Stored(b"1"), revision, revision)
+        with pytest.raises(RevisionConflict) as caught:
+            await store.commit_chain(
+                [[Operation("/g/r/a", StoredValue(b"2"), 0)], [Operation("/g/r/b", StoredValue(b"2"), 0)]]
+            )
+        assert caught.value.current == Record("/g/r/a", StoredValue(b"1"), revision, revision)
         assert [record.key for record in (await store.read_range("/g/"))[0]] == ["/g/r/a"]
 
     async def test_what_a_chain_follows_is_its_own_commit(self, store: Store) -> None:
         other = await put(store, "/g/s/a", b"1")
-        made = [Operation("/g/r/a", Stored(b"1"), 0)]
-        assert len(await store.commit_chain([made, [Operation("/g/s/a", Stored(b"2"), FOLLOWING)]])) == 1
+        made = [Operation("/g/r/a", StoredValue(b"1"), 0)]
+        assert len(await store.commit_chain([made, [Operation("/g/s/a", StoredValue(b"2"), FOLLOWING)]])) == 1
         assert {one.key: one.revision for one in (await store.read_range("/g/s/"))[0]} == {"/g/s/a": other}
 
     async def test_a_key_may_be_a_condition_alone(self, store: Store) -> None:
         first = await put(store, "/g/r/a", b"1")
-        revision = await store.commit([Operation("/g/r/b", Stored(b"2"), 0), Operation("/g/r/a", KEPT, first)])
+        revision = await store.commit([Operation("/g/r/b", StoredValue(b"2"), 0), Operation("/g/r/a", KEPT, first)])
         assert [record.revision for record in (await store.read_range("/g/r/"))[0]] == [first, revision]
         changed = await put(store, "/g/r/a", b"2", expect=first)
-        with pytest.raises(Conflicted) as caught:
-            await store.commit([Operation("/g/r/c", Stored(b"2"), 0), Operation("/g/r/a", KEPT, first)])
+        with pytest.raises(RevisionConflict) as caught:
+            await store.commit([Operation("/g/r/c", StoredValue(b"2"), 0), Operation("/g/r/a", KEPT, first)])
         assert caught.value.key == "/g/r/a"
         assert [record.revision for record in (await store.read_range("/g/r/"))[0]] == [changed, revision]
 
     async def test_history_between_the_keys_of_a_commit_is_not_cut(self, store: Store) -> None:
-        revision = await store.commit([Operation(f"/g/r/{name}", Stored(b"1"), 0) for name in "abcd"])
+        revision = await store.commit([Operation(f"/g/r/{name}", StoredValue(b"1"), 0) for name in "abcd"])
         for record in (await store.read_range("/g/r/"))[0]:
             await delete(store, record.key, record.revision)
         current = await store.read_revision()
@@ -227,16 +239,16 @@ class Contract:
 
     async def test_of_writes_to_one_key_at_one_time_one_wins(self, store: Store) -> None:
         outcomes = await asyncio.gather(*(put(store, "/g/r/a", b"%d" % i) for i in range(10)), return_exceptions=True)
-        lost = [outcome for outcome in outcomes if isinstance(outcome, Conflicted)]
+        lost = [outcome for outcome in outcomes if isinstance(outcome, RevisionConflict)]
         (won,) = (outcome for outcome in outcomes if isinstance(outcome, int))
         assert [one.current.revision for one in lost if one.current is not None] == [won] * 9
 
     async def test_of_commits_that_overlap_one_wins(self, store: Store) -> None:
         async def pair(first: str, second: str) -> int:
-            return await store.commit([Operation(f"/g/r/{name}", Stored(b""), 0) for name in (first, second)])
+            return await store.commit([Operation(f"/g/r/{name}", StoredValue(b""), 0) for name in (first, second)])
 
         outcomes = await asyncio.gather(*(pair(*names) for names in ("ab", "bc", "ca")), return_exceptions=True)
-        assert sorted(type(outcome).__name__ for outcome in outcomes) == ["Conflicted"] * 2 + ["int"]
+        assert sorted(type(outcome).__name__ for outcome in outcomes) == ["RevisionConflict"] * 2 + ["int"]
         assert len((await store.read_range("/g/r/"))[0]) == 2
 
     async def test_a_watch_is_told_every_change_in_order(self, store: Store) -> None:
@@ -287,9 +299,9 @@ class Contract:
         third = await delete(store, "/g/r/a", second)
         changes = await store.read_changes("/g/r/", first)
         assert [change.revision for change in changes] == [second, third]
-        assert changes[0].before == Record("/g/r/a", Stored(b"1"), first, first)
+        assert changes[0].before == Record("/g/r/a", StoredValue(b"1"), first, first)
         assert changes[1].record is None
-        assert changes[1].before == Record("/g/r/a", Stored(b"2"), second, first)
+        assert changes[1].before == Record("/g/r/a", StoredValue(b"2"), second, first)
         assert (await store.read_changes("/g/r/", start))[0].before is None
 
     async def test_compaction_forgets_what_was_replaced_and_keeps_what_is(self, store: Store) -> None:
@@ -299,16 +311,16 @@ class Contract:
         fourth = await delete(store, "/g/r/b", second)
         fifth = await put(store, "/g/r/c", b"5")
         await store.compact(fourth)
-        assert store.compacted == fourth
+        assert store.compacted_revision == fourth
         found = [(r.key, r.stored.data) for r in (await store.read_range("/g/r/"))[0]]
         assert found == [("/g/r/a", b"3"), ("/g/r/c", b"5")]
         assert [r.key for r in await store.read_range_at("/g/r/", fourth)] == ["/g/r/a"]
         assert [change.revision for change in await store.read_changes("/g/r/", fourth)] == [fifth]
         for reading in (store.read_range_at("/g/r/", second), store.read_changes("/g/r/", second)):
-            with pytest.raises(Compacted) as caught:
+            with pytest.raises(HistoryCompacted) as caught:
                 await reading
             assert caught.value.revision == fourth
-        with pytest.raises(Compacted):
+        with pytest.raises(HistoryCompacted):
             store.watch("/g/r/", second, lambda changes, revision: None)
 
     async def test_what_a_later_delete_took_away_survives_compaction_up_to_then(self, store: Store) -> None:

@@ -16,10 +16,10 @@ from functools import partial
 from pathlib import Path
 
 from podless.runtime.histogram import Histogram
-from podless.store import KEPT, Operation, Record, StoreChange, Stored, keys
+from podless.store import KEPT, Operation, Record, StoreChange, StoredValue, keys
 from podless.store.contract import ChangeLog, Deliver, Lost
 from podless.store.etcd.transaction import commit_chain
-from podless.store.history import Bounds, Keep
+from podless.store.history import HistoryBounds, Keep
 from podless.store.sqlite import SQLiteStore
 
 FOREIGN = "/elsewhere/things/"
@@ -41,7 +41,7 @@ class LateStore:
         path: Path | None = None,
         *,
         keep: Keep | None = None,
-        bounds: Bounds | None = None,
+        bounds: HistoryBounds | None = None,
         authors: bool = True,
         seed: int = 1,
         disturbed: tuple[str, ...] = _OURS,
@@ -53,12 +53,12 @@ class LateStore:
         self._feeds: set[asyncio.Task[None]] = set()
 
     @property
-    def times(self) -> Mapping[str, Histogram]:
-        return self._inner.times
+    def durations(self) -> Mapping[str, Histogram]:
+        return self._inner.durations
 
     @property
-    def compacted(self) -> int:
-        return self._inner.compacted
+    def compacted_revision(self) -> int:
+        return self._inner.compacted_revision
 
     @property
     def changelog(self) -> ChangeLog | None:
@@ -91,7 +91,7 @@ class LateStore:
         chance = self._random.random()
         if chance < 0.2:
             self._number += 1
-            await self._inner.commit([Operation(f"{FOREIGN}x{self._number}", Stored(b"{}"), 0)])
+            await self._inner.commit([Operation(f"{FOREIGN}x{self._number}", StoredValue(b"{}"), 0)])
         if chance < 0.3:
             await self._disturb(self._random.choice(operations))
         try:

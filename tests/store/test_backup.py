@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from podless.store import Compacted, Operation, Oversized, Store, Stored, StoreError, backup
-from podless.store.backup import BadBackup, Foot
+from podless.store import HistoryCompacted, Operation, Store, StoredValue, StoreError, ValueTooLarge, backup
+from podless.store.backup import BackupFooter, BadBackup
 from podless.store.sqlite import SQLiteStore
 from tests.engines import ENGINES
 from tests.store.contract import delete, put
@@ -17,7 +17,7 @@ from tests.store.late import FOREIGN, LateStore
 
 async def taken(store: Store) -> list[bytes]:
     """The lines of a backup of a store as it is now."""
-    revision, after, foot = await store.read_revision(), "", Foot()
+    revision, after, foot = await store.read_revision(), "", BackupFooter()
     text = backup.backup_head(revision)
     while True:
         lines, after = await backup.read_page(store, revision, after)
@@ -25,20 +25,20 @@ async def taken(store: Store) -> list[bytes]:
         if not after:
             break
     foot.count_lines(text)
-    return (text + foot.line()).splitlines(keepends=True)
+    return (text + foot.encode_line()).splitlines(keepends=True)
 
 
 async def filled(store: Store, count: int) -> None:
     await store.open()
     revisions = [
-        await store.commit([Operation(f"/g/r/n{number:04}", Stored(b'{"number":%d}' % number, 5), 0)])
+        await store.commit([Operation(f"/g/r/n{number:04}", StoredValue(b'{"number":%d}' % number, 5), 0)])
         for number in range(count)
     ]
     await put(store, "/podless/key", b"\xff\xfe not text")
     await delete(store, "/g/r/n0001", revisions[1])
 
 
-async def state(store: Store) -> dict[str, Stored]:
+async def state(store: Store) -> dict[str, StoredValue]:
     return {
         record.key: record.stored for record in (await store.read_range("/"))[0] if not record.key.startswith(FOREIGN)
     }
@@ -73,7 +73,7 @@ async def test_all_is_there_and_revisions_go_on(source: str, target: str, tmp_pa
     records, now = await second.read_range("/")
     assert min(record.revision for record in records) > max(revision, other, old)
     assert now >= max(record.revision for record in records)
-    with pytest.raises(Compacted):
+    with pytest.raises(HistoryCompacted):
         second.watch("/", revision, lambda changes, revision: None)
     assert await put(second, "/g/r/new", b"{}") > now
     for store in (first, second):
@@ -150,7 +150,7 @@ async def test_revisions_that_were_given_to_more_than_one_row_are_gone_past(tmp_
     store = SQLiteStore(tmp_path / "db")
     await store.open()
     await store.commit(
-        [Operation(f"/g/r/n{number}", Stored(b"{}"), 0) for number in range(10)]
+        [Operation(f"/g/r/n{number}", StoredValue(b"{}"), 0) for number in range(10)]
     )  # one revision, ten rows
     await store.advance_revision(5)
     assert await put(store, "/g/r/new", b"{}") > 10
@@ -165,7 +165,7 @@ async def test_what_servers_share_stays_where_a_backup_has_none_of_it() -> None:
     await put(second, "/podless/files/ca.key", b"secret")
     await put(second, "/g/r/other", b"{}")
     await backup.restore_backup(second, 1, await taken(first), lambda done: None)
-    assert await state(second) == {**await state(first), "/podless/files/ca.key": Stored(b"secret")}
+    assert await state(second) == {**await state(first), "/podless/files/ca.key": StoredValue(b"secret")}
     await put(first, "/podless/files/ca.key", b"another")
     await backup.restore_backup(second, 1, await taken(first), lambda done: None)
     assert await state(second) == await state(first)
@@ -185,7 +185,7 @@ async def test_a_record_that_the_engine_does_not_take_is_named(monkeypatch: pyte
     async def narrow(operations: list[Operation]) -> int:
         """As etcd, which takes a megabyte and a half."""
         if sum(len(one.stored.data) for one in operations if one.stored is not None) > 3 << 19:
-            raise Oversized
+            raise ValueTooLarge
         return await commit(operations)
 
     monkeypatch.setattr(second, "commit", narrow)

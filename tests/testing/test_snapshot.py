@@ -15,7 +15,7 @@ from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
 from podless.meta.errors import Unavailable
 from podless.remote import WebhookClient
-from podless.store import Operation, Stored
+from podless.store import Operation, StoredValue
 from podless.testing import snapshot
 from podless.verbs import storage
 from podless.verbs.call import API
@@ -38,9 +38,9 @@ def app(api: API) -> App:
     return cast(App, SimpleNamespace(cluster=SimpleNamespace(store=api.store, api=api)))
 
 
-def stored(value: str) -> Stored:
+def stored(value: str) -> StoredValue:
     data = b'{"metadata":{"name":"a","namespace":"ns","resourceVersion":""},"data":{"a":"%s"}}' % value.encode()
-    return Stored(data, data.index(b'""}') + 1)
+    return StoredValue(data, data.index(b'""}') + 1)
 
 
 async def overwritten(api: API, value: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from podless.kinds.state import State
-from podless.store import Conflicted, Operation, Record, keys
+from podless.store import Operation, Record, RevisionConflict, keys
 from podless.verbs import storage
 from tests.conftest import CRDS, Answer, Client, definition, gadget
 
@@ -82,7 +82,7 @@ def test_an_apply_that_is_tried_again_owns_only_what_was_applied(
         entry = collection.get(key)
         assert entry is not None
         overtaken.append(entry.revision)
-        raise Conflicted(key, Record(key, entry.stored, entry.revision, entry.created))
+        raise RevisionConflict(key, Record(key, entry.stored, entry.revision, entry.created))
 
     monkeypatch.setattr(storage, "commit_operations", commit)
     made = apply(client, path(group), gadget(group, "a", ports=[{"name": "http"}]), "beta")

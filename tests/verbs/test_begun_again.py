@@ -38,7 +38,7 @@ def end_writes(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], list[int]]:
                 raise slices._TooLong
 
         monkeypatch.setattr(meter, "_FEW_STEPS", 1)  # each charge checks the clock
-        monkeypatch.setattr(DEFAULT, "left", 1)
+        monkeypatch.setattr(DEFAULT, "steps_left", 1)
         monkeypatch.setattr(DEFAULT, "on_look", look)
         return ended
 

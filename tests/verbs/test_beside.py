@@ -33,7 +33,7 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
         return call
 
-    followed = (body, "read_body"), (view, "copy_object"), (review, "_subject"), (review, "_attribute_errors")
+    followed = (body, "read_body"), (view, "copy_object"), (review, "_make_subject"), (review, "_attribute_errors")
     for module, name in followed:
         monkeypatch.setattr(module, name, told(getattr(module, name)))
     return seen
@@ -89,13 +89,13 @@ def test_many_rules_are_shown_by_another_thread(client: Client, monkeypatch: pyt
     bound = {"metadata": {"name": "beside"}, "roleRef": ref, "subjects": who}
     assert client.post(f"{roles}/rolebindings", bound).status == 201
     seen: list[str] = []
-    listed = review._listed
+    listed = review._format_rules
 
     def told(found: Any) -> Any:
         seen.append(threading.current_thread().name)
         return listed(found)
 
-    monkeypatch.setattr(review, "_listed", told)
+    monkeypatch.setattr(review, "_format_rules", told)
     asked = {"spec": {"namespace": "default"}}
     answer = client.send("POST", f"{AUTHORIZATION}/selfsubjectrulesreviews", asked, Impersonate_User="beside")
     assert len(answer.body["status"]["resourceRules"]) >= len(RULES)

@@ -15,7 +15,7 @@ from podless.kinds.kind import Kind
 from podless.kinds.registry import Registry
 from podless.meta.errors import BadRequest, Expired
 from podless.remote.client import WebhookClient
-from podless.store import Operation, Stored
+from podless.store import Operation, StoredValue
 from podless.store.sqlite import SQLiteStore
 from podless.verbs import options
 from podless.verbs.call import API, Call, Many
@@ -32,7 +32,7 @@ async def served(kind: Kind = CONFIG_MAPS, names: str = "abcde") -> API:
     for place, name in enumerate(names):
         value = b'{"metadata":{"name":"%b","namespace":"ns","labels":{"odd":"%d"},"resourceVersion":"'
         value %= (name.encode(), place % 2)
-        await store.commit([Operation(kind.key("ns", name), Stored(value + b'"}}', len(value)), 0)])
+        await store.commit([Operation(kind.key("ns", name), StoredValue(value + b'"}}', len(value)), 0)])
     return api
 
 
@@ -105,7 +105,7 @@ async def test_a_token_and_a_revision_exclude_each_other() -> None:
 async def test_what_is_compacted_has_expired_and_a_token_goes_on_in_the_present() -> None:
     api = await served()
     first = await page(api, limit="2")
-    blank = Stored(b'{"metadata":{"resourceVersion":""}}', 32)
+    blank = StoredValue(b'{"metadata":{"resourceVersion":""}}', 32)
     await api.store.compact(await api.store.commit([Operation(CONFIG_MAPS.key("ns", "f"), blank, 0)]))
     with pytest.raises(Expired, match="or use the continue token in this response") as refused:
         await page(api, continue_=first.token)

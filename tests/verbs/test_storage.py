@@ -15,7 +15,7 @@ from podless.kinds.registry import Registry
 from podless.meta.errors import Unavailable
 from podless.remote import WebhookClient
 from podless.runtime.jsonobject import Object
-from podless.store import Conflicted, Operation, Stored
+from podless.store import Operation, RevisionConflict, StoredValue
 from podless.store.sqlite import SQLiteStore
 from podless.verbs import storage
 from podless.verbs.call import API
@@ -75,7 +75,7 @@ async def test_of_creations_at_once_one_wins_and_the_others_know_it(api: API) ->
     making = (storage.store_new(api, CONFIG_MAPS, KEY, blank(a=str(place))) for place in range(5))
     outcomes = await asyncio.gather(*making, return_exceptions=True)
     (won,) = (one for one in outcomes if isinstance(one, Entry))
-    lost = [one for one in outcomes if isinstance(one, Conflicted)]
+    lost = [one for one in outcomes if isinstance(one, RevisionConflict)]
     assert [one.current.revision for one in lost if one.current is not None] == [won.revision] * 4
 
 
@@ -90,7 +90,7 @@ async def test_a_write_that_is_always_overtaken_ends(monkeypatch: pytest.MonkeyP
 
     async def commit(operations: list[Operation]) -> int:
         tried.append(operations[0].expect)
-        await really([Operation(KEY, Stored(b'{"metadata":{"resourceVersion":""}}', 33), tried[-1])])
+        await really([Operation(KEY, StoredValue(b'{"metadata":{"resourceVersion":""}}', 33), tried[-1])])
         return await really(operations)
 
     async def attempt(entry: Entry | None) -> Next | AttemptOutcome:
@@ -117,7 +117,7 @@ async def test_reads_that_wait_together_ask_once_and_never_take_an_older_answer(
     store.read_revision = counted  # type: ignore[method-assign]
     early = asyncio.gather(*(api.cache.refresh() for _ in range(10)))
     await asked.get()
-    revision = await store.commit([Operation("/g/r/a", Stored(b""), 0)])
+    revision = await store.commit([Operation("/g/r/a", StoredValue(b""), 0)])
     late = asyncio.gather(*(api.cache.refresh() for _ in range(10)))
     answer.set()
     await early

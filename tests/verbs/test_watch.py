@@ -20,11 +20,11 @@ from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
 from podless.remote.client import WebhookClient
 from podless.runtime.meter import charge
-from podless.store import Operation, Stored
+from podless.store import Operation, StoredValue
 from podless.store.sqlite import SQLiteStore
 from podless.verbs import options
 from podless.verbs.call import API, Call
-from podless.verbs.watch import Seen, Watch
+from podless.verbs.watch import Watch, WatcherEvent
 from tests.conftest import CRDS, definition, gadget, tries
 from tests.conftest import Client as Caller
 
@@ -45,14 +45,14 @@ class Watcher:
     async def begin(self, state: dict[str, int]) -> None:
         """state: what the client has listed before."""
         self.state = dict(state)
-        await self.watch.prepare()
+        await self.watch.prepare_initial()
         for seen in self.watch.initial:
             self.take(seen)
 
     def start(self) -> None:
         self.watch.start(self.take, lambda: None, lambda error: None)
 
-    def take(self, seen: Sequence[Seen]) -> None:
+    def take(self, seen: Sequence[WatcherEvent]) -> None:
         for item in seen:
             if item.event is not None:
                 self.told.append(item.event.revision)
@@ -90,7 +90,9 @@ def test_every_watcher_ends_up_with_the_state_that_there_is(given_steps: list[tu
             key = CONFIG_MAPS.key("ns", name)
             if what == "write":
                 head = HEAD % len(state)
-                state[name] = await store.commit([Operation(key, Stored(head + b'"}}', len(head)), state.get(name, 0))])
+                state[name] = await store.commit(
+                    [Operation(key, StoredValue(head + b'"}}', len(head)), state.get(name, 0))]
+                )
             elif what == "delete" and name in state:
                 await store.commit([Operation(key, None, state.pop(name))])
             elif "watch" in what:
@@ -116,7 +118,7 @@ def test_every_watcher_ends_up_with_the_state_that_there_is(given_steps: list[tu
     asyncio.run(play())
 
 
-BLANK = Stored(b'{"metadata":{"resourceVersion":""}}', 31)
+BLANK = StoredValue(b'{"metadata":{"resourceVersion":""}}', 31)
 
 
 async def test_a_bookmark_never_runs_ahead_of_the_events() -> None:
@@ -148,7 +150,7 @@ async def test_long_objects_are_shown_in_slices_and_in_order() -> None:
     await watcher.begin({})
     slices: list[int] = []
 
-    def show(seen: Sequence[Seen]) -> None:
+    def show(seen: Sequence[WatcherEvent]) -> None:
         for _ in range(20 if len(seen[0].entry.body) > 1000 else 0):
             before = time.thread_time()
             while time.thread_time() - before < 0.001:
@@ -158,7 +160,7 @@ async def test_long_objects_are_shown_in_slices_and_in_order() -> None:
 
     watcher.watch.looks = True
     watcher.watch.start(show, lambda: None, lambda error: None)
-    long = Stored(BLANK.data[:31] + b'"},"data":{"a":"' + b"x" * 20_000 + b'"}}', 31)
+    long = StoredValue(BLANK.data[:31] + b'"},"data":{"a":"' + b"x" * 20_000 + b'"}}', 31)
     revisions = [await store.commit([Operation(CONFIG_MAPS.key("ns", "a"), long, 0)])]
     turns = 0
     while len(watcher.told) < 3:

@@ -19,7 +19,7 @@ CREATE, UPDATE, DELETE, CONNECT = "CREATE", "UPDATE", "DELETE", "CONNECT"
 _SCALE = ("autoscaling", "v1", "Scale")
 
 
-class Along(NamedTuple):
+class CombinedCommit(NamedTuple):
     """Operations that are committed together with a write.
 
     operations: returns the operations for the state that the cache shows now; it is called again after a conflict. It
@@ -35,11 +35,11 @@ class AllocationConflict(Exception):
     """Another writer took the resource that was allocated to this object. The caller allocates again."""
 
 
-def join_along(one: Along | None, other: Along | None) -> Along | None:
+def combine_commits(first: CombinedCommit | None, second: CombinedCommit | None) -> CombinedCommit | None:
     """Return the operations and locks of both together."""
-    if one is None or other is None:
-        return one or other
-    return Along((*one.locks, *other.locks), lambda: (*one.operations(), *other.operations()))
+    if first is None or second is None:
+        return first or second
+    return CombinedCommit((*first.locks, *second.locks), lambda: (*first.operations(), *second.operations()))
 
 
 @dataclass
@@ -51,9 +51,9 @@ class AdmissionAttributes:
     "" if it is not known yet, and for deletecollection. obj: the object after the write, None for a delete, the options
     of a CONNECT; mutating plugins change or replace it. old: the object before the write, None for a create; read-only.
     options: the CreateOptions, UpdateOptions or DeleteOptions, None for a CONNECT. warnings: texts for the client.
-    annotations: for the audit log. again: True in the second round of mutation. reinvoke: a plugin sets it to request a
-    second round. reinvocations: the plugins' notes for it, None without any. along: operations to commit with the
-    write. floats: whole numbers that the client wrote as floats in a custom object. size: approximate bytes that
+    annotations: for the audit log. run_again: True in the second round of mutation. reinvoke: a plugin sets it to
+    request a second round. reinvocations: the plugins' notes for it, None without any. along: operations to commit with
+    the write. floats: whole numbers that the client wrote as floats in a custom object. size: approximate bytes that
     plugins have added to the object. verb: the API verb, "" for the server's own writes. meanwhile: short work that the
     write needs anyway, which a validating plugin may do while it waits for an answer. refused: fields that the user may
     not write, reported together with validation errors.
@@ -75,9 +75,9 @@ class AdmissionAttributes:
     floats: Floats = field(default_factory=list)
     verb: str = ""
     # class attributes, because most writes leave them unset and each assignment costs time
-    again: bool = field(init=False, default=False)
+    run_again: bool = field(init=False, default=False)
     reinvoke: bool = field(init=False, default=False)
-    along: Along | None = field(init=False, default=None)
+    along: CombinedCommit | None = field(init=False, default=None)
     size: int = field(init=False, default=0)
     meanwhile: Callable[[], None] | None = field(init=False, default=None)
     reinvocations: dict[str, Any] | None = field(init=False, default=None)
@@ -101,21 +101,21 @@ class AdmissionAttributes:
         return self.kind.plural == "namespaces" and not self.kind.group
 
     @property
-    def own(self) -> Kind | None:
+    def subresource_kind(self) -> Kind | None:
         """The kind of the object that the subresource takes, such as Eviction. None for Scales and no subresource."""
         known = self.kind.subresource(self.subresource) if self.subresource else None
         return known.kind if known is not None else None
 
     @property
-    def converted(self) -> bool:
+    def needs_conversion(self) -> bool:
         """Whether the object must be converted between versions: Scales, Evictions and so on are the same in all."""
-        return self.subresource != "scale" and self.own is None
+        return self.subresource != "scale" and self.subresource_kind is None
 
     @property
     def type(self) -> tuple[str, str, str]:
         """Group, version and kind of the object."""
         if self.subresource == "scale":
             return _SCALE
-        if self.own is not None:
-            return self.own.group, self.own.versions[0].name, self.own.kind
+        if self.subresource_kind is not None:
+            return self.subresource_kind.group, self.subresource_kind.versions[0].name, self.subresource_kind.kind
         return self.kind.group, self.version.name, self.kind.kind

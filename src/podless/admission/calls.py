@@ -13,14 +13,14 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from podless.admission.subject import Subject
+from podless.admission.subject import AdmissionSubject
 from podless.apis.schemes import make_review_scheme
 from podless.codec import gotext, serializer
 from podless.kinds import reviews
 from podless.kinds.kind import Version
 from podless.meta import objectmeta
 from podless.meta.errors import Timeout
-from podless.remote import DEADLINE, RemoteError, Target, WebhookClient
+from podless.remote import DEADLINE, RemoteError, WebhookClient, WebhookTarget
 from podless.runtime.jsonobject import Object
 from podless.structs.gotypes import BOOL, BYTES, STRING_MAP, STRINGS, UID, String
 from podless.structs.structfiles import load_struct
@@ -61,7 +61,7 @@ ACCEPT = Verdict(True)
 
 
 async def call_webhook(
-    client: WebhookClient, webhook: Mapping[str, Any], subject: Subject, version: Version
+    client: WebhookClient, webhook: Mapping[str, Any], subject: AdmissionSubject, version: Version
 ) -> Verdict:
     """Call a webhook for a write, with the object converted to a version.
 
@@ -77,22 +77,26 @@ async def call_webhook(
     request["object"] = await subject.show_object(subject.attr.obj, version)
     request["oldObject"] = await subject.show_object(subject.attr.old, version)
     attr = {"kind": "AdmissionReview", "apiVersion": f"{_GROUP}/{known}", "request": request}
-    target = Target.of(webhook["clientConfig"])
+    target = WebhookTarget.from_config(webhook["clientConfig"])
     seconds, until = webhook["timeoutSeconds"], DEADLINE.get()
     try:
-        raw = await client.post(target, serializer.encode_json(attr), seconds=seconds, most=ANSWER_MOST, until=until)
+        raw = await client.post_json(
+            target, serializer.encode_json(attr), seconds=seconds, limit=ANSWER_MOST, until=until
+        )
     except RemoteError as error:
         if until is not None and time.monotonic() >= until - TICK:
             raise Timeout("request did not complete within requested timeout") from None
         raise CallFailed(f"failed to call webhook: {error}") from None
-    return await client.read(raw, partial(_judge, uid=uid, mutating="reinvocationPolicy" in webhook, version=known))
+    return await client.read(
+        raw, partial(_check_response, uid=uid, mutating="reinvocationPolicy" in webhook, version=known)
+    )
 
 
-def _judge(raw: bytes, *, uid: str, mutating: bool, version: str) -> Verdict:
+def _check_response(raw: bytes, *, uid: str, mutating: bool, version: str) -> Verdict:
     """Check the response of a webhook and return its verdict. Raises CallFailed."""
     try:
         answer = reviews.decode_review(raw, REVIEWS[version], f"{_GROUP}/{version}", make_review_scheme(_GROUP))
-        return _verdict(answer, uid, mutating) if version == "v1" else _old_verdict(answer, mutating)
+        return _check_v1(answer, uid, mutating) if version == "v1" else _old_verdict(answer, mutating)
     except reviews.Undecodable as error:
         raise CallFailed(f"failed to call webhook: {error}") from None
     except _MalformedAnswer as error:
@@ -103,7 +107,7 @@ class _MalformedAnswer(Exception):
     """The response of a webhook is malformed."""
 
 
-def _review(version: str) -> Struct:
+def _review_struct(version: str) -> Struct:
     response = Struct(
         "AdmissionResponse",
         (
@@ -120,16 +124,16 @@ def _review(version: str) -> Struct:
     return Struct("AdmissionReview", (*TYPE_META, Field("response", response, 2, pointer=True)), version)
 
 
-REVIEWS = {version: _review(version) for version in VERSIONS}
+REVIEWS = {version: _review_struct(version) for version in VERSIONS}
 
 
-def _verdict(answer: Object, uid: str, mutating: bool) -> Verdict:
+def _check_v1(answer: Object, uid: str, mutating: bool) -> Verdict:
     """Check a v1 response, including its uid and type, and return its verdict. Raises _MalformedAnswer."""
-    response = _response(answer)
+    response = _read_response(answer)
     given = response.get("uid") or ""
     if given != uid:
         raise _MalformedAnswer(f"expected response.uid={gotext.quote(uid)}, got {gotext.quote(given)}")
-    wanted, found = f"{_GROUP}/v1, Kind=AdmissionReview", _type(answer)
+    wanted, found = f"{_GROUP}/v1, Kind=AdmissionReview", _read_type(answer)
     if found != wanted:
         raise _MalformedAnswer(f"expected webhook response of {wanted}, got {found}")
     patch, kind = base64.b64decode(response.get("patch") or ""), response.get("patchType")
@@ -150,19 +154,19 @@ def _verdict(answer: Object, uid: str, mutating: bool) -> Verdict:
 
 def _old_verdict(answer: Object, mutating: bool) -> Verdict:
     """Return the verdict of a v1beta1 response. As in kube-apiserver, its uid and type are not checked."""
-    response = _response(answer)
+    response = _read_response(answer)
     patch = base64.b64decode(response.get("patch") or "") if mutating else b""
     return _make_verdict(response, patch, "JSONPatch" if patch else "")
 
 
-def _response(answer: Object) -> Object:
+def _read_response(answer: Object) -> Object:
     response: Object | None = answer.get("response")
     if response is None:
         raise _MalformedAnswer("webhook response was absent")
     return response
 
 
-def _type(answer: Object) -> str:
+def _read_type(answer: Object) -> str:
     group, _, version = str(answer.get("apiVersion") or "").rpartition("/")
     return f"{group}/{version}, Kind={answer.get('kind') or ''}"
 

@@ -12,7 +12,7 @@ _NONE: tuple[Plugin, ...] = ()
 _KNOWN_MOST = 1000  # entries of the cache of allocating plugins
 
 
-class Admission:
+class AdmissionChain:
     """All plugins, in order. `plugins` can be changed at any time.
 
     `find_mutating`, `find_allocating` and `find_validating` return the plugins that apply to a write. The caller
@@ -21,7 +21,7 @@ class Admission:
 
     def __init__(self, plugins: Sequence[Plugin] = ()) -> None:
         self.plugins = list(plugins)
-        self._known: list[Plugin] = []
+        self._sorted: list[Plugin] = []
         # key: whether the kind is a custom one
         self._mutating: dict[bool, list[Plugin]] = {}
         self._allocating: dict[bool, list[Plugin]] = {}
@@ -36,8 +36,8 @@ class Admission:
 
     def find_mutating(self, operation: str, kind: Kind, subresource: str, namespace: str) -> Sequence[Plugin]:
         """Return the plugins that may mutate such writes. namespace: from the path, "" for none."""
-        if self._known != self.plugins:
-            self._sort()
+        if self._sorted != self.plugins:
+            self._sort_plugins()
         found = _NONE
         for plugin in self._mutating[kind.custom]:
             if plugin.mutates(operation, kind, subresource, namespace):
@@ -46,8 +46,8 @@ class Admission:
 
     def find_allocating(self, operation: str, kind: Kind, subresource: str) -> list[Plugin]:
         """Return the plugins whose `allocate` runs for such writes, right before the object is validated."""
-        if self._known != self.plugins:
-            self._sort()
+        if self._sorted != self.plugins:
+            self._sort_plugins()
         asked = self._allocating[kind.custom]
         if not asked:  # the case for custom kinds, which then need no cache
             return asked
@@ -62,17 +62,17 @@ class Admission:
 
     def find_validating(self, operation: str, kind: Kind, subresource: str) -> Sequence[Plugin]:
         """Return the plugins that validate such writes, after the validation of the kind itself."""
-        if self._known != self.plugins:
-            self._sort()
+        if self._sorted != self.plugins:
+            self._sort_plugins()
         found = _NONE
         for plugin in self._validating[kind.custom]:
             if plugin.validates(operation, kind, subresource):
                 found = (*found, plugin)
         return found
 
-    def _sort(self) -> None:
+    def _sort_plugins(self) -> None:
         """Group the plugins by the phases that they implement, so that each phase calls only its own plugins."""
-        self._known = list(self.plugins)
+        self._sorted = list(self.plugins)
         self._allocated.clear()
         for custom in (False, True):
             asked = [plugin for plugin in self.plugins if not (custom and plugin.builtin)]
@@ -89,7 +89,7 @@ async def run_mutating(plugins: Sequence[Plugin], attr: AdmissionAttributes) -> 
     for plugin in plugins:
         await plugin.mutate(attr)
     if attr.reinvoke:
-        attr.again = True
+        attr.run_again = True
         for plugin in plugins:
             await plugin.mutate(attr)
 

@@ -15,18 +15,18 @@ class ConditionFailed(Exception):
     """The match conditions cannot be evaluated, and failurePolicy is Fail. The text says why."""
 
 
-class Conditions:
+class MatchConditions:
     """The matchConditions of a webhook or policy. strict: raise ConditionFailed on errors, else they mean "not met"."""
 
-    def __init__(self, given: Sequence[Mapping[str, str]], environment: Environment, *, strict: bool) -> None:
+    def __init__(self, conditions: Sequence[Mapping[str, str]], environment: Environment, *, strict: bool) -> None:
         from podless.cel.policies import BOOL
 
         self._expressions: list[Expression] = [
-            environment.compile(condition["expression"].strip(), BOOL) for condition in given
+            environment.compile(condition["expression"].strip(), BOOL) for condition in conditions
         ]
         self._strict = strict
         # as in kube-apiserver, match conditions have no namespaceObject
-        self.needs = frozenset(name for expression in self._expressions for name in expression.names) - {
+        self.variables = frozenset(name for expression in self._expressions for name in expression.names) - {
             "namespaceObject"
         }
 

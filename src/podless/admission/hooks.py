@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
-from podless.admission.conditions import Conditions
-from podless.admission.lister import Lister
-from podless.admission.matching import Concerned, Matching, exempt_from_policies
-from podless.admission.params import ParamReader, Unconfigured, find_kind
-from podless.admission.subject import Subject
+from podless.admission.conditions import MatchConditions
+from podless.admission.lister import ConfigurationLister
+from podless.admission.matching import ApplicableItems, ResourceMatching, exempt_from_policies
+from podless.admission.params import MissingConfiguration, ParamReader, find_kind
+from podless.admission.subject import AdmissionSubject
 from podless.kinds.kind import Kind, Version
 from podless.kinds.state import State
 from podless.meta.errors import APIError
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from podless.cel.policies import Environment
 
 
-class Policy:
+class CompiledPolicy:
     """A policy, compiled when it is first used."""
 
     def __init__(self, obj: Object) -> None:
@@ -28,7 +28,7 @@ class Policy:
         self.spec: Object = obj["spec"]
         self.strict = self.spec.get("failurePolicy", "Fail") == "Fail"
         self.param_kind: Mapping[str, str] | None = self.spec.get("paramKind")
-        self.matching = Matching.resources(self.spec["matchConstraints"])
+        self.matching = ResourceMatching.from_match_resources(self.spec["matchConstraints"])
 
     @cached_property
     def environment(self) -> Environment:
@@ -36,37 +36,37 @@ class Policy:
         from podless.cel.policies import Environment
 
         variables = self.spec.get("variables") or ()
-        made = Environment(params=self.param_kind is not None, composed=bool(variables))
+        result = Environment(params=self.param_kind is not None, composed=bool(variables))
         for variable in variables:
-            made.declare(variable["name"], variable["expression"])
-        return made
+            result.declare(variable["name"], variable["expression"])
+        return result
 
     @cached_property
-    def conditions(self) -> Conditions | None:
+    def conditions(self) -> MatchConditions | None:
         """The compiled matchConditions, None without any."""
-        given = self.spec.get("matchConditions")
-        return Conditions(given, self.environment, strict=self.strict) if given else None
+        match_conditions = self.spec.get("matchConditions")
+        return MatchConditions(match_conditions, self.environment, strict=self.strict) if match_conditions else None
 
 
-class Binding:
+class PolicyBinding:
     """A binding of a policy: where it applies, and with which parameters."""
 
     def __init__(self, obj: Object) -> None:
         self.name: str = obj["metadata"]["name"]
         self.spec: Object = obj["spec"]
         self.policy: str = self.spec["policyName"]
-        given = self.spec.get("matchResources")
-        self.matching = Matching.resources(given) if given is not None else None
+        match_resources = self.spec.get("matchResources")
+        self.matching = ResourceMatching.from_match_resources(match_resources) if match_resources is not None else None
 
 
-P = TypeVar("P", bound=Policy)
+P = TypeVar("P", bound=CompiledPolicy)
 
 
 class BoundPolicy(NamedTuple, Generic[P]):
     """A policy with all of its bindings."""
 
     policy: P
-    bindings: list[Binding]
+    bindings: list[PolicyBinding]
 
 
 class PolicyFault(NamedTuple):
@@ -75,9 +75,9 @@ class PolicyFault(NamedTuple):
     unconfigured: a kind or parameter that it names does not exist.
     """
 
-    policy: Policy
-    binding: Binding | None
-    why: str
+    policy: CompiledPolicy
+    binding: PolicyBinding | None
+    reason: str
     unconfigured: bool = False
 
 
@@ -85,7 +85,7 @@ class Invocation(NamedTuple, Generic[P]):
     """One evaluation of a policy. version: of the object in its expressions. params: None without parameters."""
 
     policy: P
-    binding: Binding
+    binding: PolicyBinding
     version: Version
     params: Object | None
 
@@ -96,10 +96,10 @@ class BoundPolicies(Generic[P]):
     def __init__(self, state: State, policies: Kind, bindings: Kind, make: Callable[[Object], P]) -> None:
         self._state = state
         self._params = ParamReader(state)
-        self._policies: Lister[P] = Lister(state.cache, policies, make)
-        self._bindings: Lister[Binding] = Lister(state.cache, bindings, Binding)
-        self._seen = (-1, -1)
-        self._hooks: Concerned[BoundPolicy[P]] = Concerned(_covers, exempt_from_policies)
+        self._policies: ConfigurationLister[P] = ConfigurationLister(state.cache, policies, make)
+        self._bindings: ConfigurationLister[PolicyBinding] = ConfigurationLister(state.cache, bindings, PolicyBinding)
+        self._revisions = (-1, -1)
+        self._hooks: ApplicableItems[BoundPolicy[P]] = ApplicableItems(_policy_covers, exempt_from_policies)
 
     async def load(self) -> None:
         """Load the policies and bindings."""
@@ -108,15 +108,15 @@ class BoundPolicies(Generic[P]):
 
     def find_bindings(self, operation: str, kind: Kind, subresource: str) -> Sequence[BoundPolicy[P]]:
         """Return the policies with their bindings that may apply to such writes."""
-        policies, bindings = self._seen
+        policies, bindings = self._revisions
         if self._policies.collection.changed != policies or self._bindings.collection.changed != bindings:
             seen = self._policies.collection.changed, self._bindings.collection.changed
-            self._pair()
-            self._seen = seen
+            self._pair_bindings()
+            self._revisions = seen
         return self._hooks.select_items(operation, kind, subresource) if self._hooks.items else ()
 
-    def _pair(self) -> None:
-        by_policy: dict[str, list[Binding]] = {}
+    def _pair_bindings(self) -> None:
+        by_policy: dict[str, list[PolicyBinding]] = {}
         for binding in self._bindings.list_items():
             by_policy.setdefault(binding.policy, []).append(binding)
         policies = self._policies.list_items()
@@ -125,39 +125,46 @@ class BoundPolicies(Generic[P]):
         )
 
     async def find_evaluations(
-        self, subject: Subject, hooks: Sequence[BoundPolicy[P]]
+        self, subject: AdmissionSubject, hooks: Sequence[BoundPolicy[P]]
     ) -> list[Invocation[P] | PolicyFault]:
         """Return the evaluations that a write needs, and a fault for each policy that cannot be evaluated, in order."""
-        found: list[Invocation[P] | PolicyFault] = []
+        evaluations: list[Invocation[P] | PolicyFault] = []
         for policy, bindings in hooks:
             try:
                 version = await policy.matching.find_version(subject)
                 if version is None:
                     continue
                 kind = find_kind(self._state, policy.param_kind) if policy.param_kind is not None else None
-            except (APIError, Unconfigured) as error:
-                found.append(PolicyFault(policy, None, f"failed to configure policy: {_describe_error(error)}", True))
+            except (APIError, MissingConfiguration) as error:
+                evaluations.append(
+                    PolicyFault(policy, None, f"failed to configure policy: {_describe_error(error)}", True)
+                )
                 continue
             for binding in bindings:
-                found += await self._bound(subject, policy, binding, version, kind)
-        return found
+                evaluations += await self._find_invocations(subject, policy, binding, version, kind)
+        return evaluations
 
-    async def _bound(
-        self, subject: Subject, policy: P, binding: Binding, version: Version, kind: tuple[Kind, Version] | None
+    async def _find_invocations(
+        self,
+        subject: AdmissionSubject,
+        policy: P,
+        binding: PolicyBinding,
+        version: Version,
+        kind: tuple[Kind, Version] | None,
     ) -> list[Invocation[P] | PolicyFault]:
         try:
             if binding.matching is not None and await binding.matching.find_version(subject) is None:
                 return []
-            wanted = binding.spec.get("paramRef")
-            if kind is None or wanted is None:
+            param_ref = binding.spec.get("paramRef")
+            if kind is None or param_ref is None:
                 return [Invocation(policy, binding, version, None)]
-            found = await self._params.find_params(kind, wanted, subject.attr.namespace)
-        except (APIError, Unconfigured) as error:
+            params = await self._params.find_params(kind, param_ref, subject.attr.namespace)
+        except (APIError, MissingConfiguration) as error:
             return [PolicyFault(policy, binding, f"failed to configure binding: {_describe_error(error)}", True)]
-        return [Invocation(policy, binding, version, each) for each in found]
+        return [Invocation(policy, binding, version, each) for each in params]
 
 
-def _covers(hook: BoundPolicy[P], operation: str, kind: Kind, subresource: str) -> bool:
+def _policy_covers(hook: BoundPolicy[P], operation: str, kind: Kind, subresource: str) -> bool:
     return hook.policy.matching.may_match(operation, kind, subresource)
 
 

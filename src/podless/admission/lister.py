@@ -13,7 +13,7 @@ from podless.runtime.jsonobject import Object
 T = TypeVar("T")
 
 
-class Lister(Generic[T]):
+class ConfigurationLister(Generic[T]):
     """All objects of one kind of configuration, sorted by name.
 
     make: compiles one object; it must be cheap. collection: the objects, with the revision of their last change.
@@ -23,9 +23,9 @@ class Lister(Generic[T]):
         self.collection: WatchCache = cache.collection(kind.keys)
         self._prefix = kind.prefix
         self._make = make
-        self._made: dict[str, tuple[int, T]] = {}
+        self._compiled: dict[str, tuple[int, T]] = {}
         self._items: list[T] = []
-        self._seen = -1
+        self._revision = -1
 
     async def load(self) -> None:
         """Load the objects. Later changes take effect immediately."""
@@ -33,16 +33,16 @@ class Lister(Generic[T]):
 
     def list_items(self) -> list[T]:
         """Return all compiled objects."""
-        if self._seen != self.collection.changed:
-            self._refresh()
+        if self._revision != self.collection.changed:
+            self._compile_changed()
         return self._items
 
-    def _refresh(self) -> None:
-        known, self._made = self._made, {}
+    def _compile_changed(self) -> None:
+        known, self._compiled = self._compiled, {}
         for entry in self.collection.entries_under(self._prefix)[0]:
             made = known.get(entry.key)
             if made is None or made[0] != entry.revision:
                 made = entry.revision, self._make(entry.decode())
-            self._made[entry.key] = made
-        self._items = [made for _, made in self._made.values()]
-        self._seen = self.collection.changed
+            self._compiled[entry.key] = made
+        self._items = [made for _, made in self._compiled.values()]
+        self._revision = self.collection.changed

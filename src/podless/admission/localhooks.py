@@ -8,7 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from podless.admission.calls import ACCEPT, STATUS, TICK, WARNINGS_MOST, CallFailed, Verdict
-from podless.admission.subject import Subject
+from podless.admission.subject import AdmissionSubject
 from podless.apis.admissionregistration.validation.webhooks import check_hook
 from podless.auth.user import User
 from podless.codec import serializer
@@ -40,7 +40,7 @@ def check_declaration(declared: Mapping[str, Any]) -> None:
         raise ValueError(f"hook {declared['name']}: {join_errors(errors)}")
 
 
-class Caller:
+class HookCaller:
     """Calls one hook. declared: the hook's declaration."""
 
     def __init__(self, hooks: LoadedHooks, declared: Mapping[str, Any]) -> None:
@@ -52,7 +52,7 @@ class Caller:
         self._takes_request, self._takes_old = "request" in takes, "old" in takes
         self._takes_obj = "obj" in takes or self._kind != VALIDATE  # the worker compares the result with it
 
-    async def call(self, client: WebhookClient, subject: Subject, version: Version) -> Verdict:
+    async def call_hook(self, client: WebhookClient, subject: AdmissionSubject, version: Version) -> Verdict:
         """Call the hook for a write, with the object in a version.
 
         Raises CallFailed, ConversionFailed if the object cannot be converted, and Timeout if the time of the whole

@@ -12,7 +12,7 @@ from weakref import ref
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
 from podless.admission.refusals import internal_error
-from podless.admission.subject import Subject
+from podless.admission.subject import AdmissionSubject
 from podless.kinds.kind import Kind, Version
 from podless.meta import selectors
 from podless.meta.errors import APIError, NotFound
@@ -47,7 +47,7 @@ def exempt_from_policies(kind: Kind) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class MatchRule:
     """Operations on resources. names: of the objects, empty for all of them."""
 
     operations: frozenset[str]
@@ -58,7 +58,7 @@ class Rule:
     names: frozenset[str]
 
     @classmethod
-    def read(cls, rule: Mapping[str, Any]) -> Rule:
+    def read(cls, rule: Mapping[str, Any]) -> MatchRule:
         """Return the rule of a RuleWithOperations or NamedRuleWithOperations."""
         resources = (given.partition("/") for given in rule.get("resources") or ())
         return cls(
@@ -73,8 +73,8 @@ class Rule:
     def may_match(self, operation: str, kind: Kind, subresource: str) -> bool:
         """Return whether the rule may match such writes, for any version, namespace and name."""
         return (
-            _among(operation, self.operations)
-            and _among(kind.group, self.groups)
+            _is_listed(operation, self.operations)
+            and _is_listed(kind.group, self.groups)
             and any(
                 resource in (ANY, kind.plural) and wanted in (ANY, subresource) for resource, wanted in self.resources
             )
@@ -83,24 +83,24 @@ class Rule:
     def matches(self, attr: AdmissionAttributes, kind: Kind, version: Version) -> bool:
         """Return whether a write is meant that goes through a version of a kind."""
         return (
-            self._scoped(attr)
-            and _among(version.name, self.versions)
+            self._matches_scope(attr)
+            and _is_listed(version.name, self.versions)
             and self.may_match(attr.operation, kind, attr.subresource)
             and (not self.names or attr.name in self.names)
         )
 
-    def _scoped(self, attr: AdmissionAttributes) -> bool:
+    def _matches_scope(self, attr: AdmissionAttributes) -> bool:
         if self.scope == ANY:
             return True
         inside = bool(attr.namespace) and not attr.of_namespace
         return inside if self.scope == "Namespaced" else not inside
 
 
-def _among(value: str, wanted: frozenset[str]) -> bool:
-    return ANY in wanted or value in wanted
+def _is_listed(value: str, values: frozenset[str]) -> bool:
+    return ANY in values or value in values
 
 
-class _BySort(Generic[T]):
+class _AnswerCache(Generic[T]):
     """Caches one answer per kind and sort key. A changed definition makes a new kind, and so new answers.
 
     Kinds are referenced weakly, so that a deleted definition leaves no memory behind. answers: by what decides them,
@@ -112,7 +112,7 @@ class _BySort(Generic[T]):
     def __init__(self) -> None:
         self.answers: dict[tuple[str | bool, ...], tuple[ref[Kind], T]] = {}
 
-    def keep(self, kind: Kind, sort: tuple[str | bool, ...], answer: T) -> T:
+    def cache_answer(self, kind: Kind, sort: tuple[str | bool, ...], answer: T) -> T:
         """Cache an answer, and return it."""
         if len(self.answers) >= _KNOWN_MOST:
             self.answers.clear()
@@ -124,7 +124,7 @@ def _refer_to_none() -> None:
     """Stand for a reference to no version."""
 
 
-class Matching:
+class ResourceMatching:
     """Rules and selectors together.
 
     rules: at least one must match. excluded: none may match. equivalent: a rule matches a resource in all its versions
@@ -134,33 +134,33 @@ class Matching:
 
     def __init__(
         self,
-        given: Mapping[str, Any],
+        spec: Mapping[str, Any],
         rules: Sequence[Mapping[str, Any]],
         excluded: Sequence[Mapping[str, Any]] = (),
         *,
-        everything: bool = False,
+        match_all: bool = False,
     ) -> None:
-        self._rules = [Rule.read(rule) for rule in rules]
-        self._excluded = [Rule.read(rule) for rule in excluded]
-        self._everything = everything and not self._rules
-        self._equivalent = given.get("matchPolicy") == "Equivalent"
+        self._rules = [MatchRule.read(rule) for rule in rules]
+        self._excluded = [MatchRule.read(rule) for rule in excluded]
+        self._match_all = match_all and not self._rules
+        self._equivalent = spec.get("matchPolicy") == "Equivalent"
         self._fault = ""
-        self._namespaces = self._selector(given.get("namespaceSelector"))
-        self._objects = self._selector(given.get("objectSelector"))
+        self._namespaces = self._compile_selector(spec.get("namespaceSelector"))
+        self._objects = self._compile_selector(spec.get("objectSelector"))
         self._named = any(rule.names for rule in (*self._rules, *self._excluded))
-        self._decided: _BySort[Callable[[], Version | None]] = _BySort()
+        self._decided: _AnswerCache[Callable[[], Version | None]] = _AnswerCache()
         self.by_rules = self._namespaces.empty and self._objects.empty and not self._fault
 
     @classmethod
-    def resources(cls, given: Mapping[str, Any]) -> Matching:
+    def from_match_resources(cls, spec: Mapping[str, Any]) -> ResourceMatching:
         """Return the matching of a MatchResources."""
-        rules, excluded = given.get("resourceRules") or (), given.get("excludeResourceRules") or ()
-        return cls(given, rules, excluded, everything=True)
+        rules, excluded = spec.get("resourceRules") or (), spec.get("excludeResourceRules") or ()
+        return cls(spec, rules, excluded, match_all=True)
 
-    def _selector(self, given: Object | None) -> LabelSelector:
+    def _compile_selector(self, selector: Object | None) -> LabelSelector:
         """Return a compiled selector. If a stored selector is invalid, writes that match the rules fail."""
         try:
-            return selectors.from_object(given or {})
+            return selectors.from_object(selector or {})
         except APIError as error:
             self._fault = error.message
             return selectors.EVERYTHING
@@ -168,11 +168,11 @@ class Matching:
     def may_match(self, operation: str, kind: Kind, subresource: str) -> bool:
         """Return whether such writes may match."""
         views = kind.views if self._equivalent else (kind,)
-        return self._everything or any(
+        return self._match_all or any(
             rule.may_match(operation, view, subresource) for rule in self._rules for view in views
         )
 
-    async def find_version(self, subject: Subject) -> Version | None:
+    async def find_version(self, subject: AdmissionSubject) -> Version | None:
         """Return the version to convert the object to; None if the write does not match.
 
         Raises NotFound if a selector needs the labels of a missing namespace, and APIError for an invalid selector.
@@ -181,7 +181,7 @@ class Matching:
         version = self.decide_by_rules(attr)
         if version is None or self.by_rules:
             return version
-        if not self._selected(attr) or not await self._in_namespace(subject):
+        if not self._matches_selectors(attr) or not await self._in_namespace(subject):
             return None
         if self._fault:
             raise internal_error(self._fault)
@@ -193,22 +193,22 @@ class Matching:
         The answer is cached for each kind, operation and subresource, unless rules name objects.
         """
         if self._named:
-            return self._decide(attr)
+            return self._find_version(attr)
         kind = attr.kind
         sort = kind.group, kind.plural, attr.version.name, attr.subresource, attr.operation, bool(attr.namespace)
         known = self._decided.answers.get(sort)
         if known is not None and known[0]() is kind and (known[1] is _refer_to_none or known[1]() is not None):
             return known[1]()
-        found = self._decide(attr)  # the first time, and if a view of the kind was rebuilt
-        self._decided.keep(kind, sort, ref(found) if found is not None else _refer_to_none)
-        return found
+        result = self._find_version(attr)  # the first time, and if a view of the kind was rebuilt
+        self._decided.cache_answer(kind, sort, ref(result) if result is not None else _refer_to_none)
+        return result
 
-    def _decide(self, attr: AdmissionAttributes) -> Version | None:
-        if self._excluded and self._match(self._excluded, attr) is not None:
+    def _find_version(self, attr: AdmissionAttributes) -> Version | None:
+        if self._excluded and self._match_rules(self._excluded, attr) is not None:
             return None
-        return attr.version if self._everything else self._match(self._rules, attr)
+        return attr.version if self._match_all else self._match_rules(self._rules, attr)
 
-    def _match(self, rules: Sequence[Rule], attr: AdmissionAttributes) -> Version | None:
+    def _match_rules(self, rules: Sequence[MatchRule], attr: AdmissionAttributes) -> Version | None:
         if any(rule.matches(attr, attr.kind, attr.version) for rule in rules):
             return attr.version
         if not self._equivalent:
@@ -216,37 +216,37 @@ class Matching:
         others = [(kind, one) for kind in attr.kind.views for one in kind.versions if not attr.is_written_in(one)]
         for rule in rules:
             for kind, version in others:
-                if rule.matches(attr, kind, version) and _has(attr, kind, version):
+                if rule.matches(attr, kind, version) and _has_subresource(attr, kind, version):
                     return version
         return None
 
-    def _selected(self, attr: AdmissionAttributes) -> bool:
+    def _matches_selectors(self, attr: AdmissionAttributes) -> bool:
         """Return whether the selectors match the new or the old object."""
         if self._objects.empty:
             return True
-        return any(obj is not None and self._objects.matches(_labels(obj)) for obj in (attr.obj, attr.old))
+        return any(obj is not None and self._objects.matches(_read_labels(obj)) for obj in (attr.obj, attr.old))
 
-    async def _in_namespace(self, subject: Subject) -> bool:
+    async def _in_namespace(self, subject: AdmissionSubject) -> bool:
         attr = subject.attr
         if self._namespaces.empty or (not attr.namespace and attr.kind.plural != "namespaces"):
             return True
         if attr.of_namespace and not attr.subresource and attr.operation in (CREATE, UPDATE):
-            return self._namespaces.matches(_labels(attr.obj or {}))
+            return self._namespaces.matches(_read_labels(attr.obj or {}))
         entry = await subject.namespace()
         if entry is None:
             raise NotFound("namespaces", "", attr.namespace)
         return self._namespaces.matches(entry.labels)
 
 
-def _has(attr: AdmissionAttributes, kind: Kind, version: Version) -> bool:
+def _has_subresource(attr: AdmissionAttributes, kind: Kind, version: Version) -> bool:
     return not attr.subresource or attr.subresource in kind.subresources(version)
 
 
-def _labels(obj: Object) -> dict[str, str]:
+def _read_labels(obj: Object) -> dict[str, str]:
     return (obj.get("metadata") or {}).get("labels") or {}
 
 
-class Concerned(Generic[T]):
+class ApplicableItems(Generic[T]):
     """Finds the items that may apply to a write, and caches the result for each kind, operation and subresource.
 
     covers: whether an item may apply to such writes. exempt: kinds that no item applies to.
@@ -256,23 +256,23 @@ class Concerned(Generic[T]):
         self._covers = covers
         self._exempt = exempt
         self.items: Sequence[T] = ()
-        self._known: _BySort[Sequence[T]] = _BySort()
+        self._cache: _AnswerCache[Sequence[T]] = _AnswerCache()
 
     def set_items(self, items: Sequence[T]) -> None:
         """Replace the items."""
         self.items = items
-        self._known.answers.clear()
+        self._cache.answers.clear()
 
     def select_items(self, operation: str, kind: Kind, subresource: str) -> Sequence[T]:
         """Return the items that may apply to such writes."""
         if not self.items:
             return ()
         sort = kind.group, kind.plural, operation, subresource
-        known = self._known.answers.get(sort)
-        if known is not None and known[0]() is kind:
-            return known[1]
-        return self._known.keep(kind, sort, self._choose(operation, kind, subresource))
+        cached = self._cache.answers.get(sort)
+        if cached is not None and cached[0]() is kind:
+            return cached[1]
+        return self._cache.cache_answer(kind, sort, self._choose_items(operation, kind, subresource))
 
-    def _choose(self, operation: str, kind: Kind, subresource: str) -> Sequence[T]:
+    def _choose_items(self, operation: str, kind: Kind, subresource: str) -> Sequence[T]:
         items = () if self._exempt(kind) else self.items
         return [item for item in items if self._covers(item, operation, kind, subresource)]

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from podless.admission import patches
 from podless.admission.attributes import DELETE, AdmissionAttributes
 from podless.admission.conditions import ConditionFailed
-from podless.admission.hooks import BoundPolicies, Invocation, Policy, PolicyFault
+from podless.admission.hooks import BoundPolicies, CompiledPolicy, Invocation, PolicyFault
 from podless.admission.plugin import Plugin
 from podless.admission.refusals import forbid_write, internal_error
 from podless.admission.reinvocation import Reinvocation
-from podless.admission.subject import Subject
+from podless.admission.subject import AdmissionSubject
 from podless.apis.admissionregistration.group import MUTATING_BINDINGS, MUTATING_POLICIES
 from podless.auth.authorizer import Authorizer
 from podless.codec import gotext, serializer
@@ -36,7 +36,7 @@ class Mutation(NamedTuple):
     patch: bool
 
 
-class MutatingPolicy(Policy):
+class MutatingPolicy(CompiledPolicy):
     """A policy that mutates objects."""
 
     @cached_property
@@ -44,13 +44,13 @@ class MutatingPolicy(Policy):
         """The mutations, in order."""
         from podless.cel.policies import JSON_PATCHES, OBJECT
 
-        made = []
+        result = []
         for given in self.spec.get("mutations") or ():
             patch = given["patchType"] == "JSONPatch"
             source = (given.get("jsonPatch" if patch else "applyConfiguration") or {}).get("expression") or ""
             expression = self.environment.compile(source, JSON_PATCHES if patch else OBJECT, patches=True)
-            made.append(Mutation(expression, patch))
-        return made
+            result.append(Mutation(expression, patch))
+        return result
 
 
 class MutatingAdmissionPolicy(Plugin):
@@ -72,7 +72,7 @@ class MutatingAdmissionPolicy(Plugin):
     async def mutate(self, attr: AdmissionAttributes) -> None:
         """Raise Forbidden if a policy fails and its failurePolicy is Fail."""
         hooks = self._hooks.find_bindings(attr.operation, attr.kind, attr.subresource)
-        subject = Subject(attr, self._state, self._authorizer)
+        subject = AdmissionSubject(attr, self._state, self._authorizer)
         rounds = Reinvocation.record_of(attr, "MutatingAdmissionPolicy")
         faults: list[PolicyFault] = []
         done: dict[str, bool] = {}
@@ -80,22 +80,22 @@ class MutatingAdmissionPolicy(Plugin):
             if isinstance(found, PolicyFault):
                 faults.append(found)
                 continue
-            faults += await _carry_out(attr, subject, found, rounds, done)
+            faults += await _apply_policy(attr, subject, found, rounds, done)
         if done and done[next(reversed(done))]:
             rounds.note_change(attr)  # even if the object is unchanged, and also for the policies that ran
         rounds.end_round(attr)
         counting = [fault for fault in faults if fault.policy.strict]
         if counting:
-            raise _refusal(attr, counting)
+            raise _make_error(attr, counting)
 
 
-def _refusal(attr: AdmissionAttributes, faults: list[PolicyFault]) -> Exception:
+def _make_error(attr: AdmissionAttributes, faults: list[PolicyFault]) -> Exception:
     texts = []
     for fault in faults:
         named = gotext.quote(fault.policy.name)
         if fault.binding is not None:
             named = f"'{fault.policy.name}' with binding '{fault.binding.name}'"
-        texts.append(f"policy {named} denied request: {fault.why}")
+        texts.append(f"policy {named} denied request: {fault.reason}")
     refusal = forbid_write(attr, "", causes=[{"message": text} for text in texts])
     refusal.message = texts[0]
     if not faults[0].unconfigured:
@@ -103,22 +103,24 @@ def _refusal(attr: AdmissionAttributes, faults: list[PolicyFault]) -> Exception:
     return refusal
 
 
-async def _carry_out(
+async def _apply_policy(
     attr: AdmissionAttributes,
-    subject: Subject,
-    found: Invocation[MutatingPolicy],
+    subject: AdmissionSubject,
+    invocation: Invocation[MutatingPolicy],
     rounds: Reinvocation,
-    done: dict[str, bool],
+    applied: dict[str, bool],
 ) -> list[PolicyFault]:
     """Carry out the mutations of one policy. Return its faults.
 
-    done: for each version of an evaluation, the latest last, whether a mutation succeeded.
+    applied: for each version of an evaluation, the latest last, whether a mutation succeeded.
     """
-    policy, binding = found.policy, found.binding
-    key = (policy.name, binding.name, _named(found.params))
+    policy, binding = invocation.policy, invocation.binding
+    key = (policy.name, binding.name, _read_name(invocation.params))
     try:
         if policy.conditions is not None:
-            values = await subject.bind_variables(found.version, policy.conditions.needs) | {"params": found.params}
+            values = await subject.bind_variables(invocation.version, policy.conditions.variables) | {
+                "params": invocation.params
+            }
             if not policy.conditions.are_met(values, policy.environment.variables):
                 return []
         if rounds.skips_call(attr, key):
@@ -128,8 +130,8 @@ async def _carry_out(
     before = attr.obj
     faults: list[PolicyFault] = []
     for mutation in policy.mutations:
-        why = await _change(attr, subject, found, mutation)
-        done[found.version.name] = done.pop(found.version.name, False) or not why
+        why = await _apply_mutation(attr, subject, invocation, mutation)
+        applied[invocation.version.name] = applied.pop(invocation.version.name, False) or not why
         if why:
             faults.append(PolicyFault(policy, binding, why))
     if attr.obj != before:
@@ -139,13 +141,13 @@ async def _carry_out(
     return faults
 
 
-def _named(params: Object | None) -> tuple[str, str]:
+def _read_name(params: Object | None) -> tuple[str, str]:
     metadata = (params or {}).get("metadata") or {}
     return metadata.get("namespace", ""), metadata.get("name", "")
 
 
-async def _change(
-    attr: AdmissionAttributes, subject: Subject, found: Invocation[MutatingPolicy], mutation: Mutation
+async def _apply_mutation(
+    attr: AdmissionAttributes, subject: AdmissionSubject, invocation: Invocation[MutatingPolicy], mutation: Mutation
 ) -> str:
     """Carry out one mutation. Return the error, or ""."""
     from podless.cel import policies
@@ -153,35 +155,37 @@ async def _change(
     if mutation.expression.error:
         return mutation.expression.error
     try:
-        obj = await subject.show_object(attr.obj, found.version)
+        obj = await subject.show_object(attr.obj, invocation.version)
         if obj is None:
             return ""
-        needs = found.policy.environment.needs
-        values = await subject.bind_variables(found.version, needs) | {"params": found.params}
-        activation = policies.Activation(values, found.policy.environment.variables)
+        needs = invocation.policy.environment.needs
+        values = await subject.bind_variables(invocation.version, needs) | {"params": invocation.params}
+        activation = policies.Activation(values, invocation.policy.environment.variables)
         made = activation.evaluate(mutation.expression)
         if mutation.patch:
-            changed = _patched(obj, policies.patch_operations(made))
+            changed = _apply_patch(obj, policies.patch_operations(made))
         else:
-            changed = _merged(attr, found, obj, policies.apply_message(made, policies.collect_parts(values)))
+            changed = _apply_configuration(
+                attr, invocation, obj, policies.apply_message(made, policies.collect_parts(values))
+            )
         if attr.subresource == "scale" and attr.kind.custom:
             return "request to convert CR to an invalid group/version: autoscaling/v1"
         if changed is not obj:
-            await patches.settle_object(attr, found.version, changed, subject.converter, strict=mutation.patch)
-    except patches.Foreign as foreign:
+            await patches.settle_object(attr, invocation.version, changed, subject.converter, strict=mutation.patch)
+    except patches.KindChanged as foreign:
         raise internal_error(f"failed to convert object: {foreign}") from None
     except (
         policies.ExpressionFailure,
         policies.OutOfBudget,
         policies.TypeMismatch,
         ConversionFailed,
-        patches.Unfit,
+        patches.InvalidChange,
     ) as error:
         return str(error)
     return ""
 
 
-def _patched(obj: Object, operations: list[Object]) -> Object:
+def _apply_patch(obj: Object, operations: list[Object]) -> Object:
     """Return the object after a JSON patch; the unchanged object if a test operation fails. Raises Unfit."""
     named = [
         {name: value for name, value in {"op": "", "path": "", **operation}.items() if name != "from" or value}
@@ -192,11 +196,15 @@ def _patched(obj: Object, operations: list[Object]) -> Object:
     except jsonpatch.Rejected as rejected:
         if rejected.untrue:
             return obj
-        raise patches.Unfit(f"JSON Patch: {rejected.why}") from None
+        raise patches.InvalidChange(f"JSON Patch: {rejected.why}") from None
 
 
-def _merged(attr: AdmissionAttributes, found: Invocation[MutatingPolicy], obj: Object, made: Object) -> Object:
+def _apply_configuration(
+    attr: AdmissionAttributes, invocation: Invocation[MutatingPolicy], obj: Object, applied: Object
+) -> Object:
     try:
-        return patches.apply_configuration(attr.kind_in(found.version), found.version, attr.subresource, obj, made)
-    except patches.Unfit as error:
-        raise patches.Unfit(f"error applying patch: {error}") from None
+        return patches.apply_configuration(
+            attr.kind_in(invocation.version), invocation.version, attr.subresource, obj, applied
+        )
+    except patches.InvalidChange as error:
+        raise patches.InvalidChange(f"error applying patch: {error}") from None

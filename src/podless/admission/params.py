@@ -18,18 +18,18 @@ _NONE = "no params found for policy binding with `Deny` parameterNotFoundAction"
 _CLUSTER = "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources"
 
 
-class Unconfigured(Exception):
+class MissingConfiguration(Exception):
     """A policy or binding names something that does not exist. The text says what."""
 
 
-def find_kind(state: State, wanted: Mapping[str, str]) -> tuple[Kind, Version]:
+def find_kind(state: State, param_kind: Mapping[str, str]) -> tuple[Kind, Version]:
     """Return the kind and version that a paramKind names. Raises Unconfigured."""
-    group, _, version = wanted["apiVersion"].rpartition("/")
+    group, _, version = param_kind["apiVersion"].rpartition("/")
     for kind in state.registry.list_kinds_of(group, version):
-        if kind.kind == wanted["kind"]:
+        if kind.kind == param_kind["kind"]:
             return kind, kind.by_version[version]
-    named = f"{wanted['apiVersion']}, Kind={wanted['kind']}"
-    raise Unconfigured(f"failed to find resource referenced by paramKind: '{named}'")
+    named = f"{param_kind['apiVersion']}, Kind={param_kind['kind']}"
+    raise MissingConfiguration(f"failed to find resource referenced by paramKind: '{named}'")
 
 
 class ParamReader:
@@ -43,32 +43,34 @@ class ParamReader:
         self._decoded: dict[tuple[str, str, int], tuple[Entry, Object]] = {}
         self._size = 0  # bytes of their entries
 
-    async def find_params(self, found: tuple[Kind, Version], wanted: Mapping[str, Any], namespace: str) -> list[Object]:
+    async def find_params(
+        self, kind_version: tuple[Kind, Version], param_ref: Mapping[str, Any], namespace: str
+    ) -> list[Object]:
         """Return the parameters that a paramRef names or selects. None if there are none and the binding allows that.
 
-        namespace: of the request. Callers must not change the objects. Raises Unconfigured.
+        namespace: of the request. Callers must not change the objects. Raises MissingConfiguration.
         """
-        kind, version = found
-        where = wanted.get("namespace") or ""
+        kind, version = kind_version
+        where = param_ref.get("namespace") or ""
         if where and not kind.namespaced:
-            raise Unconfigured("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
+            raise MissingConfiguration("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
         where = where or namespace if kind.namespaced else ""
         if kind.namespaced and not where:
-            raise Unconfigured(_CLUSTER)
+            raise MissingConfiguration(_CLUSTER)
         collection = await self._state.load_collection(kind)
-        if wanted.get("name"):
-            entry = collection.get(kind.key(where, wanted["name"]))
+        if param_ref.get("name"):
+            entry = collection.get(kind.key(where, param_ref["name"]))
             entries = [] if entry is None else [entry]
         else:
-            matches = selectors.from_object(wanted.get("selector") or {}).matches
+            matches = selectors.from_object(param_ref.get("selector") or {}).matches
             under, _ = collection.entries_under(kind.keys.scope(where))
             entries = [entry for part in each_part(under) for entry in part if matches(entry.labels)]
-        if not entries and wanted.get("parameterNotFoundAction") == "Deny":
-            raise Unconfigured(_NONE)
+        if not entries and param_ref.get("parameterNotFoundAction") == "Deny":
+            raise MissingConfiguration(_NONE)
         try:
             await self._state.converter.prepare_entries(kind, version, entries)
         except conversion.ConversionFailed as failed:
-            raise Unconfigured(f"failed to convert object version: {failed}") from None
+            raise MissingConfiguration(f"failed to convert object version: {failed}") from None
         return [self._decode(kind, version, entry) for entry in entries]
 
     def _decode(self, kind: Kind, version: Version, entry: Entry) -> Object:

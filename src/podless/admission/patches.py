@@ -26,11 +26,11 @@ from podless.structs.structfiles import load_struct
 SCALE = load_struct("autoscaling/v1", "Scale")
 
 
-class Unfit(Exception):
+class InvalidChange(Exception):
     """A change cannot be applied. The text says why."""
 
 
-class Foreign(Exception):
+class KindChanged(Exception):
     """A mutation has changed the kind or the version of the object."""
 
 
@@ -44,11 +44,11 @@ def apply_json_patch(obj: Object, raw: bytes) -> Object:
     except (jsonpatch.Rejected, Timeout):
         raise
     except APIError as error:
-        raise Unfit(error.message) from None
+        raise InvalidChange(error.message) from None
     try:
         typemeta.read_type_meta(found)
     except ValueError as error:
-        raise Unfit(str(error)) from None
+        raise InvalidChange(str(error)) from None
     return found or {}
 
 
@@ -56,32 +56,32 @@ def apply_configuration(kind: Kind, version: Version, subresource: str, obj: Obj
     """Return the object with a configuration applied as in server-side apply, but without managers. Raises Unfit."""
     if kind.custom and obj["kind"] != kind.kind:  # another kind, or a Scale
         gone = f"no corresponding type for {obj['apiVersion']}, Kind={obj['kind']}"
-        raise Unfit(f"failed to convert patch object to typed object: {gone}")
-    shape = _shape(kind, version, subresource)
+        raise InvalidChange(f"failed to convert patch object to typed object: {gone}")
+    shape = _find_shape(kind, version, subresource)
     applied = {**applied, "apiVersion": obj["apiVersion"], "kind": obj["kind"]}
     try:
         check_value(applied, shape)
     except SchemaMisfit as misfit:
-        raise Unfit(f"failed to convert patch object to typed object: {misfit}") from None
-    atomic = _atomic(applied, shape, "")
+        raise InvalidChange(f"failed to convert patch object to typed object: {misfit}") from None
+    atomic = _find_atomic(applied, shape, "")
     if atomic:
         why = f"may not mutate atomic arrays, maps or structs: {', '.join(atomic)}"
-        raise Unfit(f"invalid ApplyConfiguration: {why}")
+        raise InvalidChange(f"invalid ApplyConfiguration: {why}")
     try:
         check_value(obj, shape, repeats=True)
     except SchemaMisfit as misfit:
-        raise Unfit(f"failed to convert original object to typed object: {misfit}") from None
+        raise InvalidChange(f"failed to convert original object to typed object: {misfit}") from None
     return combine.merge_values(obj, applied, shape)
 
 
-def _shape(kind: Kind, version: Version, subresource: str) -> Shape:
+def _find_shape(kind: Kind, version: Version, subresource: str) -> Shape:
     struct = SCALE if subresource == "scale" else kind.struct_of(version)
     if struct is not None:
         return of_struct(struct)
-    return kind.derive(("shape", version.name), lambda: of_schema(kind.structure(version)))
+    return kind.derive(("shape", version.name), lambda: of_schema(kind.structural_schema(version)))
 
 
-def _atomic(value: Any, shape: Shape, path: str) -> list[str]:
+def _find_atomic(value: Any, shape: Shape, path: str) -> list[str]:
     """Return the paths of atomic maps and lists in a value: applying them would remove items that the value lacks."""
     found: list[str] = []
     charge(1)
@@ -91,12 +91,12 @@ def _atomic(value: Any, shape: Shape, path: str) -> list[str]:
         for name, item in each(value).items():
             _, inner, declared = shape.map.child(name)
             if declared and inner is not None:
-                found += _atomic(item, inner, f"{path}.{name}")
+                found += _find_atomic(item, inner, f"{path}.{name}")
     elif isinstance(value, list) and shape.list is not None:
         if not shape.list.associative:
             found.append(path)
         for index, item in enumerate(each(value)):
-            found += _atomic(item, shape.list.item, f"{path}[{index}]")
+            found += _find_atomic(item, shape.list.item, f"{path}[{index}]")
     return found
 
 
@@ -107,17 +107,17 @@ def _check_type(kind: Kind, version: Version, obj: Object) -> None:
         try:
             typemeta.read_type_meta(obj)
         except ValueError as error:
-            raise Unfit(str(error)) from None
+            raise InvalidChange(str(error)) from None
     if kind.custom:
         if not given:
-            raise Unfit(f"Object 'Kind' is missing in '{serializer.encode_sorted(obj).decode()}'")
+            raise InvalidChange(f"Object 'Kind' is missing in '{serializer.encode_sorted(obj).decode()}'")
         if api_version != expected:
             named = f"{api_version or '/'}, Kind={given} is unstructured"
-            raise Foreign(f"{named} and is not suitable for converting to {gotext.quote(expected)}")
+            raise KindChanged(f"{named} and is not suitable for converting to {gotext.quote(expected)}")
         return
     fault = kind.explain_mismatch(given or kind.kind, api_version or expected)
     if fault:
-        raise Unfit(fault) if fault.startswith("no kind") else Foreign(fault)
+        raise InvalidChange(fault) if fault.startswith("no kind") else KindChanged(fault)
     obj["kind"], obj["apiVersion"] = kind.kind, expected
 
 
@@ -146,20 +146,20 @@ async def settle_object(
             head = {"kind": "Scale", "apiVersion": "autoscaling/v1"}
             attr.obj = head | structs.decode_struct(SCALE, obj)
             return
-        if attr.own is not None:
-            kind, version = attr.own, attr.own.versions[0]
-        if attr.own is None:
+        if attr.subresource_kind is not None:
+            kind, version = attr.subresource_kind, attr.subresource_kind.versions[0]
+        if attr.subresource_kind is None:
             _check_type(kind, version, obj)
         read = kind.strategy.decode_admitted
         obj = await converter.client.run_by_size(size, read, kind, version, obj, unknown)
     except (structs.DecodeError, schema.Malformed) as error:
-        raise internal_error(str(error)) if strict else Unfit(str(error)) from None
+        raise internal_error(str(error)) if strict else InvalidChange(str(error)) from None
     if strict and unknown and not kind.custom:
         fields = (f"unknown field {gotext.quote(path)}" for path in dict.fromkeys(unknown))
         raise internal_error(f"strict decoding error: {', '.join(fields)}")
-    if attr.converted and not written:
+    if attr.needs_conversion and not written:
         try:
-            obj = await converter.convert(attr.kind, obj, attr.version.name)
+            obj = await converter.convert_object(attr.kind, obj, attr.version.name)
         except ConversionFailed as failed:
-            raise Unfit(f"failed to convert object: {failed}") from None
+            raise InvalidChange(f"failed to convert object: {failed}") from None
     attr.obj = obj

@@ -10,14 +10,14 @@ from podless.meta.errors import APIError, Forbidden
 CODES = {"Forbidden": 403, "Unauthorized": 401, "RequestEntityTooLarge": 413, "Invalid": 422}
 
 
-def forbid_write(attr: AdmissionAttributes, why: str, **more: Any) -> Forbidden:
+def forbid_write(attr: AdmissionAttributes, reason: str, **details: Any) -> Forbidden:
     """Return a 403 about the object of a write."""
-    return Forbidden(attr.kind.plural, attr.kind.group, name_of(attr), why, **more)
+    return Forbidden(attr.kind.plural, attr.kind.group, name_of(attr), reason, **details)
 
 
-def internal_error(why: str) -> APIError:
+def internal_error(reason: str) -> APIError:
     """Return a 500, for failures that the client did not cause."""
-    return APIError(f"Internal error occurred: {why}", {"causes": [{"message": why}]})
+    return APIError(f"Internal error occurred: {reason}", {"causes": [{"message": reason}]})
 
 
 def name_of(attr: AdmissionAttributes) -> str:
@@ -28,20 +28,20 @@ def name_of(attr: AdmissionAttributes) -> str:
     return metadata.get("name") or metadata.get("generateName") or "Unknown"
 
 
-class Told(APIError):
+class HookStatusError(APIError):
     """An error with the Status that a webhook or hook returned. given: the Status."""
 
-    def __init__(self, given: dict[str, Any], message: str) -> None:
+    def __init__(self, status: dict[str, Any], message: str) -> None:
         super().__init__(message)
-        self._given = given
-        self.code = given["code"]
-        self.reason = given.get("reason") or ""
+        self._status = status
+        self.code = status["code"]
+        self.reason = status.get("reason") or ""
 
     def status(self) -> dict[str, Any]:
-        head = {"kind": "Status", "apiVersion": "v1", "metadata": self._given.get("metadata") or {}}
+        head = {"kind": "Status", "apiVersion": "v1", "metadata": self._status.get("metadata") or {}}
         body = {"status": "Failure", "message": self.message}
         if self.reason:
             body["reason"] = self.reason
-        if self._given.get("details"):
-            body["details"] = self._given["details"]
+        if self._status.get("details"):
+            body["details"] = self._status["details"]
         return head | body | {"code": self.code}

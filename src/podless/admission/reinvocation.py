@@ -14,7 +14,7 @@ class Reinvocation:
 
     def __init__(self) -> None:
         self._earlier: set[Hashable] = set()
-        self._again: set[Hashable] = set()
+        self._requested: set[Hashable] = set()
         self._last: Object | None = None
 
     @classmethod
@@ -26,27 +26,27 @@ class Reinvocation:
         known: Reinvocation | None = records.get(step)
         if known is None:
             known = records[step] = cls()
-        if attr.again and known._last != attr.obj:
-            known._require()  # another plugin has changed the object since
+        if attr.run_again and known._last != attr.obj:
+            known._require_earlier()  # another plugin has changed the object since
         return known
 
-    def skips_call(self, attr: AdmissionAttributes, one: Hashable) -> bool:
+    def skips_call(self, attr: AdmissionAttributes, hook: Hashable) -> bool:
         """Return whether to skip this call: in the second round, if the object has not changed since the first."""
-        return attr.again and one not in self._again
+        return attr.run_again and hook not in self._requested
 
     def note_change(self, attr: AdmissionAttributes) -> None:
         """Note that the object has changed, so that earlier webhooks or policies may be called again."""
-        self._require()
+        self._require_earlier()
         attr.reinvoke = True
 
-    def request_call(self, one: Hashable) -> None:
+    def request_call(self, hook: Hashable) -> None:
         """Note that this webhook or policy wants to be called again if the object changes."""
-        self._earlier.add(one)
+        self._earlier.add(hook)
 
     def end_round(self, attr: AdmissionAttributes) -> None:
         """End the plugin's round."""
         self._last = view.copy_object(attr.obj) if self._earlier and attr.obj is not None else None
 
-    def _require(self) -> None:
-        self._again |= self._earlier
+    def _require_earlier(self) -> None:
+        self._requested |= self._earlier
         self._earlier = set()

@@ -24,7 +24,7 @@ _NAMESPACE = (
 )  # fmt: skip
 
 
-class Subject:
+class AdmissionSubject:
     """One write, as one plugin sees it. Computed values are cached."""
 
     def __init__(self, attr: AdmissionAttributes, state: State, authorizer: Authorizer) -> None:
@@ -32,7 +32,7 @@ class Subject:
         self._state = state
         self._authorizer = authorizer
         self._namespace: Any = _ABSENT
-        self._seen: list[tuple[Object, Version, Object]] = []
+        self._encoded: list[tuple[Object, Version, Object]] = []
         # an object, and the same object with the floats that the client sent
         self._as_sent: tuple[Object, Object] | None = None
 
@@ -52,25 +52,25 @@ class Subject:
     async def show_object(self, obj: Object | None, version: Version) -> Object | None:
         """Return the new or old object in a version. The caller must not change it. Raises ConversionFailed."""
         attr = self.attr
-        if obj is None or attr.is_written_in(version) or not attr.converted:
+        if obj is None or attr.is_written_in(version) or not attr.needs_conversion:
             return obj
-        for known, of, found in self._seen:
+        for known, of, found in self._encoded:
             if known is obj and of is version:
                 return found
-        found = await self.converter.convert(attr.kind_in(version), obj, version.name)
-        self._seen.append((obj, version, found))
+        found = await self.converter.convert_object(attr.kind_in(version), obj, version.name)
+        self._encoded.append((obj, version, found))
         return found
 
-    async def _sent(self, version: Version) -> Object | None:
+    async def _expression_object(self, version: Version) -> Object | None:
         """Return the object as expressions see it.
 
         An unchanged object has the floats that the client sent.
         """
-        found = await self.show_object(self.attr.obj, version)
-        if found is None or found is not self.attr.obj or not self.attr.floats:
-            return found
-        if self._as_sent is None or self._as_sent[0] is not found:
-            self._as_sent = found, sentfloats.copy_as_sent(found, self.attr.floats)
+        result = await self.show_object(self.attr.obj, version)
+        if result is None or result is not self.attr.obj or not self.attr.floats:
+            return result
+        if self._as_sent is None or self._as_sent[0] is not result:
+            self._as_sent = result, sentfloats.copy_as_sent(result, self.attr.floats)
         return self._as_sent[1]
 
     def make_request(self, version: Version) -> Object:
@@ -79,7 +79,7 @@ class Subject:
         group, _, noun = attr.type
         resource = {"group": attr.kind.group, "resource": attr.kind.plural}
         kind = attr.kind_in(version)
-        shown = (kind.group, version.name) if attr.converted else (group, attr.type[1])
+        shown = (kind.group, version.name) if attr.needs_conversion else (group, attr.type[1])
         request: Object = {
             "kind": {"group": shown[0], "version": shown[1], "kind": noun},
             "resource": resource | {"group": kind.group, "version": version.name},
@@ -97,21 +97,21 @@ class Subject:
         request["options"] = attr.options
         return request
 
-    async def bind_variables(self, version: Version, needs: Container[str]) -> Object:
-        """Return the values of the variables in `needs`, except params and the policy's own variables."""
+    async def bind_variables(self, version: Version, names: Container[str]) -> Object:
+        """Return the values of the variables in `names`, except params and the policy's own variables."""
         attr = self.attr
         values: Object = {
-            "object": await self._sent(version),
+            "object": await self._expression_object(version),
             "oldObject": await self.show_object(attr.old, version),
         }
-        if "request" in needs:
+        if "request" in names:
             values["request"] = self.make_request(version)
-        if "namespaceObject" in needs and not attr.of_namespace:
-            values["namespaceObject"] = _namespace(await self.namespace())
-        if "authorizer" in needs or "authorizer.requestResource" in needs:
+        if "namespaceObject" in names and not attr.of_namespace:
+            values["namespaceObject"] = _namespace_fields(await self.namespace())
+        if "authorizer" in names or "authorizer.requestResource" in names:
             from podless.cel.policies import AuthorizerValue as Asking  # a slow import, needed only for expressions
 
-            asking = Asking(self._ask)
+            asking = Asking(self._authorize)
             about = (
                 attr.kind.group,
                 attr.kind.plural,
@@ -122,7 +122,7 @@ class Subject:
             values |= {"authorizer": asking, "authorizer.requestResource": asking.about(*about)}
         return values
 
-    def _ask(self, question: Any) -> Any:
+    def _authorize(self, question: Any) -> Any:
         """Return the authorizer's decision for a check in an expression."""
         from podless.cel.policies import Answer
 
@@ -138,7 +138,7 @@ class Subject:
 ANY_VERSION = "*"
 
 
-def _namespace(entry: Entry | None) -> Object | None:
+def _namespace_fields(entry: Entry | None) -> Object | None:
     """Return the fields of a namespace that expressions can read."""
     if entry is None:
         return None

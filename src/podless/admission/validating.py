@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from podless.admission.attributes import AdmissionAttributes
 from podless.admission.conditions import ConditionFailed
-from podless.admission.hooks import BoundPolicies, BoundPolicy, Invocation, Policy, PolicyFault
+from podless.admission.hooks import BoundPolicies, BoundPolicy, CompiledPolicy, Invocation, PolicyFault
 from podless.admission.plugin import Plugin
 from podless.admission.refusals import CODES, forbid_write
-from podless.admission.subject import Subject
+from podless.admission.subject import AdmissionSubject
 from podless.apis.admissionregistration.group import VALIDATING_BINDINGS, VALIDATING_POLICIES
 from podless.auth.authorizer import Authorizer
 from podless.codec import serializer
@@ -43,7 +43,7 @@ class Validation(NamedTuple):
     reason: str
 
 
-class ValidatingPolicy(Policy):
+class ValidatingPolicy(CompiledPolicy):
     """A policy whose expressions must be true."""
 
     @cached_property
@@ -51,27 +51,30 @@ class ValidatingPolicy(Policy):
         """The expressions, in order."""
         from podless.cel.policies import BOOL, STRING
 
-        made = []
+        result = []
         for given in self.spec.get("validations") or ():
             source = given.get("messageExpression")
             message = self.environment.compile(source, STRING, authorizer=False) if source else None
             expression = self.environment.compile(given["expression"], BOOL)
-            made.append(Validation(expression, given.get("message") or "", message, given.get("reason") or "Invalid"))
-        return made
+            result.append(Validation(expression, given.get("message") or "", message, given.get("reason") or "Invalid"))
+        return result
 
     @cached_property
     def annotations(self) -> list[tuple[str, Expression]]:
         """The audit annotations, by key."""
         from podless.cel.policies import TEXT_OR_NULL
 
-        given = self.spec.get("auditAnnotations") or ()
-        return [(one["key"], self.environment.compile(one["valueExpression"].strip(), TEXT_OR_NULL)) for one in given]
+        audit_annotations = self.spec.get("auditAnnotations") or ()
+        return [
+            (one["key"], self.environment.compile(one["valueExpression"].strip(), TEXT_OR_NULL))
+            for one in audit_annotations
+        ]
 
 
-class Failure(NamedTuple):
-    """A failed validation. place: its index in the policy."""
+class ValidationFailure(NamedTuple):
+    """A failed validation. number: its index in the policy."""
 
-    place: int
+    number: int
     message: str
     reason: str = "Invalid"
 
@@ -95,28 +98,30 @@ class ValidatingAdmissionPolicy(Plugin):
     async def validate(self, attr: AdmissionAttributes) -> None:
         """Raise Forbidden, with the status code and reason of the first denial."""
         hooks = self._hooks.find_bindings(attr.operation, attr.kind, attr.subresource)
-        await _PolicyRun(attr, Subject(attr, self._state, self._authorizer)).go(self._hooks, hooks)
+        await _PolicyRun(attr, AdmissionSubject(attr, self._state, self._authorizer)).run_policies(self._hooks, hooks)
 
 
 class _PolicyRun:
     """The evaluation of all policies for one write."""
 
-    def __init__(self, attr: AdmissionAttributes, subject: Subject) -> None:
+    def __init__(self, attr: AdmissionAttributes, subject: AdmissionSubject) -> None:
         self.attr = attr
         self.subject = subject
         self.denied: Forbidden | None = None
         self.audited: list[Object] = []
         self.annotations: dict[str, list[str]] = {}
 
-    async def go(self, all_: BoundPolicies[ValidatingPolicy], hooks: Sequence[BoundPolicy[ValidatingPolicy]]) -> None:
+    async def run_policies(
+        self, all_: BoundPolicies[ValidatingPolicy], hooks: Sequence[BoundPolicy[ValidatingPolicy]]
+    ) -> None:
         for found in await all_.find_evaluations(self.subject, hooks):
             if isinstance(found, PolicyFault):
                 if found.policy.strict:
-                    self.deny(found, Failure(0, found.why))
+                    self.record_denial(found, ValidationFailure(0, found.reason))
                 continue
-            for failure in await self.evaluate(found):
-                self.act(found, failure)
-            await self.annotate(found)
+            for failure in await self.find_failures(found):
+                self.apply_actions(found, failure)
+            await self.add_annotations(found)
         for key, values in self.annotations.items():
             self.attr.annotations[key] = ", ".join(values)
         if self.audited:
@@ -124,22 +129,22 @@ class _PolicyRun:
         if self.denied is not None:
             raise self.denied
 
-    def deny(self, found: PolicyFault | Invocation[ValidatingPolicy], failure: Failure) -> None:
+    def record_denial(self, source: PolicyFault | Invocation[ValidatingPolicy], failure: ValidationFailure) -> None:
         """Record a denial. Only the first one is reported."""
         if self.denied is not None:
             return
-        bound = f" with binding '{found.binding.name}'" if found.binding is not None else ""
-        message = f"ValidatingAdmissionPolicy '{found.policy.name}'{bound} denied request: {failure.message}"
+        bound = f" with binding '{source.binding.name}'" if source.binding is not None else ""
+        message = f"ValidatingAdmissionPolicy '{source.policy.name}'{bound} denied request: {failure.message}"
         self.denied = forbid_write(self.attr, message, causes=[{"message": message}])
         self.denied.reason = failure.reason
         self.denied.code = CODES.get(failure.reason, 422)
 
-    def act(self, found: Invocation[ValidatingPolicy], failure: Failure) -> None:
+    def apply_actions(self, invocation: Invocation[ValidatingPolicy], failure: ValidationFailure) -> None:
         """Carry out the binding's actions for a failure: deny, warn, audit."""
-        policy, binding = found.policy.name, found.binding
+        policy, binding = invocation.policy.name, invocation.binding
         actions = binding.spec.get("validationActions") or ()
         if "Deny" in actions:
-            self.deny(found, failure)
+            self.record_denial(invocation, failure)
         if "Warn" in actions:
             where = f"ValidatingAdmissionPolicy '{policy}' with binding '{binding.name}'"
             self.attr.warnings.append(f"Validation failed for {where}: {failure.message}")
@@ -149,78 +154,78 @@ class _PolicyRun:
                     "message": failure.message,
                     "policy": policy,
                     "binding": binding.name,
-                    "expressionIndex": failure.place,
+                    "expressionIndex": failure.number,
                     "validationActions": list(actions),
                 }
             )
 
-    async def evaluate(self, found: Invocation[ValidatingPolicy]) -> list[Failure]:
+    async def find_failures(self, invocation: Invocation[ValidatingPolicy]) -> list[ValidationFailure]:
         """Return the failed validations. Those with an error are included if failurePolicy is Fail."""
         from podless.cel import policies
 
-        policy = found.policy
-        failures: list[Failure] = []
+        policy = invocation.policy
+        failures: list[ValidationFailure] = []
         try:
-            if not await self.matches_conditions(found):
+            if not await self.matches_conditions(invocation):
                 return []
             validations = policy.validations
-            activation = policies.Activation(await self.values(found), policy.environment.variables)
+            activation = policies.Activation(await self.bind_variables(invocation), policy.environment.variables)
             for index, validation in enumerate(validations):
                 try:
                     if activation.evaluate(validation.expression) is not True:
-                        failures.append(_broken(index, validation, activation))
+                        failures.append(_make_failure(index, validation, activation))
                 except policies.ExpressionFailure as failure:
                     if policy.strict:
-                        failures.append(Failure(index, str(failure)))
+                        failures.append(ValidationFailure(index, str(failure)))
         except ConversionFailed as error:
             why = f"failed to configure binding: failed to convert object version: {error}"
-            return [Failure(0, why)] if policy.strict else []
+            return [ValidationFailure(0, why)] if policy.strict else []
         except (ConditionFailed, policies.OutOfBudget) as error:
-            return [Failure(0, str(error))] if policy.strict else []
+            return [ValidationFailure(0, str(error))] if policy.strict else []
         return failures
 
-    async def matches_conditions(self, found: Invocation[ValidatingPolicy]) -> bool:
+    async def matches_conditions(self, invocation: Invocation[ValidatingPolicy]) -> bool:
         """Return whether the match conditions are met. Raises ConditionFailed."""
-        conditions = found.policy.conditions
+        conditions = invocation.policy.conditions
         if conditions is None:
             return True
-        values = await self.subject.bind_variables(found.version, conditions.needs)
-        return conditions.are_met(values | {"params": found.params}, found.policy.environment.variables)
+        values = await self.subject.bind_variables(invocation.version, conditions.variables)
+        return conditions.are_met(values | {"params": invocation.params}, invocation.policy.environment.variables)
 
-    async def values(self, found: Invocation[ValidatingPolicy]) -> Object:
-        needs = found.policy.environment.needs
-        return await self.subject.bind_variables(found.version, needs) | {"params": found.params}
+    async def bind_variables(self, invocation: Invocation[ValidatingPolicy]) -> Object:
+        needs = invocation.policy.environment.needs
+        return await self.subject.bind_variables(invocation.version, needs) | {"params": invocation.params}
 
-    async def annotate(self, found: Invocation[ValidatingPolicy]) -> None:
+    async def add_annotations(self, invocation: Invocation[ValidatingPolicy]) -> None:
         """Add the policy's audit annotations."""
         from podless.cel import policies
 
-        policy = found.policy
+        policy = invocation.policy
         if not policy.spec.get("auditAnnotations"):
             return
         try:
-            if not await self.matches_conditions(found):
+            if not await self.matches_conditions(invocation):
                 return
             annotations = policy.annotations
-            activation = policies.Activation(await self.values(found), policy.environment.variables)
+            activation = policies.Activation(await self.bind_variables(invocation), policy.environment.variables)
             for key, expression in annotations:
-                self.collect(found, f"{policy.name}/{key}", expression, activation)
+                self.collect_annotation(invocation, f"{policy.name}/{key}", expression, activation)
         except (ConditionFailed, ConversionFailed):
-            return  # `evaluate` has reported it
+            return  # `find_failures` has reported it
         except policies.OutOfBudget as error:
             if policy.strict:
-                self.deny(found, Failure(0, str(error)))
+                self.record_denial(invocation, ValidationFailure(0, str(error)))
 
-    def collect(
-        self, found: Invocation[ValidatingPolicy], key: str, expression: Expression, activation: Activation
+    def collect_annotation(
+        self, invocation: Invocation[ValidatingPolicy], key: str, expression: Expression, activation: Activation
     ) -> None:
         from podless.cel import policies
 
         try:
             value = activation.evaluate(expression)
         except policies.ExpressionFailure as failure:
-            if found.policy.strict:
-                self.deny(found, Failure(0, str(failure)))
+            if invocation.policy.strict:
+                self.record_denial(invocation, ValidationFailure(0, str(failure)))
             return
         text = value.strip()[:_LONGEST_ANNOTATION] if isinstance(value, str) else ""
         known = self.annotations.setdefault(key, []) if text else []
@@ -228,7 +233,7 @@ class _PolicyRun:
             known.append(text)
 
 
-def _broken(index: int, validation: Validation, activation: Activation) -> Failure:
+def _make_failure(index: int, validation: Validation, activation: Activation) -> ValidationFailure:
     """Return the failure of a validation. Its text is the messageExpression, the message, or the expression."""
     from podless.cel import policies
 
@@ -240,8 +245,8 @@ def _broken(index: int, validation: Validation, activation: Activation) -> Failu
         except policies.ExpressionFailure:
             text = ""
         except policies.OutOfBudget as spent:
-            return Failure(index, f"failed messageExpression: {spent}")
+            return ValidationFailure(index, f"failed messageExpression: {spent}")
         if len(text.encode()) > _LONGEST_MESSAGE or "\n" in text:
             text = ""
     text = text or validation.message.strip() or f"failed expression: {validation.expression.source.strip()}"
-    return Failure(index, text, validation.reason)
+    return ValidationFailure(index, text, validation.reason)

@@ -139,7 +139,7 @@ def choose_release(name: str = DEFAULT, gates: Mapping[str, bool] | None = None)
     """Return a release with some gates set. Raises StartError for an unknown release or gate, or a locked gate."""
     if name not in NAMES:
         raise StartError(f"kubernetes-version: {name!r} is not one of {', '.join(NAMES)}")
-    release = _release(name)
+    release = _make_release(name)
     if not gates:
         return release
     without = set(release.without)
@@ -150,7 +150,7 @@ def choose_release(name: str = DEFAULT, gates: Mapping[str, bool] | None = None)
 
 def describe_ineffective(name: str, gates: Mapping[str, bool]) -> str:
     """Return a warning about gates that are set and have no effect in podless, or ""."""
-    idle = list_ineffective(_release(name).minor, gates)
+    idle = list_ineffective(_make_release(name).minor, gates)
     return f"feature-gates: no effect in podless: {', '.join(idle)}" if idle else ""
 
 
@@ -160,7 +160,7 @@ def choose_all(span: str) -> tuple[Release, ...]:
         if name:
             choose_release(name)
     try:
-        chosen = tuple(choose_release(name) for name in NAMES if covers(span, _release(name).minor))
+        chosen = tuple(choose_release(name) for name in NAMES if covers(span, _make_release(name).minor))
     except ValueError as error:
         raise StartError(f"kubernetes-version: {error}") from None
     if not chosen:
@@ -169,7 +169,7 @@ def choose_all(span: str) -> tuple[Release, ...]:
 
 
 @bounded_cache(16)
-def _release(name: str) -> Release:
+def _make_release(name: str) -> Release:
     minor = int(name.partition(".")[2])
     off = {gate.name for gate in GATES.values() if gate.has_effect(minor) and not gate.is_on(minor)}
     without = frozenset(off.union(one for one, span in CHANGES.items() if not covers(span, minor)))
@@ -178,12 +178,12 @@ def _release(name: str) -> Release:
 
 def parse_gates(text: str) -> dict[str, bool]:
     """Parse gates in kube-apiserver's format, NAME=true|false,… Raises ValueError."""
-    found: dict[str, bool] = {}
+    gates: dict[str, bool] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
         name, _, value = (piece.strip() for piece in part.partition("="))
         if not name:
             raise ValueError(f"{part}: the name of a gate is missing")
         if value.lower() not in ("true", "false"):
             raise ValueError(f"{part}: the value must be true or false")
-        found[name] = value.lower() == "true"
-    return found
+        gates[name] = value.lower() == "true"
+    return gates

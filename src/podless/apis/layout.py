@@ -8,7 +8,7 @@ from podless.apis import catalog
 from podless.codec import serializer
 from podless.kinds import view
 from podless.kinds.kind import Kind
-from podless.store import Stored, keys
+from podless.store import StoredValue, keys
 from podless.store.etcd.layout import KeyLayout, resource_names
 from podless.structs import protobuf
 from podless.structs.wire import ProtobufError
@@ -18,12 +18,12 @@ def key_layout(root: str) -> KeyLayout:
     """Return the layout below a prefix such as /registry."""
     kinds = {kind.prefix: kind for kind in catalog.ALL if kind.home is None}
 
-    def decode(key: str, value: bytes) -> Stored | None:
+    def decode(key: str, value: bytes) -> StoredValue | None:
         kind = kinds.get(keys.prefix_of(key))
         if kind is None or kind.struct is None:
             return None
         try:
-            return view.encode_object(kind, _stored(kind, _read_object(kind, value)))
+            return view.encode_object(kind, _convert_to_stored(kind, _read_object(kind, value)))
         except (ProtobufError, ValueError, LookupError, TypeError, AttributeError):
             return None
 
@@ -42,7 +42,7 @@ def _read_object(kind: Kind, value: bytes) -> dict[str, Any]:
     return protobuf.read_object(value, struct)
 
 
-def _stored(kind: Kind, obj: dict[str, Any]) -> dict[str, Any]:
+def _convert_to_stored(kind: Kind, obj: dict[str, Any]) -> dict[str, Any]:
     """Convert an object to the version that podless stores, also from versions that it does not serve."""
     if obj["apiVersion"].rpartition("/")[2] in kind.by_version:
         return kind.strategy.make_stored(kind, obj)

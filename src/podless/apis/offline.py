@@ -77,14 +77,14 @@ def check_create(kind: Kind, version: Version, raw: bytes, content_type: str = "
     except BadRequest as refused:
         return Checked(None, refused.message, body.warnings, (), ())
     metadata = obj["metadata"]
-    lent = _lend(kind, metadata)
-    errors, warnings = _judged(kind, version, obj, body)
+    lent = _add_server_metadata(kind, metadata)
+    errors, warnings = _check_new(kind, version, obj, body)
     for name in lent:
         metadata.pop(name, None)
     return Checked(obj, "", body.warnings, errors, warnings)
 
 
-def _judged(kind: Kind, version: Version, obj: Object, body: Body) -> tuple[Sequence[FieldError], list[str]]:
+def _check_new(kind: Kind, version: Version, obj: Object, body: Body) -> tuple[Sequence[FieldError], list[str]]:
     """Return the errors and warnings of a new object."""
     metadata = obj["metadata"]
     namespaced = kind.namespaced and bool(metadata.get("namespace"))
@@ -98,7 +98,7 @@ def _judged(kind: Kind, version: Version, obj: Object, body: Body) -> tuple[Sequ
         *_out_of_place(kind, metadata),
         *validation.validate_new(kind, version, obj, body.floats, namespaced=namespaced),
     ]
-    return errors, warnings if errors else warnings + _warnings(kind, version, obj, None)
+    return errors, warnings if errors else warnings + _list_warnings(kind, version, obj, None)
 
 
 def check_update(
@@ -128,7 +128,7 @@ def check_update(
         ),
     ]
     if not errors:
-        warnings += _warnings(kind, version, obj, old)
+        warnings += _list_warnings(kind, version, obj, old)
     return Checked(obj, "", body.warnings, errors, warnings)
 
 
@@ -138,9 +138,9 @@ def convert_object(kind: Kind, obj: Object, version: str) -> Object:
     Raises Internal if only a webhook or a hook can convert it, or if a declared conversion fails.
     """
     wanted = kind.by_version[version]
-    made = kind.strategy.convert(kind, wanted, obj)
-    kind.strategy.drop_unknown_fields(wanted, made)
-    return made
+    result = kind.strategy.convert(kind, wanted, obj)
+    kind.strategy.drop_unknown_fields(wanted, result)
+    return result
 
 
 def read_accepted(kind: Kind, version: Version, raw: bytes) -> Object | None:
@@ -151,7 +151,7 @@ def read_accepted(kind: Kind, version: Version, raw: bytes) -> Object | None:
         return None
 
 
-def _lend(kind: Kind, metadata: Object) -> list[str]:
+def _add_server_metadata(kind: Kind, metadata: Object) -> list[str]:
     """Set metadata that a server would set, because rules require it. Returns the names of these fields."""
     said: Object = {"uid": "00000000-0000-0000-0000-000000000000", "creationTimestamp": clock.now()}
     if kind.strategy.has_generation:
@@ -169,9 +169,9 @@ def _out_of_place(kind: Kind, metadata: Object) -> list[FieldError]:
     return [forbidden("metadata.namespace", "not allowed on this type")]
 
 
-def _warnings(kind: Kind, version: Version, obj: Object, old: Object | None) -> list[str]:
-    found = [kind.deprecation(version)] if version.deprecated else []
-    found += kind.strategy.list_warnings(version, obj, old)
+def _list_warnings(kind: Kind, version: Version, obj: Object, old: Object | None) -> list[str]:
+    warnings = [kind.deprecation(version)] if version.deprecated else []
+    warnings += kind.strategy.list_warnings(version, obj, old)
     if kind.custom and obj["metadata"].get("finalizers"):
-        found += objectmeta.finalizer_warnings(obj["metadata"], old["metadata"] if old is not None else None)
-    return found
+        warnings += objectmeta.finalizer_warnings(obj["metadata"], old["metadata"] if old is not None else None)
+    return warnings

@@ -33,16 +33,16 @@ class BadRuntimeConfig(StartError, ValueError):
 
 def parse_runtime_config(text: str) -> dict[str, bool]:
     """Parse group/version[/resource]=true|false,… Raises BadRuntimeConfig."""
-    found = {}
+    runtime_config = {}
     for part in text.split(","):
         name, given, value = part.strip().partition("=")
         if not name:
             continue
         if given and value not in ("true", "false"):
             raise BadRuntimeConfig(f"{part.strip()}: the value must be true or false", _RUNTIME_CONFIG)
-        found[name] = value != "false"
-    validate_runtime_config(found)
-    return found
+        runtime_config[name] = value != "false"
+    validate_runtime_config(runtime_config)
+    return runtime_config
 
 
 def validate_runtime_config(chosen: Mapping[str, bool]) -> None:
@@ -55,14 +55,14 @@ def validate_runtime_config(chosen: Mapping[str, bool]) -> None:
 
 def parse_disabled(text: str) -> tuple[str, ...]:
     """Parse group/version[/resource],… Raises BadRuntimeConfig."""
-    found = tuple(filter(None, (part.strip() for part in text.split(","))))
-    check_disabled(found)
-    return found
+    disableds = tuple(filter(None, (part.strip() for part in text.split(","))))
+    check_disabled(disableds)
+    return disableds
 
 
 def check_disabled(names: Iterable[str]) -> None:
     """Raise BadRuntimeConfig for an API that cannot be left out."""
-    known = {name for kind in OPTIONAL for version in kind.versions for name in _names(kind, version.name)}
+    known = {name for kind in OPTIONAL for version in kind.versions for name in _disable_names(kind, version.name)}
     for name in names:
         if name not in known:
             groups = ", ".join(sorted(one for one in known if one.count("/") == 1 and not one.startswith("v1/")))
@@ -82,7 +82,7 @@ def check_resources(option: str, names: Iterable[str]) -> None:
             )
 
 
-def _names(kind: Kind, version: str) -> tuple[str, str]:
+def _disable_names(kind: Kind, version: str) -> tuple[str, str]:
     """Return the group-version and the resource as --disable names them; the core group is v1."""
     api = f"{kind.group}/{version}" if kind.group else version
     return api, f"{api}/{kind.plural}"
@@ -104,10 +104,10 @@ def serve_kinds(
     for kind in kinds:
         if kind in late and profile == "crds":
             continue
-        names = {version.name for version in kind.versions if _on(kind, version.name, chosen)}
-        names -= {version.name for version in kind.versions if not release.covers(version.releases)}
+        names = {version.name for version in kind.versions if _is_enabled(kind, version.name, chosen)}
+        names -= {version.name for version in kind.versions if not release.is_in_span(version.releases)}
         if left_out and kind in late:
-            names -= {name for name in names if left_out.intersection(_names(kind, name))}
+            names -= {name for name in names if left_out.intersection(_disable_names(kind, name))}
         if not names:
             continue
         if len(names) < len(kind.versions):  # derived, so that all servers share this kind and its cached values
@@ -115,7 +115,7 @@ def serve_kinds(
         yield kind.derive(("release", release), partial(of_release, kind, release)) if release.without else kind
 
 
-def _on(kind: Kind, version: str, chosen: Mapping[str, bool]) -> bool:
+def _is_enabled(kind: Kind, version: str, chosen: Mapping[str, bool]) -> bool:
     """Return whether a version of a kind is served. The most specific choice wins."""
     place = f"{kind.group}/{version}/{kind.plural}"
     if place not in _OFF:

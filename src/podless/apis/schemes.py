@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from podless.apis.release import RELEASE
-from podless.kinds.scheme import Scheme
+from podless.kinds.scheme import GoScheme
 
 _OPTIONS = "CreateOptions DeleteOptions GetOptions ListOptions PatchOptions UpdateOptions WatchEvent"
 _UNVERSIONED = "APIGroup APIGroupList APIResourceList APIVersions Status"
-_OWN = {group: Scheme(source, {}) for group, source in RELEASE.schemes.of_groups.items()}
-_LEGACY = Scheme(RELEASE.schemes.legacy, {}, {})
+_OWN = {group: GoScheme(source, {}) for group, source in RELEASE.schemes.of_groups.items()}
+_LEGACY = GoScheme(RELEASE.schemes.legacy, {}, {})
 
 
 def register_kinds(group: str, kinds: Mapping[str, Iterable[str]], moved: Mapping[str, str]) -> None:
@@ -30,12 +30,12 @@ def register_kinds(group: str, kinds: Mapping[str, Iterable[str]], moved: Mappin
     scheme.moved.setdefault(group, {}).update({kind: now for now, names in moved.items() for kind in names.split()})
 
 
-def find_scheme(group: str) -> Scheme:
+def find_scheme(group: str) -> GoScheme:
     """Return the scheme of a group's built-in kinds."""
     return _OWN.get(group, _LEGACY)
 
 
-def make_review_scheme(group: str) -> Scheme:
+def make_review_scheme(group: str) -> GoScheme:
     """Return the scheme with which webhook clients read reviews of a group."""
     known = {version: kinds for version, kinds in find_scheme(group).kinds.items() if version.startswith(f"{group}/")}
-    return Scheme(RELEASE.schemes.webhooks, {**known, "v1": frozenset(_UNVERSIONED.split())})
+    return GoScheme(RELEASE.schemes.webhooks, {**known, "v1": frozenset(_UNVERSIONED.split())})

@@ -16,7 +16,7 @@ from podless.codec import serializer
 from podless.kinds import view
 from podless.kinds.kind import Kind
 from podless.runtime.release import Release
-from podless.store import Conflicted, Operation, Record, Store, Stored, StoreError, keys
+from podless.store import Operation, Record, RevisionConflict, Store, StoredValue, StoreError, keys
 from podless.structs import structs
 from podless.structs.structfiles import in_release
 
@@ -39,8 +39,8 @@ async def note_release(store: Store, release: Release) -> Read | None:
         if found and span == text:
             return read
         try:
-            await store.commit([Operation(KEY, Stored(span.encode()), found[0].revision if found else 0)])
-        except Conflicted:
+            await store.commit([Operation(KEY, StoredValue(span.encode()), found[0].revision if found else 0)])
+        except RevisionConflict:
             continue
         return read
 
@@ -58,7 +58,7 @@ def make_read(release: Release) -> Read:
     return read
 
 
-def _read_again(kind: Kind, release: Release, stored: Stored) -> Stored:
+def _read_again(kind: Kind, release: Release, stored: StoredValue) -> StoredValue:
     """Return a stored object with the fields of a release; unchanged if it has these, or cannot be decoded."""
     try:
         obj = serializer.decode_own(stored.with_revision(0))

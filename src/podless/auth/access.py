@@ -58,7 +58,7 @@ class OIDC:
         factory=dict,
         metavar="CLAIM=VALUE",
         parse=parse_claim,
-        many=dict,
+        combine=dict,
     )
     algorithms: tuple[str, ...] = option(
         "--oidc-signing-algs",

@@ -59,7 +59,7 @@ class BoundObject(NamedTuple):
         """Return the claim for this object."""
         return {"name": self.name, "uid": self.uid} if self.uid else {"name": self.name}
 
-    def exists(self, collection: WatchCache, namespace: str) -> bool:
+    def is_live(self, collection: WatchCache, namespace: str) -> bool:
         """Return whether the object, with the same uid, exists and is not being deleted."""
         entry = collection.get(collection.keys.key(namespace, self.name))
         return entry is not None and account_uid(entry) == self.uid
@@ -69,18 +69,18 @@ class BoundObject(NamedTuple):
         entry = collection.get(collection.keys.key(namespace, self.name))
         if entry is None:
             return False
-        uid, until = _lifetime(entry)
+        uid, until = _read_lifetime(entry)
         return uid == self.uid and (until is None or clock.time() < until + _LEEWAY)
 
 
-def _lifetime(entry: Entry) -> tuple[str, float | None]:
+def _read_lifetime(entry: Entry) -> tuple[str, float | None]:
     """Return the object's uid and the Unix time of its deletion, None for never; cached."""
-    known: tuple[str, float | None] | None = entry.forms.get("lifetime")
-    if known is None:
+    lifetimes: tuple[str, float | None] | None = entry.forms.get("lifetime")
+    if lifetimes is None:
         metadata = entry.decode()["metadata"]
         ends = gotime.parse_instant(metadata["deletionTimestamp"])[0] / 10**9 if entry.terminating else None
-        known = entry.forms["lifetime"] = metadata.get("uid", ""), ends
-    return known
+        lifetimes = entry.forms["lifetime"] = metadata.get("uid", ""), ends
+    return lifetimes
 
 
 def account_uid(entry: Entry) -> str:
@@ -91,16 +91,16 @@ def account_uid(entry: Entry) -> str:
     return known
 
 
-def _kept(entry: Entry) -> str:
+def _read_token(entry: Entry) -> str:
     """Return the token in a Secret, in base64, cached; "" if the Secret is being deleted or invalidated."""
-    known: str | None = entry.forms.get("token")
-    if known is None:
+    token: str | None = entry.forms.get("token")
+    if token is None:
         ended = entry.terminating or _INVALID in entry.labels
-        known = entry.forms["token"] = "" if ended else (entry.decode().get("data") or {}).get("token") or ""
-    return known
+        token = entry.forms["token"] = "" if ended else (entry.decode().get("data") or {}).get("token") or ""
+    return token
 
 
-class Accounts:
+class ServiceAccountTokens:
     """Signs and verifies tokens for service accounts.
 
     secret: the signing key, from `make_secret`. pods, nodes: None if tokens cannot be bound to them.
@@ -127,7 +127,7 @@ class Accounts:
         return issuer in (self.issuer, _KEPT)
 
     @staticmethod
-    def load() -> None:
+    def load_libraries() -> None:
         """Import the libraries for signing, which takes 100 ms."""
         import jwt
         from cryptography.hazmat.primitives.asymmetric import ec
@@ -137,7 +137,7 @@ class Accounts:
 
     @property
     def is_loaded(self) -> bool:
-        """Whether `load` has completed."""
+        """Whether `load_libraries` has completed."""
         return self._key is not None
 
     def issue_token(
@@ -161,7 +161,7 @@ class Accounts:
             "nbf": now,
             "sub": of_account(account.namespace, account.name).name,
         }
-        return self._sign(claims)
+        return self._sign_claims(claims)
 
     def find_secret_token(self, namespace: str, account: BoundObject, secret: str) -> str:
         """Return the token to store in an account's Secret. Raises BadKey."""
@@ -172,18 +172,20 @@ class Accounts:
             "service-account.uid": account.uid,
         }
         subject = of_account(namespace, account.name).name
-        return self._sign({"iss": _KEPT, **{f"{_KEPT_CLAIM}{name}": inner[name] for name in inner}, "sub": subject})
+        return self._sign_claims(
+            {"iss": _KEPT, **{f"{_KEPT_CLAIM}{name}": inner[name] for name in inner}, "sub": subject}
+        )
 
-    def _sign(self, claims: dict[str, Any]) -> str:
+    def _sign_claims(self, claims: dict[str, Any]) -> str:
         import jwt
 
-        key = self._signer()
+        key = self._signing_key()
         return jwt.encode(claims, key, ALGORITHM, headers={"kid": _key_id(key), "typ": None})
 
     async def verify_token(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
         """Verify a token. The user of the verdict is None if the token is invalid."""
         try:
-            claims = self._verified(token, audiences)
+            claims = self._verify_signature(token, audiences)
         except BadKey as error:
             log.error("serviceaccounts: a token was not verified: %s", error)
             claims = None
@@ -197,16 +199,16 @@ class Accounts:
                 await running.load()
         if claims["iss"] == _KEPT:
             return self._verdict_of_kept(token, claims, audiences)
-        return self._verdict(claims, audiences)
+        return self._make_verdict(claims, audiences)
 
-    def _verified(self, token: str, audiences: Sequence[str]) -> dict[str, Any] | None:
+    def _verify_signature(self, token: str, audiences: Sequence[str]) -> dict[str, Any] | None:
         import jwt
 
         kept = read_issuer(token) == _KEPT
         required = ["iss", "sub"] if kept else ["exp", "iat", "iss", "sub", "aud"]
         # podless set these times by its own clock, so it need not check them
         options: Any = {"require": required, "verify_iat": False, "verify_nbf": False}
-        key = self._signer().public_key()
+        key = self._signing_key().public_key()
         try:
             claims: dict[str, Any] = jwt.decode(
                 token,
@@ -220,7 +222,7 @@ class Accounts:
             return None
         return claims
 
-    def _verdict(self, claims: dict[str, Any], audiences: Sequence[str]) -> TokenVerdict:
+    def _make_verdict(self, claims: dict[str, Any], audiences: Sequence[str]) -> TokenVerdict:
         # the signature is ours, so the claims have the expected form
         inner = claims[_CLAIM]
         namespace, until = inner["namespace"], claims["exp"]
@@ -232,10 +234,10 @@ class Accounts:
         pods, nodes = self._running.values()
 
         def holds() -> bool:
-            if clock.time() >= until or not account.exists(self._accounts, namespace):
+            if clock.time() >= until or not account.is_live(self._accounts, namespace):
                 return False
             if secret is not None:
-                return secret.exists(self._secrets, namespace)
+                return secret.is_live(self._secrets, namespace)
             if pod is not None:
                 return pods is not None and pod.is_running(pods, namespace)
             return node is None or (nodes is not None and node.is_running(nodes, ""))
@@ -258,22 +260,24 @@ class Accounts:
 
         def holds() -> bool:
             entry = self._secrets.get(place)
-            return entry is not None and _kept(entry) == data and account.exists(self._accounts, namespace)
+            return entry is not None and _read_token(entry) == data and account.is_live(self._accounts, namespace)
 
         # tokens in Secrets have no audiences: they are for this server
-        fitting = tuple(one for one in audiences if one == self.issuer)
+        fitting = tuple(audience for audience in audiences if audience == self.issuer)
         if not fitting or not holds():
             return _NOBODY
         return TokenVerdict(of_account(namespace, account.name, account.uid), fitting, holds)
 
     def make_key_set(self) -> dict[str, Any]:
         """Return the public key as a JSON Web Key Set. Raises BadKey."""
-        key = self._signer()
+        key = self._signing_key()
         numbers = key.public_key().public_numbers()
-        place = {name: _base64(value.to_bytes(32, "big")) for name, value in (("x", numbers.x), ("y", numbers.y))}
+        place = {
+            name: _encode_base64(value.to_bytes(32, "big")) for name, value in (("x", numbers.x), ("y", numbers.y))
+        }
         return {"keys": [{"use": "sig", "kty": "EC", "kid": _key_id(key), "crv": "P-256", "alg": ALGORITHM, **place}]}
 
-    def _signer(self) -> EllipticCurvePrivateKey:
+    def _signing_key(self) -> EllipticCurvePrivateKey:
         """Return the private key, derived at first use."""
         if self._key is None:
             from cryptography.hazmat.primitives.asymmetric import ec
@@ -310,8 +314,8 @@ def _key_id(key: EllipticCurvePrivateKey) -> str:
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
     der = key.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo)
-    return _base64(hashlib.sha256(der).digest())
+    return _encode_base64(hashlib.sha256(der).digest())
 
 
-def _base64(data: bytes) -> str:
+def _encode_base64(data: bytes) -> str:
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()

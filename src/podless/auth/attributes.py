@@ -31,26 +31,29 @@ class AccessDenied(APIError):
 
     code, reason = 403, "Forbidden"
 
-    def __init__(self, user: User, asked: Attributes, reason: str = "") -> None:
+    def __init__(self, user: User, attributes: Attributes, reason: str = "") -> None:
         end = f": {reason}" if reason else ""
-        super().__init__(f"{_subject(asked)}forbidden: {_sentence(user, asked)}{end}", _details(asked))
+        super().__init__(
+            f"{_describe_subject(attributes)}forbidden: {_describe_denial(user, attributes)}{end}",
+            _denial_details(attributes),
+        )
 
 
-def _subject(asked: Attributes) -> str:
-    if not asked.resource:
+def _describe_subject(attributes: Attributes) -> str:
+    if not attributes.resource:
         return ""
-    name = f" {quote(asked.name)}" if asked.name else ""
-    return f"{qualify_resource(asked.resource, asked.group)}{name} is "
+    name = f" {quote(attributes.name)}" if attributes.name else ""
+    return f"{qualify_resource(attributes.resource, attributes.group)}{name} is "
 
 
-def _sentence(user: User, asked: Attributes) -> str:
-    start = f"User {quote(user.name)} cannot {asked.verb}"
-    if asked.path:
-        return f"{start} path {quote(asked.path)}"
-    resource = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
-    where = f"in the namespace {quote(asked.namespace)}" if asked.namespace else "at the cluster scope"
-    return f"{start} resource {quote(resource)} in API group {quote(asked.group)} {where}"
+def _describe_denial(user: User, attributes: Attributes) -> str:
+    start = f"User {quote(user.name)} cannot {attributes.verb}"
+    if attributes.path:
+        return f"{start} path {quote(attributes.path)}"
+    resource = f"{attributes.resource}/{attributes.subresource}" if attributes.subresource else attributes.resource
+    where = f"in the namespace {quote(attributes.namespace)}" if attributes.namespace else "at the cluster scope"
+    return f"{start} resource {quote(resource)} in API group {quote(attributes.group)} {where}"
 
 
-def _details(asked: Attributes) -> dict[str, str]:
-    return describe_object(asked.name, asked.group, asked.resource)
+def _denial_details(attributes: Attributes) -> dict[str, str]:
+    return describe_object(attributes.name, attributes.group, attributes.resource)

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from podless.auth.access import OIDC
-from podless.auth.accounts import Accounts
+from podless.auth.accounts import ServiceAccountTokens
 from podless.auth.certificates import Certificate
-from podless.auth.tokens import Tokens
+from podless.auth.tokens import StaticTokens
 from podless.auth.user import ANONYMOUS, User
-from podless.auth.verdict import Issued, TokenVerdict, read_issuer
+from podless.auth.verdict import TokenAuthenticator, TokenVerdict, read_issuer
 from podless.meta.errors import Unauthorized
 from podless.runtime.option import section
 
@@ -24,23 +24,23 @@ _KEEP = 1024
 
 
 @dataclass(frozen=True, kw_only=True)
-class Authenticators:
-    """The optional authenticators: a section of options for each."""
+class AuthenticatorOptions:
+    """The optional make_authenticators: a section of options for each."""
 
     oidc: OIDC | None = section(
         OIDC,
         "OpenID Connect",
         "tokens of an identity provider, as for kube-apiserver",
-        given=("issuer", "client_id"),
+        any_of=("issuer", "client_id"),
     )
 
-    def authenticators(self, audience: str) -> list[Issued]:
+    def make_authenticators(self, audience: str) -> list[TokenAuthenticator]:
         """Return the configured authenticators, in order. audience: of this server."""
         if self.oidc is None:
             return []
-        from podless.auth.oidc import Provider  # imported late: few servers have a provider
+        from podless.auth.oidc import OIDCProvider  # imported late: few servers have a provider
 
-        return [Provider(self.oidc, audience)]
+        return [OIDCProvider(self.oidc, audience)]
 
 
 class Authenticator:
@@ -51,17 +51,17 @@ class Authenticator:
 
     def __init__(
         self,
-        tokens: Tokens,
-        accounts: Accounts | None = None,
-        others: Sequence[Issued] = (),
+        tokens: StaticTokens,
+        accounts: ServiceAccountTokens | None = None,
+        issuers: Sequence[TokenAuthenticator] = (),
         *,
         anonymous: bool = True,
     ) -> None:
         self.accounts = accounts
         self._tokens = tokens
-        self._issued: tuple[Issued, ...] = (accounts, *others) if accounts is not None else tuple(others)
+        self._issued: tuple[TokenAuthenticator, ...] = (accounts, *issuers) if accounts is not None else tuple(issuers)
         self._anonymous = anonymous
-        self._known: dict[str, TokenVerdict] = {}  # key: the Authorization header
+        self._verdicts: dict[str, TokenVerdict] = {}  # key: the Authorization header
 
     def authenticate(
         self, headers: Mapping[str, str], certificate: Certificate | None
@@ -71,37 +71,37 @@ class Authenticator:
             return user
         header = headers.get("authorization", "")
         if not header:
-            return self._nobody(certificate)
-        known = self._known.get(header)
-        if known is not None and known.user is not None and (known.holds is None or known.holds()):
-            return known.user
+            return self._anonymous_user(certificate)
+        cached = self._verdicts.get(header)
+        if cached is not None and cached.user is not None and (cached.is_valid is None or cached.is_valid()):
+            return cached.user
         scheme, _, rest = header.partition(" ")
         token = rest.split(" ")[0]
         if scheme.lower() != "bearer" or not token:
-            return self._nobody(certificate)
-        found = self._tokens.verify_token(token)
-        if found is not None:
-            self._keep(header, TokenVerdict(found))
-            return found
-        return self._signed(header, token)
+            return self._anonymous_user(certificate)
+        result = self._tokens.verify_token(token)
+        if result is not None:
+            self._cache_verdict(header, TokenVerdict(result))
+            return result
+        return self._verify_token(header, token)
 
-    def _nobody(self, certificate: Certificate | None) -> User:
+    def _anonymous_user(self, certificate: Certificate | None) -> User:
         """Return the anonymous user. Raises Unauthorized, also for an invalid certificate."""
-        if not self._anonymous or (certificate is not None and not certificate.good):
+        if not self._anonymous or (certificate is not None and not certificate.is_current):
             raise Unauthorized
         return ANONYMOUS
 
-    async def _signed(self, header: str, token: str) -> User:
-        verdict = await self._ask(token, (AUDIENCE,))
+    async def _verify_token(self, header: str, token: str) -> User:
+        verdict = await self._request_verdict(token, (AUDIENCE,))
         if verdict.user is None:
             raise Unauthorized
-        self._keep(header, verdict)
+        self._cache_verdict(header, verdict)
         return verdict.user
 
-    def _keep(self, header: str, verdict: TokenVerdict) -> None:
-        if len(self._known) >= _KEEP:
-            self._known.clear()
-        self._known[header] = verdict
+    def _cache_verdict(self, header: str, verdict: TokenVerdict) -> None:
+        if len(self._verdicts) >= _KEEP:
+            self._verdicts.clear()
+        self._verdicts[header] = verdict
 
     async def review_token(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
         """Verify a token for one of the audiences. The user of the verdict is None if the token is invalid.
@@ -113,11 +113,11 @@ class Authenticator:
             return TokenVerdict(ANONYMOUS, tuple(audiences))
         found = self._tokens.verify_token(token)
         if found is None:
-            return await self._ask(token, audiences)
+            return await self._request_verdict(token, audiences)
         fitting = tuple(audience for audience in audiences if audience == AUDIENCE)
         return TokenVerdict(found, fitting) if fitting else TokenVerdict(None)
 
-    async def _ask(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
+    async def _request_verdict(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
         issuer = read_issuer(token)
         for authenticator in self._issued:
             if issuer and authenticator.knows_issuer(issuer):

@@ -21,13 +21,13 @@ class Decision(NamedTuple):
 class Authorizer(Protocol):
     """Decides by the current rules."""
 
-    def is_allowed(self, user: User, asked: Attributes) -> bool:
+    def is_allowed(self, user: User, attributes: Attributes) -> bool:
         """Return whether the user may make the request."""
 
-    def decide(self, user: User, asked: Attributes) -> Decision:
+    def decide(self, user: User, attributes: Attributes) -> Decision:
         """Return the decision with its reason."""
 
-    def decide_quickly(self, user: User, asked: Attributes) -> Decision | None:
+    def decide_quickly(self, user: User, attributes: Attributes) -> Decision | None:
         """Return the decision, or None if it takes long enough to run in slices."""
 
     def is_costly(self, user: User, *asked: Attributes) -> bool:
@@ -37,7 +37,7 @@ class Authorizer(Protocol):
         """Return all rules of the user in a namespace ("": those that hold everywhere), and errors."""
 
     def find_missing_rules(
-        self, user: User, namespace: str, wanted: Iterable[PolicyRule]
+        self, user: User, namespace: str, rules: Iterable[PolicyRule]
     ) -> tuple[list[PolicyRule], list[str]]:
         """Return the parts of the wanted rules that the user does not hold in a namespace, and errors."""
 
@@ -51,14 +51,14 @@ _YES = Decision(True)
 class AllowAll:
     """Allows everything."""
 
-    def is_allowed(self, user: User, asked: Attributes) -> bool:
+    def is_allowed(self, user: User, attributes: Attributes) -> bool:
         return True
 
-    def decide(self, user: User, asked: Attributes) -> Decision:
+    def decide(self, user: User, attributes: Attributes) -> Decision:
         return _YES
 
-    def decide_quickly(self, user: User, asked: Attributes) -> Decision | None:
-        return None if self.is_costly(user, asked) else self.decide(user, asked)
+    def decide_quickly(self, user: User, attributes: Attributes) -> Decision | None:
+        return None if self.is_costly(user, attributes) else self.decide(user, attributes)
 
     def is_costly(self, user: User, *asked: Attributes) -> bool:
         return False
@@ -68,7 +68,7 @@ class AllowAll:
         return [everything, {"verbs": ["*"], "nonResourceURLs": ["*"]}], []
 
     def find_missing_rules(
-        self, user: User, namespace: str, wanted: Iterable[PolicyRule]
+        self, user: User, namespace: str, rules: Iterable[PolicyRule]
     ) -> tuple[list[PolicyRule], list[str]]:
         return [], []
 

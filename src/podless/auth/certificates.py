@@ -26,14 +26,14 @@ class Certificate:
         self._trusted = trusted
 
     @property
-    def good(self) -> bool:
+    def is_current(self) -> bool:
         """Whether the certificate is valid now."""
         return self._trusted and clock.time() < self._until
 
     @property
     def user(self) -> User | None:
         """The user; None for an invalid certificate, or one without a common name."""
-        return self._user if self.good else None
+        return self._user if self.is_current else None
 
     @cached_property
     def _until(self) -> float:

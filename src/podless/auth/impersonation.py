@@ -29,10 +29,12 @@ _MANY = 4  # with this many groups or extra values, the permission for all of th
 _KEY = re.compile(r"([^/]+)/([A-Za-z0-9/\-._~%!$&'()*+,;=:]+)")
 
 
-def allowed_groups(authorizer: Authorizer, user: User, other: User, asked: Attributes) -> tuple[str, ...] | None:
+def allowed_groups(authorizer: Authorizer, user: User, other: User, attributes: Attributes) -> tuple[str, ...] | None:
     """Return the groups of the impersonated user, None if the request as that user is not permitted."""
-    mode, place, given = _mode(other)
-    if not mode or not authorizer.is_allowed(user, asked._replace(verb=f"impersonate-on:{mode}:{asked.verb}")):
+    mode, place, given = _find_mode(other)
+    if not mode or not authorizer.is_allowed(
+        user, attributes._replace(verb=f"impersonate-on:{mode}:{attributes.verb}")
+    ):
         return None
 
     def may(resource: str, name: str, namespace: str = "", sub: str = "") -> bool:
@@ -41,7 +43,7 @@ def allowed_groups(authorizer: Authorizer, user: User, other: User, asked: Attri
 
     if not may(*place) or (other.uid and not may("uids", other.uid)):
         return None
-    if "" in other.groups or MASTERS in other.groups or not all(map(_sound, other.extra.items())):
+    if "" in other.groups or MASTERS in other.groups or not all(map(_is_valid_extra, other.extra.items())):
         return None
     everyone = len(other.groups) >= _MANY and may("groups", "*")
     if not everyone and not all(may("groups", group) for group in other.groups):
@@ -53,20 +55,20 @@ def allowed_groups(authorizer: Authorizer, user: User, other: User, asked: Attri
     return given
 
 
-def _mode(other: User) -> tuple[str, tuple[str, str, str], tuple[str, ...]]:
+def _find_mode(other: User) -> tuple[str, tuple[str, str, str], tuple[str, ...]]:
     """Return the mode for an impersonated user, its resource, name and namespace, and its groups; "" for no mode."""
     plain = not (other.uid or other.groups or other.extra)
     node = other.name.removeprefix(_NODE)
-    known = parse_account(other.name)
+    account = parse_account(other.name)
     if other.name.startswith(_NODE) and not names.check_subdomain(node):
         return "arbitrary-node" if plain else "", ("nodes", node, ""), (_NODES,)
-    if known is not None:
-        namespace, name = known
-        return "serviceaccount" if plain else "", ("serviceaccounts", name, namespace), of_account(*known).groups
+    if account is not None:
+        namespace, name = account
+        return "serviceaccount" if plain else "", ("serviceaccounts", name, namespace), of_account(*account).groups
     return "user-info", ("users", other.name, ""), other.groups
 
 
-def _sound(extra: tuple[str, tuple[str, ...]]) -> bool:
+def _is_valid_extra(extra: tuple[str, tuple[str, ...]]) -> bool:
     """Return whether the key is a path under a domain, in lower case, and no value is empty."""
     key, values = extra
     match = _KEY.fullmatch(key)
@@ -89,10 +91,10 @@ def read_headers(headers: Mapping[str, str]) -> User | None:
 
     headers: by lower-case name; several values of one are separated by line breaks.
     """
-    return _wanted(headers) if f"\n{_PREFIX}" in "\n".join(("", *headers)) else None
+    return _read_headers(headers) if f"\n{_PREFIX}" in "\n".join(("", *headers)) else None
 
 
-def _wanted(headers: Mapping[str, str]) -> User | None:
+def _read_headers(headers: Mapping[str, str]) -> User | None:
     name = headers.get("impersonate-user", "")
     groups = tuple(headers["impersonate-group"].split("\n")) if "impersonate-group" in headers else ()
     extra = {
@@ -105,19 +107,19 @@ def _wanted(headers: Mapping[str, str]) -> User | None:
         return user
     if user.uid or groups or extra:
         if has("ImpersonationAsUser"):
-            raise BadRequest(f"requested {_go(user)} without impersonating a user name")
+            raise BadRequest(f"requested {_format_user(user)} without impersonating a user name")
         raise BadRequest(f"requested [{' '.join(_list_references(user))}] without impersonating a user")
     return None
 
 
-def impersonate_user(authorizer: Authorizer, user: User, other: User, asked: Attributes) -> User:
-    """Return the impersonated user, with the groups that its name implies. asked: the request.
+def impersonate_user(authorizer: Authorizer, user: User, other: User, attributes: Attributes) -> User:
+    """Return the impersonated user, with the groups that its name implies. attributes: the request.
 
     Raises AccessDenied.
     """
-    groups = allowed_groups(authorizer, user, other, asked)
+    groups = allowed_groups(authorizer, user, other, attributes)
     if groups is None:
-        groups = _plain(authorizer, user, other)
+        groups = _unconstrained_groups(authorizer, user, other)
     if other.name == ANONYMOUS.name:
         more = UNAUTHENTICATED
     else:
@@ -127,42 +129,44 @@ def impersonate_user(authorizer: Authorizer, user: User, other: User, asked: Att
     return User(other.name, other.uid, groups, other.extra)
 
 
-def list_places(other: User, asked: Attributes) -> tuple[Attributes, ...]:
+def list_checks(other: User, attributes: Attributes) -> tuple[Attributes, ...]:
     """Return typical checks for each namespace in which `impersonate_user` checks something."""
-    known = parse_account(other.name)
-    return (asked,) if known is None else (asked, Attributes("impersonate", namespace=known[0]))
+    account = parse_account(other.name)
+    return (attributes,) if account is None else (attributes, Attributes("impersonate", namespace=account[0]))
 
 
-def _plain(authorizer: Authorizer, user: User, other: User) -> tuple[str, ...]:
+def _unconstrained_groups(authorizer: Authorizer, user: User, other: User) -> tuple[str, ...]:
     """Return the groups of a user, if impersonation without constraints is permitted. Raises AccessDenied."""
     for needed in _list_attributes(other):
         if not authorizer.is_allowed(user, needed):
             raise AccessDenied(user, needed, authorizer.decide(user, needed).reason)
-    known = parse_account(other.name)
-    return of_account(*known).groups if known is not None and not other.groups else other.groups
+    account = parse_account(other.name)
+    return of_account(*account).groups if account is not None and not other.groups else other.groups
 
 
 def _list_attributes(other: User) -> list[Attributes]:
     """Return the checks that unconstrained impersonation of a user needs."""
-    known = parse_account(other.name)
-    if known is None:
-        asked = [Attributes("impersonate", "", "v1", "users", "", "", other.name)]
+    account = parse_account(other.name)
+    if account is None:
+        attributes = [Attributes("impersonate", "", "v1", "users", "", "", other.name)]
     else:
-        asked = [Attributes("impersonate", "", "v1", "serviceaccounts", "", *known)]
+        attributes = [Attributes("impersonate", "", "v1", "serviceaccounts", "", *account)]
     if other.uid:
-        asked.append(Attributes("impersonate", _AUTHENTICATION, "v1", "uids", "", "", other.uid))
-    asked += [Attributes("impersonate", "", "v1", "groups", "", "", group) for group in other.groups]
+        attributes.append(Attributes("impersonate", _AUTHENTICATION, "v1", "uids", "", "", other.uid))
+    attributes += [Attributes("impersonate", "", "v1", "groups", "", "", group) for group in other.groups]
     for key, values in other.extra.items():
-        asked += [Attributes("impersonate", _AUTHENTICATION, "v1", "userextras", key, "", value) for value in values]
-    return asked
+        attributes += [
+            Attributes("impersonate", _AUTHENTICATION, "v1", "userextras", key, "", value) for value in values
+        ]
+    return attributes
 
 
-def _go(user: User) -> str:
+def _format_user(user: User) -> str:
     """Return the user as Go formats it."""
-    groups = f"[]string{_braced(user.groups)}" if user.groups else "[]string(nil)"
+    groups = f"[]string{_format_values(user.groups)}" if user.groups else "[]string(nil)"
     extra = "map[string][]string(nil)"
     if user.extra:
-        inner = ", ".join(f"{quote(key)}:[]string{_braced(values)}" for key, values in user.extra.items())
+        inner = ", ".join(f"{quote(key)}:[]string{_format_values(values)}" for key, values in user.extra.items())
         extra = f"map[string][]string{{{inner}}}"
     return f"&user.DefaultInfo{{Name:{quote(user.name)}, UID:{quote(user.uid)}, Groups:{groups}, Extra:{extra}}}"
 
@@ -178,5 +182,5 @@ def _list_references(user: User) -> Iterator[str]:
         yield f"{{UID  {user.uid}  {_AUTHENTICATION}/v1  }}"
 
 
-def _braced(values: tuple[str, ...]) -> str:
+def _format_values(values: tuple[str, ...]) -> str:
     return f"{{{', '.join(map(quote, values))}}}"

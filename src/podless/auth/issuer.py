@@ -34,14 +34,14 @@ class GrantRejected(Exception):
 
 
 @dataclass(frozen=True)
-class Granted:
+class GrantedTokens:
     """An ID token, and the refresh token for the next one ("" if the provider returns none)."""
 
     token: str
     refresh: str
 
 
-class Issuer:
+class OIDCIssuer:
     """Sends requests to one provider. Raises BadAccess for an unusable file of CAs."""
 
     def __init__(self, settings: OIDC) -> None:
@@ -53,35 +53,35 @@ class Issuer:
         except OSError as error:
             raise BadAccess(describe_fault(error, settings.ca_file)) from None
 
-    async def discover(self) -> dict[str, Any]:
+    async def read_discovery(self) -> dict[str, Any]:
         """Return the discovery document. Raises ProviderUnreachable."""
         issuer = self.settings.issuer
-        _, document = await self._ask(issuer.rstrip("/") + _PATH)
+        _, document = await self._send_request(issuer.rstrip("/") + _PATH)
         if document.get("issuer") != issuer:
             raise ProviderUnreachable(f"it says that it is {document.get('issuer')!r}")
         return document
 
     async def read_keys(self) -> dict[str, Any]:
         """Return the key set. Raises ProviderUnreachable."""
-        document = await self.discover()
-        return (await self._ask(str(document.get("jwks_uri"))))[1]
+        document = await self.read_discovery()
+        return (await self._send_request(str(document.get("jwks_uri"))))[1]
 
-    async def redeem_code(self, endpoint: str, code: str, verifier: str, redirect: str) -> Granted:
+    async def redeem_code(self, endpoint: str, code: str, verifier: str, redirect: str) -> GrantedTokens:
         """Return the tokens for an authorization code. Raises GrantRejected, ProviderUnreachable."""
         form = {"grant_type": "authorization_code", "code": code, "code_verifier": verifier, "redirect_uri": redirect}
         return await self._ask_for_tokens(endpoint, form)
 
-    async def renew_token(self, endpoint: str, refresh: str) -> Granted:
+    async def renew_token(self, endpoint: str, refresh: str) -> GrantedTokens:
         """Return a new ID token for a refresh token. Raises GrantRejected, ProviderUnreachable."""
         return await self._ask_for_tokens(endpoint, {"grant_type": "refresh_token", "refresh_token": refresh})
 
     async def revoke_token(self, endpoint: str, refresh: str) -> None:
         """Revoke a refresh token. Raises ProviderUnreachable."""
-        await self._ask(endpoint, {"client_id": self.settings.client_id, "token": refresh}, with_body=False)
+        await self._send_request(endpoint, {"client_id": self.settings.client_id, "token": refresh}, with_body=False)
 
-    async def _ask_for_tokens(self, endpoint: str, form: Mapping[str, str]) -> Granted:
+    async def _ask_for_tokens(self, endpoint: str, form: Mapping[str, str]) -> GrantedTokens:
         """Request tokens with a form. Raises GrantRejected, ProviderUnreachable."""
-        status, answer = await self._ask(endpoint, {"client_id": self.settings.client_id, **form})
+        status, answer = await self._send_request(endpoint, {"client_id": self.settings.client_id, **form})
         if status != 200:
             told = [answer.get(name) for name in ("error", "error_description")]
             raise GrantRejected(": ".join(text for text in told if isinstance(text, str))[:_LONGEST])
@@ -89,9 +89,9 @@ class Issuer:
         if not isinstance(token, str) or not token.isascii():
             raise ProviderUnreachable(f"{endpoint} answers no ID token")
         kept = isinstance(refresh, str) and len(refresh) <= _REFRESH_TOKEN and refresh.isascii()
-        return Granted(token, str(refresh) if kept else "")
+        return GrantedTokens(token, str(refresh) if kept else "")
 
-    async def _ask(
+    async def _send_request(
         self, url: str, form: Mapping[str, str] | None = None, *, with_body: bool = True
     ) -> tuple[int, dict[str, Any]]:
         """Get a JSON object, or post a form for one. Raises ProviderUnreachable.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from podless.auth.access import OIDC
 from podless.auth.certificates import CREDENTIAL
-from podless.auth.issuer import Issuer, ProviderUnreachable
+from podless.auth.issuer import OIDCIssuer, ProviderUnreachable
 from podless.auth.user import AUTHENTICATED, User
 from podless.auth.verdict import TokenVerdict
 from podless.runtime import clock
@@ -28,11 +28,11 @@ _NOBODY = TokenVerdict(None)
 _AGAIN = 10.0  # minimum seconds between two fetches, and between two log lines with the same text
 
 
-class _Rejected(Exception):
+class _TokenRejected(Exception):
     """The provider has signed the token, and this server rejects it. The text says why."""
 
 
-class Provider:
+class OIDCProvider:
     """An identity provider. audience: of this server.
 
     Raises BadAccess for an invalid CA file.
@@ -41,7 +41,7 @@ class Provider:
     def __init__(self, settings: OIDC, audience: str) -> None:
         self._settings = settings
         self._audience = audience
-        self._issuer = Issuer(settings)
+        self._issuer = OIDCIssuer(settings)
         self._keys: list[jwt.PyJWK] = []
         self._fetched = -_AGAIN
         self._lock = asyncio.Lock()
@@ -56,25 +56,25 @@ class Provider:
         if self._audience not in audiences:
             return _NOBODY
         try:
-            claims = await self._verified(token)
+            claims = await self._verify_token(token)
             if claims is None:
                 return _NOBODY
-            user = self._user(claims)
-        except _Rejected as error:
+            user = self._make_user(claims)
+        except _TokenRejected as error:
             self._log_rejection(str(error))
             return _NOBODY
         until = float(claims["exp"])
         verdict = TokenVerdict(user, (self._audience,), lambda: clock.time() < until)
         return verdict if clock.time() < until else _NOBODY
 
-    def _log_rejection(self, why: str) -> None:
+    def _log_rejection(self, reason: str) -> None:
         """Log why a token was rejected, without the token, and not for each request of a client that tries again."""
         now = time.monotonic()
-        if now - self._logged.get(why, -_AGAIN) >= _AGAIN:
-            self._logged[why] = now
-            log.warning("oidc: rejected a token of %s: %s", self._settings.issuer, why)
+        if now - self._logged.get(reason, -_AGAIN) >= _AGAIN:
+            self._logged[reason] = now
+            log.warning("oidc: rejected a token of %s: %s", self._settings.issuer, reason)
 
-    async def _verified(self, token: str) -> dict[str, Any] | None:
+    async def _verify_token(self, token: str) -> dict[str, Any] | None:
         """Return the claims of a token, None if the provider has not signed it. Raises _Rejected."""
         import jwt
 
@@ -97,13 +97,13 @@ class Provider:
                 except jwt.InvalidSignatureError:
                     continue
         except jwt.InvalidAudienceError:
-            raise _Rejected(f"the claim aud is not the client ID {settings.client_id}") from None
+            raise _TokenRejected(f"the claim aud is not the client ID {settings.client_id}") from None
         except jwt.MissingRequiredClaimError as error:
-            raise _Rejected(f"the claim {error.claim} is missing") from None
+            raise _TokenRejected(f"the claim {error.claim} is missing") from None
         except jwt.ExpiredSignatureError:
-            raise _Rejected("it has expired") from None
+            raise _TokenRejected("it has expired") from None
         except jwt.ImmatureSignatureError:
-            raise _Rejected("it is not valid yet (nbf)") from None
+            raise _TokenRejected("it is not valid yet (nbf)") from None
         except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
             return None  # it may be anybody's, so it is not logged
         except ProviderUnreachable as error:
@@ -112,21 +112,21 @@ class Provider:
 
     async def _find_keys(self, identity: str | None) -> list[jwt.PyJWK]:
         """Return the keys that can have signed a token. Raises ProviderUnreachable."""
-        found = self._fitting(identity)
-        if found:
-            return found
+        keys = self._matching_keys(identity)
+        if keys:
+            return keys
         async with self._lock:
-            found = self._fitting(identity)  # again, because another request can have fetched them meanwhile
-            if not found and time.monotonic() - self._fetched >= _AGAIN:
+            keys = self._matching_keys(identity)  # again, because another request can have fetched them meanwhile
+            if not keys and time.monotonic() - self._fetched >= _AGAIN:
                 self._fetched = time.monotonic()
-                self._keys = await self._fetch()
-                found = self._fitting(identity)
-        return found
+                self._keys = await self._fetch_keys()
+                keys = self._matching_keys(identity)
+        return keys
 
-    def _fitting(self, identity: str | None) -> list[jwt.PyJWK]:
+    def _matching_keys(self, identity: str | None) -> list[jwt.PyJWK]:
         return [key for key in self._keys if identity is None or key.key_id == identity]
 
-    async def _fetch(self) -> list[jwt.PyJWK]:
+    async def _fetch_keys(self) -> list[jwt.PyJWK]:
         import jwt
 
         keys = await self._issuer.read_keys()
@@ -135,21 +135,21 @@ class Provider:
         except (jwt.PyJWTError, ValueError) as error:
             raise ProviderUnreachable(str(error) or type(error).__name__) from None
 
-    def _user(self, claims: dict[str, Any]) -> User:
+    def _make_user(self, claims: dict[str, Any]) -> User:
         """Return the user that the claims name. Raises _Rejected for a missing or malformed claim."""
         settings = self._settings
         name = claims.get(settings.username_claim)
         if not isinstance(name, str) or not name:
-            raise _Rejected(f"it has no claim {settings.username_claim} with a user name")
+            raise _TokenRejected(f"it has no claim {settings.username_claim} with a user name")
         if settings.username_claim == "email" and claims.get("email_verified", True) is not True:
-            raise _Rejected("the claim email_verified is not true")
+            raise _TokenRejected("the claim email_verified is not true")
         for claim, value in settings.required.items():
             if claims.get(claim) != value:
-                raise _Rejected(f"the claim {claim} is not {value}")
+                raise _TokenRejected(f"the claim {claim} is not {value}")
         given = claims.get(settings.groups_claim) if settings.groups_claim else None
         groups = [given] if isinstance(given, str) else given or []
         if not isinstance(groups, list) or not all(isinstance(group, str) for group in groups):
-            raise _Rejected(f"the claim {settings.groups_claim} is not a list of strings")
+            raise _TokenRejected(f"the claim {settings.groups_claim} is not a list of strings")
         told = {CREDENTIAL: (f"JTI={claims['jti']}",)} if isinstance(claims.get("jti"), str) else {}
         named = [f"{settings.groups_prefix}{group}" for group in groups if group]
         more = () if AUTHENTICATED in named else (AUTHENTICATED,)

@@ -24,14 +24,14 @@ from podless.cache.watchcache import WatchCache
 from podless.codec.gotext import quote
 from podless.kinds.kind import Kind
 from podless.offload.offloop import LONG
-from podless.runtime.bounded import LONGEST
+from podless.runtime.bounded import MAX_KEY_LENGTH
 from podless.runtime.meter import charge, each_part
 
 Subject = tuple[str, str]  # ("User", name) or ("Group", name); a service account is the user that it authenticates as
 
 # characters of all cached decisions with their keys, and of the longest one: users can be in hundreds of groups
 _MOST = 8 << 20
-_LONGEST = 16 * LONGEST
+_LONGEST = 16 * MAX_KEY_LENGTH
 _OWN = 256  # characters that each cached decision counts for, besides its texts
 _MERGED = 8  # bindings of a subject that one step merges
 _STEP = 64  # bytes of a role that one step decodes
@@ -52,9 +52,9 @@ class RoleBinding(NamedTuple):
     subjects: dict[Subject, int]
     accounts: dict[int, str]
 
-    def describe_binding(self, mine: dict[Subject, None]) -> str:
+    def describe_binding(self, subjects: dict[Subject, None]) -> str:
         """Return the text for a binding in the reason of a decision, with the first of the user's subjects."""
-        subject = min(mine.keys() & self.subjects.keys(), key=self.subjects.__getitem__)
+        subject = min(subjects.keys() & self.subjects.keys(), key=self.subjects.__getitem__)
         name = f"{self.name}/{self.namespace}" if self.namespace else self.name
         kind = "RoleBinding" if self.namespace else "ClusterRoleBinding"
         account = self.accounts.get(self.subjects[subject])
@@ -63,21 +63,21 @@ class RoleBinding(NamedTuple):
 
 
 # for each namespace and subject: one binding, or several by their keys
-_Held = dict[str, dict[Subject, RoleBinding | dict[str, RoleBinding]]]
+_BindingTable = dict[str, dict[Subject, RoleBinding | dict[str, RoleBinding]]]
 
 
 class RBAC:
     """Decides by roles and bindings. Members of system:masters may do everything."""
 
     def __init__(self, cache: Cache) -> None:
-        self._roles = _collection(cache, ROLES)
-        self._cluster_roles = _collection(cache, CLUSTER_ROLES)
-        self._bindings = (_collection(cache, CLUSTER_ROLE_BINDINGS), _collection(cache, ROLE_BINDINGS))
-        self._held: _Held = {}
+        self._roles = _find_collection(cache, ROLES)
+        self._cluster_roles = _find_collection(cache, CLUSTER_ROLES)
+        self._collections = (_find_collection(cache, CLUSTER_ROLE_BINDINGS), _find_collection(cache, ROLE_BINDINGS))
+        self._bindings: _BindingTable = {}
         self._decided: dict[tuple[str, tuple[str, ...], Attributes], Decision] = {}
-        self.kept = 0  # characters of the cached decisions
+        self.cached_size = 0  # characters of the cached decisions
         self._changes = 0  # number of changes of roles and bindings
-        self._long: set[str] = set()  # keys of long roles whose rules are not compiled
+        self._long_roles: set[str] = set()  # keys of long roles whose rules are not compiled
 
     async def start(self) -> None:
         """Load the stored roles and bindings, and follow their changes."""
@@ -85,31 +85,31 @@ class RBAC:
             await collection.load()
             for entry in collection.entries_under(collection.prefix)[0]:
                 self._note_role(entry)
-            collection.add_event_handler(self._hear)
-        for collection in self._bindings:
+            collection.add_event_handler(self._handle_roles)
+        for collection in self._collections:
             await collection.load()
             for entry in collection.entries_under(collection.prefix)[0]:
                 self._add_binding(parse_binding(entry))
-            collection.add_event_handler(self._follow)
+            collection.add_event_handler(self._handle_bindings)
 
-    def _forget(self, events: Sequence[CacheEvent]) -> None:
+    def _drop_decisions(self, events: Sequence[CacheEvent]) -> None:
         self._changes += 1
         self._decided.clear()
-        self.kept = 0
+        self.cached_size = 0
 
-    def _hear(self, events: Sequence[CacheEvent]) -> None:
-        self._forget(events)
+    def _handle_roles(self, events: Sequence[CacheEvent]) -> None:
+        self._drop_decisions(events)
         for event in events:
-            self._long.discard(event.key)
+            self._long_roles.discard(event.key)
             if event.after is not None:
                 self._note_role(event.after)
 
     def _note_role(self, role: Entry) -> None:
         if len(role.body) >= LONG and "rbac" not in role.forms:
-            self._long.add(role.key)
+            self._long_roles.add(role.key)
 
-    def _follow(self, events: Sequence[CacheEvent]) -> None:
-        self._forget(events)
+    def _handle_bindings(self, events: Sequence[CacheEvent]) -> None:
+        self._drop_decisions(events)
         for event in events:
             if event.before is not None:
                 self._remove(parse_binding(event.before))
@@ -117,7 +117,7 @@ class RBAC:
                 self._add_binding(parse_binding(event.after))
 
     def _add_binding(self, binding: RoleBinding) -> None:
-        held = self._held.setdefault(binding.namespace, {})
+        held = self._bindings.setdefault(binding.namespace, {})
         for subject in binding.subjects:
             known = held.get(subject)
             if known is None:
@@ -128,7 +128,7 @@ class RBAC:
                 held[subject] = {known.key: known, binding.key: binding}
 
     def _remove(self, binding: RoleBinding) -> None:
-        held = self._held.get(binding.namespace, {})
+        held = self._bindings.get(binding.namespace, {})
         for subject in binding.subjects:
             known = held.get(subject)
             if isinstance(known, dict):
@@ -136,65 +136,65 @@ class RBAC:
             if known is not None and (not known or not isinstance(known, dict)):
                 del held[subject]
         if not held:
-            self._held.pop(binding.namespace, None)
+            self._bindings.pop(binding.namespace, None)
 
-    def is_allowed(self, user: User, asked: Attributes) -> bool:
+    def is_allowed(self, user: User, attributes: Attributes) -> bool:
         """Return whether the user may make the request."""
-        return user.master or self.decide(user, asked).allowed
+        return user.is_master or self.decide(user, attributes).allowed
 
-    def decide(self, user: User, asked: Attributes) -> Decision:
+    def decide(self, user: User, attributes: Attributes) -> Decision:
         """Return whether a request is allowed, and the reason."""
-        if user.master:
+        if user.is_master:
             return _YES
         # the uid is left out, and extra too, which differs between tokens: RBAC does not look at them
-        key = user.name, user.groups, asked
+        key = user.name, user.groups, attributes
         known = self._decided.get(key)
         if known is None:
             seen = self._changes
-            known = self._decide(user, asked)
+            known = self._find_decision(user, attributes)
             if seen == self._changes:  # else a role or binding changed meanwhile, and the decision can be stale
-                self._keep(key, known)
+                self._cache_decision(key, known)
         return known
 
-    def decide_quickly(self, user: User, asked: Attributes) -> Decision | None:
+    def decide_quickly(self, user: User, attributes: Attributes) -> Decision | None:
         """Return the decision, or None if the rules of a long role must be compiled for it."""
-        return None if self._long and self.is_costly(user, asked) else self.decide(user, asked)
+        return None if self._long_roles and self.is_costly(user, attributes) else self.decide(user, attributes)
 
     def is_costly(self, user: User, *asked: Attributes) -> bool:
         """Return whether one of these decisions must run in slices, because it compiles a long role."""
-        if not self._long or user.master:
+        if not self._long_roles or user.is_master:
             return False
-        mine = _subjects(user)
+        mine = _list_subjects(user)
         return any(
-            (role := self._role(binding)) is not None and role.key in self._long
+            (role := self._find_role(binding)) is not None and role.key in self._long_roles
             for one in asked
             if (user.name, user.groups, one) not in self._decided
-            for binding in self._bound(mine, one.namespace)
+            for binding in self._bindings_of(mine, one.namespace)
         )
 
-    def _keep(self, key: tuple[str, tuple[str, ...], Attributes], decision: Decision) -> None:
+    def _cache_decision(self, key: tuple[str, tuple[str, ...], Attributes], decision: Decision) -> None:
         """Cache a decision unless it or its key is long. The oldest ones are dropped first."""
-        size = _size(*key, decision)
-        if size > _LONGEST or sum(map(len, key[2])) > LONGEST or key in self._decided:
+        size = _decision_size(*key, decision)
+        if size > _LONGEST or sum(map(len, key[2])) > MAX_KEY_LENGTH or key in self._decided:
             return
-        self.kept += size
+        self.cached_size += size
         self._decided[key] = decision
-        while self.kept > _MOST:
+        while self.cached_size > _MOST:
             oldest = next(iter(self._decided))
-            self.kept -= _size(*oldest, self._decided.pop(oldest))
+            self.cached_size -= _decision_size(*oldest, self._decided.pop(oldest))
 
-    def _decide(self, user: User, asked: Attributes) -> Decision:
+    def _find_decision(self, user: User, attributes: Attributes) -> Decision:
         errors: list[str] = []
         refused: set[tuple[str, str]] = set()  # roles that do not allow the request
-        mine = _subjects(user)
-        for binding in self._bound(mine, asked.namespace):
+        mine = _list_subjects(user)
+        for binding in self._bindings_of(mine, attributes.namespace):
             name = binding.role_kind, binding.role
             if name in refused:
                 continue
-            role = self._role(binding)
+            role = self._find_role(binding)
             if role is None:
                 errors.append(_not_found(binding))
-            elif self._compiled(role).allows(asked):
+            elif self._compile_rules(role).allows_request(attributes):
                 return Decision(True, f"RBAC: allowed by {binding.describe_binding(mine)}")
             refused.add(name)
         return Decision(False, f"RBAC: {join_errors(errors)}" if errors else "")
@@ -203,8 +203,8 @@ class RBAC:
         """Return all rules of the user in a namespace ("": everywhere), and errors such as missing roles."""
         found: list[PolicyRule] = []
         errors: list[str] = []
-        for binding in self._bound(_subjects(user), namespace):
-            role = self._role(binding)
+        for binding in self._bindings_of(_list_subjects(user), namespace):
+            role = self._find_role(binding)
             if role is None:
                 errors.append(_not_found(binding))
             else:
@@ -213,46 +213,46 @@ class RBAC:
         return found, errors
 
     def find_missing_rules(
-        self, user: User, namespace: str, wanted: Iterable[PolicyRule]
+        self, user: User, namespace: str, policy_rules: Iterable[PolicyRule]
     ) -> tuple[list[PolicyRule], list[str]]:
         """Return the parts of the wanted rules that the user does not hold in a namespace, and errors."""
         held: dict[str, RoleRules] = {}
         errors: list[str] = []
-        for binding in self._bound(_subjects(user), namespace):
-            role = self._role(binding)
+        for binding in self._bindings_of(_list_subjects(user), namespace):
+            role = self._find_role(binding)
             if role is None:
                 errors.append(_not_found(binding))
             elif role.key not in held:
-                held[role.key] = self._compiled(role)
-        return rules.find_missing([*held.values()], wanted), errors
+                held[role.key] = self._compile_rules(role)
+        return rules.find_missing([*held.values()], policy_rules), errors
 
     def find_role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:
         """Return the rules of a role that a binding names, None if there is no such role."""
-        entry = self._role(RoleBinding("", "", namespace, kind, name, {}, {}))
+        entry = self._find_role(RoleBinding("", "", namespace, kind, name, {}, {}))
         return None if entry is None else entry.decode().get("rules") or []
 
-    def _bound(self, mine: dict[Subject, None], namespace: str) -> Iterator[RoleBinding]:
+    def _bindings_of(self, subjects: dict[Subject, None], namespace: str) -> Iterator[RoleBinding]:
         """Yield the bindings of a user in a namespace: cluster role bindings first, each group sorted by key."""
         for space in ("", namespace) if namespace else ("",):
-            if (held := self._held.get(space)) is not None:
-                found = _bindings(held, mine)
+            if (held := self._bindings.get(space)) is not None:
+                found = _find_bindings(held, subjects)
                 yield from (found[key] for key in sorted(found)) if len(found) > 1 else found.values()
 
-    def _compiled(self, role: Entry) -> RoleRules:
-        known: RoleRules | None = role.forms.get("rbac")
-        if known is None:
+    def _compile_rules(self, role: Entry) -> RoleRules:
+        rules: RoleRules | None = role.forms.get("rbac")
+        if rules is None:
             charge(len(role.body) // _STEP)
-            known = role.forms["rbac"] = RoleRules(role.decode().get("rules") or ())
-            self._long.discard(role.key)
-        return known
+            rules = role.forms["rbac"] = RoleRules(role.decode().get("rules") or ())
+            self._long_roles.discard(role.key)
+        return rules
 
-    def _role(self, binding: RoleBinding) -> Entry | None:
+    def _find_role(self, binding: RoleBinding) -> Entry | None:
         if binding.role_kind == "ClusterRole":
             return self._cluster_roles.get(CLUSTER_ROLES.key("", binding.role))
         return self._roles.get(ROLES.key(binding.namespace, binding.role))
 
 
-def _subjects(user: User) -> dict[Subject, None]:
+def _list_subjects(user: User) -> dict[Subject, None]:
     """Return the user and all of the user's groups."""
     mine: dict[Subject, None] = {("User", user.name): None}
     for groups in each_part(user.groups):
@@ -260,37 +260,37 @@ def _subjects(user: User) -> dict[Subject, None]:
     return mine
 
 
-def _bindings(
-    held: dict[Subject, RoleBinding | dict[str, RoleBinding]], mine: dict[Subject, None]
+def _find_bindings(
+    table: dict[Subject, RoleBinding | dict[str, RoleBinding]], mine: dict[Subject, None]
 ) -> dict[str, RoleBinding]:
     """Return the bindings that name one of the user's subjects, by key."""
-    found: dict[str, RoleBinding] = {}
-    if len(mine) <= len(held):
+    bindings: dict[str, RoleBinding] = {}
+    if len(mine) <= len(table):
         for subjects in each_part(tuple(mine)):
             for subject in subjects:
-                if (known := held.get(subject)) is not None:
-                    _merge(found, known)
+                if (known := table.get(subject)) is not None:
+                    _merge_bindings(bindings, known)
     else:
-        for subjects in each_part(tuple(held)):
+        for subjects in each_part(tuple(table)):
             for subject in subjects:
                 if subject in mine:
-                    _merge(found, held.get(subject, {}))
-    return found
+                    _merge_bindings(bindings, table.get(subject, {}))
+    return bindings
 
 
-def _merge(found: dict[str, RoleBinding], known: RoleBinding | dict[str, RoleBinding]) -> None:
-    if isinstance(known, dict):
-        charge(1 + len(known) // _MERGED)
-        found |= known
+def _merge_bindings(bindings: dict[str, RoleBinding], added: RoleBinding | dict[str, RoleBinding]) -> None:
+    if isinstance(added, dict):
+        charge(1 + len(added) // _MERGED)
+        bindings |= added
     else:
-        found[known.key] = known
+        bindings[added.key] = added
 
 
-def _size(name: str, groups: Sequence[str], asked: Attributes, decision: Decision) -> int:
-    return _OWN + len(name) + sum(map(len, groups)) + sum(map(len, asked)) + len(decision.reason)
+def _decision_size(name: str, groups: Sequence[str], attributes: Attributes, decision: Decision) -> int:
+    return _OWN + len(name) + sum(map(len, groups)) + sum(map(len, attributes)) + len(decision.reason)
 
 
-def _collection(cache: Cache, kind: Kind) -> WatchCache:
+def _find_collection(cache: Cache, kind: Kind) -> WatchCache:
     return cache.collection(kind.keys)
 
 
@@ -299,16 +299,16 @@ def parse_binding(entry: Entry) -> RoleBinding:
     obj = entry.decode()
     subjects: dict[Subject, int] = {}
     accounts: dict[int, str] = {}
-    for place, one in enumerate(obj.get("subjects") or ()):
+    for index, one in enumerate(obj.get("subjects") or ()):
         kind, name = one["kind"], one["name"]
         if kind != "ServiceAccount":
-            subjects.setdefault((kind, name), place)
+            subjects.setdefault((kind, name), index)
             continue
-        given = one.get("namespace", "")
-        if space := given or entry.namespace:
+        namespace = one.get("namespace", "")
+        if space := namespace or entry.namespace:
             subject = "User", f"system:serviceaccount:{space}:{name}"
-            if subjects.setdefault(subject, place) == place:
-                accounts[place] = f"{name}/{given}"
+            if subjects.setdefault(subject, index) == index:
+                accounts[index] = f"{name}/{namespace}"
     ref = obj["roleRef"]
     return RoleBinding(entry.key, entry.name, entry.namespace, ref["kind"], ref["name"], subjects, accounts)
 

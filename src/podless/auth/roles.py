@@ -26,15 +26,15 @@ _WELL_KNOWN = "/.well-known/openid-configuration"
 _KEYS = (_WELL_KNOWN, f"{_WELL_KNOWN}/", "/openid/v1/jwks", "/openid/v1/jwks/")
 
 
-def _rule(verbs: tuple[str, ...], group: str, *resources: str) -> PolicyRule:
+def _make_rule(verbs: tuple[str, ...], group: str, *resources: str) -> PolicyRule:
     return {"verbs": list(verbs), "apiGroups": [group], "resources": list(resources)}
 
 
-def _paths(*paths: str, verbs: tuple[str, ...] = ("get",)) -> PolicyRule:
+def _make_path_rule(*paths: str, verbs: tuple[str, ...] = ("get",)) -> PolicyRule:
     return {"verbs": list(verbs), "nonResourceURLs": list(paths)}
 
 
-def _aggregated(role: str) -> tuple[PolicyRule, ...]:
+def _aggregated_rules(role: str) -> tuple[PolicyRule, ...]:
     """Return the rules of admin, edit or view for the groups that podless serves.
 
     By aggregation, the role also gets the rules of all roles with its label.
@@ -51,21 +51,21 @@ def _aggregated(role: str) -> tuple[PolicyRule, ...]:
 
 
 _RULES: dict[str, tuple[PolicyRule, ...]] = {
-    "cluster-admin": (_rule(("*",), "*", "*"), _paths("*", verbs=("*",))),
-    "system:discovery": (_paths(*_DISCOVERY),),
+    "cluster-admin": (_make_rule(("*",), "*", "*"), _make_path_rule("*", verbs=("*",))),
+    "system:discovery": (_make_path_rule(*_DISCOVERY),),
     "system:basic-user": (
-        _rule(("create",), "authorization.k8s.io", "selfsubjectaccessreviews", "selfsubjectrulesreviews"),
-        _rule(("create",), "authentication.k8s.io", "selfsubjectreviews"),
+        _make_rule(("create",), "authorization.k8s.io", "selfsubjectaccessreviews", "selfsubjectrulesreviews"),
+        _make_rule(("create",), "authentication.k8s.io", "selfsubjectreviews"),
     ),
-    "system:public-info-viewer": (_paths(*_INFO),),
-    "system:service-account-issuer-discovery": (_paths(*_KEYS),),
-    "system:monitoring": (_paths(*_MONITORING), _rule(("get",), "", "nodes/metrics")),
+    "system:public-info-viewer": (_make_path_rule(*_INFO),),
+    "system:service-account-issuer-discovery": (_make_path_rule(*_KEYS),),
+    "system:monitoring": (_make_path_rule(*_MONITORING), _make_rule(("get",), "", "nodes/metrics")),
     "system:auth-delegator": (
-        _rule(("create",), "authentication.k8s.io", "tokenreviews"),
-        _rule(("create",), "authorization.k8s.io", "subjectaccessreviews"),
+        _make_rule(("create",), "authentication.k8s.io", "tokenreviews"),
+        _make_rule(("create",), "authorization.k8s.io", "subjectaccessreviews"),
     ),
 }
-_AGGREGATED = {role: _aggregated(role) for role in ("view", "edit", "admin")}
+_AGGREGATED = {role: _aggregated_rules(role) for role in ("view", "edit", "admin")}
 _NEXT = {"view": "edit", "edit": "admin"}  # the role that includes the rules of this one
 _SUBJECTS = {
     "cluster-admin": (MASTERS,),
@@ -77,24 +77,24 @@ _SUBJECTS = {
 }
 
 
-def _metadata(name: str, **labels: str) -> Object:
+def _make_metadata(name: str, **labels: str) -> Object:
     more = {f"{_AGGREGATE}{role}": value for role, value in labels.items()}
     return {"name": name, "labels": _LABEL | more, "annotations": {AUTOUPDATE: "true"}}
 
 
-def _role(name: str, **labels: str) -> Object:
-    return {"kind": "ClusterRole", "apiVersion": f"{GROUP}/v1", "metadata": _metadata(name, **labels)}
+def _make_role(name: str, **labels: str) -> Object:
+    return {"kind": "ClusterRole", "apiVersion": f"{GROUP}/v1", "metadata": _make_metadata(name, **labels)}
 
 
 def cluster_roles() -> list[Object]:
     """Return the default cluster roles."""
-    found = [_role(name) | {"rules": list(rules)} for name, rules in _RULES.items()]
+    result = [_make_role(name) | {"rules": list(rules)} for name, rules in _RULES.items()]
     for name, rules in _AGGREGATED.items():
-        found.append(_role(f"system:aggregate-to-{name}", **{name: "true"}) | {"rules": list(rules)})
-        whole = _role(name, **({_NEXT[name]: "true"} if name in _NEXT else {}))
+        result.append(_make_role(f"system:aggregate-to-{name}", **{name: "true"}) | {"rules": list(rules)})
+        whole = _make_role(name, **({_NEXT[name]: "true"} if name in _NEXT else {}))
         selector = {"matchLabels": {f"{_AGGREGATE}{name}": "true"}}
-        found.append(whole | {"aggregationRule": {"clusterRoleSelectors": [selector]}})
-    return found
+        result.append(whole | {"aggregationRule": {"clusterRoleSelectors": [selector]}})
+    return result
 
 
 def cluster_role_bindings() -> list[Object]:
@@ -103,7 +103,7 @@ def cluster_role_bindings() -> list[Object]:
         {
             "kind": "ClusterRoleBinding",
             "apiVersion": f"{GROUP}/v1",
-            "metadata": _metadata(name),
+            "metadata": _make_metadata(name),
             "subjects": [{"kind": "Group", "apiGroup": GROUP, "name": group} for group in groups],
             "roleRef": {"apiGroup": GROUP, "kind": "ClusterRole", "name": name},
         }

@@ -29,8 +29,8 @@ _WORD = 64  # sets of at least this many rules are stored as bits, smaller ones 
 _REMEMBERED = 256  # items whose covering rules are cached
 _STEP = 1 << 12  # bits of a set that one step intersects
 # the rules that list an item: bits, or a few indexes
-_Places = int | tuple[int, ...]
-_Held = dict[str, _Places]
+_Indexes = int | tuple[int, ...]
+_RuleTable = dict[str, _Indexes]
 
 
 class RoleRules:
@@ -47,76 +47,76 @@ class RoleRules:
         fields: dict[str, dict[str, Any]] = {name: {} for name in _SHOWN}
         prefixes: dict[int, dict[str, Any]] = {}
         unnamed = []
-        for place, rule in enumerate(rules):
+        for index, rule in enumerate(rules):
             charge(len(rule))
-            alone = (place,)  # one tuple for all items of this rule, to save memory
+            alone = (index,)  # one tuple for all items of this rule, to save memory
             for name, items in rule.items():
                 if (held := fields.get(name)) is not None:
                     _note_items(held, items or (), alone)
             if not rule.get("resourceNames"):
-                unnamed.append(place)
+                unnamed.append(index)
             for url in rule.get("nonResourceURLs") or ():
                 if url.endswith(ALL):
                     prefix = url.rstrip(ALL)
                     _note_items(prefixes.setdefault(len(prefix), {}), (prefix,), alone)
         for held in (*fields.values(), *prefixes.values()):
-            _pack(held, self.count)
-        self._verbs: _Held = fields["verbs"]
-        self._groups: _Held = fields["apiGroups"]
-        self._resources: _Held = fields["resources"]
-        self._named: _Held = fields["resourceNames"]
-        self._paths: _Held = fields["nonResourceURLs"]
-        self._prefixes: dict[int, _Held] = prefixes  # key: length of the prefix
-        self._unnamed = _bits(unnamed) if unnamed else 0
+            _pack_sets(held, self.count)
+        self._verbs: _RuleTable = fields["verbs"]
+        self._groups: _RuleTable = fields["apiGroups"]
+        self._resources: _RuleTable = fields["resources"]
+        self._named: _RuleTable = fields["resourceNames"]
+        self._paths: _RuleTable = fields["nonResourceURLs"]
+        self._prefixes: dict[int, _RuleTable] = prefixes  # key: length of the prefix
+        self._unnamed = _to_bits(unnamed) if unnamed else 0
 
-    def allows(self, asked: Attributes) -> bool:
+    def allows_request(self, attributes: Attributes) -> bool:
         """Return whether one of the rules allows a request."""
-        found = self.verb(asked.verb)
+        found = self.rules_for_verb(attributes.verb)
         if not found:
             return False
-        if asked.path:
-            return bool(found & self.url(asked.path))
-        found &= self.group(asked.group)
+        if attributes.path:
+            return bool(found & self.rules_for_url(attributes.path))
+        found &= self.rules_for_group(attributes.group)
         if not found:
             return False
-        if asked.subresource:
-            sub = asked.subresource
-            found &= self._any(self._resources, f"{asked.resource}/{sub}", f"*/{sub}", ALL)
+        if attributes.subresource:
+            sub = attributes.subresource
+            found &= self._rules_with_any(self._resources, f"{attributes.resource}/{sub}", f"*/{sub}", ALL)
         else:
-            found &= self._any(self._resources, asked.resource, ALL)
-        return bool(found and found & self.name(asked.name))
+            found &= self._rules_with_any(self._resources, attributes.resource, ALL)
+        return bool(found and found & self.rules_for_name(attributes.name))
 
-    def verb(self, verb: str) -> int:
+    def rules_for_verb(self, verb: str) -> int:
         """Return the rules for a verb."""
-        return self._any(self._verbs, verb, ALL)
+        return self._rules_with_any(self._verbs, verb, ALL)
 
-    def group(self, group: str) -> int:
+    def rules_for_group(self, group: str) -> int:
         """Return the rules for an API group."""
-        return self._any(self._groups, group, ALL)
+        return self._rules_with_any(self._groups, group, ALL)
 
-    def resource(self, resource: str) -> int:
+    def rules_for_resource(self, resource: str) -> int:
         """Return the rules for a resource, which can include a subresource."""
         _, slash, sub = resource.partition("/")
-        return self._any(self._resources, resource, ALL, *((f"*/{sub}",) if slash else ()))
+        return self._rules_with_any(self._resources, resource, ALL, *((f"*/{sub}",) if slash else ()))
 
-    def name(self, name: str) -> int:
+    def rules_for_name(self, name: str) -> int:
         """Return the rules for a name: those that list it, and those without resourceNames."""
         known = self._named.get(name)
-        return self._unnamed if known is None else self._unnamed | _bits(known)
+        return self._unnamed if known is None else self._unnamed | _to_bits(known)
 
-    def unnamed(self, _: str = "") -> int:
+    def rules_without_names(self, _: str = "") -> int:
         """Return the rules without resourceNames."""
         return self._unnamed
 
-    def url(self, url: str) -> int:
+    def rules_for_url(self, url: str) -> int:
         """Return the rules for a path."""
-        found = self._any(self._paths, url)
+        result = self._rules_with_any(self._paths, url)
         for length, prefixes in self._prefixes.items():
             if length <= len(url) and (known := prefixes.get(url[:length])) is not None:
-                found |= _bits(known)
-        return found
+                result |= _to_bits(known)
+        return result
 
-    def find_entries(self, name: str, item: str) -> tuple[_Places | None, ...]:
+    def find_entries(self, name: str, item: str) -> tuple[_Indexes | None, ...]:
         """Return the index entries of an item. Items with equal entries are in the same rules.
 
         name: of the field.
@@ -127,54 +127,54 @@ class RoleRules:
         held = self._verbs if name == "verbs" else self._groups if name == "apiGroups" else self._named
         return (held.get(item),)
 
-    def _any(self, held: _Held, *items: str) -> int:
+    def _rules_with_any(self, table: _RuleTable, *items: str) -> int:
         """Return the rules that list one of some items."""
-        found = 0
+        result = 0
         for item in items:
-            if (known := held.get(item)) is not None:
-                found |= _bits(known)
-        return found
+            if (known := table.get(item)) is not None:
+                result |= _to_bits(known)
+        return result
 
 
-def _note_items(held: dict[str, Any], items: Sequence[str], alone: tuple[int]) -> None:
-    """Index the items of a rule. alone: its number."""
+def _note_items(table: dict[str, Any], items: Sequence[str], number: tuple[int]) -> None:
+    """Index the items of a rule. number: its number."""
     for item in each(items):
-        known = held.setdefault(item, alone)
-        if known is not alone:
+        known = table.setdefault(item, number)
+        if known is not number:
             if known.__class__ is list:
-                known.append(alone[0])
+                known.append(number[0])
             else:
-                held[item] = [known[0], alone[0]]
+                table[item] = [known[0], number[0]]
 
 
-def _pack(held: dict[str, Any], count: int) -> None:
+def _pack_sets(table: dict[str, Any], count: int) -> None:
     """Store large sets of rules as bits."""
-    charge(len(held))
-    for item, places in held.items():
-        held[item] = _bits(places) if len(places) * _WORD >= count else tuple(places)
+    charge(len(table))
+    for item, places in table.items():
+        table[item] = _to_bits(places) if len(places) * _WORD >= count else tuple(places)
 
 
-def _bits(places: _Places | list[int]) -> int:
-    """Return a set of rules as bits. places: their indexes, sorted."""
-    if isinstance(places, int):
-        return places
-    if len(places) == 1:
-        return 1 << places[0]
-    found = bytearray(places[-1] // 8 + 1)
-    for place in places:
+def _to_bits(indexes: _Indexes | list[int]) -> int:
+    """Return a set of rules as bits. indexes: their indexes, sorted."""
+    if isinstance(indexes, int):
+        return indexes
+    if len(indexes) == 1:
+        return 1 << indexes[0]
+    found = bytearray(indexes[-1] // 8 + 1)
+    for place in indexes:
         found[place >> 3] |= 1 << (place & 7)
     return int.from_bytes(found, "little")
 
 
-def find_missing(held: Sequence[RoleRules], wanted: Iterable[PolicyRule], most: int = 10_000) -> list[PolicyRule]:
+def find_missing(roles: Sequence[RoleRules], rules: Iterable[PolicyRule], limit: int = 10_000) -> list[PolicyRule]:
     """Return the parts of the wanted rules that no single rule of the held roles covers.
 
     A part has one verb, group, resource and name; parts with the same group, resource and name become one rule with all
-    their verbs. most: the maximum number of parts: a rule with 80 groups, resources and verbs has 512,000.
+    their verbs. limit: the maximum number of parts: a rule with 80 groups, resources and verbs has 512,000.
     """
     simple: dict[tuple[str, ...], PolicyRule] = {}
     rest: list[PolicyRule] = []
-    for part in islice(_missing(held, wanted), most):
+    for part in islice(_list_missing(roles, rules), limit):
         if "nonResourceURLs" in part:
             rest.append(part)
             continue
@@ -185,26 +185,30 @@ def find_missing(held: Sequence[RoleRules], wanted: Iterable[PolicyRule], most: 
     return [*rest, *simple.values()]
 
 
-def _missing(held: Sequence[RoleRules], wanted: Iterable[PolicyRule]) -> Iterator[PolicyRule]:
+def _list_missing(roles: Sequence[RoleRules], rules: Iterable[PolicyRule]) -> Iterator[PolicyRule]:
     """Yield the parts that are not covered.
 
     The held rules that cover one verb, group, resource or name are a set of bits. A part is covered if its four sets
     have a rule in common. Items with equal sets are handled together.
     """
-    cover = _Cover(held)
-    for rule in wanted:
+    cover = _RuleCover(roles)
+    for rule in rules:
         verbs = cover.group_items("verbs", rule.get("verbs") or ())
         for url in rule.get("nonResourceURLs") or ():
-            lacking = cover.find_missing(verbs, cover.find_rules(RoleRules.url, url))
+            lacking = cover.find_missing(verbs, cover.find_rules(RoleRules.rules_for_url, url))
             yield from ({"verbs": [verb], "nonResourceURLs": [url]} for verb in rule["verbs"] if verb in lacking)
         groups = cover.group_items("apiGroups", rule.get("apiGroups") or ())
         resources = cover.group_items("resources", rule.get("resources") or ())
         names = cover.group_items("resourceNames", rule.get("resourceNames") or (_ANY_NAME,))
         for some, more in product(groups, resources):
-            by_both = cover.find_rules(RoleRules.group, some[0]) & cover.find_rules(RoleRules.resource, more[0])
+            by_both = cover.find_rules(RoleRules.rules_for_group, some[0]) & cover.find_rules(
+                RoleRules.rules_for_resource, more[0]
+            )
             for called in names:
                 named = rule.get("resourceNames")
-                by_all = by_both & cover.find_rules(RoleRules.name if named else RoleRules.unnamed, called[0])
+                by_all = by_both & cover.find_rules(
+                    RoleRules.rules_for_name if named else RoleRules.rules_without_names, called[0]
+                )
                 lacking = cover.find_missing(verbs, by_all)
                 if not lacking:
                     continue
@@ -213,32 +217,32 @@ def _missing(held: Sequence[RoleRules], wanted: Iterable[PolicyRule]) -> Iterato
                     yield from ({"verbs": [verb], **part} for verb in rule["verbs"] if verb in lacking)
 
 
-class _Cover:
+class _RuleCover:
     """The rules of some roles that cover an item; each rule is a bit."""
 
-    def __init__(self, held: Sequence[RoleRules]) -> None:
-        self._held: list[tuple[int, RoleRules]] = []
-        self._known: dict[tuple[Callable[[RoleRules, str], int], str], int] = {}
+    def __init__(self, roles: Sequence[RoleRules]) -> None:
+        self._numbered: list[tuple[int, RoleRules]] = []
+        self._cache: dict[tuple[Callable[[RoleRules, str], int], str], int] = {}
         offset = 0
-        for rules in held:
-            self._held.append((offset, rules))
+        for rules in roles:
+            self._numbered.append((offset, rules))
             offset += rules.count
         self._steps = 1 + offset // _STEP  # steps to intersect two sets
 
     def find_rules(self, find: Callable[[RoleRules, str], int], item: str) -> int:
         """Return the rules that cover an item. find: returns those of one role."""
         key = find, item
-        found = self._known.get(key)
-        if found is None:
-            found = 0
-            charge(len(self._held) + self._steps)
-            for offset, rules in self._held:
+        result = self._cache.get(key)
+        if result is None:
+            result = 0
+            charge(len(self._numbered) + self._steps)
+            for offset, rules in self._numbered:
                 if bits := find(rules, item):
-                    found |= bits << offset
-            while len(self._known) >= _REMEMBERED:
-                del self._known[next(iter(self._known))]
-            self._known[key] = found
-        return found
+                    result |= bits << offset
+            while len(self._cache) >= _REMEMBERED:
+                del self._cache[next(iter(self._cache))]
+            self._cache[key] = result
+        return result
 
     def group_items(self, name: str, items: Sequence[str]) -> list[Sequence[str]]:
         """Group the items of a field: items in the same rules go together."""
@@ -246,8 +250,8 @@ class _Cover:
             return [items] if items else []
         found: dict[tuple[object, ...], list[str]] = {}
         for item in items:
-            charge(len(self._held))
-            places = (rules.find_entries(name, item) for _, rules in self._held)
+            charge(len(self._numbered))
+            places = (rules.find_entries(name, item) for _, rules in self._numbered)
             key = tuple((number, held) for number, held in enumerate(places) if any(held))
             found.setdefault(key, []).append(item)
         return [*found.values()]
@@ -255,7 +259,9 @@ class _Cover:
     def find_missing(self, verbs: Sequence[Sequence[str]], by_rest: int) -> set[str]:
         """Return the verbs without a covering rule. by_rest: the rules that cover group, resource and name."""
         charge(len(verbs) * self._steps)
-        return {verb for some in verbs if not by_rest & self.find_rules(RoleRules.verb, some[0]) for verb in some}
+        return {
+            verb for some in verbs if not by_rest & self.find_rules(RoleRules.rules_for_verb, some[0]) for verb in some
+        }
 
 
 def format_rule(rule: PolicyRule) -> str:

@@ -16,18 +16,18 @@ class BadTokenFile(StartError):
     """The token file cannot be used. The text is one line for the user."""
 
 
-class Tokens:
+class StaticTokens:
     """Bearer tokens and their users. It keeps digests, so that the time of a look-up says nothing about the tokens."""
 
     def __init__(self, users: Mapping[str, User]) -> None:
-        self._users = {_digest(token): user for token, user in users.items()}
+        self._users = {_digest_token(token): user for token, user in users.items()}
 
     def verify_token(self, token: str) -> User | None:
         """Return the user of a token, None for an unknown one."""
-        return self._users.get(_digest(token))
+        return self._users.get(_digest_token(token))
 
 
-def _digest(token: str) -> bytes:
+def _digest_token(token: str) -> bytes:
     return hmac.digest(b"podless", token.encode("utf-8", "surrogateescape"), sha256)
 
 

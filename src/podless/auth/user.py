@@ -23,7 +23,7 @@ class User:
     extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
 
     @property
-    def master(self) -> bool:
+    def is_master(self) -> bool:
         """Whether the user is in system:masters, which may do everything."""
         return MASTERS in self.groups
 

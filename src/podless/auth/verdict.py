@@ -17,16 +17,16 @@ _LONGEST = 32 << 10  # characters; longer tokens are not decoded
 class TokenVerdict(NamedTuple):
     """The result of verifying a token.
 
-    user: None for an invalid token. audiences: those of the token. holds: returns whether it is still valid; called for
-    every request.
+    user: None for an invalid token. audiences: those of the token. is_valid: returns whether it is still valid; called
+    for every request.
     """
 
     user: User | None
     audiences: tuple[str, ...] = ()
-    holds: Callable[[], bool] | None = None
+    is_valid: Callable[[], bool] | None = None
 
 
-class Issued(Protocol):
+class TokenAuthenticator(Protocol):
     """An authenticator of signed tokens from one issuer."""
 
     def knows_issuer(self, issuer: str) -> bool:
@@ -41,12 +41,12 @@ def read_issuer(token: str) -> str:
     parts = token.split(".")
     if len(parts) != 3 or len(token) > _LONGEST:
         return ""
-    claims = _decode(parts[1])
+    claims = _decode_part(parts[1])
     found = claims.get("iss") if isinstance(claims, dict) else None
     return found if isinstance(found, str) else ""
 
 
-def _decode(part: str) -> Any:
+def _decode_part(part: str) -> Any:
     try:
         return orjson.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
     except (binascii.Error, ValueError):

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 from podless.cache import current
 from podless.cache.events import CacheEvent, ChangeHandler, add_handler, call_handler
-from podless.cache.fanout import Deliveries
+from podless.cache.fanout import DeliveryQueue
 from podless.cache.watchcache import WatchCache
-from podless.store import Keys, Overdue, Record, Store, StoreChange, StoreError, keys
+from podless.store import Record, ResourceKeys, Store, StoreChange, StoreError, StoreTimeout, keys
 
 _PATIENCE = 10.0  # seconds to wait until a known revision is shown here
 _AGAIN = 0.2  # seconds before a failed read is retried
@@ -28,16 +28,16 @@ class Cache:
         self.revision = 0
         self.replaced = self.loading = 0
         self.lost = 0  # changes up to this revision may not have been delivered
-        self.deliveries = Deliveries()
+        self.deliveries = DeliveryQueue()
         self._store = store
         self._collections: dict[str, WatchCache] = {}
         self._handlers: list[ChangeHandler] = []
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
-        self._question = current.RevisionQuestion(
+        self._question = current.RevisionReader(
             lambda: store.read_revision(), lambda: self.revision, self.wait_for_revision
         )
         self._renewal: asyncio.Task[None] | None = None
-        self._astray = False  # changes were lost since the last complete read
+        self._lost_changes = False  # changes were lost since the last complete read
 
     @property
     def is_fresh(self) -> bool:
@@ -49,9 +49,9 @@ class Cache:
         self.revision = await self._store.read_revision()
         self._store.watch(keys.ALL, self.revision, self._take_changes, self._reload_after)
         if self._store.changelog is not None:
-            self._store.changelog.use_states(self._state)
+            self._store.changelog.use_states(self._read_state)
 
-    def _state(self, key: str, revision: int) -> Record | None:
+    def _read_state(self, key: str, revision: int) -> Record | None:
         """Return the state of a key, if this cache shows it at that revision."""
         collection = self._collections.get(keys.prefix_of(key))
         entry = collection.get(key) if collection is not None else None
@@ -61,37 +61,37 @@ class Cache:
 
     def _reload_after(self, revision: int) -> None:
         """Read everything again, because changes up to a revision will not be delivered."""
-        self._astray = True
+        self._lost_changes = True
         self.lost = revision
         if self._renewal is None:
-            self._renewal = asyncio.get_running_loop().create_task(self._reload())
+            self._renewal = asyncio.get_running_loop().create_task(self._reload_collections())
         self._take_changes((), revision)
 
-    async def _reload(self) -> None:
-        while self._astray:  # again if more changes were lost meanwhile
-            self._astray = False
+    async def _reload_collections(self) -> None:
+        while self._lost_changes:  # again if more changes were lost meanwhile
+            self._lost_changes = False
             left = list(self._collections.values())
-            while left and not self._astray:
+            while left and not self._lost_changes:
                 try:
-                    await left[-1].reload()
+                    await left[-1].reload_state()
                     left.pop()
                 except StoreError:
                     await asyncio.sleep(_AGAIN)
         self._renewal = None
 
-    def collection(self, where: Keys) -> WatchCache:
+    def collection(self, keys: ResourceKeys) -> WatchCache:
         """Return the collection of a resource; it may not be loaded yet."""
-        found = self._collections.get(where.prefix)
-        if found is None:
-            found = self._collections[where.prefix] = WatchCache(self, self._store, where)
-        return found
+        result = self._collections.get(keys.prefix)
+        if result is None:
+            result = self._collections[keys.prefix] = WatchCache(self, self._store, keys)
+        return result
 
-    async def load_collection(self, where: Keys) -> WatchCache:
+    async def load_collection(self, keys: ResourceKeys) -> WatchCache:
         """Return the collection of a resource, loaded and fresh. Raises StoreError.
 
         It shows every change that a client can have seen before this call (within a request: before the request).
         """
-        collection = self.collection(where)
+        collection = self.collection(keys)
         if not collection.loaded:
             await collection.load()
         if not self.is_fresh:
@@ -136,11 +136,11 @@ class Cache:
         """Wait until a revision is shown here. Raises Overdue."""
         if self.revision < revision:
             loop = asyncio.get_running_loop()
-            shown = loop.create_future()
-            self._waiting.append((revision, shown))
-            late = loop.call_later(_PATIENCE, _give_up, shown)
+            future = loop.create_future()
+            self._waiting.append((revision, future))
+            late = loop.call_later(_PATIENCE, _fail_overdue, future)
             try:
-                await shown
+                await future
             finally:
                 late.cancel()
 
@@ -168,6 +168,6 @@ class Cache:
                 one[1].set_result(None)
 
 
-def _give_up(shown: asyncio.Future[None]) -> None:
-    if not shown.done():
-        shown.set_exception(Overdue())
+def _fail_overdue(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_exception(StoreTimeout())

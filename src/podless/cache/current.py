@@ -39,7 +39,7 @@ def has_waited() -> bool:
     return scope is not None and not scope.over
 
 
-class RevisionQuestion:
+class RevisionReader:
     """Reads the newest revision, as long as callers wait for it.
 
     A caller that arrives after a read was sent waits for the next one, because the answer can be older than the
@@ -49,10 +49,13 @@ class RevisionQuestion:
     """
 
     def __init__(
-        self, ask: Callable[[], Awaitable[int]], shown: Callable[[], int], reach: Callable[[int], Awaitable[None]]
+        self,
+        read: Callable[[], Awaitable[int]],
+        shown_revision: Callable[[], int],
+        reach: Callable[[int], Awaitable[None]],
     ) -> None:
-        self._ask = ask
-        self._shown = shown
+        self._ask = read
+        self._shown_revision = shown_revision
         self._reach = reach
         self._parked: list[Go] = []
         self._asking = False
@@ -67,9 +70,9 @@ class RevisionQuestion:
 
     def wait_until_current(self) -> asyncio.Future[None]:
         """Return a future that completes when `go` would be called. It fails if the read or the wait fails."""
-        known: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.call_when_current(partial(_settle, known))
-        return known
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.call_when_current(partial(_settle_future, future))
+        return future
 
     def _ask_store(self) -> None:
         if not self._parked:
@@ -78,26 +81,26 @@ class RevisionQuestion:
         together, self._parked = self._parked, []
         asyncio.ensure_future(self._ask()).add_done_callback(partial(self._take_answer, together))
 
-    def _take_answer(self, together: list[Go], asked: asyncio.Future[int]) -> None:
+    def _take_answer(self, callers: list[Go], asked: asyncio.Future[int]) -> None:
         loop = asyncio.get_running_loop()
         loop.call_soon(loop.call_soon, self._ask_store)
         error = asyncio.CancelledError() if asked.cancelled() else asked.exception()
-        if error is not None or self._shown() >= asked.result():
-            _let_go(together, error)
+        if error is not None or self._shown_revision() >= asked.result():
+            _let_go(callers, error)
         else:
-            task = loop.create_task(self._later(asked.result(), together))
+            task = loop.create_task(self._answer_later(asked.result(), callers))
             self._reaching.add(task)
             task.add_done_callback(self._reaching.discard)
 
-    async def _later(self, revision: int, together: list[Go]) -> None:
+    async def _answer_later(self, revision: int, callers: list[Go]) -> None:
         try:
             await self._reach(revision)
         except BaseException as error:
-            _let_go(together, error)
+            _let_go(callers, error)
             if not isinstance(error, Exception):
                 raise
         else:
-            _let_go(together, None)
+            _let_go(callers, None)
 
 
 def _let_go(together: list[Go], error: BaseException | None, start: int = 0) -> None:
@@ -112,13 +115,13 @@ def _let_go(together: list[Go], error: BaseException | None, start: int = 0) -> 
         asyncio.get_running_loop().call_soon(_let_go, together, error, end)
 
 
-def _settle(known: asyncio.Future[None], error: BaseException | None) -> None:
-    if known.done():
+def _settle_future(future: asyncio.Future[None], error: BaseException | None) -> None:
+    if future.done():
         return
     if error is None:
-        known.set_result(None)
+        future.set_result(None)
     elif isinstance(error, asyncio.CancelledError):
-        known.cancel()
+        future.cancel()
     else:
-        known.set_exception(error)
-        known.exception()  # mark the exception as retrieved: the caller can be gone
+        future.set_exception(error)
+        future.exception()  # mark the exception as retrieved: the caller can be gone

@@ -8,7 +8,7 @@ import orjson
 
 from podless.runtime.memo import fill_attribute
 from podless.runtime.meter import charge
-from podless.store import Keys, Record, Stored, keys
+from podless.store import Record, ResourceKeys, StoredValue, keys
 
 _DELETION = b'"deletionTimestamp":'
 _LONG = 1 << 15  # bytes; decoding more takes longer than charging for it
@@ -26,9 +26,9 @@ class Entry:
 
     __slots__ = ("_forms", "_labels", "body", "created", "key", "namespace", "offset", "revision")
 
-    def __init__(self, record: Record, where: Keys) -> None:
+    def __init__(self, record: Record, keys: ResourceKeys) -> None:
         self.key = record.key
-        self.namespace = where.namespace(record.key)
+        self.namespace = keys.namespace(record.key)
         self.revision = record.revision
         self.created = record.created
         self.offset = record.stored.offset
@@ -42,12 +42,12 @@ class Entry:
 
         body: as clients get it, without a resourceVersion.
         """
-        made = cls.__new__(cls)
-        made.key, made.namespace, made.body = key, "", body
-        made.revision = made.created = made.offset = 0
-        made._forms = None
-        made._labels = None
-        return made
+        unstored = cls.__new__(cls)
+        unstored.key, unstored.namespace, unstored.body = key, "", body
+        unstored.revision = unstored.created = unstored.offset = 0
+        unstored._forms = None
+        unstored._labels = None
+        return unstored
 
     @property
     def name(self) -> str:
@@ -55,9 +55,9 @@ class Entry:
         return keys.name_of(self.key)
 
     @property
-    def stored(self) -> Stored:
+    def stored(self) -> StoredValue:
         """The value as stored."""
-        return Stored.split(self.body, self.offset, self.revision)
+        return StoredValue.split(self.body, self.offset, self.revision)
 
     @property
     def terminating(self) -> bool:
@@ -81,11 +81,11 @@ class Entry:
 
     def decode(self) -> dict[str, Any]:
         """Return a fresh copy of the object, which the caller may change."""
-        self._charge()  # charge first, because the work can be suspended here
+        self._charge_decoding()  # charge first, because the work can be suspended here
         decoded: dict[str, Any] = orjson.loads(self.body)
         return decoded
 
-    def _charge(self) -> None:
+    def _charge_decoding(self) -> None:
         if len(self.body) > _LONG:
             charge(len(self.body) // _STEP)
 
@@ -97,8 +97,8 @@ class Entry:
     def read_labels(self) -> dict[str, str]:
         """Return the object's labels without caching them."""
         if self._labels is None:
-            self._charge()
+            self._charge_decoding()
         if self._labels is None:  # again, because another watch can have set them during the charge
-            found: dict[str, str] = orjson.loads(self.body)["metadata"].get("labels") or {}
-            return found
+            labels: dict[str, str] = orjson.loads(self.body)["metadata"].get("labels") or {}
+            return labels
         return self._labels

@@ -34,7 +34,7 @@ class CacheEvent:
         self.rows: dict[Any, Any] = {}
         self._last: Entry | None = None
 
-    def last(self, before: Entry) -> Entry:
+    def leave_selection(self, before: Entry) -> Entry:
         """Return the event for an object that leaves a watcher's selection: the state before, with this revision."""
         if self._last is None:
             self._last = before.at_revision(self.revision)

@@ -30,7 +30,7 @@ _NEVER = -1
 _EVENT = 512  # bytes of an event besides its object
 
 
-class Deliveries:
+class DeliveryQueue:
     """The collections with undelivered batches, which take turns in each turn of the loop.
 
     pending: the number of collections and watches that still have events to deliver.
@@ -109,7 +109,7 @@ class Fanout:
         "delivered",
     )
 
-    def __init__(self, deliveries: Deliveries) -> None:
+    def __init__(self, deliveries: DeliveryQueue) -> None:
         self.delivered = 0
         self._deliveries = deliveries
         self._followers: dict[Follower, None] = {}
@@ -149,8 +149,8 @@ class Fanout:
             if batch is None or batch.size > _TOGETHER:
                 batch = self._open = Batch()
                 self._batches.append(batch)
-            shown = event.after or event.before
-            size = len(shown.body) + _EVENT if shown is not None else _EVENT
+            after = event.after or event.before
+            size = len(after.body) + _EVENT if after is not None else _EVENT
             batch.append(event)
             batch.size += size
             self._size += size

@@ -24,9 +24,9 @@ class _LabelScan:
         self.name = name
         self.missed: dict[str, tuple[str | None, str | None]] = {}
 
-    def note_labels(self, key: str, had: Labels, has: Labels) -> None:
-        first = self.missed[key][0] if key in self.missed else had.get(self.name)
-        self.missed[key] = first, has.get(self.name)
+    def note_labels(self, key: str, before: Labels, after: Labels) -> None:
+        first = self.missed[key][0] if key in self.missed else before.get(self.name)
+        self.missed[key] = first, after.get(self.name)
 
 
 class LabelIndex:
@@ -77,21 +77,21 @@ class LabelIndex:
 
 
 def _collect_keys(name: str, entries: Sequence[Entry]) -> Keys:
-    known: Keys = {}
+    keys: Keys = {}
     for entry in entries:
         charge(_LOOK)
         if (value := entry.read_labels().get(name)) is not None:
-            known.setdefault(value, set()).add(entry.key)
-    return known
+            keys.setdefault(value, set()).add(entry.key)
+    return keys
 
 
-def _move_key(known: Keys, key: str, had: str | None, has: str | None) -> None:
+def _move_key(index: Keys, key: str, before: str | None, after: str | None) -> None:
     """Move an object from one label value to another; None means that it does not have the label."""
-    if had == has:
+    if before == after:
         return
-    if had is not None and (keys := known.get(had)) is not None:
+    if before is not None and (keys := index.get(before)) is not None:
         keys.discard(key)
         if not keys:
-            del known[had]
-    if has is not None:
-        known.setdefault(has, set()).add(key)
+            del index[before]
+    if after is not None:
+        index.setdefault(after, set()).add(key)

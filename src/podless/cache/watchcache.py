@@ -16,11 +16,11 @@ from typing import Protocol
 
 from podless.cache.entry import Entry
 from podless.cache.events import CacheEvent, EventHandler, add_handler, call_handler
-from podless.cache.fanout import Deliveries, Fanout, Follower
+from podless.cache.fanout import DeliveryQueue, Fanout, Follower
 from podless.cache.index import LabelIndex
 from podless.runtime.gcpause import pause_gc
-from podless.runtime.rest import Rest
-from podless.store import Compacted, Keys, Record, Store, StoreChange, keys
+from podless.runtime.rest import TurnPauses
+from podless.store import HistoryCompacted, Record, ResourceKeys, Store, StoreChange, keys
 
 # number of changes, and bytes of their objects, kept in memory for watches that resume and for older pages; older
 # changes are read from the store
@@ -30,7 +30,7 @@ _PART = 1000  # objects that are read from the store together
 _LOOKED_AT = 16  # the same, if each object must be decoded
 
 
-class Whole(Protocol):
+class WholeCache(Protocol):
     """The part of the whole cache that a collection uses.
 
     read: converts a record, None for no conversion. replaced: bytes of all replaced or deleted states. lost: changes up
@@ -42,7 +42,7 @@ class Whole(Protocol):
     replaced: int
     loading: int
     lost: int
-    deliveries: Deliveries
+    deliveries: DeliveryQueue
 
     async def wait_for_revision(self, revision: int) -> None:
         """Wait until a revision is shown. Raises Overdue."""
@@ -56,9 +56,9 @@ class WatchCache:
     looking: held by the watch that looks into long objects.
     """
 
-    def __init__(self, cache: Whole, store: Store, where: Keys) -> None:
-        self.keys = where
-        self.prefix = where.prefix
+    def __init__(self, cache: WholeCache, store: Store, keys: ResourceKeys) -> None:
+        self.keys = keys
+        self.prefix = keys.prefix
         self.loaded = False
         self.floor = 0
         self.changed = 0
@@ -74,7 +74,7 @@ class WatchCache:
         self._handlers: list[EventHandler] = []
         self._labels = LabelIndex()
         self._fanout = Fanout(cache.deliveries)
-        self._early: list[StoreChange] | None = None
+        self._early_changes: list[StoreChange] | None = None
         self._loading: asyncio.Task[None] | None = None
         self._former: dict[str, Entry] | None = None  # the state before changes were lost
 
@@ -101,16 +101,16 @@ class WatchCache:
         if self.loaded:
             return
         if self._loading is None:
-            self._loading = asyncio.get_running_loop().create_task(self._load())
-            self._loading.add_done_callback(self._ended)
+            self._loading = asyncio.get_running_loop().create_task(self._load_state())
+            self._loading.add_done_callback(self._finish_loading)
         await asyncio.shield(self._loading)
 
-    def _ended(self, loading: asyncio.Task[None]) -> None:
+    def _finish_loading(self, loading: asyncio.Task[None]) -> None:
         self._loading = None
         if not loading.cancelled():
             loading.exception()  # mark it as retrieved: waiting requests get it, if there are any
 
-    async def _load(self) -> None:
+    async def _load_state(self) -> None:
         self._cache.loading += 1
         try:
             await self._read_state()
@@ -118,8 +118,8 @@ class WatchCache:
             self._cache.loading -= 1
 
     async def _read_state(self) -> None:
-        if self._early is None:
-            self._early = []
+        if self._early_changes is None:
+            self._early_changes = []
         while True:
             entries, revision = await self._read_entries()
             await self._cache.wait_for_revision(revision)
@@ -131,7 +131,7 @@ class WatchCache:
         if self._former is not None:
             former, self._former = self._former, None
             self._tell_difference(former)
-        early, self._early = self._early, None
+        early, self._early_changes = self._early_changes, None
         events = [event for change in early if change.revision > revision and (event := self.apply_change(change))]
         if events:
             self.publish_events(events)
@@ -142,7 +142,7 @@ class WatchCache:
         try:
             while True:
                 revision = await self._store.read_revision()
-                with suppress(Compacted):  # another server can compact meanwhile
+                with suppress(HistoryCompacted):  # another server can compact meanwhile
                     return await self._read_at(revision), revision
         finally:
             let_go()
@@ -151,7 +151,7 @@ class WatchCache:
         entries: dict[str, Entry] = {}
         after, self.oldest = "", revision + 1  # of later writes
         part = _PART if self._read_record is None else _LOOKED_AT
-        rest = Rest()
+        rest = TurnPauses()
         while True:
             began = time.perf_counter()
             records, after = await self._store.read_page(revision, after, part, self.prefix)
@@ -161,9 +161,9 @@ class WatchCache:
             self.oldest = min([self.oldest, *(record.revision for record in records)])
             if not after:
                 return entries
-            await rest.wait_rest(time.perf_counter() - began)
+            await rest.wait_pause(time.perf_counter() - began)
 
-    async def reload(self) -> None:
+    async def reload_state(self) -> None:
         """Read the state again after changes were lost. Raises StoreError.
 
         The server's own handlers get the differences. Watchers cannot get the lost events: they end, and get 410 when
@@ -195,8 +195,8 @@ class WatchCache:
     def apply_change(self, change: StoreChange) -> CacheEvent | None:
         """Apply one durable change. Returns the event, or None if this collection is not loaded."""
         if not self.loaded:
-            if self._early is not None:  # during the initial read, changes are queued and applied after it
-                self._early.append(change)
+            if self._early_changes is not None:  # during the initial read, changes are queued and applied after it
+                self._early_changes.append(change)
             return None
         before = self._entries.get(change.key)
         after = None
@@ -251,14 +251,14 @@ class WatchCache:
         """Return the object's current state."""
         return self._entries.get(key)
 
-    def entries_under(self, prefix: str, start: str = "", most: int = 0) -> tuple[list[Entry], int]:
+    def entries_under(self, prefix: str, start: str = "", limit: int = 0) -> tuple[list[Entry], int]:
         """Return entries whose keys start with `prefix`, in key order, from the key `start` on.
 
-        most: the maximum number, 0 for all. Also returns the number of further entries.
+        limit: the maximum number, 0 for all. Also returns the number of further entries.
         """
         low = bisect_left(self._keys, max(prefix, start))
         high = bisect_left(self._keys, keys.prefix_end(prefix))
-        end = min(low + most, high) if most else high
+        end = min(low + limit, high) if limit else high
         return list(map(self._entries.__getitem__, self._keys[low:end])), max(high - end, 0)
 
     def index_label(self, name: str) -> None:
@@ -304,17 +304,17 @@ class WatchCache:
                 state[key] = before
         return [state[key] for key in sorted(state)]
 
-    async def page_at(self, prefix: str, revision: int, after: str, most: int) -> tuple[list[Entry], bool]:
+    async def page_at(self, prefix: str, revision: int, after: str, limit: int) -> tuple[list[Entry], bool]:
         """Return entries at a revision, in key order, after the key `after` ("": from the start).
 
-        most: the maximum number; no more are read. Also returns whether there can be more. Raises Compacted.
+        limit: the maximum number; no more are read. Also returns whether there can be more. Raises Compacted.
         """
         found: list[Entry] = []
         while True:
-            records, after = await self._store.read_page(revision, after, most - len(found), prefix)
+            records, after = await self._store.read_page(revision, after, limit - len(found), prefix)
             found += map(self.make_entry, records)
-            if not after or len(found) >= most:
-                return found[:most], bool(after) or len(found) > most
+            if not after or len(found) >= limit:
+                return found[:limit], bool(after) or len(found) > limit
 
     async def changes_since(self, revision: int, first: int) -> list[CacheEvent]:
         """Return the changes after `revision`, oldest first.
@@ -322,9 +322,9 @@ class WatchCache:
         first: the revision before which this resource did not exist. Raises Compacted.
         """
         if revision < first:
-            raise Compacted(first)
+            raise HistoryCompacted(first)
         if revision >= self.floor:
-            return [*_later(self._window, revision)][::-1]
+            return [*_events_after(self._window, revision)][::-1]
         events = []
         for change in await self._store.read_changes(self.prefix, revision):
             before = self.make_entry(change.before) if change.before is not None else None
@@ -338,7 +338,7 @@ def _measure_event(event: CacheEvent) -> int:
     return len(event.before.body) if event.before is not None else 0
 
 
-def _later(window: deque[CacheEvent], revision: int) -> Iterator[CacheEvent]:
+def _events_after(window: deque[CacheEvent], revision: int) -> Iterator[CacheEvent]:
     for event in reversed(window):
         if event.revision <= revision:
             return

@@ -54,8 +54,8 @@ def charge_each(items: Collection[T]) -> Iterable[T]:
 
 
 def _charged(items: Iterable[T]) -> Iterable[T]:
-    for place, item in enumerate(items):
-        if not place % _PART:
+    for index, item in enumerate(items):
+        if not index % _PART:
             charge(_PART)
         yield item
 

@@ -121,10 +121,10 @@ class _Checker(Pass[Type]):
         return node.kind
 
     def ident(self, node: Ident) -> Type:
-        found = self.named(node, node.name)
-        if found is None:
+        result = self.named(node, node.name)
+        if result is None:
             return self.undeclared(node.offset, node.name)
-        return found
+        return result
 
     def undeclared(self, offset: int, name: str) -> Type:
         return self.fail(offset, f"undeclared reference to '{name}' (in container '{self.container}')")
@@ -205,8 +205,8 @@ class _Checker(Pass[Type]):
 
     def function(self, name: str) -> str:
         """Return the function that a name refers to, or ""."""
-        known = self.declarations.functions
-        return next((each for each in self.candidates(name) if each in known), "")
+        functions = self.declarations.functions
+        return next((each for each in self.candidates(name) if each in functions), "")
 
     def overloaded(self, node: CallExpr) -> Type:
         """Return the result type of a call, and set its matching overloads."""
@@ -232,17 +232,17 @@ class _Checker(Pass[Type]):
         node.overloads = tuple(fitting)
         return result
 
-    def fits(self, overload: Overload, given: tuple[Type, ...]) -> Type | None:
+    def fits(self, overload: Overload, types: tuple[Type, ...]) -> Type | None:
         """Return the result of an overload for argument types, None if it does not match."""
         if not overload.generic:
-            return overload.result if self.bindings.all_assignable(given, overload.args) else None
+            return overload.result if self.bindings.all_assignable(types, overload.args) else None
         *wanted, result = self.bindings.instance((*overload.args, overload.result))
-        if not self.bindings.all_assignable(given, tuple(wanted)):
+        if not self.bindings.all_assignable(types, tuple(wanted)):
             return None
         return self.bindings.resolve(result)
 
-    def unfitting(self, node: CallExpr, given: tuple[Type, ...]) -> Type:
-        shown = [str(self.bindings.resolve(each, final=True)) for each in given]
+    def unfitting(self, node: CallExpr, types: tuple[Type, ...]) -> Type:
+        shown = [str(self.bindings.resolve(each, final=True)) for each in types]
         target = f"{shown.pop(0)}." if node.target is not None else ""
         text = f"found no matching overload for '{node.function}' applied to '{target}({', '.join(shown)})'"
         return self.fail(node.offset, text)
@@ -267,18 +267,18 @@ class _Checker(Pass[Type]):
 
     def check_item(self, value: Expr, optional: bool) -> Type:
         """Return the type of an item; for `?item`, the type in the optional."""
-        found = self.visit(value)
+        item = self.visit(value)
         if not optional:
-            return found
-        inner, was = types.unwrap_optional(found)
+            return item
+        inner, was = types.unwrap_optional(item)
         if not was and inner.kind != "dyn":
             self.mismatch(value, types.optional(inner), inner)
         return inner
 
     def list(self, node: ListExpr) -> Type:
         joined: Type | None = None
-        for place, item in enumerate(node.items):
-            joined = self.join(joined, self.check_item(item, place in node.optional))
+        for index, item in enumerate(node.items):
+            joined = self.join(joined, self.check_item(item, index in node.optional))
         return types.list_of(joined or self.bindings.fresh())
 
     def map(self, node: MapExpr) -> Type:

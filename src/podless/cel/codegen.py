@@ -105,7 +105,7 @@ class CodeGenerator(Pass[Value]):
         nodes = node.args if node.target is None else [node.target, *node.args]
         fatal = _COUNTED.get(node.function, -1) if self.exact else -1
         emit = [
-            partial(self.emit_fatal if place == fatal else self.emit_held, arg, node) for place, arg in enumerate(nodes)
+            partial(self.emit_fatal if index == fatal else self.emit_held, arg, node) for index, arg in enumerate(nodes)
         ]
         both = len(nodes) == 2 and node.function != "format" and self.halts(nodes[1])
         args = [value.code for value in (self.emit_pair(*emit) if both else [each() for each in emit])]
@@ -137,11 +137,11 @@ class CodeGenerator(Pass[Value]):
         """Return whether an error within a part can end the whole evaluation."""
         if not self.exact:
             return False
-        found = self.halting.get(tree)
-        if found is None:
+        result = self.halting.get(tree)
+        if result is None:
             own = isinstance(tree, CallExpr) and tree.function in _COUNTED
-            found = self.halting[tree] = own or any(map(self.halts, tree.children()))
-        return found
+            result = self.halting[tree] = own or any(map(self.halts, tree.children()))
+        return result
 
     def emit_pair(self, left: Callable[[], Value], right: Callable[[], Value]) -> tuple[Value, Value]:
         """Return two operands as names of variables.
@@ -163,12 +163,12 @@ class CodeGenerator(Pass[Value]):
         writer.line(f"if {failed} is not None: raise {failed}")
         return made[0], made[1]
 
-    def choose_callee(self, node: CallExpr, overloads: list[Overload], given: list[Type]) -> Callable[..., Any]:
+    def choose_callee(self, node: CallExpr, overloads: list[Overload], types: list[Type]) -> Callable[..., Any]:
         """Return the function to call: the function itself, or one that checks the arguments first."""
         if not overloads:
             return guard_overloads(node.function, [])
-        sure = all(_sure(one, wanted) for one, wanted in zip(given, overloads[0].args, strict=True))
-        if (len(overloads) == 1 and sure) or (len({id(each.call) for each in overloads}) == 1 and sure):
+        sure = all(_sure(one, wanted) for one, wanted in zip(types, overloads[0].args, strict=True))
+        if (len(overloads) == 1 and sure) or (len({id(overload.call) for overload in overloads}) == 1 and sure):
             call = overloads[0].call
             assert call is not None
             return call

@@ -40,11 +40,11 @@ class ControlGenerator(CodeGenerator):
         """Write the terms of && or ||. The first error is kept until it is known whether it counts."""
         error = self.writer.keep("None")
         self.writer.line(f"{result} = {not decided}")
-        for place, term in enumerate(terms):
-            if place:
+        for index, term in enumerate(terms):
+            if index:
                 self.writer.open(f"if {result} is {not decided}:")
             self.emit_attempt(error, lambda term=term: self.writer.line(f"{result} = {self.emit_condition(term)}"))  # type: ignore[misc]
-            if place:
+            if index:
                 self.writer.close()
         self.writer.settle()
         self.writer.line(f"if {error} is not None and {result} is {not decided}: raise {error}")

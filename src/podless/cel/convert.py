@@ -130,19 +130,19 @@ def _duration(decl: Decl, value: Any) -> Duration:
 
 def _date(decl: Decl, value: Any) -> Timestamp:
     text = _check_text(decl, value)
-    found = gotimes.parse_timestamp(f"{text}T00:00:00Z")
-    if found is None:
+    timestamp = gotimes.parse_timestamp(f"{text}T00:00:00Z")
+    if timestamp is None:
         why = f'parsing time "{text}" as "2006-01-02": cannot parse "{text}" as "2006"'
         raise EvaluationError(f"Invalid date formatted string {text}: {why}")
-    return found
+    return timestamp
 
 
 def _time(decl: Decl, value: Any) -> Timestamp:
     """Return a time in RFC 3339, or without a zone, the last layout that kube-apiserver tries."""
     text = _check_text(decl, value)
-    found = gotimes.parse_timestamp(text)
-    if found is not None:
-        return found
+    timestamp = gotimes.parse_timestamp(text)
+    if timestamp is not None:
+        return timestamp
     try:
         return Timestamp(*gotime.parse_instant(text, gotime.LOCAL))
     except ValueError as error:

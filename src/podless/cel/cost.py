@@ -260,16 +260,16 @@ class _Estimator(Pass[Range]):
 
     def size(self, node: Expr) -> Range | None:
         """Return the size of a node's value, None if it is unknown."""
-        found = self.sizes.get(node)
-        if found is not None:
-            return found
-        found = _own_size(node)
-        if found is not None:
-            return found
+        result = self.sizes.get(node)
+        if result is not None:
+            return result
+        result = _own_size(node)
+        if result is not None:
+            return result
         place = self.place(node)
         if isinstance(place, Decl):
-            found = self.sizes[node] = Range(0, place.most)
-            return found
+            result = self.sizes[node] = Range(0, place.most)
+            return result
         if _scalar(node.type):
             return ONE
         local = self.local(node.name) if isinstance(node, Ident) else None
@@ -277,11 +277,11 @@ class _Estimator(Pass[Range]):
 
     def entry(self, node: Expr) -> Entry | None:
         """Return the sizes of keys and values of a list or map."""
-        found = self.entries.get(node)
-        if found is None and isinstance(node, Ident):
+        result = self.entries.get(node)
+        if result is None and isinstance(node, Ident):
             local = self.local(node.name)
-            found = None if local is None else local.entry
-        return found
+            result = None if local is None else local.entry
+        return result
 
 
 class _Key(Decl):
@@ -324,13 +324,13 @@ class _CallSite:
         self.estimator = estimator
         self.args = node.args if node.target is None else [node.target, *node.args]
 
-    def size(self, place: int) -> Range:
+    def size(self, index: int) -> Range:
         """Return the size of an argument."""
-        return self.estimator.size_of(self.args[place])
+        return self.estimator.size_of(self.args[index])
 
-    def item_size(self, place: int) -> Range | None:
+    def item_size(self, index: int) -> Range | None:
         """Return the size of the items of a list, from the path alone."""
-        node = self.args[place]
+        node = self.args[index]
         if not node.type.params:
             return None
         where = self.estimator.place(node)
@@ -339,13 +339,13 @@ class _CallSite:
         below = self.estimator.step(where, "@items")
         return Range(0, below.most) if isinstance(below, Decl) else UNKNOWN
 
-    def type(self, place: int) -> Type:
+    def type(self, index: int) -> Type:
         """Return the type of an argument."""
-        return self.args[place].type
+        return self.args[index].type
 
-    def constant(self, place: int) -> Any:
+    def constant(self, index: int) -> Any:
         """Return the value of a literal."""
-        node = self.args[place]
+        node = self.args[index]
         return node.value if isinstance(node, LiteralExpr) else None
 
     @property

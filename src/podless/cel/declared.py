@@ -125,13 +125,13 @@ class Decl:
 
     __slots__ = ("_fields", "_least", "_plain", "items", "keys", "kind", "most", "nullable", "owner", "schema", "type")
 
-    def __init__(self, owner: Declared, kind: str, type_: Type, schema: Schema, least: int, most: int) -> None:
+    def __init__(self, owner: Declared, kind: str, type_: Type, schema: Schema, minimum: int, maximum: int) -> None:
         self.owner = owner
         self.kind = kind
         self.type = type_
         self.schema = schema
-        self._least = least
-        self.most = most
+        self._least = minimum
+        self.most = maximum
         self.nullable = bool(schema.get("nullable"))
         self.items: Decl | None = None
         self.keys: Decl | None = None

@@ -94,7 +94,7 @@ class Declarations:
         lenient: bool = False,
         release: Release = NEWEST,
     ) -> None:
-        self.libraries = tuple(library for library in libraries if release.has(library.feature))
+        self.libraries = tuple(library for library in libraries if release.has_feature(library.feature))
         self.homogeneous = homogeneous
         self.lenient = lenient
         self.functions: dict[str, tuple[Overload, ...]] = {}
@@ -104,13 +104,13 @@ class Declarations:
         self.costs: dict[str, Cost] = {}
         for library in self.libraries:
             self.types.update(library.types)
-            for each in library.functions:
-                if not release.has(each.feature):
+            for function in library.functions:
+                if not release.has_feature(function.feature):
                     continue
-                known = self.functions.get(each.name, ())
-                self.functions[each.name] = known + each.overloads
-                for overload in each.overloads:
-                    self._add_overload(each, overload)
+                known = self.functions.get(function.name, ())
+                self.functions[function.name] = known + function.overloads
+                for overload in function.overloads:
+                    self._add_overload(function, overload)
 
     def _add_overload(self, owner: Function, overload: Overload) -> None:
         self.overloads[overload.name] = overload

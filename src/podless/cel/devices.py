@@ -32,14 +32,14 @@ class _DevicePart(Decl):
         self,
         kind: str,
         made: Type,
-        most: int,
+        limit: int,
         fields: Mapping[str, Decl] | None = None,
         *,
         every: Decl | None = None,
         items: Decl | None = None,
         keys: Decl | None = None,
     ) -> None:
-        self.kind, self.type, self.most = kind, made, most
+        self.kind, self.type, self.most = kind, made, limit
         self.items, self.keys = items, keys
         self.known, self.every = fields or {}, every
 
@@ -47,8 +47,8 @@ class _DevicePart(Decl):
         return self.known.get(name, self.every)
 
 
-def _text_part(most: int) -> _DevicePart:
-    return _DevicePart("string", types.STRING, most)
+def _text_part(limit: int) -> _DevicePart:
+    return _DevicePart("string", types.STRING, limit)
 
 
 def _domains(item: Decl, *, named: bool) -> _DevicePart:

@@ -84,7 +84,7 @@ def _outside(kind: Type) -> Type:
 def guard_overloads(function: str, overloads: list[Overload]) -> Callable[..., Any]:
     """Return a function that calls the first matching overload. It raises EvaluationError if none matches."""
     loose = function in _LOOSE
-    forms = [(tuple(map(_outside, each.args)) if loose else each.args, each.call) for each in overloads]
+    forms = [(tuple(map(_outside, overload.args)) if loose else overload.args, overload.call) for overload in overloads]
 
     def call(*args: Any) -> Any:
         for wanted, run in forms:

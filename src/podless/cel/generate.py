@@ -34,9 +34,9 @@ def generate_program(
     generator = _ProgramGenerator(declarations, exact)
     writer = generator.writer
     params = []
-    for place, (name, decl) in enumerate(variables.items()):
-        params.append(f"v{place}")
-        generator.scope[name] = generator.bind_variable(Value(f"v{place}", types[name], decl))
+    for index, (name, decl) in enumerate(variables.items()):
+        params.append(f"v{index}")
+        generator.scope[name] = generator.bind_variable(Value(f"v{index}", types[name], decl))
     writer.begin_function(exact)
     result = generator.emit_value(tree)
     writer.settle()
@@ -46,8 +46,8 @@ def generate_program(
     source = writer.source(f"def program({', '.join((*params, 'limit'))}):")
     charge(len(source) // _CHARACTERS)
     exec(compile(source, "<cel>", "exec"), writer.names)
-    made: Callable[..., tuple[Any, int]] = writer.names["program"]
-    return made
+    program: Callable[..., tuple[Any, int]] = writer.names["program"]
+    return program
 
 
 class _ProgramGenerator(InlineGenerator, ControlGenerator):
@@ -109,8 +109,8 @@ class _ProgramGenerator(InlineGenerator, ControlGenerator):
         if not node.optional:
             return Value(f"[{', '.join(items)}]", node.type)
         parts = [
-            f"*(({code}.value,) if {code}.present else ())" if place in node.optional else code
-            for place, code in enumerate(items)
+            f"*(({code}.value,) if {code}.present else ())" if index in node.optional else code
+            for index, code in enumerate(items)
         ]
         return Value(f"[{', '.join(parts)}]", node.type)
 
@@ -151,9 +151,9 @@ class _ProgramGenerator(InlineGenerator, ControlGenerator):
     def call(self, node: CallExpr) -> Value:
         special = _SPECIAL.get(node.function)
         if special is not None:
-            made = special(self, node)
-            if made is not None:
-                return made
+            result = special(self, node)
+            if result is not None:
+                return result
         return self.emit_call(node)
 
 

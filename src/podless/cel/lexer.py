@@ -67,7 +67,7 @@ class Token:
 
 def list_tokens(source: str, issues: list[Issue]) -> list[Token]:
     """Return all tokens of a text, with EOF last. Errors are added to `issues`."""
-    found = []
+    tokens = []
     offset, end = 0, len(source)
     match_at = _TOKEN.match
     uncharged = 0
@@ -88,10 +88,10 @@ def list_tokens(source: str, issues: list[Issue]) -> list[Token]:
             elif kind == "STRING" and text[0] in "bB":
                 kind = "BYTES"
             assert kind is not None
-            found.append(Token(kind, text, offset))
+            tokens.append(Token(kind, text, offset))
         offset = match.end()
-    found.append(Token("EOF", "<EOF>", end))
-    return found
+    tokens.append(Token("EOF", "<EOF>", end))
+    return tokens
 
 
 def _skip(source: str, offset: int, issues: list[Issue]) -> int:

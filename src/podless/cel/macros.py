@@ -236,7 +236,7 @@ FEATURES = tuple(feature for _, feature in _FEATURES)
 @bounded_cache(16)
 def kubernetes(release: Release) -> dict[tuple[str, int, bool], Macro]:
     """Return the macros for a new rule in a release."""
-    left_out = {key for some, feature in _FEATURES if not release.has(feature) for key in some}
+    left_out = {key for some, feature in _FEATURES if not release.has_feature(feature) for key in some}
     return {key: macro for key, macro in KUBERNETES.items() if key not in left_out}
 
 

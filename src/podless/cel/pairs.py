@@ -94,14 +94,14 @@ class Pair:
             self._below[place] = self._index(place)
         return self._below[place]
 
-    def _index(self, place: int) -> Pair | None:
+    def _index(self, index: int) -> Pair | None:
         items = self.node.items
-        if items is None or not isinstance(self.new, list) or place >= len(self.new):
+        if items is None or not isinstance(self.new, list) or index >= len(self.new):
             return None
         if self._keyed is None:
             self._keyed = Keyed(self.node.map_keys, self.old)
-        found = self._keyed.get(self.new[place])
-        return None if found is None else Pair(self.new[place], found, items)
+        found = self._keyed.get(self.new[index])
+        return None if found is None else Pair(self.new[index], found, items)
 
     def unchanged(self) -> bool:
         """Return whether both values are equal. The items of a map list may be in another order."""

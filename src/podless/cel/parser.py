@@ -111,9 +111,9 @@ class _ExpressionParser(RecoveringParser):
     def part(self, follow: frozenset[str]) -> Expr:
         """Parse one of several parts of an expression; the deepest part counts for `high`."""
         high, self.high = self.high, 0
-        found = self.within(follow, self.expr)
+        result = self.within(follow, self.expr)
         self.high = max(high, self.high)
-        return found
+        return result
 
     def expr(self) -> Expr:
         self.deeper()
@@ -261,17 +261,17 @@ class _ExpressionParser(RecoveringParser):
 
     def arguments(self, follow: frozenset[str]) -> list[Expr]:
         """Parse arguments up to the closing parenthesis. follow: tokens that can come after each."""
-        found = []
+        result = []
         if self.token.kind in START:
-            found.append(self.within(follow, self.expr))
+            result.append(self.within(follow, self.expr))
             while self.token.kind == ",":
                 self.advance()
-                found.append(self.within(follow, self.expr))
+                result.append(self.within(follow, self.expr))
         elif self.token.kind != ")":
             self.sync(START | {")"})
             return self.arguments(follow)
         self.match(")", self.next())
-        return found
+        return result
 
     def primary(self) -> Expr:
         """Parse a name, call, literal, list, map, message or expression in parentheses."""
@@ -422,11 +422,11 @@ class _ExpressionParser(RecoveringParser):
         macro = self.known.get((function, len(args), target is not None))
         if macro is not None:
             try:
-                made = macro(offset, target, args)
+                result = macro(offset, target, args)
             except macros.Misuse as error:
                 return self.report_problem(error.offset, str(error))
-            if made is not None:
-                return made
+            if result is not None:
+                return result
         return CallExpr(offset, function, args, target)
 
 

@@ -74,8 +74,8 @@ class Pattern:
 class _Kept:
     """A cache of patterns by text, with a limit of bytes. The oldest ones are dropped first."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, limit: int) -> None:
+        self._most = limit
         self._known: dict[str, Pattern] = {}
         self._lock = Lock()  # the off-loop thread adds patterns, too
         self.find = self._known.get
@@ -84,11 +84,11 @@ class _Kept:
     def __len__(self) -> int:
         return len(self._known)
 
-    def keep(self, made: Pattern) -> None:
+    def keep(self, pattern: Pattern) -> None:
         with self._lock:
-            if made.text not in self._known:
-                self._known[made.text] = made
-                self._add_weight(made.weight)
+            if pattern.text not in self._known:
+                self._known[pattern.text] = pattern
+                self._add_weight(pattern.weight)
 
     def grow(self, pattern: Pattern, gain: int) -> None:
         """Count the growth of a pattern by searches."""
@@ -115,10 +115,10 @@ bounded.CACHES.append(bounded.BoundedCache(f"{__name__}.patterns", MOST // _LEAS
 
 
 def _make(text: str, price: float) -> Pattern:
-    charge(int(min(price, patternprice.MOST)) // _STEP)
-    made = Pattern(text)
-    _KEPT.keep(made)
-    return made
+    charge(int(min(price, patternprice.MAX_PRICE)) // _STEP)
+    result = Pattern(text)
+    _KEPT.keep(result)
+    return result
 
 
 def compile_pattern(text: str) -> Any:
@@ -132,10 +132,10 @@ def make_matcher(text: str) -> Callable[[str], bool]:
 
 
 def _sound(text: str) -> Pattern:
-    found = _KEPT.find(text) or _make(text, patternprice.price_pattern(text))
-    if found.fault:
-        raise PatternError(found.fault)
-    return found
+    result = _KEPT.find(text) or _make(text, patternprice.price_pattern(text))
+    if result.fault:
+        raise PatternError(result.fault)
+    return result
 
 
 def _compile_given(text: str, searched: str) -> Pattern:
@@ -143,18 +143,18 @@ def _compile_given(text: str, searched: str) -> Pattern:
 
     Raises PatternError, and CostExceeded if the request's allowance is spent.
     """
-    found = _KEPT.find(text)
-    if found is None:
+    given = _KEPT.find(text)
+    if given is None:
         price = patternprice.price_pattern(text)
         allowance = ALLOWANCE.get()
-        dear = DEAREST < price <= patternprice.MOST  # beyond patternprice.MOST, the pattern is invalid instead
+        dear = DEAREST < price <= patternprice.MAX_PRICE  # beyond patternprice.MOST, the pattern is invalid instead
         if dear or (price <= DEAREST and allowance is not None and not allowance.spend(price)):
             raise CostExceeded
-        found = _make(text, price)
-    if found.fault:
-        raise PatternError(found.fault)
-    found.afford(searched)
-    return found
+        given = _make(text, price)
+    if given.fault:
+        raise PatternError(given.fault)
+    given.afford(searched)
+    return given
 
 
 def matches(text: str, pattern: str) -> bool:
@@ -168,18 +168,18 @@ def find_match(text: str, pattern: str) -> str:
     return "" if match is None else match.group()
 
 
-def find_all(text: str, pattern: str, most: int = -1) -> list[str]:
-    """Return the matches in a text, at most `most` of them; all if it is negative.
+def find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
+    """Return the matches in a text, at most `limit` of them; all if it is negative.
 
     Raises as `find_match`.
     """
-    found = Strings()
+    alls = Strings()
     for match in _legal(text, pattern).finditer(text):
-        if 0 <= most <= len(found):
+        if 0 <= limit <= len(alls):
             break
         charge(_MATCH)
-        found.append(match.group())
-    return found
+        alls.append(match.group())
+    return alls
 
 
 _MATCH = 4  # steps for each match

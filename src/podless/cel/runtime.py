@@ -14,10 +14,10 @@ from podless.cel.values import NONE, Optional, Uint
 
 def _field(value: Any, real: str, name: str) -> Any:
     """Return a declared field. A null field counts as missing."""
-    found = value.get(real)
-    if found is None:
+    result = value.get(real)
+    if result is None:
         raise NoSuchKey(name)
-    return found
+    return result
 
 
 def _item(place: list[Any], key: Any) -> Any:

@@ -58,16 +58,16 @@ def scale(count: int, factor: float) -> int:
 class Site(Protocol):
     """A call whose cost is estimated. Argument 0 is the target of a member function."""
 
-    def size(self, place: int) -> Range:
+    def size(self, index: int) -> Range:
         """Return the size of an argument."""
 
-    def item_size(self, place: int) -> Range | None:
+    def item_size(self, index: int) -> Range | None:
         """Return the size of the items of a list argument of strings or bytes; None for others."""
 
-    def type(self, place: int) -> Type:
+    def type(self, index: int) -> Type:
         """Return the type of an argument."""
 
-    def constant(self, place: int) -> Any:
+    def constant(self, index: int) -> Any:
         """Return the value of a literal argument, None for others."""
 
     @property

@@ -186,8 +186,8 @@ class Pass(Generic[T]):
     def visit(self, node: Expr) -> T:
         """Call the method for the node's class, and return its result."""
         charge(_NODE)
-        found: T = getattr(self, node.word)(node)
-        return found
+        result: T = getattr(self, node.word)(node)
+        return result
 
     def literal(self, node: LiteralExpr) -> T:
         raise NotImplementedError

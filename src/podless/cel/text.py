@@ -100,7 +100,7 @@ class _Text(Pass[str]):
         return ", ".join(self.visit(node) for node in nodes)
 
     def list(self, node: ListExpr) -> str:
-        items = (("?" if place in node.optional else "") + self.visit(item) for place, item in enumerate(node.items))
+        items = (("?" if index in node.optional else "") + self.visit(item) for index, item in enumerate(node.items))
         return f"[{', '.join(items)}]"
 
     def map(self, node: MapExpr) -> str:
@@ -164,9 +164,9 @@ def _level(node: Expr) -> int:
     return _MEMBER
 
 
-def _name(given: str) -> str:
+def _name(text: str) -> str:
     """Return a field name, in backticks if it is not an identifier."""
-    return given if given.isidentifier() and given.isascii() else f"`{given}`"
+    return text if text.isidentifier() and text.isascii() else f"`{text}`"
 
 
 def _literal(value: Any) -> str:

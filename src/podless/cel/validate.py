@@ -126,7 +126,7 @@ def check_homogeneous(tree: Expr) -> list[Issue]:
         if isinstance(node, CallExpr) and node.function == _EXEMPT:
             continue
         if isinstance(node, ListExpr):
-            items = [(item, _type_of_item(item, place in node.optional)) for place, item in enumerate(node.items)]
+            items = [(item, _type_of_item(item, index in node.optional)) for index, item in enumerate(node.items)]
             issues += list(_mismatches(items))[:1]
         elif isinstance(node, MapExpr):
             issues += _mismatches([(entry.key, entry.key.type) for entry in node.entries])

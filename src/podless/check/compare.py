@@ -46,15 +46,17 @@ class SchemaChange:
 def compare_definitions(old: Sequence[Object], new: Sequence[Object]) -> list[SchemaChange]:
     """Return the changes between v1 CustomResourceDefinitions, matched by name. New definitions break nothing."""
     given = {definition["metadata"]["name"]: definition for definition in new}
-    found: list[SchemaChange] = []
+    definitions: list[SchemaChange] = []
     for definition in old:
         name = definition["metadata"]["name"]
         if name not in given:
             what = "the definition is gone, and all its objects with it"
-            found.append(SchemaChange(Severity.ERROR, name, "", "", what, "keep it until all its objects are deleted"))
+            definitions.append(
+                SchemaChange(Severity.ERROR, name, "", "", what, "keep it until all its objects are deleted")
+            )
         else:
-            found += _Definition(name).changes(definition["spec"], given[name]["spec"])
-    return found
+            definitions += _Definition(name).changes(definition["spec"], given[name]["spec"])
+    return definitions
 
 
 class _Definition:

@@ -63,26 +63,26 @@ def estimate_costs(definition: dict[str, Any]) -> Iterator[RuleCost]:
     for version in definition["spec"]["versions"]:
         schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
         for steps, nodes in list_nodes(schema):
-            for place, cost in enumerate(estimate_rules(nodes)):
+            for index, cost in enumerate(estimate_rules(nodes)):
                 alone: tuple[SuggestedBound, ...] = ()
                 together: tuple[SuggestedBound, ...] = ()
                 if cost.total > RULE_LIMIT:
-                    alone = tuple(_alone(schema, steps, place))
-                    together = () if alone else _together(schema, steps, place)
-                at, rule = ".".join(steps), nodes[-1][RULES][place]["rule"]
+                    alone = tuple(_alone(schema, steps, index))
+                    together = () if alone else _together(schema, steps, index)
+                at, rule = ".".join(steps), nodes[-1][RULES][index]["rule"]
                 yield RuleCost(name, version["name"], at, rule, cost.once, cost.times, cost.error, alone, together)
 
 
-def _cost(schema: Schema, steps: Steps, place: int) -> EstimatedCost:
+def _cost(schema: Schema, steps: Steps, index: int) -> EstimatedCost:
     nodes = [schema]
     for step in steps:
         nodes.append(next(part for suffix, part in child_nodes(nodes[-1]) if suffix == f".{step}"))
-    return estimate_rules(tuple(nodes))[place]
+    return estimate_rules(tuple(nodes))[index]
 
 
 def _candidates(schema: Schema, steps: Steps) -> list[tuple[Steps, str]]:
     """Return nodes without a bound above and below a rule, which raise its cost, and the keyword of each bound."""
-    found = []
+    result = []
     for at, nodes in list_nodes(schema):
         node = nodes[-1]
         near = at[: len(steps)] == steps or steps[: len(at)] == at
@@ -91,21 +91,21 @@ def _candidates(schema: Schema, steps: Steps) -> list[tuple[Steps, str]]:
             continue
         if word == "maxProperties" and not isinstance(node.get("additionalProperties"), dict):
             continue
-        found.append((at, word))
-    return found
+        result.append((at, word))
+    return result
 
 
-def _alone(schema: Schema, steps: Steps, place: int) -> Iterator[SuggestedBound]:
+def _alone(schema: Schema, steps: Steps, index: int) -> Iterator[SuggestedBound]:
     for at, word in _candidates(schema, steps):
-        most = _largest(lambda bound, at=at, word=word: _under(schema, steps, place, [(at, word, bound)]))  # type: ignore[misc]
+        most = _largest(lambda bound, at=at, word=word: _under(schema, steps, index, [(at, word, bound)]))  # type: ignore[misc]
         if most:
             yield SuggestedBound(".".join(at), word, most)
 
 
-def _together(schema: Schema, steps: Steps, place: int) -> tuple[SuggestedBound, ...]:
+def _together(schema: Schema, steps: Steps, index: int) -> tuple[SuggestedBound, ...]:
     """Return the same bound for all lists, maps and strings; nothing if that is not sufficient."""
     found = _candidates(schema, steps)
-    most = _largest(lambda bound: _under(schema, steps, place, [(at, word, bound) for at, word in found]))
+    most = _largest(lambda bound: _under(schema, steps, index, [(at, word, bound) for at, word in found]))
     return tuple(SuggestedBound(".".join(at), word, most) for at, word in found) if most else ()
 
 
@@ -118,7 +118,7 @@ def _largest(fits: Callable[[int], bool]) -> int:
     return low
 
 
-def _under(schema: Schema, steps: Steps, place: int, bounds: list[tuple[Steps, str, int]]) -> bool:
+def _under(schema: Schema, steps: Steps, index: int, bounds: list[tuple[Steps, str, int]]) -> bool:
     """Return whether a rule stays below the limit with some bounds."""
     changed = copy.deepcopy(schema)
     for at, word, most in bounds:
@@ -126,7 +126,7 @@ def _under(schema: Schema, steps: Steps, place: int, bounds: list[tuple[Steps, s
         for step in at:
             node = next(part for suffix, part in child_nodes(node) if suffix == f".{step}")
         node[word] = most
-    return _cost(changed, steps, place).total <= RULE_LIMIT
+    return _cost(changed, steps, index).total <= RULE_LIMIT
 
 
 def format_cost(cost: RuleCost) -> str:

@@ -48,52 +48,56 @@ def editor_schemas(definition: dict[str, Any]) -> Iterator[EditorSchema]:
         if not version.get("served"):
             continue
         given = (version.get("schema") or {}).get("openAPIV3Schema") or {}
-        made = convert_node(given, open_=bool(spec.get("preserveUnknownFields")))
+        node = convert_node(given, open_=bool(spec.get("preserveUnknownFields")))
         api_version = f"{spec['group']}/{version['name']}"
         head = {"apiVersion": {"type": "string", "enum": [api_version]}, "kind": {"type": "string", "enum": [kind]}}
-        properties = {**(made.get("properties") or {}), **head, "metadata": _METADATA}
-        required = list(dict.fromkeys(["apiVersion", "kind", *(made.get("required") or ())]))
-        whole = {"$schema": DIALECT, "title": kind, **made, "type": "object", "properties": properties}
+        properties = {**(node.get("properties") or {}), **head, "metadata": _METADATA}
+        required = list(dict.fromkeys(["apiVersion", "kind", *(node.get("required") or ())]))
+        whole = {"$schema": DIALECT, "title": kind, **node, "type": "object", "properties": properties}
         yield EditorSchema(spec["group"], kind, version["name"], {**whole, "required": required})
 
 
-def convert_node(given: Schema, *, open_: bool = False) -> Schema:
+def convert_node(schema: Schema, *, open_: bool = False) -> Schema:
     """Convert one node. open_: allow unknown fields; otherwise they are errors, because the server would drop them."""
-    made: Schema = {key: given[key] for key in _KEPT if key in given}
+    made: Schema = {key: schema[key] for key in _KEPT if key in schema}
     for word, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-        if given.get(word) and bound in made:  # a boolean in OpenAPI v3, a number in JSON Schema
+        if schema.get(word) and bound in made:  # a boolean in OpenAPI v3, a number in JSON Schema
             made[word] = made.pop(bound)
-    kind = given.get("type")
-    if given.get("x-kubernetes-int-or-string"):
+    kind = schema.get("type")
+    if schema.get("x-kubernetes-int-or-string"):
         made["type"] = kind = ["integer", "string"]
     elif kind:
         made["type"] = kind
-    if given.get("nullable"):
+    if schema.get("nullable"):
         made["type"] = [*(kind if isinstance(kind, list) else [kind]), "null"] if kind else made.get("type")
         if "enum" in made and None not in made["enum"]:
             made["enum"] = [*made["enum"], None]
-    made.update(_below(given, open_))
+    made.update(_below(schema, open_))
     for word in ("allOf", "anyOf", "oneOf"):
-        if given.get(word):
-            made[word] = [convert_node(part, open_=True) for part in given[word]]
-    if isinstance(given.get("not"), dict):
-        made["not"] = convert_node(given["not"], open_=True)
+        if schema.get(word):
+            made[word] = [convert_node(part, open_=True) for part in schema[word]]
+    if isinstance(schema.get("not"), dict):
+        made["not"] = convert_node(schema["not"], open_=True)
     return {key: value for key, value in made.items() if value is not None}
 
 
-def _below(given: Schema, open_: bool) -> Schema:
+def _below(schema: Schema, open_: bool) -> Schema:
     """Convert the items and properties of a node."""
-    made: Schema = {}
-    kept = open_ or bool(given.get("x-kubernetes-preserve-unknown-fields"))
-    if isinstance(given.get("items"), dict):
-        made["items"] = convert_node(given["items"], open_=open_)
-    if given.get("properties"):
-        made["properties"] = {name: convert_node(part, open_=open_) for name, part in given["properties"].items()}
-        if given.get("x-kubernetes-embedded-resource"):
-            made["properties"] |= {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": _METADATA}
-    additional = given.get("additionalProperties")
+    result: Schema = {}
+    kept = open_ or bool(schema.get("x-kubernetes-preserve-unknown-fields"))
+    if isinstance(schema.get("items"), dict):
+        result["items"] = convert_node(schema["items"], open_=open_)
+    if schema.get("properties"):
+        result["properties"] = {name: convert_node(part, open_=open_) for name, part in schema["properties"].items()}
+        if schema.get("x-kubernetes-embedded-resource"):
+            result["properties"] |= {
+                "apiVersion": {"type": "string"},
+                "kind": {"type": "string"},
+                "metadata": _METADATA,
+            }
+    additional = schema.get("additionalProperties")
     if isinstance(additional, dict):
-        made["additionalProperties"] = convert_node(additional, open_=open_)
-    elif not kept and not additional and given.get("type") == "object":
-        made["additionalProperties"] = False
-    return made
+        result["additionalProperties"] = convert_node(additional, open_=open_)
+    elif not kept and not additional and schema.get("type") == "object":
+        result["additionalProperties"] = False
+    return result

@@ -127,12 +127,12 @@ class _Trace:
             scope = self.scope.with_variable(node.accu, source.type, found)
             yield from _Trace(scope, frozenset(self.told)).steps(node.result, depth + 1)
             return
-        for place, item in enumerate(found):
-            if place == _ITEMS:
+        for index, item in enumerate(found):
+            if index == _ITEMS:
                 yield EvaluationStep(depth + 1, "...", f"{len(found) - _ITEMS} more")
                 return
             scope = self.scope
-            for name, type_, value in _variables(node, found, place, item):
+            for name, type_, value in _variables(node, found, index, item):
                 scope = scope.with_variable(name, type_, value)
                 yield EvaluationStep(depth + 1, name, format_value(value))
             inner = _Trace(scope, frozenset(self.told) | {node.var, node.var2})
@@ -163,7 +163,7 @@ def _links(node: Expr, chain: CallExpr) -> Iterator[Expr]:
         yield node
 
 
-def _variables(node: Comprehension, over: Any, place: int, item: Any) -> list[tuple[str, Type, Any]]:
+def _variables(node: Comprehension, over: Any, index: int, item: Any) -> list[tuple[str, Type, Any]]:
     """Return the variables of a loop for one item: names, types and values."""
     params = node.over.type.params
     first = params[0] if params else types.DYN
@@ -171,7 +171,7 @@ def _variables(node: Comprehension, over: Any, place: int, item: Any) -> list[tu
         return [(node.var, first, item)]
     if isinstance(over, dict):
         return [(node.var, first, item), (node.var2, params[1] if params else types.DYN, over[item])]
-    return [(node.var, types.INT, place), (node.var2, first, item)]
+    return [(node.var, types.INT, index), (node.var2, first, item)]
 
 
 def format_value(value: Any) -> str:

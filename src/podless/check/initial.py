@@ -144,11 +144,11 @@ def smallest_value(schema: Schema, level: int = 0) -> Any:
     if kind == "object":
         properties = schema.get("properties") or {}
         names = [name for name in schema.get("required") or () if level < _DEEPEST]
-        made = {name: smallest_value(properties.get(name) or {}, level + 1) for name in names}
-        for place in range(len(made), schema.get("minProperties") or 0):
+        result = {name: smallest_value(properties.get(name) or {}, level + 1) for name in names}
+        for place in range(len(result), schema.get("minProperties") or 0):
             extra = schema.get("additionalProperties")
-            made[f"key{place}"] = smallest_value(extra if isinstance(extra, dict) else {}, level + 1)
-        return made
+            result[f"key{place}"] = smallest_value(extra if isinstance(extra, dict) else {}, level + 1)
+        return result
     if kind == "array":
         return [smallest_value(schema.get("items") or {}, level + 1) for _ in range(schema.get("minItems") or 0)]
     if kind in ("integer", "number"):
@@ -176,10 +176,10 @@ def _make_text(schema: Schema) -> str:
     pattern = schema.get("pattern")
     if pattern:
         try:
-            known = re2.make_regexp(pattern, re2.Options())
+            regexp = re2.make_regexp(pattern, re2.Options())
         except re2.RegexpError:
             return "a" * length
-        fitting = [one for one in fitting if known.search(one)]
+        fitting = [one for one in fitting if regexp.search(one)]
     return fitting[0] if fitting else "a" * length
 
 
@@ -255,18 +255,18 @@ def _below(schema: Schema, path: field.Path) -> Schema:
 
 def _with(small: Object, schema: Schema, path: field.Path, wanted: Any = ...) -> Object:
     """Return an object with a field set to a value, or to its smallest one."""
-    made = copy.deepcopy(small)
-    holder: Any = made
-    for place, step in enumerate(path):
-        node = _below(schema, path[: place + 1])
-        if place == len(path) - 1 and wanted is not ...:
+    result = copy.deepcopy(small)
+    holder: Any = result
+    for index, step in enumerate(path):
+        node = _below(schema, path[: index + 1])
+        if index == len(path) - 1 and wanted is not ...:
             holder[step] = wanted
-        elif not isinstance(holder.get(step), dict | list) or place == len(path) - 1:
+        elif not isinstance(holder.get(step), dict | list) or index == len(path) - 1:
             holder.setdefault(step, smallest_value(node))
         holder = holder[step]
         if not isinstance(holder, dict):
             break
-    return made
+    return result
 
 
 def _without(obj: Object, path: field.Path) -> Object:

@@ -141,14 +141,14 @@ class Judge:
 
     def _find(self, outcome: Outcome, group: str, version: str, kind: str) -> tuple[Kind, Version] | None:
         """Look up a kind, and record the result."""
-        found = outcome.looked[group, version, kind] = self._find_kind(group, version, kind)
-        if not isinstance(found, tuple):
+        result = outcome.looked[group, version, kind] = self._find_kind(group, version, kind)
+        if not isinstance(result, tuple):
             return None
         # record these here, because a compiled schema does not ask the release again
-        if self.catalog.is_dated(found[0]):
+        if self.catalog.is_dated(result[0]):
             for change in formats.CHANGES:
-                outcome.notes.release.has(change)
-        return found
+                outcome.notes.release.has_feature(change)
+        return result
 
     def _judged(self, document: Document, outcome: Outcome, definitions: bool, again: bool) -> Outcome:
         places = Places(document)
@@ -171,12 +171,12 @@ class Judge:
                 outcome.mixed = True
         return outcome
 
-    def stored(self, known: KnownObject) -> Object:
+    def stored(self, known_object: KnownObject) -> Object:
         """Return an object in its storage version."""
-        group, _, version = known.obj["apiVersion"].rpartition("/")
-        found = self.catalog.find(group, version, known.identity.kind)
+        group, _, version = known_object.obj["apiVersion"].rpartition("/")
+        found = self.catalog.find(group, version, known_object.identity.kind)
         assert found is not None
-        return found[0].strategy.make_stored(found[0], known.obj)
+        return found[0].strategy.make_stored(found[0], known_object.obj)
 
     @property
     def _unknown_severity(self) -> Severity:
@@ -312,8 +312,8 @@ def read_document(document: Document, repeated: list[str]) -> tuple[Any, Floats]
 def split_parts(value: Any, floats: Floats) -> Iterator[DocumentPart]:
     """Yield the objects in a document: the value itself, or the items of a list."""
     if isinstance(value, dict) and str(value.get("kind")).endswith("List") and isinstance(value.get("items"), list):
-        for place, item in enumerate(value["items"]):
-            at = ("items", place)
+        for index, item in enumerate(value["items"]):
+            at = ("items", index)
             inner = [(path[2:], given) for path, given in floats if path[:2] == at]
             for part in split_parts(item, inner):
                 yield part._replace(at=at + part.at)
@@ -330,8 +330,8 @@ def find_dropped(given: Any, kept: Any, at: Path = ()) -> Iterator[Path]:
             elif value:
                 yield (*at, name)
     elif isinstance(given, list) and isinstance(kept, list) and len(given) == len(kept):
-        for place, (value, left) in enumerate(zip(given, kept, strict=True)):
-            yield from find_dropped(value, left, (*at, place))
+        for index, (value, left) in enumerate(zip(given, kept, strict=True)):
+            yield from find_dropped(value, left, (*at, index))
 
 
 def index_objects(document: Document) -> Iterator[tuple[ObjectIdentity, bytes]]:
@@ -351,7 +351,7 @@ def _ask(notes: ReleaseRecorder, struct: Struct, text: bytes) -> None:
     for span, gate in set(find_dates(struct, serializer.decode_json(text))):
         notes.note_span(span)
         if gate:
-            notes.release.has(gate)
+            notes.release.has_feature(gate)
 
 
 def _find_named(said: str) -> str:

@@ -55,7 +55,7 @@ class DescribedKind:
 
 def read_kinds(files: Sequence[str]) -> list[DescribedKind]:
     """Read the kinds in OpenAPI documents, v2 or v3. Raises CannotCheck."""
-    found: list[DescribedKind] = []
+    kinds: list[DescribedKind] = []
     for file in files:
         try:
             document = json.loads(Path(file).read_bytes())
@@ -68,8 +68,8 @@ def read_kinds(files: Sequence[str]) -> list[DescribedKind]:
         inner = whole.get("definitions") or (components.get("schemas") if isinstance(components, dict) else None)
         if not isinstance(inner, dict):
             raise CannotCheck(f"{file}: not an OpenAPI v2 or v3 document")
-        found += _described(inner)
-    return found
+        kinds += _described(inner)
+    return kinds
 
 
 def _described(definitions: Mapping[str, Schema]) -> Iterator[DescribedKind]:
@@ -82,9 +82,9 @@ def _described(definitions: Mapping[str, Schema]) -> Iterator[DescribedKind]:
 
 def _whole(definitions: Mapping[str, Schema], name: str) -> Schema:
     """Return the schema of a kind with all references resolved. ObjectMeta has its own rules."""
-    made = _build_schema(definitions, definitions[name], 0)
-    properties = {**(made.get("properties") or {}), "metadata": {"type": "object"}}
-    return {**made, "type": "object", "properties": properties}
+    schema = _build_schema(definitions, definitions[name], 0)
+    properties = {**(schema.get("properties") or {}), "metadata": {"type": "object"}}
+    return {**schema, "type": "object", "properties": properties}
 
 
 def _build_schema(definitions: Mapping[str, Schema], given: Schema, level: int) -> Schema:
@@ -100,16 +100,16 @@ def _build_schema(definitions: Mapping[str, Schema], given: Schema, level: int) 
         return _build_schema(definitions, definitions.get(name) or {}, level + 1)
     if given.get("format") == "int-or-string" or given.get("oneOf"):
         return _INT_OR_STRING
-    made: Schema = {key: given[key] for key in _KEPT if key in given}
+    schema: Schema = {key: given[key] for key in _KEPT if key in given}
     if "properties" in given:
-        made["type"] = "object"
-        made["properties"] = {
+        schema["type"] = "object"
+        schema["properties"] = {
             key: _build_schema(definitions, value, level) for key, value in given["properties"].items()
         }
     elif isinstance(given.get("additionalProperties"), dict):
-        made["additionalProperties"] = _build_schema(definitions, given["additionalProperties"], level)
-    elif made.get("type", "object") == "object":
-        return {**made, "x-kubernetes-preserve-unknown-fields": True}
+        schema["additionalProperties"] = _build_schema(definitions, given["additionalProperties"], level)
+    elif schema.get("type", "object") == "object":
+        return {**schema, "x-kubernetes-preserve-unknown-fields": True}
     if "items" in given:
-        made["items"] = _build_schema(definitions, given["items"], level)
-    return made
+        schema["items"] = _build_schema(definitions, given["items"], level)
+    return schema

@@ -69,10 +69,10 @@ def _render_json(report: Report) -> str:
 
 
 def _list_fields(finding: Finding) -> dict[str, object]:
-    found = asdict(finding)
+    fields = asdict(finding)
     if not finding.releases:
-        del found["releases"]
-    return found
+        del fields["releases"]
+    return fields
 
 
 def _render_sarif(report: Report) -> str:
@@ -133,8 +133,8 @@ def _render_junit(report: Report) -> str:
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
 
-def _escape_xml(given: str) -> str:
-    return _CONTROL.sub("\ufffd", given)
+def _escape_xml(text: str) -> str:
+    return _CONTROL.sub("\ufffd", text)
 
 
 def _render_commands(report: Report) -> str:
@@ -147,12 +147,12 @@ def _render_commands(report: Report) -> str:
     return "\n".join([*lines, report.summary()]) + "\n"
 
 
-def _escape_command(given: str) -> str:
-    return given.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+def _escape_command(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _escape_property(given: str) -> str:
-    return _escape_command(given).replace(":", "%3A").replace(",", "%2C")
+def _escape_property(text: str) -> str:
+    return _escape_command(text).replace(":", "%3A").replace(",", "%2C")
 
 
 _OTHERS = {"json": _render_json, "sarif": _render_sarif, "junit": _render_junit, "github": _render_commands}

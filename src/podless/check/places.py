@@ -57,8 +57,8 @@ class Places:
     def fault(self, message: str) -> Position:
         """Return the position of a syntax error, from its message."""
         if self._document.yaml:
-            found = _LINE.match(message)
-            return self._moved(Position(int(found[1]), 1) if found else _START)
+            match = _LINE.match(message)
+            return self._moved(Position(int(match[1]), 1) if match else _START)
         try:
             json.loads(self._document.raw.decode("utf-8", "replace"))
         except json.JSONDecodeError as error:

@@ -83,10 +83,10 @@ def find_references(identity: ObjectIdentity, obj: Object, document: Document, a
 
     if namespace:
         yield reference(ObjectIdentity("", "Namespace", "", namespace), ("metadata", "namespace"))
-    for place, owner in enumerate(obj["metadata"].get("ownerReferences") or []):
+    for index, owner in enumerate(obj["metadata"].get("ownerReferences") or []):
         group = owner["apiVersion"].rpartition("/")[0]
         target = ObjectIdentity(group, owner["kind"], namespace, owner["name"])
-        yield reference(target, ("metadata", "ownerReferences", place, "name"))
+        yield reference(target, ("metadata", "ownerReferences", index, "name"))
     if kind in _PODS:
         for target, path in _list_pod_references(obj, _PODS[kind], namespace):
             yield reference(target, path)

@@ -90,19 +90,19 @@ class _Done(NamedTuple):
 def check_files(
     sources: Sequence[SourceFile],
     *,
-    known: Sequence[SourceFile] = (),
+    source_files: Sequence[SourceFile] = (),
     old: Sequence[SourceFile] = (),
     options: CheckOptions | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Check files, and return everything that a server would report about them.
 
-    known: files with additional definitions. old: earlier objects; an object that is among them is checked as an
+    source_files: files with additional definitions. old: earlier objects; an object that is among them is checked as an
     update. progress: called now and then with the number of finished files and of all files. Raises CannotCheck.
     """
     options = options or CheckOptions()
     with ExitStack() as stack:
-        work = _Work(stack, options, [*sources, *known, *old])
+        work = _Work(stack, options, [*sources, *source_files, *old])
         state = _WorkerData(
             options.rules,
             options.releases,
@@ -117,7 +117,7 @@ def check_files(
         definitions, unsound = list(state.definitions), set[_InvalidDefinition]()
         every: list[ObjectIdentity] = []
         named: list[Reference] = []
-        chosen = [*known, *sources]
+        chosen = [*source_files, *sources]
         mixed: set[tuple[str, int]] = set()
         for done in work.run_batches(_define, defined, _batches(chosen, _marked)):
             definitions += done.definitions
@@ -137,7 +137,7 @@ def check_files(
         if options.references:
             missing = [*_missing(sources, named, every)]
             report.findings += merge_findings([(missing, options.releases)], options.releases)
-    order = {source.name: place for place, source in enumerate([*known, *sources])}
+    order = {source.name: index for index, source in enumerate([*source_files, *sources])}
     report.findings.sort(key=lambda finding: (order.get(finding.file, 0), finding.line, finding.column))
     return report
 
@@ -213,12 +213,12 @@ class _Work:
             yield waiting.popleft().result()
 
 
-def _larger(sources: Sequence[SourceFile], most: int) -> bool:
+def _larger(sources: Sequence[SourceFile], limit: int) -> bool:
     """Return whether the files have more than this many bytes together."""
     total = 0
     for source in sources:
         total += source.size
-        if total > most:
+        if total > limit:
             return True
     return False
 
@@ -234,7 +234,7 @@ def _batches(
     """Yield batches of the selected documents of files."""
     batch: list[Document] = []
     size = 0
-    for place, source in enumerate(sources):
+    for index, source in enumerate(sources):
         for document in filter(wanted, split_documents(source.name, source.read())):
             batch.append(document)
             size += len(document.raw)
@@ -242,7 +242,7 @@ def _batches(
                 yield batch
                 batch, size = [], 0
         if progress is not None:
-            progress(place + 1, len(sources))
+            progress(index + 1, len(sources))
     if batch:
         yield batch
 
@@ -256,14 +256,14 @@ class _Prepared(NamedTuple):
     @classmethod
     def prepare(cls, state: _WorkerData) -> _Prepared:
         """Return one judge for each release. Releases share equal parts."""
-        described = [one.kind() for one in state.schemas]
+        described = [schema.kind() for schema in state.schemas]
         releases = {name: features.choose_release(name) for name in state.releases}
         catalogs = {name: Catalog(described, (), release) for name, release in releases.items()}
         for definition, names in state.definitions:
             dated = formats.depends_on_release(definition)
             kinds: dict[tuple[bool, ...], Kind] = {}
             for name in names:
-                answers = tuple(map(releases[name].has, formats.CHANGES)) if dated else ()
+                answers = tuple(map(releases[name].has_feature, formats.CHANGES)) if dated else ()
                 if answers not in kinds:
                     kinds[answers] = make_kind(definition)
                 catalogs[name].add_kind(kinds[answers], dated=dated)
@@ -275,14 +275,14 @@ class _Prepared(NamedTuple):
 
     def judge(self, document: Document, *, definitions: bool) -> list[tuple[Outcome, list[str]]]:
         """Return the different outcomes of a document, each with its releases."""
-        found: list[tuple[Outcome, list[str]]] = []
+        results: list[tuple[Outcome, list[str]]] = []
         again = not definitions and _marked(document)
         for judge in self.judges:
-            same = next((names for outcome, names in found if judge.agrees(outcome)), None)
+            same = next((names for outcome, names in results if judge.agrees(outcome)), None)
             if same is None:
-                found.append((judge.judge(document, definitions=definitions, again=again), same := []))
+                results.append((judge.judge(document, definitions=definitions, again=again), same := []))
             same.append(judge.release.name)
-        return found
+        return results
 
 
 @lru_cache(maxsize=4)
@@ -324,22 +324,22 @@ def _work(given: _Prepared | str, batch: list[Document], *, definitions: bool) -
 
 def _sound(outcomes: Sequence[tuple[Outcome, list[str]]]) -> list[tuple[Object, list[str]]]:
     """Return the definitions that some releases accept, once for all releases that store them in the same form."""
-    found: list[tuple[Object, list[str]]] = []
+    results: list[tuple[Object, list[str]]] = []
     for outcome, names in outcomes:
         for definition in outcome.definitions:
-            same = next((known for stored, known in found if stored == definition), None)
+            same = next((known for stored, known in results if stored == definition), None)
             if same is None:
-                found.append((definition, same := []))
+                results.append((definition, same := []))
             same += names
-    return found
+    return results
 
 
 def _index(work: _Work, old: Sequence[SourceFile]) -> dict[ObjectIdentity, bytes]:
     """Return the earlier objects by identity."""
-    found: dict[ObjectIdentity, bytes] = {}
+    result: dict[ObjectIdentity, bytes] = {}
     for part in work.run_batches(_indexed, None, _batches(old, lambda document: True)):
-        found.update(part)
-    return found
+        result.update(part)
+    return result
 
 
 def _indexed(_: Any, batch: list[Document]) -> dict[ObjectIdentity, bytes]:

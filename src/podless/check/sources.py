@@ -125,22 +125,22 @@ def _reader(file: Path) -> Callable[[], bytes]:
     return read
 
 
-def former_files(given: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> list[SourceFile]:
+def former_files(text: str, paths: Sequence[str], exclude: Sequence[str] = ()) -> list[SourceFile]:
     """Return earlier versions of files: those of a path, or for `git:REVISION` those of `paths` in the revision.
 
     Raises CannotCheck.
     """
-    if not given.startswith(_GIT):
-        return find_sources([given], exclude, needed=False)
-    revision = given.removeprefix(_GIT)
+    if not text.startswith(_GIT):
+        return find_sources([text], exclude, needed=False)
+    revision = text.removeprefix(_GIT)
     if not revision or revision.startswith("-"):
-        raise CannotCheck(f"{given}: not a Git revision")
-    found: list[SourceFile] = []
+        raise CannotCheck(f"{text}: not a Git revision")
+    results: list[SourceFile] = []
     for path in paths:
         if path == STDIN:
             raise CannotCheck("standard input has no Git revision: name a file")
-        found += _archived(revision, path, exclude)
-    return found
+        results += _archived(revision, path, exclude)
+    return results
 
 
 def _archived(revision: str, path: str, exclude: Sequence[str]) -> Iterator[SourceFile]:
@@ -173,4 +173,4 @@ def _archived(revision: str, path: str, exclude: Sequence[str]) -> Iterator[Sour
 
 def _plain(path: Path) -> int:
     """Return the number of parts of a path before the first glob pattern."""
-    return next((place for place, part in enumerate(path.parts) if glob.has_magic(part)), len(path.parts))
+    return next((index for index, part in enumerate(path.parts) if glob.has_magic(part)), len(path.parts))

@@ -92,13 +92,13 @@ _GRANT = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 _FIRST = ("CustomResourceDefinition", "Namespace")
 
 
-def run_suites(given: Sequence[SourceFile], settings: Mapping[str, Any] | None = None) -> Report:
+def run_suites(source_files: Sequence[SourceFile], settings: Mapping[str, Any] | None = None) -> Report:
     """Run suites. A statement that does not hold is an error at its line. Raises CannotCheck.
 
     settings: of the server, as in podless.app.Settings.
     """
-    report = Report(files=len(given))
-    for source in given:
+    report = Report(files=len(source_files))
+    for source in source_files:
         for document in split_documents(source.name, source.read()):
             suite = _Suite(source, document)
             report.findings += suite.faults() or asyncio.run(suite.run_suite(settings or {}))
@@ -129,32 +129,32 @@ class _Suite:
 
     def faults(self) -> list[Finding]:
         """Return the errors in the suite itself."""
-        found = [
+        result = [
             Finding(self.file, *self.places.value(error.path), Severity.ERROR, error.field, error.body, "Suite")
             for error in self.errors
         ]
         for name in self.unknown:
             where = self.places.key(name)
-            found.append(Finding(self.file, *where, Severity.ERROR, "", f'unknown field "{name}"', "Suite"))
-        for place, test in enumerate(self.tests):
+            result.append(Finding(self.file, *where, Severity.ERROR, "", f'unknown field "{name}"', "Suite"))
+        for index, test in enumerate(self.tests):
             if not any(name in test for name in ("object", "file", "patch")):
-                where = self.places.key(("tests", place))
+                where = self.places.key(("tests", index))
                 said = "a test has an object, a file or a patch"
-                found.append(Finding(self.file, *where, Severity.ERROR, f"tests[{place}]", said, "Suite"))
-        return found
+                result.append(Finding(self.file, *where, Severity.ERROR, f"tests[{index}]", said, "Suite"))
+        return result
 
     async def run_suite(self, settings: Mapping[str, Any]) -> list[Finding]:
         """Return an error for each statement that does not hold."""
-        found = []
+        suites = []
         async with _server(settings) as cluster:
             await self._prepare(cluster)
-            for place, test in enumerate(self.tests):
+            for index, test in enumerate(self.tests):
                 try:
                     await _Test(cluster, test, self._object).run_test()
                 except _Failed as failed:
-                    where = self.places.value(("tests", place, "name"))
-                    found.append(Finding(self.file, *where, Severity.ERROR, "", str(failed), "Test", test["name"]))
-        return found
+                    where = self.places.value(("tests", index, "name"))
+                    suites.append(Finding(self.file, *where, Severity.ERROR, "", str(failed), "Test", test["name"]))
+        return suites
 
     async def _prepare(self, cluster: _API) -> None:
         """Create the resources of the suite. Raises CannotCheck."""
@@ -176,12 +176,12 @@ class _Suite:
             await cluster.grant(users)
 
     def _webhooks(self) -> _WebhookProgram:
-        given = self.value["webhooks"]
+        webhooks = self.value["webhooks"]
         try:
-            bundle = (self.folder / given["caFile"]).read_bytes() if "caFile" in given else b""
+            bundle = (self.folder / webhooks["caFile"]).read_bytes() if "caFile" in webhooks else b""
         except OSError as error:
             raise CannotCheck(describe_fault(error)) from None
-        return _WebhookProgram(given["url"].rstrip("/"), base64.b64encode(bundle).decode())
+        return _WebhookProgram(webhooks["url"].rstrip("/"), base64.b64encode(bundle).decode())
 
     def _objects(self, path: str) -> Iterator[Object]:
         for source in find_sources([str(self.folder / path)]):
@@ -196,8 +196,8 @@ class _Suite:
         """Return the object of a test, inline or from a file."""
         if file in test:
             return next(self._objects(test[file]), None)
-        found: Object | None = test.get(name)
-        return found
+        result: Object | None = test.get(name)
+        return result
 
 
 class _WebhookProgram(NamedTuple):
@@ -299,8 +299,8 @@ def _missing(wanted: Any, found: Any, path: field.Path) -> Iterator[tuple[field.
         for key, value in wanted.items():
             yield from _missing(value, found.get(key), (*path, key))
     elif isinstance(wanted, list) and isinstance(found, list) and len(wanted) == len(found):
-        for place, (one, other) in enumerate(zip(wanted, found, strict=True)):
-            yield from _missing(one, other, (*path, place))
+        for index, (one, other) in enumerate(zip(wanted, found, strict=True)):
+            yield from _missing(one, other, (*path, index))
     elif wanted != found:
         yield path, wanted, found
 
@@ -383,10 +383,12 @@ class _API:
 async def _server(settings: Mapping[str, Any]) -> AsyncIterator[_API]:
     """Start a server in memory, and yield a connection with administrator's permissions."""
     from podless.remote.cluster import RemoteCluster
-    from podless.remote.kubeconfig import Access
+    from podless.remote.kubeconfig import ClusterAccess
     from podless.server import Server
 
     async with Server(**settings) as server:
         context = ssl.create_default_context(cafile=str(server.authority))
-        async with RemoteCluster(Access(server.url, server.token, context), f"podless-test/{__version__}") as cluster:
+        async with RemoteCluster(
+            ClusterAccess(server.url, server.token, context), f"podless-test/{__version__}"
+        ) as cluster:
             yield _API(cluster)

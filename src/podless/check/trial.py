@@ -76,10 +76,10 @@ class _Count:
 
 
 def _by_object(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
-    found: dict[str, list[Finding]] = {}
+    result: dict[str, list[Finding]] = {}
     for finding in findings:
-        found.setdefault(finding.about, []).append(finding)
-    return found
+        result.setdefault(finding.about, []).append(finding)
+    return result
 
 
 def _key(finding: Finding) -> tuple[str, str, str]:

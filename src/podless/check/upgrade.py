@@ -62,7 +62,7 @@ def compare_releases(
     return [*_changes(report.findings, after, known)], report
 
 
-def _changes(findings: Sequence[Finding], after: str, known: Catalog) -> Iterator[UpgradeChange]:
+def _changes(findings: Sequence[Finding], after: str, catalog: Catalog) -> Iterator[UpgradeChange]:
     """Yield a change for each finding of only one release. A different text for the same finding is no change."""
     alone = [
         finding for finding in findings if not {",", "-"}.intersection(finding.releases) and finding.rule != "Unchecked"
@@ -73,7 +73,7 @@ def _changes(findings: Sequence[Finding], after: str, known: Catalog) -> Iterato
     for finding in alone:
         others = {releases for key, releases in held if key == _key(finding)}
         if len(others) == 1:
-            severity, what = _describe(finding, after, known)
+            severity, what = _describe(finding, after, catalog)
             about = finding.about or finding.rule
             yield UpgradeChange(finding.file, finding.line, finding.column, severity, about, finding.path, what)
 
@@ -88,13 +88,13 @@ def _key(finding: Finding) -> tuple[object, ...]:
     return *_place(finding), finding.path, finding.rule, told
 
 
-def _describe(finding: Finding, after: str, known: Catalog) -> tuple[str, str]:
+def _describe(finding: Finding, after: str, catalog: Catalog) -> tuple[str, str]:
     """Return the severity of a change, and its text."""
     new, said = finding.releases == after, ": ".join(filter(None, (finding.path, finding.message)))
     if finding.rule == "UnknownKind":
         if not new:
             return NOTE, f"{after} serves it"
-        return Severity.ERROR, f"{after} does not serve it: {_replacement(finding, known)}"
+        return Severity.ERROR, f"{after} does not serve it: {_replacement(finding, catalog)}"
     if finding.rule == "UnknownField":
         return (Severity.ERROR, f"{after} drops it: {said}") if new else (NOTE, f"{after} accepts it: no longer {said}")
     if finding.rule == "DroppedField":
@@ -107,12 +107,12 @@ def _describe(finding: Finding, after: str, known: Catalog) -> tuple[str, str]:
     return (Severity.ERROR, f"{after} rejects it: {said}") if new else (NOTE, f"{after} accepts it: no longer {said}")
 
 
-def _replacement(finding: Finding, known: Catalog) -> str:
+def _replacement(finding: Finding, catalog: Catalog) -> str:
     """Return the replacement for a removed API."""
     named = _UNSERVED.search(finding.message)
     assert named is not None
     group = named[2].rpartition("/")[0]
-    versions = known.versions(group, named[1])
+    versions = catalog.versions(group, named[1])
     if not versions:
         return "nothing replaces it in its API group"
     return f"use {gvk.GroupVersion(group, versions[0])}"

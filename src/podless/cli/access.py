@@ -7,7 +7,7 @@ import ssl
 from pathlib import Path
 
 from podless.remote import kubeconfig as configs
-from podless.remote.kubeconfig import Access, BadKubeconfig
+from podless.remote.kubeconfig import BadKubeconfig, ClusterAccess
 from podless.remote.proxies import choose_proxy
 
 DATA = Path("podless-data")  # the data folder by default
@@ -33,23 +33,23 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def choose_kubeconfig(data: Path, given: Path | None) -> Path:
+def choose_kubeconfig(data: Path, path: Path | None) -> Path:
     """Return the kubeconfig of a server: the given one, else that of its data folder, else the one that kubectl uses.
 
     Raises BadKubeconfig if there is none.
     """
     own = data / "kubeconfig"
-    if given is not None or own.exists():
-        return given or own
+    if path is not None or own.exists():
+        return path or own
     if data != DATA:  # named by the user: another server would be a surprise
         raise BadKubeconfig(f"{data}: no server was started on this folder")
-    found = configs.kubeconfig_paths()[0]
-    if not found.exists():
-        raise BadKubeconfig(f"neither {data} nor {found} exists: name the server with --data or --kubeconfig")
-    return found
+    kubeconfig = configs.kubeconfig_paths()[0]
+    if not kubeconfig.exists():
+        raise BadKubeconfig(f"neither {data} nor {kubeconfig} exists: name the server with --data or --kubeconfig")
+    return kubeconfig
 
 
-def read_access(options: argparse.Namespace) -> Access:
+def read_access(options: argparse.Namespace) -> ClusterAccess:
     """Return the server's address and credentials. Raises BadKubeconfig."""
     if not options.server:
         if options.token or options.certificate_authority or options.insecure_skip_tls_verify:
@@ -69,6 +69,6 @@ def read_access(options: argparse.Namespace) -> Access:
         if options.insecure_skip_tls_verify:
             secure.check_hostname, secure.verify_mode = False, ssl.CERT_NONE
     try:
-        return Access(url, options.token, secure, choose_proxy(url))
+        return ClusterAccess(url, options.token, secure, choose_proxy(url))
     except ValueError as error:
         raise BadKubeconfig(str(error)) from None

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from podless.runtime.option import StartError, one_or_more, parse_number
+from podless.runtime.option import StartError, parse_number, parse_positive
 
 
 def as_type(parse: Callable[[str], Any]) -> Callable[[str], Any]:
@@ -34,6 +34,6 @@ def _parse_seconds(text: str) -> float:
     return seconds
 
 
-positive = as_type(one_or_more)
+positive = as_type(parse_positive)
 number = as_type(parse_number)
 seconds = as_type(_parse_seconds)

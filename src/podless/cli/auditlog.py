@@ -19,8 +19,8 @@ from podless.history.audit import AuditChange, BadEvent, Skipped, read_event
 from podless.runtime.inputs import STANDARD_INPUT, BadInput, open_standard_input
 from podless.runtime.option import ReportedError
 from podless.store import StoreError
-from podless.store.contract import Author, Written
-from podless.store.keys import Stored
+from podless.store.contract import Author, LoggedWrite
+from podless.store.keys import StoredValue
 from podless.store.sqlite.copying import write_log
 
 _LINE = 32 << 20  # maximum bytes of a line; kube-apiserver accepts bodies of 3 MiB
@@ -89,13 +89,13 @@ def _collect(database: sqlite3.Connection, paths: Sequence[str], skipped: Counte
     number = 0
     for where, line in _lines(paths):
         try:
-            found = read_event(line)
+            event = read_event(line)
         except BadEvent as error:
             raise BadLog(f"{where}: {error}; nothing was imported") from None
-        if isinstance(found, Skipped):
-            skipped[found] += 1
+        if isinstance(event, Skipped):
+            skipped[event] += 1
             continue
-        for change in found:
+        for change in event:
             number += 1
             database.execute("INSERT INTO changes VALUES (?, ?, ?, ?, ?)", (number, *_encode(change)))
             yield _LogPosition(change.at, number, change.revision, change.key)
@@ -152,7 +152,7 @@ def settle_revisions(places: Iterable[_LogPosition]) -> list[_LogPosition]:
     return sorted(found.values(), key=lambda one: (one.revision, one.number))
 
 
-def _read_back(database: sqlite3.Connection, places: Iterable[_LogPosition]) -> Iterator[Written]:
+def _read_back(database: sqlite3.Connection, places: Iterable[_LogPosition]) -> Iterator[LoggedWrite]:
     created: dict[str, int] = {}
     for at, number, revision, key in places:
         statement = "SELECT offset, creates, author, value FROM changes WHERE number = ?"
@@ -164,5 +164,5 @@ def _read_back(database: sqlite3.Connection, places: Iterable[_LogPosition]) -> 
             created.pop(key, None)
         user, sender, verb, subresource, manager, agent, audit = orjson.loads(author)
         who = Author(user, sender, verb, subresource, manager, agent, bytes.fromhex(audit))
-        stored = None if value is None else Stored(value, offset)
-        yield Written(key, revision, 0, at, who, stored, since)
+        stored = None if value is None else StoredValue(value, offset)
+        yield LoggedWrite(key, revision, 0, at, who, stored, since)

@@ -23,7 +23,7 @@ from podless.remote.attempts import retry_call
 from podless.remote.cluster import RemoteCluster, RemoteGone
 from podless.runtime.files import describe_fault
 from podless.settings import ClusterSettings
-from podless.store import Compacted, InUse, Store, StoreError, backup
+from podless.store import HistoryCompacted, Store, StoreError, StoreInUse, backup
 from podless.store.engines import ENGINES
 from podless.version import __version__
 
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         asyncio.run(_run(options, new))
         new.replace(options.file)
-    except Compacted as error:
+    except HistoryCompacted as error:
         print(
             f"podless: the history has no state at {options.at}: the oldest one is revision {error.revision}",
             file=sys.stderr,
@@ -97,7 +97,7 @@ async def _run(options: argparse.Namespace, new: Path) -> None:
         else:
             raise StoreError(f"{database}: no such database")
 
-    await retry_call(write, Compacted, RemoteGone, tries=_TRIES)
+    await retry_call(write, HistoryCompacted, RemoteGone, tries=_TRIES)
 
 
 async def save_state(database: Path, at: str, file: Path) -> None:
@@ -114,7 +114,7 @@ async def _store(store: Store, kubeconfig: Path | None, at: str) -> AsyncIterato
     """Yield the pages of a store, or of the server that uses it."""
     try:
         await store.open()
-    except InUse:
+    except StoreInUse:
         if kubeconfig is None:
             raise
         async for page in _online(kubeconfig, at):
@@ -153,7 +153,7 @@ async def _write(new: Path, pages: AsyncIterator[tuple[int, bytes]]) -> None:
 
 async def _fill(new: Path, pages: AsyncIterator[tuple[int, bytes]], say: Callable[[str], None]) -> tuple[int, int]:
     """Write pages into a file. Returns the number of records, and their revision."""
-    foot, begun = backup.Foot(), 0
+    foot, begun = backup.BackupFooter(), 0
     with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
         async for revision, lines in pages:
             text = lines if begun else backup.backup_head(revision) + lines
@@ -161,7 +161,7 @@ async def _fill(new: Path, pages: AsyncIterator[tuple[int, bytes]], say: Callabl
             file.write(text)
             foot.count_lines(text)
             say(f"{foot.records - 1} records")
-        file.write(foot.line())
+        file.write(foot.encode_line())
         file.flush()
         os.fsync(file.fileno())
     return foot.records - 1, begun

@@ -80,20 +80,20 @@ def run(options: argparse.Namespace) -> int:
 
     if not chosen.paths:
         raise CannotCheck("name the files to check, or - for standard input")
-    given = find_sources(chosen.paths, chosen.exclude)
-    known = _find_definitions(chosen)
+    sources = find_sources(chosen.paths, chosen.exclude)
+    definitions = _find_definitions(chosen)
     if chosen.explain_cost:
-        return _explain([*known, *given], chosen)
+        return _explain([*definitions, *sources], chosen)
     progress = Progress(elsewhere=False)
     report = checking.check_files(
-        given,
-        known=known,
+        sources,
+        source_files=definitions,
         old=former_files(chosen.old, chosen.paths, chosen.exclude) if chosen.old else (),
         options=chosen.options(),
         progress=lambda done, total: progress.say(f"{done} of {total} files"),
     )
     progress.clear()
-    texts = {source.name: source.read for source in given}
+    texts = {source.name: source.read for source in sources}
     color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     shown = render_report(report, chosen.output, lambda name: texts[name]() if name in texts else None, color=color)
     sys.stdout.write(shown)
@@ -115,12 +115,12 @@ def _find_definitions(chosen: config.CheckSettings) -> list[SourceFile]:
     return [*found.values()]
 
 
-def _explain(given: Sequence[SourceFile], chosen: config.CheckSettings) -> int:
+def _explain(source_files: Sequence[SourceFile], chosen: config.CheckSettings) -> int:
     """Print the maximum cost of every rule. Returns 1 if a rule is too expensive or does not compile, else 0."""
     from podless.check import costs
     from podless.check.run import read_definitions
 
-    found = [cost for definition in read_definitions(given) for cost in costs.estimate_costs(definition)]
+    found = [cost for definition in read_definitions(source_files) for cost in costs.estimate_costs(definition)]
     if chosen.output == "json":
         shares = [{**asdict(cost), "total": cost.total, "share": cost.share} for cost in found]
         print(json.dumps(shares, indent=2, ensure_ascii=False))

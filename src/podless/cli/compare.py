@@ -67,7 +67,7 @@ def _compare_releases(options: argparse.Namespace) -> int:
             print(change)
         looked = f"{count_of(report.objects, 'object')} and {count_of(report.definitions, 'definition')}"
         counts = (errors, "error"), (warnings, "warning"), (len(found) - errors - warnings, "note")
-        print(f"{looked}, from {before} to {after}: {', '.join(count_of(*each) for each in counts)}")
+        print(f"{looked}, from {before} to {after}: {', '.join(count_of(*count) for count in counts)}")
     return 1 if errors else 0
 
 
@@ -84,19 +84,19 @@ def _compare_definitions(options: argparse.Namespace) -> int:
     new = [*read_definitions(find_sources([options.new]))]
     if not old:
         raise CannotCheck(f"{options.old}: no CustomResourceDefinition found")
-    found = compare.compare_definitions(old, new)
+    definitions = compare.compare_definitions(old, new)
     tried = find_sources(options.objects) if options.objects else []
     if options.context is not None:
         tried += remote.fetch_objects(options.kubeconfig, options.context, old)
     trials = trial.try_objects(old, new, tried) if tried else []
     if options.output == "json":
-        whole = {"changes": [asdict(change) for change in found], "objects": [asdict(one) for one in trials]}
+        whole = {"changes": [asdict(change) for change in definitions], "objects": [asdict(one) for one in trials]}
         print(json.dumps(whole, indent=2, ensure_ascii=False))
     else:
-        for line in [*map(str, found), *map(str, trials)]:
+        for line in [*map(str, definitions), *map(str, trials)]:
             print(line)
-        errors = sum(change.severity is Severity.ERROR for change in found)
+        errors = sum(change.severity is Severity.ERROR for change in definitions)
         looked = count_of(len(old), "definition")
-        print(f"{looked}: {count_of(errors, 'error')}, {count_of(len(found) - errors, 'warning')}")
+        print(f"{looked}: {count_of(errors, 'error')}, {count_of(len(definitions) - errors, 'warning')}")
     broken = any(one.refused for one in trials)
-    return 1 if broken or any(change.severity is Severity.ERROR for change in found) else 0
+    return 1 if broken or any(change.severity is Severity.ERROR for change in definitions) else 0

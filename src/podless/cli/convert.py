@@ -83,8 +83,8 @@ def _run(options: argparse.Namespace, output: _Output) -> None:
         output.fail("", str(error))
         return
     for name, text in texts:
-        for place, document in enumerate(_documents(text), 1):
-            _convert(document, f"{'stdin' if name == '-' else name}[{place}]", options.prune, output)
+        for index, document in enumerate(_documents(text), 1):
+            _convert(document, f"{'stdin' if name == '-' else name}[{index}]", options.prune, output)
 
 
 def _read_file(name: str, output: _Output) -> str | None:
@@ -118,10 +118,10 @@ def _make_converter(options: argparse.Namespace, texts: Sequence[tuple[str, str]
     given = [definition for _, text in texts for definition in _definitions(text)]
     if options.definitions:
         given += read_definitions(find_sources(options.definitions))
-    made = ObjectConverter(given, options.to)
-    if not made.knows_version:
+    converter = ObjectConverter(given, options.to)
+    if not converter.knows_version:
         raise CannotCheck(f"no definition has a version {options.to}; name definitions with --definitions")
-    return made
+    return converter
 
 
 def _definitions(text: str) -> Iterator[dict[str, Any]]:
@@ -149,9 +149,9 @@ class _Output:
         self.begun = True
         sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
 
-    def fail(self, where: str, why: str) -> None:
+    def fail(self, where: str, reason: str) -> None:
         """Report a manifest or file that is skipped. where: "" for an error in the options."""
-        print(f"podless: {where}: {why}" if where else f"podless: {why}", file=sys.stderr)
+        print(f"podless: {where}: {reason}" if where else f"podless: {reason}", file=sys.stderr)
         self.code = 2
 
     def note(self, where: str, note: Note) -> None:

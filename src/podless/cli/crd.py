@@ -41,19 +41,19 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _find_class(given: str) -> type:
+def _find_class(text: str) -> type:
     """Import the class of MODULE:CLASS. Raises LookupError."""
-    module, colon, name = given.partition(":")
+    module, colon, name = text.partition(":")
     if not colon or not module or not name:
-        raise LookupError(f"{given}: a class is MODULE:CLASS")
+        raise LookupError(f"{text}: a class is MODULE:CLASS")
     try:
-        found = getattr(importlib.import_module(module), name, None)
+        result = getattr(importlib.import_module(module), name, None)
     except ModuleNotFoundError as error:
         raise LookupError(str(error)) from None
     except Exception as error:  # any error of the user's code
         place = find_place(error)
         where = f"{place['file']}:{place['line']}: " if place else ""
-        raise LookupError(f"{given}: cannot import: {where}{type(error).__name__}: {error}") from None
-    if not isinstance(found, type):
-        raise LookupError(f"{given}: there is no such class")
-    return found
+        raise LookupError(f"{text}: cannot import: {where}{type(error).__name__}: {error}") from None
+    if not isinstance(result, type):
+        raise LookupError(f"{text}: there is no such class")
+    return result

@@ -156,14 +156,14 @@ def _serve_flags() -> dict[str, argparse.Action]:
 
 def parse_flags(given: Sequence[str]) -> dict[str, list[str]]:
     """Parse flags as Go programs do, each with its values: --name=value, --name value, and -name."""
-    found: dict[str, list[str]] = {}
+    flags: dict[str, list[str]] = {}
     rest = list(given)
     while rest:
         name, sign, value = rest.pop(0).lstrip("-").partition("=")
         if not sign and rest and not rest[0].startswith("-"):
             value = rest.pop(0)
-        found.setdefault(name, []).append(value if sign or value else "true")
-    return found
+        flags.setdefault(name, []).append(value if sign or value else "true")
+    return flags
 
 
 def serve_arguments(given: dict[str, list[str]]) -> tuple[list[str], list[str]]:

@@ -103,14 +103,14 @@ def _schema(options: argparse.Namespace, obj: Object) -> Object | None:
     """Return the schema of the object. Raises CannotCheck."""
     if options.schema is None:
         return None
-    given = _read_document(options.schema)
-    if "kind" not in given and "apiVersion" not in given:
-        return given
-    spec = given.get("spec")
-    if given.get("kind") != "CustomResourceDefinition" or not isinstance(spec, dict):
+    document = _read_document(options.schema)
+    if "kind" not in document and "apiVersion" not in document:
+        return document
+    spec = document.get("spec")
+    if document.get("kind") != "CustomResourceDefinition" or not isinstance(spec, dict):
         raise CannotCheck(f"{options.schema}: neither a CustomResourceDefinition nor an openAPIV3Schema")
     wanted = options.version or str(obj.get("apiVersion") or "").rpartition("/")[2]
-    versions = [one for one in spec.get("versions") or () if one.get("name") == wanted]
+    versions = [version for version in spec.get("versions") or () if version.get("name") == wanted]
     if not versions:
         raise CannotCheck(f"{options.schema}: the definition has no version {wanted}; name one with --version")
     schema: Object | None = (versions[0].get("schema") or {}).get("openAPIV3Schema")

@@ -30,15 +30,15 @@ def read_definitions(options: argparse.Namespace) -> list[Object]:
     remote = options.context is not None or options.kubeconfig is not None
     if not options.paths and not remote:
         raise CannotCheck("name files with definitions, or a server with --context or --kubeconfig")
-    found = list(run.read_definitions(find_sources(options.paths))) if options.paths else []
+    definitions = list(run.read_definitions(find_sources(options.paths))) if options.paths else []
     if remote:
         from podless.check.remote import fetch_definitions
 
-        found += fetch_definitions(options.kubeconfig, options.context or "")
-    if not found:
+        definitions += fetch_definitions(options.kubeconfig, options.context or "")
+    if not definitions:
         places = ", ".join(options.paths) or "the server"
         raise CannotCheck(f"{places}: no CustomResourceDefinition found")
-    return found
+    return definitions
 
 
 def write_files(folder: Path, files: Mapping[str, str], beside: Sequence[str] = ()) -> None:

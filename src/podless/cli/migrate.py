@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     return asyncio.run(_migrate(access, options.names))
 
 
-async def _migrate(access: configs.Access, names: list[str]) -> int:
+async def _migrate(access: configs.ClusterAccess, names: list[str]) -> int:
     progress = Progress(sys.stdout)
     code = 0
     async with RemoteCluster(access, f"podless-migrate/{__version__}") as cluster:

@@ -19,10 +19,12 @@ class DefaultsFormatter(argparse.ArgumentDefaultsHelpFormatter):
     """Adds the default to the help of each option, unless the text mentions it."""
 
     def _get_help_string(self, action: argparse.Action) -> str | None:
-        told = (action.help or "").removesuffix(" (default: %(default)s)")  # Python before 3.13 adds this to flags
-        if _DEFAULT.search(told) or action.default in (None, "", False, [], argparse.SUPPRESS):
-            return told
-        return f"{told} (default: on)" if action.default is True else f"{told} (default: %(default)s)"
+        help_string = (action.help or "").removesuffix(
+            " (default: %(default)s)"
+        )  # Python before 3.13 adds this to flags
+        if _DEFAULT.search(help_string) or action.default in (None, "", False, [], argparse.SUPPRESS):
+            return help_string
+        return f"{help_string} (default: on)" if action.default is True else f"{help_string} (default: %(default)s)"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -34,7 +36,7 @@ def add_section(group: Any, of: type, prefix: str) -> None:
     """Add the options of one section to another command. Options that only servers use are hidden."""
     for name, default, told in declared_options(of):
         assert isinstance(told, Option)
-        _add_one(group, f"{prefix}{name}", default, replace(told, help=argparse.SUPPRESS) if told.serving else told)
+        _add_one(group, f"{prefix}{name}", default, replace(told, help=argparse.SUPPRESS) if told.server_only else told)
 
 
 def add_some(parser: argparse.ArgumentParser, names: Collection[str]) -> None:
@@ -59,7 +61,7 @@ def chaos_notice(seed: int) -> str:
 def _add(parser: argparse.ArgumentParser, group: Any, of: type, prefix: str) -> None:
     for name, default, told in _ordered(of):
         if isinstance(told, Section):
-            inner = parser.add_argument_group(told.title, told.about or None)
+            inner = parser.add_argument_group(told.title, told.description or None)
             _add(parser, inner, told.of, f"{prefix}{name}.")
         elif told.flag:
             _add_one(group, f"{prefix}{name}", default, told)
@@ -71,40 +73,40 @@ def _ordered(of: type) -> list[tuple[str, Any, Option | Section]]:
     return sorted(declared_options(of), key=lambda each: (isinstance(each[2], Section), each[0] not in own))
 
 
-def _add_one(group: Any, dest: str, default: Any, told: Option) -> None:
-    if told.values is not None:
-        plain = told.values[1] is None and told.values[0] is False
+def _add_one(group: Any, dest: str, default: Any, option: Option) -> None:
+    if option.values is not None:
+        plain = option.values[1] is None and option.values[0] is False
         if plain:
-            group.add_argument(told.flag, dest=dest, action="store_true", help=told.help)
+            group.add_argument(option.flag, dest=dest, action="store_true", help=option.help)
         else:
-            on = default == told.values[0]
+            on = default == option.values[0]
             action = argparse.BooleanOptionalAction
-            flags = (told.short, told.flag) if told.short else (told.flag,)
-            group.add_argument(*flags, dest=dest, action=action, default=on, help=told.help)
+            flags = (option.letter, option.flag) if option.letter else (option.flag,)
+            group.add_argument(*flags, dest=dest, action=action, default=on, help=option.help)
         return
-    more: dict[str, Any] = {"dest": dest, "type": as_type(told.parse), "help": told.help}
-    if told.choices:
-        more["choices"] = told.choices
+    more: dict[str, Any] = {"dest": dest, "type": as_type(option.parse), "help": option.help}
+    if option.choices:
+        more["choices"] = option.choices
     else:
-        more["metavar"] = told.metavar
-    if told.many is not None:
-        group.add_argument(told.flag, action="append", default=[], **more)
+        more["metavar"] = option.metavar
+    if option.combine is not None:
+        group.add_argument(option.flag, action="append", default=[], **more)
         return
-    more["default"] = _default(default, told)
-    if told.alone is not None:
-        more |= {"nargs": "?", "const": told.alone, "metavar": told.metavar}
-    if told.without is None:
-        group.add_argument(told.flag, **more)
+    more["default"] = _default(default, option)
+    if option.bare_value is not None:
+        more |= {"nargs": "?", "const": option.bare_value, "metavar": option.metavar}
+    if option.unset_flag is None:
+        group.add_argument(option.flag, **more)
         return
     either = group.add_mutually_exclusive_group()
-    either.add_argument(told.flag, **more)
-    flag, about = told.without
+    either.add_argument(option.flag, **more)
+    flag, about = option.unset_flag
     either.add_argument(flag, dest=dest, action="store_const", const=None, default=argparse.SUPPRESS, help=about)
 
 
-def _default(default: Any, told: Option) -> Any:
-    if told.default is not None:
-        return told.default
+def _default(default: Any, option: Option) -> Any:
+    if option.default is not None:
+        return option.default
     return None if default is MISSING else default
 
 
@@ -124,7 +126,7 @@ def _read_fields(given: dict[str, Any], of: type, prefix: str) -> Any:
     for name, _, told in declared_options(of):
         dest = f"{prefix}{name}"
         if isinstance(told, Section):
-            if not told.given or any(given[f"{dest}.{each}"] for each in told.given):
+            if not told.any_of or any(given[f"{dest}.{each}"] for each in told.any_of):
                 found[name] = _read_fields(given, told.of, f"{dest}.")
             else:
                 _refuse_alone(given, told, f"{dest}.")
@@ -136,17 +138,17 @@ def _read_fields(given: dict[str, Any], of: type, prefix: str) -> Any:
 def _refuse_alone(given: dict[str, Any], section: Section, prefix: str) -> None:
     """Raise StartError for an option whose section requires another option."""
     known = [(name, default, told) for name, default, told in declared_options(section.of) if isinstance(told, Option)]
-    needed = next(told.flag for name, _, told in known if name in section.given)
+    needed = next(told.flag for name, _, told in known if name in section.any_of)
     for name, default, told in known:
         plain = _default(default, told)
         usual = told.parse(plain) if isinstance(plain, str) else plain
-        if told.flag and name not in section.given and given[f"{prefix}{name}"] not in (usual, [], None):
+        if told.flag and name not in section.any_of and given[f"{prefix}{name}"] not in (usual, [], None):
             raise StartError(f"{told.flag} requires {needed}")
 
 
-def _value(given: Any, told: Option) -> Any:
-    if told.values is not None:
-        if told.values[1] is None and told.values[0] is False:
-            return not given
-        return told.values[0] if given else told.values[1]
-    return told.many(given) if told.many is not None else given
+def _value(value: Any, option: Option) -> Any:
+    if option.values is not None:
+        if option.values[1] is None and option.values[0] is False:
+            return not value
+        return option.values[0] if value else option.values[1]
+    return option.combine(value) if option.combine is not None else value

@@ -13,7 +13,7 @@ from podless.cli.engine import DATABASE
 from podless.cluster import make_store
 from podless.history.moments import find_revision
 from podless.settings import ClusterSettings
-from podless.store import Compacted, InUse, Store, StoreError
+from podless.store import HistoryCompacted, Store, StoreError, StoreInUse
 from podless.store.engines import ENGINES
 from podless.store.sqlite.copying import copy_state
 
@@ -35,11 +35,11 @@ def settle_past(settings: Settings, at: str, folder: Path) -> Settings:
         raise StartError(f"{source / DATABASE}: no such database")
     try:
         asyncio.run(_copy(make_store(settings, source / DATABASE, compacting=False), at, folder / DATABASE))
-    except InUse:
+    except StoreInUse:
         raise StartError(
             f"{source}: another server uses this folder; run podless backup --at {at}, and restore that elsewhere"
         ) from None
-    except Compacted as error:
+    except HistoryCompacted as error:
         where = settings.store if shared else source
         raise StartError(
             f"{where}: the history has no state at {at}: the oldest one is revision {error.revision}"

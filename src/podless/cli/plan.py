@@ -30,7 +30,7 @@ from podless.runtime.files import describe_fault
 from podless.runtime.gcpause import pause_gc
 from podless.runtime.option import StartError
 from podless.settings import parse_service
-from podless.store import Compacted, StoreError
+from podless.store import HistoryCompacted, StoreError
 
 _LOOK = 0.5  # seconds between two checks of the files
 _DESCRIPTION = (
@@ -235,7 +235,7 @@ async def _choose_source(options: argparse.Namespace, scratch: Path) -> PlanSour
 
         try:
             await save_state(database, options.at, scratch)
-        except Compacted as error:
+        except HistoryCompacted as error:
             raise CannotPlan(
                 f"{options.dump}: the history has no state at {options.at}: the oldest one is revision {error.revision}"
             ) from None

@@ -40,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-async def _ask(access: configs.Access) -> dict[str, Any]:
+async def _ask(access: configs.ClusterAccess) -> dict[str, Any]:
     async with RemoteCluster(access, f"podless-status/{__version__}") as cluster:
         return await cluster.send("GET", "/podless/status")
 

@@ -50,11 +50,11 @@ def run(given: argparse.Namespace) -> int:
         return 0
     if not given.paths:
         raise CannotCheck("name the suites, or a definition with --init")
-    found = find_sources(given.paths)
-    report = suites.run_suites(found, options.read_some(given, _OPTIONS))
+    sources = find_sources(given.paths)
+    report = suites.run_suites(sources, options.read_some(given, _OPTIONS))
     if not report.objects and not report.errors:
         raise CannotCheck(f"{', '.join(given.paths)}: no tests found")
-    texts = {source.name: source.read for source in found}
+    texts = {source.name: source.read for source in sources}
     if given.output != "text":
         print(render_report(report, given.output, lambda name: texts[name]()), end="")
         return 1 if report.errors else 0

@@ -76,7 +76,7 @@ class Client:
 
     async def get(self, cls: type[R], name: str, *, namespace: str | None = None) -> R:
         """Return an object. Raises Refused with code 404 if it does not exist."""
-        return cls.from_dict(await self._transport.send("GET", self._path(cls, name, namespace)))
+        return cls.from_dict(await self._transport.send("GET", self._build_path(cls, name, namespace)))
 
     async def list(
         self,
@@ -88,12 +88,12 @@ class Client:
         fields: str = "",
     ) -> builtins.list[R]:
         """Return all objects of a class, page by page. labels, fields: selectors. everywhere: all namespaces."""
-        return (await self._list(cls, namespace, everywhere, _selectors(labels, fields)))[0]
+        return (await self._list(cls, namespace, everywhere, _query_selectors(labels, fields)))[0]
 
     async def _list(
         self, cls: type[R], namespace: str | None, everywhere: bool, query: Mapping[str, str]
     ) -> tuple[builtins.list[R], str]:
-        path = self._path(cls, "", namespace, everywhere=everywhere)
+        path = self._build_path(cls, "", namespace, all_namespaces=everywhere)
         found: builtins.list[R] = []
         token = ""
         while True:
@@ -133,7 +133,7 @@ class Client:
 
     async def delete(self, cls: type[R], name: str, *, namespace: str | None = None) -> None:
         """Delete an object; finalizers can delay that. Raises Refused with code 404 if it does not exist."""
-        await self._transport.send("DELETE", self._path(cls, name, namespace))
+        await self._transport.send("DELETE", self._build_path(cls, name, namespace))
 
     async def watch(
         self,
@@ -149,27 +149,27 @@ class Client:
         A watch that ends resumes at its last revision. If the server has forgotten that revision, the client lists all
         objects again and yields the differences: no change is lost, but several can appear as one.
         """
-        path = self._path(cls, "", namespace, everywhere=everywhere)
-        query = _selectors(labels, fields)
+        path = self._build_path(cls, "", namespace, all_namespaces=everywhere)
+        query = _query_selectors(labels, fields)
         known: dict[tuple[str, str], R] = {}
         revision, rest = "", _REST
         while True:
             if not revision:
                 found, revision = await self._list(cls, namespace, everywhere, query)
-                for event in _differences(known, found):
+                for event in _find_differences(known, found):
                     yield event
             parameters = {**query, "watch": "true", "resourceVersion": revision, "allowWatchBookmarks": "true"}
             try:
-                async for event_type, document in self._follow(f"{path}?{urlencode(parameters)}"):
+                async for event_type, document in self._follow_watch(f"{path}?{urlencode(parameters)}"):
                     rest = _REST
                     revision = document["metadata"]["resourceVersion"]
                     if event_type == "BOOKMARK":
                         continue
                     obj = cls.from_dict(document)
                     if event_type == "DELETED":
-                        known.pop(_key(document), None)
+                        known.pop(_object_key(document), None)
                     else:
-                        known[_key(document)] = obj
+                        known[_object_key(document)] = obj
                     yield Event(event_type, obj)
             except RemoteGone:
                 revision = ""
@@ -181,7 +181,7 @@ class Client:
             await asyncio.sleep(rest)
             rest = min(rest * 2, _REST_MOST)
 
-    async def _follow(self, path: str) -> AsyncIterator[tuple[str, Object]]:
+    async def _follow_watch(self, path: str) -> AsyncIterator[tuple[str, Object]]:
         """Yield type and object of a watch's events, until the watch ends. Raises RemoteGone if it must list again."""
         async for event in self._transport.watch(path):
             if event["type"] == "ERROR":
@@ -211,34 +211,36 @@ class Client:
         name = metadata.get("name") or ""
         if named and not name:
             raise ValueError(f"{type(obj).__name__}: metadata.name is missing")
-        path = self._path(type(obj), name if named else "", metadata.get("namespace"))
+        path = self._build_path(type(obj), name if named else "", metadata.get("namespace"))
         return f"{path}/{subresource}" if subresource else path
 
-    def _path(self, cls: type[Resource], name: str, namespace: str | None, *, everywhere: bool = False) -> str:
+    def _build_path(
+        self, cls: type[Resource], name: str, namespace: str | None, *, all_namespaces: bool = False
+    ) -> str:
         kind = read_kind(cls)
         parts = ["apis" if kind.group else "api", kind.api_version]
-        if kind.given["scope"] == "Namespaced" and not everywhere:
+        if kind.given["scope"] == "Namespaced" and not all_namespaces:
             parts += ["namespaces", quote(namespace or self.namespace)]
         return "/" + "/".join([*parts, kind.given["names"]["plural"], *([quote(name)] if name else [])])
 
 
-def _selectors(labels: str, fields: str) -> dict[str, str]:
+def _query_selectors(labels: str, fields: str) -> dict[str, str]:
     return {key: text for key, text in (("labelSelector", labels), ("fieldSelector", fields)) if text}
 
 
-def _key(obj: Object) -> tuple[str, str]:
+def _object_key(obj: Object) -> tuple[str, str]:
     metadata = obj["metadata"]
     return metadata.get("namespace") or "", metadata["name"]
 
 
-def _differences(known: dict[tuple[str, str], R], found: list[R]) -> list[Event[R]]:
-    """Yield the changes since `known`, and update it."""
+def _find_differences(objects: dict[tuple[str, str], R], current: list[R]) -> list[Event[R]]:
+    """Yield the changes since `objects`, and update it."""
     events: list[Event[R]] = []
-    now = {_key(obj.to_dict()): obj for obj in found}
-    events += [Event("DELETED", known.pop(key)) for key in [*known] if key not in now]
+    now = {_object_key(obj.to_dict()): obj for obj in current}
+    events += [Event("DELETED", objects.pop(key)) for key in [*objects] if key not in now]
     for key, obj in now.items():
-        before = known.get(key)
+        before = objects.get(key)
         if before is None or before.to_dict()["metadata"] != obj.to_dict()["metadata"]:
             events.append(Event("MODIFIED" if before is not None else "ADDED", obj))
-        known[key] = obj
+        objects[key] = obj
     return events

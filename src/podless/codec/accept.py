@@ -40,14 +40,14 @@ def parse_accept(accept: str) -> list[MediaRange]:
     return _inserted(found) if len(found) <= _FEW and len(parts) <= _MANY else sorted(found, key=_rank)
 
 
-def _inserted(found: list[MediaRange]) -> list[MediaRange]:
+def _inserted(media_ranges: list[MediaRange]) -> list[MediaRange]:
     """Sort by insertion, as apimachinery does. The order is not transitive, so other sorts give other results."""
-    for last in range(1, len(found)):
+    for last in range(1, len(media_ranges)):
         at = last
-        while at and _before(found[at], found[at - 1]):
-            found[at], found[at - 1] = found[at - 1], found[at]
+        while at and _before(media_ranges[at], media_ranges[at - 1]):
+            media_ranges[at], media_ranges[at - 1] = media_ranges[at - 1], media_ranges[at]
             at -= 1
-    return found
+    return media_ranges
 
 
 def _rank(clause: MediaRange) -> tuple[float, bool, bool]:

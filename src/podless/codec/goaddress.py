@@ -38,7 +38,7 @@ def _check_address(text: str) -> None:
 def _octets(text: str) -> None:
     """Check four decimal numbers separated by dots."""
     value, digits, count = 0, 0, 0
-    for place, char in enumerate(text):
+    for index, char in enumerate(text):
         if "0" <= char <= "9":
             if digits == 1 and value == 0:
                 raise _BadAddress("IPv4 field has octet with leading zero")
@@ -46,13 +46,13 @@ def _octets(text: str) -> None:
             if value > 255:
                 raise _BadAddress("IPv4 field has value >255")
         elif char == ".":
-            if place in (0, len(text) - 1) or text[place - 1] == ".":
-                raise _BadAddress("IPv4 field must have at least one digit", text[place:])
+            if index in (0, len(text) - 1) or text[index - 1] == ".":
+                raise _BadAddress("IPv4 field must have at least one digit", text[index:])
             if count == 3:
                 raise _BadAddress("IPv4 address too long")
             value, digits, count = 0, 0, count + 1
         else:
-            raise _BadAddress("unexpected character", text[place:])
+            raise _BadAddress("unexpected character", text[index:])
     if count < 3:
         raise _BadAddress("IPv4 address too short")
 

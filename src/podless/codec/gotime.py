@@ -121,17 +121,17 @@ class _TimeReader:
         head, self.rest = self.rest[:size], self.rest[size:]
         return _int(head, size)
 
-    def ranged(self, name: str, fixed: bool, least: int, most: int) -> int:
+    def ranged(self, name: str, fixed: bool, minimum: int, maximum: int) -> int:
         value = self.number(fixed)
-        if not least <= value <= most:
+        if not minimum <= value <= maximum:
             raise _OutOfRange(name)
         return value
 
     def second(self) -> int:
         value = self.ranged("second", True, 0, 59)
-        found = re.match(r"[.,][0-9]+", self.rest)
-        if found and not self.digits:
-            self.fraction(len(found.group()))
+        match = re.match(r"[.,][0-9]+", self.rest)
+        if match and not self.digits:
+            self.fraction(len(match.group()))
         return value
 
     def fraction(self, size: int) -> int:

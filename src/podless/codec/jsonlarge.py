@@ -137,7 +137,7 @@ def find_repeats(raw: bytes) -> list[str]:
 
 def _paths(value: Any, kept: dict[int, tuple[Any, list[tuple[str, Any]]]]) -> list[str]:
     """Return the paths of duplicate keys in the kept objects. A path is built only if it is reported."""
-    found: list[str] = []
+    results: list[str] = []
     room = _ROOM
     places: dict[tuple[int, str | int], int] = {}
     above: list[tuple[int, str | int]] = [(-1, "")]  # the parent's place and the step, by place
@@ -154,7 +154,7 @@ def _paths(value: Any, kept: dict[int, tuple[Any, list[tuple[str, Any]]]]) -> li
             left.append((place, iter(items), None if repeated is None else set()))
 
     enter(value, 0)
-    while left and len(found) < _MANY and room > 0:
+    while left and len(results) < _MANY and room > 0:
         place, rest, seen = left[-1]
         charge(1)
         entry = next(rest, None)
@@ -165,8 +165,8 @@ def _paths(value: Any, kept: dict[int, tuple[Any, list[tuple[str, Any]]]]) -> li
         if seen is not None:
             if key in seen and (place, key) not in told:
                 told.add((place, key))
-                found.append(_path(above, place, key))
-                room -= len(found[-1])
+                results.append(_path(above, place, key))
+                room -= len(results[-1])
             seen.add(key)
         if item.__class__ is list or item.__class__ is dict:
             inner = places.get((place, key))
@@ -174,13 +174,13 @@ def _paths(value: Any, kept: dict[int, tuple[Any, list[tuple[str, Any]]]]) -> li
                 inner = places[place, key] = len(above)
                 above.append((place, key))
             enter(item, inner)
-    return found
+    return results
 
 
-def _path(above: list[tuple[int, str | int]], place: int, key: str) -> str:
+def _path(above: list[tuple[int, str | int]], index: int, key: str) -> str:
     steps: list[str | int] = [key]
-    while place:
-        place, step = above[place]
+    while index:
+        index, step = above[index]
         steps.append(step)
     while len(steps) > 1 and steps[-1] == "":  # no dot before the first name
         steps.pop()

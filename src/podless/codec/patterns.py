@@ -44,7 +44,7 @@ class PatternTooLarge(PatternFault):
 
 def compile_pattern(pattern: str, options: Any) -> Any:
     """Compile a pattern, unless that would take too long. Raises PatternFault."""
-    if patternprice.price_pattern(pattern) > patternprice.MOST:
+    if patternprice.price_pattern(pattern) > patternprice.MAX_PRICE:
         raise PatternTooLarge(pattern)
     return parse_pattern(pattern, options)
 

@@ -82,28 +82,28 @@ def locate_yaml(raw: bytes) -> Iterator[Located]:
         yield found
 
 
-def _walk(node: YAMLNode, path: Path, found: Located) -> None:
+def _walk(node: YAMLNode, path: Path, located: Located) -> None:
     """Record the positions of a decoded node, and of everything in it."""
-    found.values[path] = _position(node)
+    located.values[path] = _position(node)
     target = node.alias if node.alias is not None else node
     if target.kind == "sequence":
         for index, item in enumerate(target.children):
-            _walk(item, (*path, index), found)
+            _walk(item, (*path, index), located)
     elif target.kind == "mapping":
-        _entries(target, path, found)
+        _entries(target, path, located)
 
 
-def _entries(node: YAMLNode, path: Path, found: Located) -> None:
+def _entries(node: YAMLNode, path: Path, located: Located) -> None:
     children = iter(node.children)
     for key, item in zip(children, children, strict=True):
         if key.value == "<<" and key.kind == "scalar" and (key.plain or key.tag == "merge"):
             for source in reversed(item.children) if item.kind == "sequence" else [item]:
-                _entries(source.alias if source.alias is not None else source, path, found)
+                _entries(source.alias if source.alias is not None else source, path, located)
             continue
         named = key.alias if key.alias is not None else key
         inner = (*path, key_text(read_scalar(named.value, named.tag, named.plain), None))
-        found.keys[inner] = _position(key)
-        _walk(item, inner, found)
+        located.keys[inner] = _position(key)
+        _walk(item, inner, located)
 
 
 def _position(node: YAMLNode) -> Position:

@@ -22,9 +22,9 @@ class _Number(float):
     """A number that is printed as it was sent."""
 
     def __new__(cls, literal: str) -> _Number:
-        made = super().__new__(cls, literal)
-        made.literal = literal
-        return made
+        result = super().__new__(cls, literal)
+        result.literal = literal
+        return result
 
     literal: str
 
@@ -59,9 +59,9 @@ def as_sent(value: Any, floats: Floats) -> Iterator[None]:
 
 def copy_as_sent(value: Any, floats: Floats) -> Any:
     """Return a copy with floats where the client sent floats, as in `as_sent`."""
-    made = serializer.copy_value(value)
-    release_parts(_send(made, floats))
-    return made
+    result = serializer.copy_value(value)
+    release_parts(_send(result, floats))
+    return result
 
 
 def _send(value: Any, floats: Floats) -> list[tuple[Any, Any, Any]]:

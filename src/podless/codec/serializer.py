@@ -243,13 +243,13 @@ class ParsedYAML(_Parsed[tuple[Any, list[str]]]):
     @classmethod
     def parse(cls, raw: bytes) -> ParsedYAML:
         """Parse a text. Its error is raised when it is decoded."""
-        made = cls(raw)
+        result = cls(raw)
         found: list[str] = []
         try:
-            made.outcome = decode_yaml(raw, found), found
+            result.outcome = decode_yaml(raw, found), found
         except YAMLError as error:
-            made.outcome = error
-        return made
+            result.outcome = error
+        return result
 
 
 class ParsedJSON(_Parsed[tuple[Any, list[str], Floats]]):
@@ -264,23 +264,23 @@ class ParsedJSON(_Parsed[tuple[Any, list[str], Floats]]):
 
     def take_value(self) -> tuple[Any, list[str], Floats] | None:
         """Copy in Python, so that other threads can run meanwhile."""
-        found = super().take_value()
-        if found is None or not self.kept:
-            return found
-        self.outcome = found
-        return _copied(found[0]), found[1], found[2]
+        result = super().take_value()
+        if result is None or not self.kept:
+            return result
+        self.outcome = result
+        return _copied(result[0]), result[1], result[2]
 
     @classmethod
     def parse(cls, raw: bytes) -> ParsedJSON:
         """Parse a text. Its error is raised when it is decoded."""
-        made = cls(raw)
+        result = cls(raw)
         found: list[str] = []
         floats: Floats = []
         try:
-            made.outcome = decode_json(raw, found, floats), found, floats
+            result.outcome = decode_json(raw, found, floats), found, floats
         except JSONError as error:
-            made.outcome = error
-        return made
+            result.outcome = error
+        return result
 
 
 def strict_text(findings: list[str]) -> str:
@@ -330,7 +330,7 @@ def encode_sorted(value: Any) -> bytes:
 
 def _narrow(value: Any) -> Any:
     """Return a value with its large maps encoded in parts; the same value if it has none."""
-    made = value
+    result = value
     if value.__class__ in _HOLDERS:
         charge(len(value))
     if value.__class__ is dict:
@@ -338,14 +338,14 @@ def _narrow(value: Any) -> Any:
             return orjson.Fragment(_wide(value))
         for key, item in value.items():
             if item.__class__ in _HOLDERS and (new := _narrow(item)) is not item:
-                made = {**value} if made is value else made
-                made[key] = new
+                result = {**value} if result is value else result
+                result[key] = new
     elif value.__class__ is list:
-        for place, item in enumerate(value):
+        for index, item in enumerate(value):
             if item.__class__ in _HOLDERS and (new := _narrow(item)) is not item:
-                made = [*value] if made is value else made
-                made[place] = new
-    return made
+                result = [*value] if result is value else result
+                result[index] = new
+    return result
 
 
 def _wide(value: dict[str, Any]) -> bytes:
@@ -373,11 +373,11 @@ def has_nulls(value: Any) -> bool:
 
 def _encode(value: Any, option: int) -> bytes:
     try:
-        made = orjson.dumps(value, option=option)
+        result = orjson.dumps(value, option=option)
         # orjson uses exponents from 1e16 on and at 1e-6, Go does not
-        if (b"e-6" in made or (_PLUS in made and _exponent(made))) and _EXPONENT.search(made):
-            made = orjson.dumps(_shown(value), option=option)
-        return made
+        if (b"e-6" in result or (_PLUS in result and _exponent(result))) and _EXPONENT.search(result):
+            result = orjson.dumps(_shown(value), option=option)
+        return result
     except TypeError:
         pass
     try:

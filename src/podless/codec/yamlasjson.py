@@ -28,6 +28,6 @@ def read_yaml_as_json(raw: bytes) -> serializer.ParsedYAML | None:
     value = decode_object(raw)
     if value is None:
         return None
-    made = serializer.ParsedYAML(raw)
-    made.outcome = value, []
-    return made
+    yaml = serializer.ParsedYAML(raw)
+    yaml.outcome = value, []
+    return yaml

@@ -81,21 +81,21 @@ class YAMLDecoder:
         self.visit()
         kind = node.kind
         if kind == "scalar":
-            found = read_scalar(node.value, node.tag, node.plain)
-            if found.__class__ is float and not math.isfinite(found):
+            scalar = read_scalar(node.value, node.tag, node.plain)
+            if scalar.__class__ is float and not math.isfinite(scalar):
                 self.odd = True
-                return found
-            return settle_scalar(found)
+                return scalar
+            return settle_scalar(scalar)
         self.enter()
         if kind == "sequence":
             charge(len(node.children))
-            made: Any = [self.value(child) for child in node.children]
+            result: Any = [self.value(child) for child in node.children]
         elif kind == "mapping":
-            made = self.mapping(node)
+            result = self.mapping(node)
         else:
-            made = self.aliased(node)
+            result = self.aliased(node)
         self.depth -= 1
-        return made
+        return result
 
     def enter(self) -> None:
         """Go one level down. Raises YAMLError if there are too many."""
@@ -183,23 +183,23 @@ class YAMLDecoder:
 
     def mapping(self, node: YAMLNode) -> dict[str, Any]:
         """Return the value of a mapping, sorted by keys. The last value of a duplicate key counts; it is recorded."""
-        made: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         keys: dict[Any, Any] = {}
         charge(len(node.children))
         children = iter(node.children)
         for key, item in zip(children, children, strict=True):
             if _merges(key):
                 for entry in self.merged_entries(item):
-                    self.put_entry(entry, made, keys)
+                    self.put_entry(entry, result, keys)
                 continue
             typed = self.key(key)
             value = self.value(item)
             if typed.__class__ is str and typed not in keys:
-                made[typed] = value
+                result[typed] = value
                 keys[typed] = typed
             else:
-                self.put_entry(_Entry(typed, item.mark.line, value), made, keys)
-        return made if self.odd else sort_keys(made)  # keys without a JSON form have no order
+                self.put_entry(_Entry(typed, item.mark.line, value), result, keys)
+        return result if self.odd else sort_keys(result)  # keys without a JSON form have no order
 
     def key_text(self, typed: Any, value: Any) -> Any:
         """Return a key in JSON; in a tuple if it has no JSON form, which is reported at the end."""

@@ -109,8 +109,8 @@ class _TextCache:
         try:
             return self.keys[text]
         except KeyError:
-            found = self.keys[text] = _key(text)
-            return found
+            result = self.keys[text] = _key(text)
+            return result
 
     def scalar(self, value: Any, column: int, indent: int) -> str:
         if value.__class__ is not str:

@@ -54,10 +54,10 @@ def pack_bytes(body: bytes) -> bytes:
 
 def list_assets() -> dict[str, Asset]:
     """Return the files of the page by their path in the folder. "" is the page itself."""
-    found = {}
+    assets = {}
     for file in sorted(FOLDER.rglob("*")):
         media = _MEDIA.get(file.suffix)
         if media is not None:
             name = file.relative_to(FOLDER).as_posix()
-            found["" if name == INDEX else name] = Asset(file, media, name.startswith(HASHED))
-    return found
+            assets["" if name == INDEX else name] = Asset(file, media, name.startswith(HASHED))
+    return assets

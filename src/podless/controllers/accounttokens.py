@@ -43,7 +43,7 @@ class AccountTokens(Controller):
         self._of: dict[str, set[str]] = {}  # keys of Secrets by the key of their account
 
     async def begin(self) -> None:
-        for collection, handler in ((self._secrets, self._changed), (self._accounts, self._moved)):
+        for collection, handler in ((self._secrets, self._handle_secrets), (self._accounts, self._handle_accounts)):
             await collection.load()
             self.leave.append(collection.add_event_handler(handler))
         for entry in self._secrets.entries_under(SECRETS.prefix)[0]:
@@ -55,14 +55,14 @@ class AccountTokens(Controller):
         return (SECRETS, SERVICE_ACCOUNTS)
 
     def _queue_account(self, entry: Entry) -> None:
-        account = _account(entry)
+        account = _account_key(entry)
         if account is not None:
             self._of.setdefault(account, set()).add(entry.key)
             self.queue.add(entry.key)
 
-    def _changed(self, events: Sequence[CacheEvent]) -> None:
+    def _handle_secrets(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
-            if event.before is not None and (account := _account(event.before)) is not None:
+            if event.before is not None and (account := _account_key(event.before)) is not None:
                 held = self._of.get(account, set())
                 held.discard(event.key)
                 if not held:
@@ -70,7 +70,7 @@ class AccountTokens(Controller):
             if event.after is not None:
                 self._queue_account(event.after)
 
-    def _moved(self, events: Sequence[CacheEvent]) -> None:
+    def _handle_accounts(self, events: Sequence[CacheEvent]) -> None:
         """Reconcile the Secrets of accounts that were created or deleted."""
         for event in events:
             if event.before is None or event.after is None:
@@ -82,19 +82,19 @@ class AccountTokens(Controller):
 
     async def reconcile(self, key: str) -> None:
         entry = self._secrets.get(key)
-        if entry is None or entry.terminating or (place := _account(entry)) is None:
+        if entry is None or entry.terminating or (place := _account_key(entry)) is None:
             return
         account = self._accounts.get(place)
         uid = account.decode()["metadata"].get("uid", "") if account is not None else ""
         given = entry.decode()["metadata"]["annotations"].get(ACCOUNT_UID)
         if account is not None and given in (None, "", uid):
             await amend_object(
-                self.api, SECRETS, key, partial(self._filled, BoundObject(account.name, uid)), hooks=False
+                self.api, SECRETS, key, partial(self._fill_secret, BoundObject(account.name, uid)), hooks=False
             )
         elif self._collect:
             await delete_all(self.api, SECRETS, [entry])
 
-    def _filled(self, account: BoundObject, obj: Object) -> Object:
+    def _fill_secret(self, account: BoundObject, obj: Object) -> Object:
         """Return the Secret with its token, annotations and other data."""
         metadata, data = obj["metadata"], obj.get("data") or {}
         wanted = dict(data)
@@ -114,7 +114,7 @@ class AccountTokens(Controller):
         return changed
 
 
-def _account(entry: Entry) -> str | None:
+def _account_key(entry: Entry) -> str | None:
     """Return the key of the Secret's account; None for Secrets of other types."""
     if _MARK not in entry.body:
         return None

@@ -18,7 +18,7 @@ from podless.controllers.apiservices import MANAGED
 from podless.controllers.controller import Controller
 from podless.controllers.write import SELF, report_status
 from podless.kinds.kind import Kind
-from podless.kinds.registry import Announced
+from podless.kinds.registry import AnnouncedVersion
 from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
 
@@ -26,7 +26,7 @@ _ALL = "all"
 _OF_SERVICE = "kubernetes.io/service-name"
 
 
-class Registration(Controller):
+class APIServiceRegistration(Controller):
     """Updates the registry with clients' APIServices. Every server does so for itself."""
 
     name = "poststarthook/apiservice-registration-controller"
@@ -36,22 +36,22 @@ class Registration(Controller):
         super().__init__(api)
         self._kind = kind
         self._collection: WatchCache = api.collection(kind)
-        self._made: dict[str, Entry] = {}  # APIServices of clients, by key
+        self._client_services: dict[str, Entry] = {}  # APIServices of clients, by key
 
     async def begin(self) -> None:
         await self._collection.load()
         self.leave.append(self._collection.add_event_handler(self._note_events))
         for entry in self._collection.entries_under(self._kind.prefix)[0]:
             if MANAGED not in entry.labels:
-                self._made[entry.key] = entry
+                self._client_services[entry.key] = entry
         self.queue.add(_ALL)
         await self.reconcile_all()
 
     def _note_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
-            known = self._made.pop(event.key, None)
+            known = self._client_services.pop(event.key, None)
             if event.after is not None and MANAGED not in event.after.labels:
-                self._made[event.key] = known = event.after
+                self._client_services[event.key] = known = event.after
             if known is not None:
                 self.queue.add(_ALL)
 
@@ -64,14 +64,16 @@ class Registration(Controller):
 
     async def reconcile(self, key: str) -> None:
         announced = {}
-        for key in sorted(self._made):
-            spec = self._made[key].decode()["spec"]
-            found = Announced(spec["groupPriorityMinimum"], spec["versionPriority"], spec.get("service") is not None)
+        for key in sorted(self._client_services):
+            spec = self._client_services[key].decode()["spec"]
+            found = AnnouncedVersion(
+                spec["groupPriorityMinimum"], spec["versionPriority"], spec.get("service") is not None
+            )
             announced[spec.get("group", ""), spec.get("version", "")] = found
         self.api.registry.set_announced(announced)
 
 
-class Availability(Controller):
+class APIServiceAvailability(Controller):
     """Reports in the status of an APIService why its service is unavailable. Keys are those of APIServices."""
 
     name = "poststarthook/apiservice-status-remote-available-controller"
@@ -109,7 +111,7 @@ class Availability(Controller):
             if service in changed:
                 self.queue.add(key)
 
-    async def _follow(self) -> None:
+    async def _watch_services(self) -> None:
         """Watch Services and EndpointSlices as soon as an APIService has a service."""
         if not self._following:
             self._following = True
@@ -128,56 +130,59 @@ class Availability(Controller):
             self._remote.pop(key, None)
         else:
             self._remote[key] = service["namespace"], service["name"]
-            await self._follow()
+            await self._watch_services()
 
         def say(obj: Object) -> Object:
             if service is None:
                 set_local(obj)
             else:
-                set_available(obj, "False", *self._fault(spec))
+                set_available(obj, "False", *self._find_fault(spec))
             return obj
 
         await report_status(self.api, self._kind, key, say, SELF)
 
-    def _entries(self, kind: Kind, prefix: str) -> Sequence[Entry]:
+    def _list_entries(self, kind: Kind, prefix: str) -> Sequence[Entry]:
         served = self.api.registry.get(kind.group, kind.plural) is not None
         return self.api.collection(kind).entries_under(prefix)[0] if served else ()
 
-    def _fault(self, spec: Object) -> tuple[str, str]:
+    def _find_fault(self, spec: Object) -> tuple[str, str]:
         """Return reason and message if the service is unreachable; ("", "") if it is reachable."""
         namespace, name, port = (spec["service"][part] for part in ("namespace", "name", "port"))
         key = SERVICES.key(namespace, name)
-        there = {entry.key: entry for entry in self._entries(SERVICES, SERVICES.keys.scope(namespace))}
+        there = {entry.key: entry for entry in self._list_entries(SERVICES, SERVICES.keys.scope(namespace))}
         entry = there.get(key)
         if entry is None:
             return "ServiceNotFound", f'service/{name} in "{namespace}" is not present'
         service = entry.decode()["spec"]
-        if service.get("type") == "ClusterIP" and (fault := self._unready(service, namespace, name, port)):
+        if service.get("type") == "ClusterIP" and (fault := self._find_unready(service, namespace, name, port)):
             return fault
         host = service.get("externalName") or service.get("clusterIP") or ""
         address = f"https://{host}:{port}/apis/{spec['group']}/{spec['version']}"
         why = f'failing or missing response from {address}: Get "{address}": there is no network behind this server'
         return "FailedDiscoveryCheck", why
 
-    def _unready(self, service: Object, namespace: str, name: str, port: int) -> tuple[str, str] | None:
+    def _find_unready(self, service: Object, namespace: str, name: str, port: int) -> tuple[str, str] | None:
         """Return reason and message if a service with an address lacks a port or endpoints, None if it is available."""
         known = next((one for one in service.get("ports") or () if one["port"] == port), None)
         if known is None:
             return "ServicePortError", f'service/{name} in "{namespace}" is not listening on port {port}'
-        of_namespace = self._entries(ENDPOINT_SLICES, ENDPOINT_SLICES.keys.scope(namespace))
+        of_namespace = self._list_entries(ENDPOINT_SLICES, ENDPOINT_SLICES.keys.scope(namespace))
         slices = [entry.decode() for entry in of_namespace if entry.labels.get(_OF_SERVICE) == name]
         if not slices:
             return "EndpointsNotFound", f'cannot find endpointslices for service/{name} in "{namespace}"'
         called = known.get("name", "")
-        if not any(_ready(one, called) for one in slices):
+        if not any(_has_ready_address(one, called) for one in slices):
             where = f'endpointslices for service/{name} in "{namespace}"'
             return "MissingEndpoints", f'{where} have no addresses with port name "{called}"'
         return None
 
 
-def _ready(one: Object, called: str) -> bool:
+def _has_ready_address(endpoint_slice: Object, port_name: str) -> bool:
     """Return whether an EndpointSlice has a ready address with a port of this name."""
-    if all(port.get("name", "") != called for port in one.get("ports") or ()):
+    if all(port.get("name", "") != port_name for port in endpoint_slice.get("ports") or ()):
         return False
-    endpoints = one.get("endpoints") or ()
-    return any(each.get("addresses") and (each.get("conditions") or {}).get("ready") is not False for each in endpoints)
+    endpoints = endpoint_slice.get("endpoints") or ()
+    return any(
+        endpoint.get("addresses") and (endpoint.get("conditions") or {}).get("ready") is not False
+        for endpoint in endpoints
+    )

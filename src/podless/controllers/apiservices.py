@@ -25,7 +25,7 @@ _ALWAYS, _ONCE = "true", "onstart"  # always restored, or created at the start a
 _DELAY = 0.05  # seconds to collect changes
 
 
-class APIServices(Controller):
+class APIServiceController(Controller):
     """Creates and deletes APIServices as the registry changes. Keys are those of APIServices."""
 
     name = "autoregister-completion"
@@ -39,9 +39,9 @@ class APIServices(Controller):
     async def begin(self) -> None:
         await self._collection.load()
         registry = self.api.registry
-        self.leave.append(registry.follow_versions(lambda *served: self.queue.add(self._key(*served), _DELAY)))
+        self.leave.append(registry.follow_versions(lambda *served: self.queue.add(self._make_key(*served), _DELAY)))
         self.leave.append(self._collection.add_event_handler(self._note_events))
-        keys = [self._key(*served) for served in registry.group_versions()]
+        keys = [self._make_key(*served) for served in registry.group_versions()]
         for key in dict.fromkeys(
             [*keys, *(entry.key for entry in self._collection.entries_under(self._kind.prefix)[0])]
         ):
@@ -49,13 +49,13 @@ class APIServices(Controller):
         await self.reconcile_all()
         self._begun = True
 
-    def _key(self, group: str, version: str) -> str:
+    def _make_key(self, group: str, version: str) -> str:
         return self._kind.key("", f"{version}.{group}")
 
     def _note_events(self, events: Sequence[CacheEvent]) -> None:
         """Reconcile managed and deleted APIServices, to undo changes by clients."""
         for event in events:
-            if event.after is None or _held(event.after).managed:
+            if event.after is None or _parse_stored(event.after).managed:
                 self.queue.add(event.key, _DELAY)
 
     async def reconcile(self, key: str) -> None:
@@ -63,7 +63,7 @@ class APIServices(Controller):
         # the group apiregistration.k8s.io itself has no APIService
         kinds = self.api.registry.list_kinds_of(group, version) if group != self._kind.group else []
         entry = self._collection.get(key)
-        held = _held(entry) if entry is not None else None
+        held = _parse_stored(entry) if entry is not None else None
         if not kinds:
             if held is not None and held.managed:
                 await amend_object(self.api, self._kind, key, lambda _: None)
@@ -71,36 +71,36 @@ class APIServices(Controller):
         custom = kinds[-1].custom
         if self._begun and not custom:
             return
-        spec = _spec(group, version)
+        spec = _make_spec(group, version)
         if held is None:
-            await self._make(group, version, spec, custom)
+            await self._create_service(group, version, spec, custom)
         elif held.managed and held.spec != spec:
             await amend_object(self.api, self._kind, key, lambda obj: {**obj, "spec": spec})
 
-    async def _make(self, group: str, version: str, spec: Object, custom: bool) -> None:
+    async def _create_service(self, group: str, version: str, spec: Object, custom: bool) -> None:
         metadata = {"name": f"{version}.{group}", "labels": {MANAGED: _ALWAYS if custom else _ONCE}}
         made = {"metadata": metadata, "spec": spec}
         await make_object(self.api, self._kind, made, constant="" if custom else clock.now())
 
 
-class _Held(NamedTuple):
+class _StoredService(NamedTuple):
     """A stored APIService. managed: it belongs to this controller."""
 
     spec: Object
     managed: bool
 
 
-def _held(entry: Entry) -> _Held:
+def _parse_stored(entry: Entry) -> _StoredService:
     """Parse a stored APIService, cached."""
-    known: _Held | None = entry.forms.get("held")
-    if known is None:
+    stored: _StoredService | None = entry.forms.get("held")
+    if stored is None:
         labels = entry.labels
-        known = entry.forms["held"] = _Held(entry.decode()["spec"], labels.get(MANAGED) in (_ALWAYS, _ONCE))
-    return known
+        stored = entry.forms["held"] = _StoredService(entry.decode()["spec"], labels.get(MANAGED) in (_ALWAYS, _ONCE))
+    return stored
 
 
 @bounded_cache(4096)
-def _spec(group: str, version: str) -> Object:
+def _make_spec(group: str, version: str) -> Object:
     named = {"group": group, "version": version} if group else {"version": version}
     priority = catalog.version_priority(group, version)
     return {**named, "groupPriorityMinimum": catalog.group_priority(group), "versionPriority": priority}

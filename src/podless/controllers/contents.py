@@ -46,7 +46,7 @@ def make_certificates(kind: Kind, authority: str) -> NamespaceContent:
     return NamespaceContent(kind, "kube-root-ca.crt", {"data": {"ca.crt": authority}}, {_ABOUT: _CERTIFICATES})
 
 
-class Contents(Controller):
+class NamespaceContents(Controller):
     """Creates these objects with a namespace, and again after they are deleted. Keys are those of namespaces."""
 
     name = "serviceaccount-controller"
@@ -58,10 +58,10 @@ class Contents(Controller):
 
     async def begin(self) -> None:
         namespaces = await self.api.load_collection(self._namespaces)
-        self.leave.append(namespaces.add_event_handler(self._born))
+        self.leave.append(namespaces.add_event_handler(self._handle_namespaces))
         for content in self._contents:
             collection = await self.api.load_collection(content.kind)
-            self.leave.append(collection.add_event_handler(partial(self._changed, content)))
+            self.leave.append(collection.add_event_handler(partial(self._handle_contents, content)))
         for entry in namespaces.entries_under(self._namespaces.prefix)[0]:
             self.queue.add(entry.name)
         await self.reconcile_all()
@@ -70,16 +70,16 @@ class Contents(Controller):
     def awaited(self) -> Sequence[Kind]:
         return (self._namespaces,)
 
-    def _born(self, events: Sequence[CacheEvent]) -> None:
+    def _handle_namespaces(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
             if event.before is None and event.after is not None:
                 self.queue.add(event.after.name)
 
-    def _changed(self, content: NamespaceContent, events: Sequence[CacheEvent]) -> None:
+    def _handle_contents(self, content: NamespaceContent, events: Sequence[CacheEvent]) -> None:
         for event in events:
             if event.before is None or not event.key.endswith(f"/{content.name}"):
                 continue
-            if event.after is None or not _fits(content, event.after):
+            if event.after is None or not _has_fields(content, event.after):
                 self.queue.add(event.before.namespace)
 
     def find_due_keys(self, key: str) -> Iterable[str]:
@@ -89,9 +89,9 @@ class Contents(Controller):
         """Create the missing objects of a namespace, unless it is being deleted."""
         home = self.api.collection(self._namespaces).get(self._namespaces.key("", key))
         if home is not None and not home.terminating:
-            await asyncio.gather(*(self._fill(key, content) for content in self._contents))
+            await asyncio.gather(*(self._create_content(key, content) for content in self._contents))
 
-    async def _fill(self, namespace: str, content: NamespaceContent) -> None:
+    async def _create_content(self, namespace: str, content: NamespaceContent) -> None:
         kind = content.kind
         key = kind.key(namespace, content.name)
         entry = self.api.collection(kind).get(key)
@@ -102,11 +102,11 @@ class Contents(Controller):
             same = namespace in SYSTEM and not content.fields  # the same in every server, except for uid and time
             made = {"metadata": metadata, **content.fields}
             await make_object(self.api, kind, made, _MANAGER, constant=clock.now() if same else "")
-        elif not _fits(content, entry):
+        elif not _has_fields(content, entry):
             await amend_object(self.api, kind, key, lambda obj: {**obj, **content.fields})
 
 
-def _fits(content: NamespaceContent, entry: Entry) -> bool:
+def _has_fields(content: NamespaceContent, entry: Entry) -> bool:
     """Return whether the object has the wanted fields."""
     if not content.fields:
         return True

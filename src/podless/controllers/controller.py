@@ -20,7 +20,7 @@ from podless.meta.errors import APIError
 from podless.runtime.jsonobject import Object
 from podless.runtime.traces import trace_error
 from podless.runtime.watchdog import Work
-from podless.store import NoRoom, Operation, StoreError
+from podless.store import DiskFull, Operation, StoreError
 from podless.store.contract import AUTHOR, Author
 from podless.verbs.call import API
 from podless.verbs.followup import FollowUpCommits
@@ -65,7 +65,7 @@ class Controller:
         finally:
             AUTHOR.reset(before)
         self.leave += [self.api.follow_ups.add_follow_up(kind, self) for kind in self.awaited]
-        self._worker = asyncio.get_running_loop().create_task(self._work())
+        self._worker = asyncio.get_running_loop().create_task(self._work_queue())
 
     async def stop(self) -> None:
         """Stop immediately; the next start finds the remaining work."""
@@ -116,7 +116,7 @@ class Controller:
         """Whether long work is in progress, such as a teardown that waits for finalizers."""
         return bool(self._running)
 
-    def follow_up_commits(self, key: str, made: Object) -> FollowUpCommits | None:
+    def follow_up_commits(self, key: str, obj: Object) -> FollowUpCommits | None:
         """Return the commits that can follow the creation of an awaited object, None for none."""
         return None
 
@@ -124,10 +124,10 @@ class Controller:
         """Return the keys to reconcile after a write of an object."""
         return (key,)
 
-    async def after_commit(self, key: str, made: Object | None = None) -> None:
+    async def after_commit(self, key: str, obj: Object | None = None) -> None:
         """Reconcile the keys of a write; its answer waits for this.
 
-        key: of the written object. made: the object, if it is new.
+        key: of the written object. obj: the object, if it is new.
         """
         await self.reconcile_due(self.find_due_keys(key))
 
@@ -147,7 +147,7 @@ class Controller:
             if self.queue.is_taken(key):
                 await self.queue.wait_for_key(key)
             elif self.queue.take_key(key):
-                await asyncio.gather(self._one(key))  # a task of its own, because it sets context variables
+                await asyncio.gather(self._reconcile_key(key))  # a task of its own, because it sets context variables
             else:
                 return
 
@@ -156,7 +156,7 @@ class Controller:
         if self.name in _RECONCILING.get():
             return  # called by the reconciliation itself
         while self.queue.busy:
-            if not await self._round():
+            if not await self._reconcile_due():
                 await self.queue.wait_due()
 
     def run_once(self, key: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -165,45 +165,45 @@ class Controller:
         It can wait for clients, for example to remove finalizers, and does not delay other keys.
         """
         if key not in self._running:
-            task = asyncio.get_running_loop().create_task(self._long(key, work))
+            task = asyncio.get_running_loop().create_task(self._repeat_work(key, work))
             self._running[key] = task
             task.add_done_callback(lambda _: self._running.pop(key, None))
 
-    async def _work(self) -> None:
+    async def _work_queue(self) -> None:
         while True:
-            if not await self._round():
+            if not await self._reconcile_due():
                 await self.queue.wait_due()
 
-    async def _round(self) -> bool:
+    async def _reconcile_due(self) -> bool:
         """Reconcile the keys that are due. Returns whether there were any."""
         keys = self.queue.take_due(_TOGETHER)
         if keys:
-            await asyncio.gather(*map(self._one, keys))
+            await asyncio.gather(*map(self._reconcile_key, keys))
         return bool(keys)
 
-    async def _one(self, key: str) -> None:
+    async def _reconcile_key(self, key: str) -> None:
         _RECONCILING.set(_RECONCILING.get() | {self.name})  # set for this task only
         failed = True
         try:
-            failed = not await self._try(key, self.reconcile(key))
+            failed = not await self._try_work(key, self.reconcile(key))
         finally:
             self.queue.finish_key(key, failed=failed)
 
-    async def _long(self, key: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    async def _repeat_work(self, key: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Run work again, with growing pauses, until it succeeds."""
         rest = 0.05
-        while not await self._try(key, work()):
+        while not await self._try_work(key, work()):
             await asyncio.sleep(rest)
             rest = min(rest * 2, 60.0)
 
-    async def _try(self, key: str, work: Coroutine[Any, Any, None]) -> bool:
+    async def _try_work(self, key: str, work: Coroutine[Any, Any, None]) -> bool:
         """Return whether the work succeeded. Log its error, and keep it for `error`."""
         AUTHOR.set(self._author)  # set for this task only, like the next one
         if self.leads:
             GUARD.set(self._guard)
         try:
             await self.api.watchdog.measure_steps(work, lambda: Work("controller", self.name, "", key))
-        except NoRoom as error:  # readyz reports it; livez must not, because a restart does not free space
+        except DiskFull as error:  # readyz reports it; livez must not, because a restart does not free space
             log.warning("controllers: %s failed on %s, trying again: %s", self.name, key, error)
             return False
         except (APIError, StoreError) as error:

@@ -16,8 +16,8 @@ from podless.apis.apiextensions.customresourcedefinitions import CLEANUP
 from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
 from podless.controllers.controller import Controller
-from podless.controllers.naming import Naming
-from podless.controllers.serving import Serving
+from podless.controllers.naming import NameAcceptance
+from podless.controllers.serving import DefinitionServing
 from podless.controllers.write import SELF, amend_object, empty_kind, report_status
 from podless.kinds.compile import has_condition
 from podless.kinds.kind import Kind
@@ -32,12 +32,12 @@ _COMPLETED = ("False", "InstanceDeletionCompleted", "removed all instances")
 _NEVER = ("False", "NeverEstablished", "resource was never established")
 
 
-class Definitions(Controller):
+class DefinitionController(Controller):
     """Accepts the names of each definition, serves it, and takes it down. Keys are those of definitions.
 
     Every server serves definitions. The server that receives the write of a definition also accepts its names, because
     the answer waits for that. Two servers can do so at the same time, because names are compared and swapped. inherit:
-    see `Serving`.
+    see `DefinitionServing`.
     """
 
     name = "poststarthook/start-apiextensions-controllers"
@@ -47,11 +47,11 @@ class Definitions(Controller):
         super().__init__(api)
         self._kind = kind
         self._collection: WatchCache = api.collection(kind)
-        self._naming = Naming(api, kind)
-        self._serving = Serving(api, inherit)
+        self._naming = NameAcceptance(api, kind)
+        self._serving = DefinitionServing(api, inherit)
         self._settled: dict[str, int] = {}  # by key, the revision at which the definition was completely handled
         # new definitions as they were written, so that they need not be decoded again
-        self._made: dict[str, Object] = {}
+        self._created: dict[str, Object] = {}
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # key: group
 
     async def begin(self) -> None:
@@ -75,9 +75,9 @@ class Definitions(Controller):
     def awaited(self) -> Sequence[Kind]:
         return (self._kind,)
 
-    def follow_up_commits(self, key: str, made: Object) -> FollowUpCommits | None:
+    def follow_up_commits(self, key: str, obj: Object) -> FollowUpCommits | None:
         """Return the commits that accept names and establish a new definition; None if its names are taken."""
-        return self._naming.follow_up_commits(key, made)
+        return self._naming.follow_up_commits(key, obj)
 
     def _note_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
@@ -86,21 +86,21 @@ class Definitions(Controller):
                 self._serving.stop_serving(event.key)  # before watchers get the event
             self.queue.add(event.key)
 
-    async def after_commit(self, key: str, made: Object | None = None) -> None:
+    async def after_commit(self, key: str, obj: Object | None = None) -> None:
         """Run the usual hooks, and give the names of a deleted definition to definitions that wait for them."""
-        if made is not None:
-            self._made[key] = made
+        if obj is not None:
+            self._created[key] = obj
         await super().after_commit(key)
         if self._collection.get(key) is None:
             await self.reconcile_due(self._naming.list_unnamed(key))
 
-    def _lock(self, key: str) -> asyncio.Lock:
+    def _group_lock(self, key: str) -> asyncio.Lock:
         """Return the lock that serializes the acceptance of names within a group."""
         return self._locks.setdefault(keys.name_of(key).partition(".")[2], asyncio.Lock())
 
     async def reconcile(self, key: str) -> None:
-        async with self._lock(key):
-            made = self._made.pop(key, None)
+        async with self._group_lock(key):
+            made = self._created.pop(key, None)
             entry = self._collection.get(key)
             if entry is None:
                 self._settled.pop(key, None)
@@ -144,10 +144,10 @@ class Definitions(Controller):
             "uid", ""
         ):  # else the objects belong to another definition
             await empty_kind(self.api, kind)
-        await amend_object(self.api, self._kind, key, _release)
+        await amend_object(self.api, self._kind, key, _remove_finalizer)
 
 
-def _release(obj: Object) -> Object | None:
+def _remove_finalizer(obj: Object) -> Object | None:
     """Return the definition without our finalizer; None if no other finalizer holds it."""
     metadata = obj["metadata"]
     held = [name for name in metadata.get("finalizers") or [] if name != CLEANUP]

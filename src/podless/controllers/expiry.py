@@ -18,7 +18,7 @@ from podless.runtime import clock
 from podless.verbs.call import API
 
 
-class Expiry(Controller):
+class ObjectExpiry(Controller):
     """Deletes each object of a kind some time after its last write.
 
     Keys are those of objects. seconds: the time. While the server runs, an object's revision shows when it was written.
@@ -39,14 +39,14 @@ class Expiry(Controller):
 
     async def begin(self) -> None:
         """Start; stored objects are read in the background."""
-        self.leave.append(clock.CURRENT.get().add_listener(self._advanced))
-        self.run_once("load", self._load)
+        self.leave.append(clock.CURRENT.get().add_listener(self._handle_advance))
+        self.run_once("load", self._load_objects)
 
-    async def _load(self) -> None:
+    async def _load_objects(self) -> None:
         await self._collection.load()
         self.leave.append(self._collection.add_event_handler(self._note_events))
         for entry in self._collection.entries_under(self._kind.prefix)[0]:
-            self.queue.add(entry.key, self._left(entry))
+            self.queue.add(entry.key, self._seconds_left(entry))
 
     def _note_events(self, events: Sequence[CacheEvent]) -> None:
         now = clock.time()
@@ -60,7 +60,7 @@ class Expiry(Controller):
             if event.after is not None:
                 self.queue.add(event.key, self._seconds + self._grain)
 
-    def _advanced(self, seconds: float) -> None:
+    def _handle_advance(self, seconds: float) -> None:
         """Check all objects again after the clock was advanced."""
         for entry in self._collection.entries_under(self._kind.prefix)[0]:
             self.queue.add(entry.key)
@@ -69,20 +69,20 @@ class Expiry(Controller):
         entry = self._collection.get(key)
         if entry is None:
             return
-        left = self._left(entry)
+        left = self._seconds_left(entry)
         if left > 0:
             self.queue.add(key, left)  # written again since it was queued
         else:
             await discard_object(self.api, self._kind, key, entry.revision)
 
-    def _left(self, entry: Entry) -> float:
+    def _seconds_left(self, entry: Entry) -> float:
         """Return the seconds until an object expires."""
         place = bisect_right(self._revisions, entry.revision)
-        written = self._times[place - 1] if place else _written(entry)
+        written = self._times[place - 1] if place else _last_write_time(entry)
         return max(written + self._seconds + self._grain - clock.time(), 0.0)
 
 
-def _written(entry: Entry) -> float:
+def _last_write_time(entry: Entry) -> float:
     """Return the latest write time in the object's metadata, as a Unix time."""
     metadata: dict[str, Any] = entry.decode()["metadata"]
     times = [given] if (given := metadata.get("creationTimestamp")) else []

@@ -15,7 +15,7 @@ from podless.controllers.write import apply_status
 from podless.runtime import clock
 
 
-class FlowSchemas(Controller):
+class FlowSchemaController(Controller):
     """Follows FlowSchemas and their priority levels. Keys are those of FlowSchemas."""
 
     name = "api-priority-and-fairness-config-consumer-v1"
@@ -25,9 +25,9 @@ class FlowSchemas(Controller):
             return
         levels = await self.api.load_collection(PRIORITY_LEVELS)
         await self.follow_kind(FLOW_SCHEMAS)
-        self.leave.append(levels.add_event_handler(self._levels))
+        self.leave.append(levels.add_event_handler(self._handle_levels))
 
-    def _levels(self, events: Sequence[CacheEvent]) -> None:
+    def _handle_levels(self, events: Sequence[CacheEvent]) -> None:
         if any(event.before is None or event.after is None for event in events):
             for entry in self.api.collection(FLOW_SCHEMAS).entries_under(FLOW_SCHEMAS.prefix)[0]:
                 self.queue.add(entry.key)
@@ -40,7 +40,7 @@ class FlowSchemas(Controller):
         level = schema["spec"]["priorityLevelConfiguration"]["name"]
         there = self.api.collection(PRIORITY_LEVELS).get(PRIORITY_LEVELS.key("", level)) is not None
         wanted = bootstrap.dangling_condition(level, there=there)
-        known = (schema.get("status") or {}).get("conditions") or ()
-        if not any(wanted.items() <= condition.items() for condition in known):
+        conditions = (schema.get("status") or {}).get("conditions") or ()
+        if not any(wanted.items() <= condition.items() for condition in conditions):
             condition = {**wanted, "lastTransitionTime": clock.now()}
             await apply_status(self.api, FLOW_SCHEMAS, entry.name, self.name, {"conditions": [condition]})

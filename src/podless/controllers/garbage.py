@@ -48,7 +48,7 @@ class GraphOwner(NamedTuple):
         return cls(group, kind, name, uid, bool(reference.get("blockOwnerDeletion")))
 
 
-class Graph:
+class OwnerGraph:
     """Objects by their keys in the store, and owners as their references name them.
 
     Methods charge the meter for each reference. One that changes the graph must end before the next one starts.
@@ -80,11 +80,11 @@ class Graph:
                         del self._dependents[owner[:3]]
         return owners
 
-    def owners(self, key: str) -> tuple[GraphOwner, ...]:
+    def list_owners(self, key: str) -> tuple[GraphOwner, ...]:
         """Return the owners of an object."""
         return self._owners.get(key, ())
 
-    def dependents(self, group: str, kind: str, name: str) -> list[tuple[str, GraphOwner]]:
+    def list_dependents(self, group: str, kind: str, name: str) -> list[tuple[str, GraphOwner]]:
         """Return the keys of objects that reference this owner, with their references; uids can differ."""
         known = list(self._dependents.get((group, kind, name), {}).items())
         return [(key, owner) for part in each_part(known) for key, owners in part for owner in owners]
@@ -109,7 +109,7 @@ _STEPS = 4  # of a look for an owner, which takes 4 us
 _FEW = 64  # owners and dependents of an object whose change is followed at once
 
 
-class _State(NamedTuple):
+class _ObjectState(NamedTuple):
     """A state of an object. value: None if it was deleted. scanned: it was read by the scan, and may be old."""
 
     key: str
@@ -117,7 +117,7 @@ class _State(NamedTuple):
     scanned: bool = False
 
 
-class Garbage(Controller):
+class GarbageCollector(Controller):
     """Follows the store's changes. Keys are those of objects. delay: seconds between a change and its examination."""
 
     name = "garbage-collector-controller"
@@ -125,10 +125,10 @@ class Garbage(Controller):
     def __init__(self, api: API, delay: float) -> None:
         super().__init__(api)
         self._delay = delay
-        self._graph = Graph()
+        self._graph = OwnerGraph()
         # keys that changed since the scan began, because the scan returns older states
         self._scanning: set[str] | None = set()
-        self._unfollowed: deque[_State] = deque()
+        self._unfollowed: deque[_ObjectState] = deque()
         self._following = asyncio.Lock()
         self._absent: OrderedDict[str, None] = OrderedDict()
         self._kinds: dict[tuple[str, str], Kind] = {}
@@ -137,7 +137,7 @@ class Garbage(Controller):
     async def begin(self) -> None:
         """Start; stored objects are read in the background."""
         self.leave.append(self.api.cache.add_change_handler(self._take_changes))
-        self.run_once(_SCAN, self._scan)
+        self.run_once(_SCAN, self._scan_store)
 
     # changes
 
@@ -149,9 +149,9 @@ class Garbage(Controller):
             if self._scanning is not None:
                 self._scanning.add(key)
             in_turn = bool(waiting) or self._following.locked()
-            if value is not None and len(value) <= _LITTLE and not in_turn and not self._concerns(key, value):
+            if value is not None and len(value) <= _LITTLE and not in_turn and not self._is_relevant(key, value):
                 continue  # most writes
-            state = _State(key, value)
+            state = _ObjectState(key, value)
             if in_turn or not self._is_short(state) or time.perf_counter() > until:
                 waiting.append(state)
             else:
@@ -159,12 +159,12 @@ class Garbage(Controller):
         if waiting:
             self.queue.add(_CHANGES)
 
-    def _concerns(self, key: str, value: bytes) -> bool:
+    def _is_relevant(self, key: str, value: bytes) -> bool:
         """Return whether an object has or had owners, or may wait for its dependents."""
-        return _REFERENCES in value or _DELETION in value or bool(self._graph.owners(key))
+        return _REFERENCES in value or _DELETION in value or bool(self._graph.list_owners(key))
 
-    def _is_short(self, state: _State) -> bool:
-        if len(self._graph.owners(state.key)) > _FEW:
+    def _is_short(self, state: _ObjectState) -> bool:
+        if len(self._graph.list_owners(state.key)) > _FEW:
             return False
         if state.value is not None:
             return not OffLoop.is_long(len(state.value))
@@ -178,16 +178,16 @@ class Garbage(Controller):
                 await self.api.off_loop.run_in_slices(self._follow_state, self._unfollowed[0])
                 self._unfollowed.popleft()
 
-    def _follow_state(self, state: _State) -> None:
+    def _follow_state(self, state: _ObjectState) -> None:
         if state.scanned and state.key in (self._scanning or ()):
             return  # a newer state has come
         if state.value is not None:
-            self._written(state.key, state.value)
+            self._handle_write(state.key, state.value)
         else:
-            self._deleted(state.key)
+            self._handle_delete(state.key)
 
-    def _written(self, key: str, value: bytes) -> None:
-        before = self._graph.owners(key)
+    def _handle_write(self, key: str, value: bytes) -> None:
+        before = self._graph.list_owners(key)
         if _REFERENCES in value:
             references = orjson.loads(value)["metadata"].get("ownerReferences") or []
             self._graph.put_owners(
@@ -197,7 +197,7 @@ class Garbage(Controller):
         elif before:
             self._graph.remove_object(key)
         if before:
-            held = {owner.uid for owner in each(self._graph.owners(key)) if owner.blocks}
+            held = {owner.uid for owner in each(self._graph.list_owners(key)) if owner.blocks}
             self._look_at_owners(key, [owner for owner in each(before) if owner.blocks and owner.uid not in held])
         if _DELETION in value and (b'"orphan"' in value or b'"foregroundDeletion"' in value):
             self._queue_object(key)
@@ -206,16 +206,16 @@ class Garbage(Controller):
         """Queue owners that may have waited for the object."""
         for owner in owners:
             charge(1)
-            kind = self._kind(owner.group, owner.kind)
+            kind = self._find_kind(owner.group, owner.kind)
             if kind is not None:
                 self._queue_object(kind.key(keys.namespace_of(key), owner.name))
 
-    def _deleted(self, key: str) -> None:
+    def _handle_delete(self, key: str) -> None:
         self._look_at_owners(key, self._graph.remove_object(key))
         namespace, gone = keys.namespace_of(key), self._kind_of(key)
         if gone is None:
             return
-        for dependent, owner in self._graph.dependents(gone.group, gone.kind, keys.name_of(key)):
+        for dependent, owner in self._graph.list_dependents(gone.group, gone.kind, keys.name_of(key)):
             charge(1)
             if not gone.namespaced or keys.namespace_of(dependent) == namespace:
                 self._absent[owner.uid] = None
@@ -227,7 +227,7 @@ class Garbage(Controller):
         """Queue an object, with a delay so that several changes need one examination."""
         self.queue.add(key, self._delay)
 
-    async def _scan(self) -> None:
+    async def _scan_store(self) -> None:
         """Read stored objects without caching them, because they may never be requested.
 
         The scan uses at most half of the time, and pauses while a resource is loaded for requests.
@@ -242,7 +242,7 @@ class Garbage(Controller):
                 for record in records:
                     kind = self._kind_of(record.key)
                     if kind is not None and kind.strategy.deletion.collected:
-                        self._unfollowed.append(_State(record.key, record.stored.data, scanned=True))
+                        self._unfollowed.append(_ObjectState(record.key, record.stored.data, scanned=True))
                 await self._follow_changes()
                 if not after:
                     break
@@ -262,28 +262,28 @@ class Garbage(Controller):
         entry = (await self.api.load_collection(kind)).get(key)
         if entry is not None:
             try:
-                await self.api.off_loop.slices.slice_coroutine(self._decide(kind, entry))
+                await self.api.off_loop.slices.slice_coroutine(self._examine_object(kind, entry))
             except Conflict:
                 self._queue_object(key)  # it has changed meanwhile
 
-    async def _decide(self, kind: Kind, entry: Entry) -> None:
+    async def _examine_object(self, kind: Kind, entry: Entry) -> None:
         metadata = entry.decode()["metadata"]
         finalizers = metadata.get("finalizers") or ()
-        dependents = self._graph.dependents(kind.group, kind.kind, entry.name)
+        dependents = self._graph.list_dependents(kind.group, kind.kind, entry.name)
         mine = {key: owner.blocks for key, owner in dependents if owner.uid == metadata.get("uid", "")}
         if "deletionTimestamp" not in metadata:
-            await self._collect(kind, entry, metadata, mine)
+            await self._collect_object(kind, entry, metadata, mine)
         elif ORPHAN in finalizers:
-            await asyncio.gather(*(self._let_go(key, {metadata.get("uid", "")}) for key in mine))
-            await self._release(kind, entry, ORPHAN)
+            await asyncio.gather(*(self._remove_references(key, {metadata.get("uid", "")}) for key in mine))
+            await self._remove_finalizer(kind, entry, ORPHAN)
         elif FOREGROUND in finalizers:
             for key in mine:  # dependents are deleted next, except those that wait for their own dependents
-                if not await self._waits(key):
+                if not await self._waits_for_dependents(key):
                     self.queue.add(key)
             if not any(blocks for key, blocks in mine.items() if key != entry.key):
-                await self._release(kind, entry, FOREGROUND)
+                await self._remove_finalizer(kind, entry, FOREGROUND)
 
-    async def _collect(self, kind: Kind, entry: Entry, metadata: Object, dependents: Collection[str]) -> None:
+    async def _collect_object(self, kind: Kind, entry: Entry, metadata: Object, dependents: Collection[str]) -> None:
         """Delete an object if no owner exists any more; otherwise remove references to missing owners.
 
         dependents: the keys of its dependents. If one of them waits for the object in turn, the object stops blocking
@@ -293,27 +293,29 @@ class Garbage(Controller):
         states: dict[str, str] = {}
         for reference in references:
             charge(_STEPS)
-            states[reference["uid"]] = await self._state(kind, entry, GraphOwner.read_reference(reference))
+            states[reference["uid"]] = await self._owner_state(kind, entry, GraphOwner.read_reference(reference))
         if not states or set(states.values()) == {_SOLID}:
             return
         if _SOLID in states.values():
-            await self._let_go(entry.key, {uid for uid, state in states.items() if state != _SOLID})
+            await self._remove_references(entry.key, {uid for uid, state in states.items() if state != _SOLID})
             return
         policy = ""
         if _WAITING in states.values() and dependents:
             policy = "Foreground"
-            if [key for key in dependents if await self._waits(key)] and any(map(_blocks, references)):
-                await amend_object(self.api, kind, entry.key, _unblocked)
+            if [key for key in dependents if await self._waits_for_dependents(key)] and any(
+                map(_blocks_owner, references)
+            ):
+                await amend_object(self.api, kind, entry.key, _unblock_owners)
                 self.queue.add(entry.key)  # examine it again in its new state
                 return
         call = Call(kind, own_version(kind, entry), entry.namespace, entry.name)
         await remove_object(self.api, call, DeleteOptions(False, policy, metadata.get("uid", ""), str(entry.revision)))
 
-    async def _state(self, kind: Kind, entry: Entry, owner: GraphOwner) -> str:
+    async def _owner_state(self, kind: Kind, entry: Entry, owner: GraphOwner) -> str:
         """Return the state of an owner: solid, waiting for its dependents, or dangling (missing)."""
         if owner.uid in self._absent:
             return _DANGLING
-        owning = self._kind(owner.group, owner.kind)
+        owning = self._find_kind(owner.group, owner.kind)
         if owning is None or (owning.namespaced and not kind.namespaced):
             return _SOLID  # an unknown kind, or an invalid reference: keep the object
         found = (await self.api.load_collection(owning)).get(owning.key(entry.namespace, owner.name))
@@ -324,13 +326,13 @@ class Garbage(Controller):
             return _DANGLING
         return _WAITING if _in_foreground(metadata) else _SOLID
 
-    async def _waits(self, key: str) -> bool:
+    async def _waits_for_dependents(self, key: str) -> bool:
         """Return whether the object is deleted in the foreground and waits for its dependents."""
         kind = self._kind_of(key)
         entry = (await self.api.load_collection(kind)).get(key) if kind is not None else None
         return entry is not None and _in_foreground(entry.decode()["metadata"])
 
-    async def _let_go(self, key: str, uids: set[str]) -> None:
+    async def _remove_references(self, key: str, uids: set[str]) -> None:
         """Remove an object's references to these owners."""
 
         def change(obj: Object) -> Object:
@@ -346,7 +348,7 @@ class Garbage(Controller):
         if kind is not None:
             await amend_object(self.api, kind, key, change)
 
-    async def _release(self, kind: Kind, entry: Entry, finalizer: str) -> None:
+    async def _remove_finalizer(self, kind: Kind, entry: Entry, finalizer: str) -> None:
         """Remove our finalizer, and the object if no other finalizer holds it."""
 
         def change(obj: Object) -> Object | None:
@@ -363,7 +365,7 @@ class Garbage(Controller):
     def _kind_of(self, key: str) -> Kind | None:
         return self.api.registry.get(*keys.resource_of(key)) if key.count("/") > _OTHERS else None
 
-    def _kind(self, group: str, name: str) -> Kind | None:
+    def _find_kind(self, group: str, name: str) -> Kind | None:
         """Return the kind that a reference names."""
         registry = self.api.registry
         if self._generation != registry.generation:
@@ -377,12 +379,12 @@ def _in_foreground(metadata: Object) -> bool:
     return "deletionTimestamp" in metadata and FOREGROUND in (metadata.get("finalizers") or ())
 
 
-def _blocks(reference: Object) -> bool:
+def _blocks_owner(reference: Object) -> bool:
     return bool(reference.get("blockOwnerDeletion"))
 
 
-def _unblocked(obj: Object) -> Object:
+def _unblock_owners(obj: Object) -> Object:
     """Return the object with no reference that blocks its owner."""
-    for reference in filter(_blocks, obj["metadata"].get("ownerReferences") or ()):
+    for reference in filter(_blocks_owner, obj["metadata"].get("ownerReferences") or ()):
         reference["blockOwnerDeletion"] = False
     return obj

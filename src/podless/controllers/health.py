@@ -63,32 +63,32 @@ _PATIENCE = 2.0  # seconds until a check fails
 Check = Callable[[], Awaitable[None] | None]
 
 
-class Unhealthy(Exception):
+class CheckFailed(Exception):
     """A check failed. The text says why."""
 
 
-class Health:
+class HealthChecks:
     """The checks of one server, in the order of their addition."""
 
     def __init__(self) -> None:
         self._checks: dict[str, tuple[Check, tuple[str, ...]]] = {}
-        self.add_check("ping", _ping)
-        self.add_check("log", _log)
+        self.add_check("ping", _check_ping)
+        self.add_check("log", _check_log)
 
-    def add_check(self, name: str, check: Check, where: tuple[str, ...] = LIVE) -> None:
-        """Add a check to the endpoints in `where`. It fails by raising an exception, directly or when awaited."""
-        self._checks[name] = check, where
+    def add_check(self, name: str, check: Check, endpoints: tuple[str, ...] = LIVE) -> None:
+        """Add a check to the endpoints in `endpoints`. It fails by raising an exception, directly or when awaited."""
+        self._checks[name] = check, endpoints
 
     def add_known(self) -> None:
         """Add kube-apiserver's checks that are missing. Call this after adding the checks of controllers."""
         for name, behind in _KNOWN.items():
             if name not in self._checks:
-                check = self._checks[behind][0] if behind in self._checks else _ping
+                check = self._checks[behind][0] if behind in self._checks else _check_ping
                 self.add_check(name, check, READY if name == _INFORMERS else LIVE)
 
-    def list_checks(self, where: str) -> Iterator[str]:
+    def list_checks(self, endpoint: str) -> Iterator[str]:
         """Yield the names of the checks of healthz, livez or readyz: kube-apiserver's, then podless' own."""
-        found = [name for name, (_, places) in self._checks.items() if where in places]
+        found = [name for name, (_, places) in self._checks.items() if endpoint in places]
         found.sort(key=lambda name: (name == _LAST, _ORDER.get(name, len(_ORDER))))
         return iter(found)
 
@@ -105,29 +105,29 @@ class Health:
         return ""
 
 
-def _ping() -> None:
+def _check_ping() -> None:
     """Do nothing, and so succeed whenever the server answers."""
 
 
-def _log() -> None:
+def _check_log() -> None:
     """Flush the log. A full disk is no failure, because a restart would not help."""
     for handler in [*logging.getLogger("podless").handlers, *logging.root.handlers]:
         with contextlib.suppress(OSError):
             handler.flush()
 
 
-def check_store(asked: Store) -> Check:
+def check_store(store: Store) -> Check:
     """Return a check that reads a missing key from the store."""
 
     async def check() -> None:
-        await asked.read_range(_NOWHERE)
+        await store.read_range(_NOWHERE)
 
     return check
 
 
-def check_writable(asked: Store) -> Check:
+def check_writable(store: Store) -> Check:
     """Return a check that the store accepts writes. It is not part of livez, because a restart does not free space."""
-    return asked.check_health
+    return store.check_health
 
 
 def check_controller(running: Controller) -> Check:
@@ -135,6 +135,6 @@ def check_controller(running: Controller) -> Check:
 
     def check() -> None:
         if running.error:
-            raise Unhealthy(running.error)
+            raise CheckFailed(running.error)
 
     return check

@@ -77,7 +77,7 @@ _RESOURCES = (
 Wanted = tuple[str, str, str, Object]
 
 
-class Initial(Controller):
+class InitialObjects(Controller):
     """Creates missing objects in one batch. It watches nothing."""
 
     name = "poststarthook/bootstrap-controller"
@@ -88,28 +88,30 @@ class Initial(Controller):
 
     async def begin(self) -> None:
         for resource in _RESOURCES:
-            if (served := self._kind(*resource)) is not None:
+            if (served := self._find_kind(*resource)) is not None:
                 await self.api.load_collection(served)
         now = clock.now()
         found = [
-            (kind, obj, manager) for group, plural, manager, obj in _wanted(now) if (kind := self._kind(group, plural))
+            (kind, obj, manager)
+            for group, plural, manager, obj in _list_wanted(now)
+            if (kind := self._find_kind(group, plural))
         ]
-        missing = [one for one in found if self._missing(one[0], one[1])]
-        await asyncio.gather(*(self._make(kind, obj, manager, now) for kind, obj, manager in missing))
+        missing = [one for one in found if self._is_missing(one[0], one[1])]
+        await asyncio.gather(*(self._create_object(kind, obj, manager, now) for kind, obj, manager in missing))
 
-    async def _make(self, kind: Kind, obj: Object, manager: str, now: str) -> None:
+    async def _create_object(self, kind: Kind, obj: Object, manager: str, now: str) -> None:
         reporter = {**_REPORTED, "time": now} if kind == SERVICE_CIDRS else None
         await make_object(self.api, kind, obj, manager, constant=now, reporter=reporter)
 
-    def _kind(self, group: str, plural: str) -> Kind | None:
+    def _find_kind(self, group: str, plural: str) -> Kind | None:
         return self.api.registry.get(group, plural)
 
-    def _missing(self, kind: Kind, obj: Object) -> bool:
+    def _is_missing(self, kind: Kind, obj: Object) -> bool:
         metadata = obj["metadata"]
         return self.api.collection(kind).get(kind.key(metadata.get("namespace", ""), metadata["name"])) is None
 
 
-def _wanted(now: str) -> Iterator[Wanted]:
+def _list_wanted(now: str) -> Iterator[Wanted]:
     services, ranges, classes, levels, schemas = _RESOURCES
     yield *services, SELF, {**_SERVICE, "metadata": dict(_SERVICE["metadata"])}
     status = {"conditions": [{**_READY, "lastTransitionTime": now}]}

@@ -27,7 +27,7 @@ from podless.meta.errors import APIError
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.traces import trace_error
-from podless.store import KEPT, Conflicted, Operation, Record, Store, Stored, StoreError
+from podless.store import KEPT, Operation, Record, RevisionConflict, Store, StoredValue, StoreError
 from podless.store.contract import AUTHOR, Author
 from podless.store.keys import OWN
 from podless.verbs import steps, storage
@@ -46,7 +46,7 @@ _NAMESPACE, _NAME = "kube-system", "podless-controllers"
 _AUTHOR = Author(SERVER.name, manager="leader-election", agent=f"podless/{__version__}")
 
 
-class _Outrun(StoreError):
+class _LeaseTaken(StoreError):
     """Another server wrote the lease first."""
 
 
@@ -71,7 +71,7 @@ async def find_holder(store: Store) -> str:
     return ""
 
 
-class Leader:
+class LeaderElection:
     """The part of one server in the election. leading: it has the lease. controllers: they run only while it has.
 
     guard: a condition for all their writes: no other server has taken the lease since. None before the first election.
@@ -86,7 +86,7 @@ class Leader:
         self._running: list[Controller] = []
         self._kind = LEASES
         self._key = self._kind.key(_NAMESPACE, _NAME)
-        self._seen = 0  # the lease's revision, and the time since when it is unchanged
+        self._lease_seen = 0  # the lease's revision, and the time since when it is unchanged
         self._since = self._renewed = 0.0
         self._look = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -96,12 +96,12 @@ class Leader:
         """Start. If no server holds the lease, the controllers are running on return. Raises StoreError."""
         collection = await self._api.load_collection(self._kind)
         self._leave = collection.add_event_handler(self._note_events)
-        with contextlib.suppress(_Outrun):  # another server started at the same time
-            await self._turn()
+        with contextlib.suppress(_LeaseTaken):  # another server started at the same time
+            await self._renew_lease()
         if self._work is not None:
             with contextlib.suppress(Deposed):  # the start took too long, and another server has the lease
                 await self._work
-        self._task = asyncio.get_running_loop().create_task(self._campaign())
+        self._task = asyncio.get_running_loop().create_task(self._run_election())
 
     async def stop(self) -> None:
         """Stop the controllers, and release the lease."""
@@ -109,9 +109,9 @@ class Leader:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
             self._leave()
-        held = self.leading
+        leading = self.leading
         await self._end()
-        if held:
+        if leading:
             try:
                 async with asyncio.timeout(_RENEW):
                     await self._write("", take=False)
@@ -125,10 +125,10 @@ class Leader:
         return str((entry.decode().get("spec") or {}).get("holderIdentity") or "") if entry is not None else ""
 
     def _note_events(self, events: Sequence[CacheEvent]) -> None:
-        if any(one.key == self._key for one in events):
+        if any(event.key == self._key for event in events):
             self._look.set()
 
-    async def _campaign(self) -> None:
+    async def _run_election(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
             timer = loop.call_later(_RENEW, self._look.set)
@@ -137,7 +137,7 @@ class Leader:
             timer.cancel()
             try:
                 async with asyncio.timeout(_ENDS):  # not wait_for, which in Python 3.11 can swallow a cancellation
-                    await self._turn()
+                    await self._renew_lease()
             except (StoreError, APIError, TimeoutError) as error:
                 log.warning("controllers: the lease was not renewed, trying again: %s", error or "no answer in time")
             except Exception as error:
@@ -148,13 +148,13 @@ class Leader:
                 log.warning("controllers: stopped: %s", why)
                 await self._end()
 
-    async def _turn(self) -> None:
+    async def _renew_lease(self) -> None:
         """Renew the lease, or take it if it has expired."""
         now = asyncio.get_running_loop().time()
         entry = (await self._api.load_collection(self._kind)).get(self._key)
         revision = entry.revision if entry is not None else 0
-        if revision != self._seen:
-            self._seen, self._since = revision, now
+        if revision != self._lease_seen:
+            self._lease_seen, self._since = revision, now
         holder = (entry.decode().get("spec") or {}).get("holderIdentity") if entry is not None else ""
         if holder == self.name and self.leading:
             if now < self._renewed + _RENEW / 2:
@@ -175,7 +175,7 @@ class Leader:
         """Write the lease. take: make all later writes of its previous holder fail."""
         entry = (await self._api.load_collection(self._kind)).get(self._key)
         now = datetime.fromtimestamp(clock.time(), UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-        obj: Object = entry.decode() if entry is not None else self._new()
+        obj: Object = entry.decode() if entry is not None else self._make_lease()
         spec = obj.setdefault("spec", {})
         spec |= {"holderIdentity": holder, "leaseDurationSeconds": round(LASTS), "renewTime": now}
         if take:
@@ -184,27 +184,29 @@ class Leader:
         operations = [Operation(self._key, stored, entry.revision if entry is not None else 0)]
         if take:
             fence = await self._read_fence()
-            operations.append(Operation(_FENCE, Stored(holder.encode()), fence.revision if fence is not None else 0))
+            operations.append(
+                Operation(_FENCE, StoredValue(holder.encode()), fence.revision if fence is not None else 0)
+            )
         elif self.guard is not None:
             operations.append(self.guard)
         before = AUTHOR.set(_AUTHOR)
         try:
             await storage.commit_operations(self._api, operations)
-        except Conflicted:
-            raise _Outrun("another server has it") from None
+        except RevisionConflict:
+            raise _LeaseTaken("another server has it") from None
         finally:
             AUTHOR.reset(before)
         if take:
             # read it back: without atomic commits, its revision can differ from that of the commit
             fence = await self._read_fence()
             if fence is None or fence.stored.data != holder.encode():
-                raise _Outrun("another server has taken it since")
+                raise _LeaseTaken("another server has taken it since")
             self.guard = Operation(_FENCE, KEPT, fence.revision)
 
     async def _read_fence(self) -> Record | None:
         return next((one for one in (await self._api.store.read_range(_FENCE))[0] if one.key == _FENCE), None)
 
-    def _new(self) -> Object:
+    def _make_lease(self) -> Object:
         version = self._kind.storage_version
         metadata: Object = {"name": _NAME, "namespace": _NAMESPACE}
         steps.identify_object(self._kind, metadata)

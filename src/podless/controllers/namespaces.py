@@ -38,7 +38,7 @@ _FINE = (
 )
 
 
-class Namespaces(Controller):
+class NamespaceController(Controller):
     """Creates the system namespaces, and empties those that are being deleted. Keys are those of namespaces."""
 
     name = "poststarthook/start-system-namespaces-controller"
@@ -51,12 +51,12 @@ class Namespaces(Controller):
     async def begin(self) -> None:
         await self._collection.load()
         missing = [name for name in SYSTEM if self._collection.get(self._kind.key("", name)) is None]
-        await asyncio.gather(*map(self._make, missing))
+        await asyncio.gather(*map(self._create_namespace, missing))
         self.leave.append(self._collection.add_event_handler(self._note_events))
         for entry in self._collection.entries_under(self._kind.prefix)[0]:
             self._queue_namespace(entry)
 
-    async def _make(self, name: str) -> None:
+    async def _create_namespace(self, name: str) -> None:
         await make_object(self.api, self._kind, {"metadata": {"name": name}}, constant=clock.now())
 
     def _note_events(self, events: Sequence[CacheEvent]) -> None:
@@ -68,9 +68,9 @@ class Namespaces(Controller):
         if not entry.terminating:
             return
         if _FINALIZER in ((entry.decode().get("spec") or {}).get("finalizers") or ()):
-            self.run_once(entry.key, partial(self._empty, entry.key, entry.name))
+            self.run_once(entry.key, partial(self._empty_namespace, entry.key, entry.name))
 
-    async def _empty(self, key: str, name: str) -> None:
+    async def _empty_namespace(self, key: str, name: str) -> None:
         """Delete everything in the namespace, wait until it is gone, then remove the namespace's finalizer."""
         changed = asyncio.Event()
         following: dict[str, Leave] = {}
@@ -78,26 +78,28 @@ class Namespaces(Controller):
             while True:
                 changed.clear()
                 left = await self._clear(name, lambda _: changed.set(), following)
-                await report_status(self.api, self._kind, key, partial(_report, left=left), _MANAGER)
+                await report_status(self.api, self._kind, key, partial(_report_remaining, left=left), _MANAGER)
                 if not left:
                     break
                 await changed.wait()
         finally:
             for leave in following.values():
                 leave()
-        await amend_object(self.api, self._kind, key, _release)
+        await amend_object(self.api, self._kind, key, _remove_finalizer)
 
-    async def _clear(self, name: str, handler: EventHandler, following: dict[str, Leave]) -> dict[str, Left]:
+    async def _clear(
+        self, name: str, handler: EventHandler, following: dict[str, Leave]
+    ) -> dict[str, RemainingObjects]:
         """Delete the namespace's content. Returns, by resource, what remains. handler: gets changes of the content.
 
         Other objects stay while there are pods, which may need them until they end: OrderedNamespaceDeletion of
         Kubernetes (pkg/controller/namespace/deletion/namespaced_resources_deleter.go).
         """
-        left: dict[str, Left] = {}
+        left: dict[str, RemainingObjects] = {}
         kinds = [kind for kind in self.api.registry if kind.namespaced and kind.home is None]
         kinds.sort(key=lambda kind: kind.prefix != PODS.prefix)
         for kind in kinds:
-            if has("OrderedNamespaceDeletion") and _called(PODS) in left:
+            if has("OrderedNamespaceDeletion") and _resource_name(PODS) in left:
                 break
             prefix = kind.keys.scope(name)
             collection = await self.api.load_collection(kind)
@@ -109,32 +111,32 @@ class Namespaces(Controller):
                 if kind.prefix not in following:
                     following[kind.prefix] = collection.add_event_handler(handler)
                 held = Counter(f for e in entries for f in e.decode()["metadata"].get("finalizers") or ())
-                left[_called(kind)] = Left(len(entries), held)
+                left[_resource_name(kind)] = RemainingObjects(len(entries), held)
         return left
 
 
-def _called(kind: Kind) -> str:
+def _resource_name(kind: Kind) -> str:
     """Return a resource's name in a namespace's conditions. In the core group it ends with a dot."""
     return f"{kind.plural}.{kind.group}"
 
 
-class Left(NamedTuple):
+class RemainingObjects(NamedTuple):
     """The remaining objects of a resource in a namespace: their number, and the number for each finalizer."""
 
     objects: int
-    held: Counter[str]
+    by_finalizer: Counter[str]
 
 
-def _report(obj: Object, left: dict[str, Left]) -> Object:
+def _report_remaining(obj: Object, left: dict[str, RemainingObjects]) -> Object:
     """Return the namespace with conditions that say what remains.
 
     As in kube-controller-manager, they do not count while the other objects wait for pods. Source:
     pkg/controller/namespace/deletion.
     """
-    if has("OrderedNamespaceDeletion") and _called(PODS) in left:
+    if has("OrderedNamespaceDeletion") and _resource_name(PODS) in left:
         left = {}
     objects = ", ".join(f"{name} has {left[name].objects} resource instances" for name in sorted(left))
-    held: Counter[str] = sum((one.held for one in left.values()), Counter())
+    held: Counter[str] = sum((one.by_finalizer for one in left.values()), Counter())
     finalizers = ", ".join(f"{name} in {held[name]} resource instances" for name in sorted(held))
     found = {}
     if left:
@@ -147,7 +149,7 @@ def _report(obj: Object, left: dict[str, Left]) -> Object:
     return obj
 
 
-def _release(obj: Object) -> Object | None:
+def _remove_finalizer(obj: Object) -> Object | None:
     """Return the namespace without our finalizer; None if no other finalizer holds it."""
     spec = obj.setdefault("spec", {})
     held = [name for name in spec.get("finalizers") or [] if name != _FINALIZER]

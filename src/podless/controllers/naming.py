@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
-from podless.admission import Along
+from podless.admission import CombinedCommit
 from podless.apis.apiextensions import definition as rules
 from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
@@ -20,7 +20,7 @@ from podless.kinds.compile import has_condition
 from podless.kinds.kind import Kind
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
-from podless.store import FOLLOWING, Keys, Operation, Stored, keys
+from podless.store import FOLLOWING, Operation, ResourceKeys, StoredValue, keys
 from podless.verbs import storage
 from podless.verbs.call import API
 from podless.verbs.followup import FollowUpCommits
@@ -29,22 +29,22 @@ _INSTALLING = ("False", "Installing", "the initial names have been accepted")
 _ESTABLISHED = ("True", "InitialNamesAccepted", "the initial names have been accepted")
 _BAD_BUNDLE = ("False", "InvalidCABundle", "The conversion webhook CABundle is invalid")
 _NOT_ACCEPTED = ("False", "NotAccepted", "not all names are accepted")
-_NAMES = Keys(f"{keys.OWN}names/", namespaced=False)
+_NAMES = ResourceKeys(f"{keys.OWN}names/", namespaced=False)
 
 
-class _State(NamedTuple):
+class _NamesState(NamedTuple):
     """The part of a definition's status that other definitions of its group depend on."""
 
     names: Object
     accepted: bool
 
     @classmethod
-    def of(cls, definition: Object) -> _State:
+    def from_definition(cls, definition: Object) -> _NamesState:
         names = (definition.get("status") or {}).get("acceptedNames") or {}
         return cls(names, has_condition(definition, "NamesAccepted"))
 
 
-class Naming:
+class NameAcceptance:
     """Knows the accepted names of each group, and accepts names of definitions."""
 
     def __init__(self, api: API, kind: Kind) -> None:
@@ -52,36 +52,36 @@ class Naming:
         self._kind = kind
         self._collection: WatchCache = api.collection(kind)
         self._names = api.cache.collection(_NAMES)
-        self._groups: dict[str, dict[str, _State | None]] = {}  # by group and key; None if not read yet
+        self._groups: dict[str, dict[str, _NamesState | None]] = {}  # by group and key; None if not read yet
 
     async def load_definitions(self) -> None:
         """Load the definitions. Call `note_event` for each later change."""
         await self._names.load()
         for entry in self._collection.entries_under(self._kind.prefix)[0]:
-            self._group(entry.key)[entry.key] = None
+            self._group_definitions(entry.key)[entry.key] = None
 
     def note_event(self, event: CacheEvent) -> None:
         """Record a changed or deleted definition."""
         if event.after is None:
-            self._group(event.key).pop(event.key, None)
+            self._group_definitions(event.key).pop(event.key, None)
         else:
-            self._group(event.key)[event.key] = None
+            self._group_definitions(event.key)[event.key] = None
 
     def list_unnamed(self, key: str) -> list[str]:
         """Return the definitions of the key's group that lack a name, which can be free now."""
-        states = ((other, self._read_state(other)) for other in list(self._group(key)))
+        states = ((other, self._read_state(other)) for other in list(self._group_definitions(key)))
         return [other for other, state in states if state is not None and not state.accepted]
 
     def note_state(self, key: str, definition: Object) -> None:
         """Record the state of a definition that the caller has read."""
-        self._group(key)[key] = _State.of(definition)
+        self._group_definitions(key)[key] = _NamesState.from_definition(definition)
 
-    def _read_state(self, key: str) -> _State | None:
+    def _read_state(self, key: str) -> _NamesState | None:
         """Return the state of a definition, None if it is gone."""
-        group = self._group(key)
+        group = self._group_definitions(key)
         state = group.get(key)
         if state is None and (entry := self._collection.get(key)) is not None:
-            state = _State.of(entry.decode())
+            state = _NamesState.from_definition(entry.decode())
             if self._collection.get(key) is entry:  # decoding can be suspended
                 group[key] = state
         return state
@@ -91,43 +91,43 @@ class Naming:
 
         Returns the definition after that, None if it was deleted.
         """
-        claim = _Claim(self._names, _group_of(key))
+        claim = _GroupClaim(self._names, _group_of(key))
 
-        def name(obj: Object) -> Object:
+        def set_names(obj: Object) -> Object:
             claim.read_names()
             before = obj["status"].get("acceptedNames")
-            named = self._name(key, obj)
-            claim.made = named["status"]["acceptedNames"] != before
+            named = self._accept_definition(key, obj)
+            claim.is_read = named["status"]["acceptedNames"] != before
             return named
 
         write = partial(report_status, self._api, self._kind, key, hooks=False)
-        known = await write(name, SELF, definition, along=claim.along)
+        known = await write(set_names, SELF, definition, along=claim.along)
         if known is not None and not has_condition(known, "Established"):
             # the first of the two writes has set the fields of both conditions
             owned = not definition["status"].get("conditions")
-            known = await write(_establish, "" if owned else SELF, known)
+            known = await write(_set_established, "" if owned else SELF, known)
         return known
 
     def follow_up_commits(self, key: str, definition: Object) -> FollowUpCommits | None:
-        claim = _Claim(self._names, _group_of(key))
+        claim = _GroupClaim(self._names, _group_of(key))
         claim.read_names()
-        claim.made = True
-        named = with_status(self._kind, definition, partial(self._name, key), SELF)
+        claim.is_read = True
+        named = with_status(self._kind, definition, partial(self._accept_definition, key), SELF)
         if not has_condition(named, "NamesAccepted"):
             return None
-        made = with_status(self._kind, named, _establish, "")
+        made = with_status(self._kind, named, _set_established, "")
         behind = [Operation(key, storage.encode_stored(self._kind, obj), FOLLOWING) for obj in (named, made)]
         return FollowUpCommits(((behind[0], *claim.along.operations()), behind[1:]), made)
 
-    def _others(self, key: str) -> list[Object]:
+    def _other_definitions(self, key: str) -> list[Object]:
         """Return the other definitions of the group, reduced to their names."""
-        states = (self._read_state(other) for other in list(self._group(key)) if other != key)
+        states = (self._read_state(other) for other in list(self._group_definitions(key)) if other != key)
         return [{"status": {"acceptedNames": state.names if state is not None else None}} for state in states]
 
-    def _name(self, key: str, obj: Object) -> Object:
+    def _accept_definition(self, key: str, obj: Object) -> Object:
         now = clock.now()
         if not rules.has_accepted_names(obj):
-            accepted, verdict = rules.accepted_names(obj, self._others(key))
+            accepted, verdict = rules.accepted_names(obj, self._other_definitions(key))
             obj.setdefault("status", {})["acceptedNames"] = accepted
             rules.set_condition(obj, verdict["type"], verdict["status"], verdict["reason"], verdict["message"], now)
             if not has_condition(obj, "Established"):
@@ -137,31 +137,31 @@ class Naming:
         rules.set_structural(obj, now)
         return obj
 
-    def _group(self, key: str) -> dict[str, _State | None]:
+    def _group_definitions(self, key: str) -> dict[str, _NamesState | None]:
         """Return the definitions of the group of a definition."""
         return self._groups.setdefault(_group_of(key), {})
 
 
-class _Claim:
+class _GroupClaim:
     """Serializes the acceptance of names within a group among all servers, with a key that each acceptance writes.
 
-    A server that did not write it last reads the names again. made: new names are accepted.
+    A server that did not write it last reads the names again. is_read: new names are accepted.
     """
 
     def __init__(self, names: WatchCache, group: str) -> None:
         self._names = names
         self._key = names.keys.key("", group)
-        self._seen = 0
-        self.made = False
-        self.along = Along((asyncio.Lock(),), self._operations)
+        self._revision = 0
+        self.is_read = False
+        self.along = CombinedCommit((asyncio.Lock(),), self._claim_operations)
 
-    def _operations(self) -> Sequence[Operation]:
-        return (Operation(self._key, Stored(b""), self._seen),) if self.made else ()
+    def _claim_operations(self) -> Sequence[Operation]:
+        return (Operation(self._key, StoredValue(b""), self._revision),) if self.is_read else ()
 
     def read_names(self) -> None:
         """Read the key. Call this before reading names, which are then at least as new."""
         entry = self._names.get(self._key)
-        self._seen = entry.revision if entry is not None else 0
+        self._revision = entry.revision if entry is not None else 0
 
 
 def _group_of(key: str) -> str:
@@ -169,7 +169,7 @@ def _group_of(key: str) -> str:
     return keys.name_of(key).partition(".")[2]
 
 
-def _establish(obj: Object) -> Object:
+def _set_established(obj: Object) -> Object:
     if not has_condition(obj, "NamesAccepted"):
         return obj
     if rules.bundle_fault(obj["spec"].get("conversion")):

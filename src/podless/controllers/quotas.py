@@ -24,7 +24,7 @@ _STEPS = 4  # steps to find the kind of a name
 _MANAGER = "kube-controller-manager"  # the manager of a quota's status in a real cluster
 
 
-class Quotas(Controller):
+class QuotaController(Controller):
     """Follows quotas and the objects that they count. Keys are those of namespaces."""
 
     name = "resourcequota-controller"
@@ -39,23 +39,26 @@ class Quotas(Controller):
     async def begin(self) -> None:
         """Load the quotas first, so that creates cannot exceed them; then count."""
         await self._collection.load()
-        self.leave += [self._collection.add_event_handler(self._changed), self.api.registry.add_listener(self._recount)]
-        self._recount()
+        self.leave += [
+            self._collection.add_event_handler(self._handle_quotas),
+            self.api.registry.add_listener(self._recount_all),
+        ]
+        self._recount_all()
 
     async def stop(self) -> None:
         self.leave += self._followed.values()
         await super().stop()
 
-    def _recount(self) -> None:
+    def _recount_all(self) -> None:
         """Reconcile all namespaces that have quotas."""
         self._queue_quotas(entry.namespace for entry in self._collection.entries_under(self._kind.prefix)[0])
 
-    def _changed(self, events: Sequence[CacheEvent]) -> None:
+    def _handle_quotas(self, events: Sequence[CacheEvent]) -> None:
         self._queue_quotas(event.after.namespace for event in events if event.after is not None)
 
-    def _counted(self, events: Sequence[CacheEvent], *, measured: bool) -> None:
+    def _handle_counted(self, events: Sequence[CacheEvent], *, measured: bool) -> None:
         """Reconcile quotas after counted objects were created or deleted. measured: also after updates."""
-        moved = [entry for event in events if (entry := _moved(event, measured=measured)) is not None]
+        moved = [entry for event in events if (entry := _counted_object(event, measured=measured)) is not None]
         if moved:
             self._queue_quotas(entry.namespace for entry in moved)
 
@@ -64,15 +67,15 @@ class Quotas(Controller):
             self.queue.add(namespace)
 
     async def reconcile(self, key: str) -> None:
-        await asyncio.gather(*map(self._count, self._collection.entries_under(self._kind.keys.scope(key))[0]))
+        await asyncio.gather(*map(self._update_usage, self._collection.entries_under(self._kind.keys.scope(key))[0]))
 
-    async def _count(self, entry: Entry) -> None:
+    async def _update_usage(self, entry: Entry) -> None:
         """Update the status of a quota to the current usage."""
         obj = entry.decode()
         hard = obj["spec"].get("hard") or {}
         found = await self.api.off_loop.run_in_slices(self._counted_kinds, hard)
-        there = {name: await self._follow(kind) for name, kind in found.items()}
-        metered = [(kind, names, await self._follow(kind)) for kind, names in self._measured(hard)]
+        there = {name: await self._follow_kind(kind) for name, kind in found.items()}
+        metered = [(kind, names, await self._follow_kind(kind)) for kind, names in self._measured_kinds(hard)]
 
         def count(obj: Object) -> Object:
             numbers = dict.fromkeys((name for name in hard if name in STANDARD), 0)
@@ -89,14 +92,14 @@ class Quotas(Controller):
 
     def _counted_kinds(self, hard: Object) -> dict[str, Kind]:
         """Return the kinds that a quota counts, by their names in it."""
-        found = {}
+        result = {}
         for name in sorted(hard):
             charge(_STEPS)
             if (kind := find_counted_kind(self.api.registry, name)) is not None:
-                found[name] = kind
-        return found
+                result[name] = kind
+        return result
 
-    def _measured(self, hard: Object) -> Iterator[tuple[Kind, list[str]]]:
+    def _measured_kinds(self, hard: Object) -> Iterator[tuple[Kind, list[str]]]:
         """Yield the measured kinds of a quota, with the resources that it limits."""
         ordered = sorted(hard)
         for group, plural in _MEASURED:
@@ -104,20 +107,20 @@ class Quotas(Controller):
             if kind is not None and (names := usage.measured_names(kind, ordered)):
                 yield kind, names
 
-    async def _follow(self, kind: Kind) -> WatchCache:
+    async def _follow_kind(self, kind: Kind) -> WatchCache:
         collection = await self.api.load_collection(kind)
         if kind.prefix not in self._followed:
-            self._followed[kind.prefix] = collection.add_event_handler(lambda events: self._hear(kind, events))
+            self._followed[kind.prefix] = collection.add_event_handler(lambda events: self._handle_events(kind, events))
         return collection
 
-    def _hear(self, kind: Kind, events: Sequence[CacheEvent]) -> None:
+    def _handle_events(self, kind: Kind, events: Sequence[CacheEvent]) -> None:
         if events:
-            self._counted(events, measured=usage.usage_function(kind) is not None)
+            self._handle_counted(events, measured=usage.usage_function(kind) is not None)
         else:  # the resource was removed
             self._followed.pop(kind.prefix, None)
 
 
-def _moved(event: CacheEvent, *, measured: bool) -> Entry | None:
+def _counted_object(event: CacheEvent, *, measured: bool) -> Entry | None:
     """Return the object that was created or deleted. None for an update, unless objects are measured."""
     if event.before is None or (measured and event.after is not None):
         return event.after

@@ -33,7 +33,7 @@ _SELECTOR = 8  # steps on the meter to parse a selector
 _MOST = 16  # rounds of aggregation before a write is answered, which limits the length of chains
 
 
-class Roles(Controller):
+class RoleController(Controller):
     """Maintains the default and the aggregated roles."""
 
     name = "poststarthook/rbac/bootstrap-roles"
@@ -50,7 +50,7 @@ class Roles(Controller):
         wanted += [(CLUSTER_ROLE_BINDINGS, obj) for obj in roles.cluster_role_bindings()]
         for kind in (CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS):
             await self.api.load_collection(kind)
-        await asyncio.gather(*(self._ensure(kind, obj) for kind, obj in wanted))
+        await asyncio.gather(*(self._ensure_object(kind, obj) for kind, obj in wanted))
         self.leave.append(self._roles.add_event_handler(lambda _: self.queue.add(_ALL)))
         self.queue.add(_ALL)
         await self.reconcile_all()
@@ -60,12 +60,12 @@ class Roles(Controller):
         """Reconcile ClusterRoles before their write is answered, so that aggregated rules are in force."""
         return (CLUSTER_ROLES,)
 
-    async def _ensure(self, kind: Kind, wanted: Object) -> None:
-        key = kind.key("", wanted["metadata"]["name"])
+    async def _ensure_object(self, kind: Kind, default: Object) -> None:
+        key = kind.key("", default["metadata"]["name"])
         if self.api.collection(kind).get(key) is not None:
-            await amend_object(self.api, kind, key, lambda found: _mended(found, wanted))
+            await amend_object(self.api, kind, key, lambda found: _complete_stored(found, default))
             return
-        await make_object(self.api, kind, wanted, constant=clock.now())
+        await make_object(self.api, kind, default, constant=clock.now())
 
     def find_due_keys(self, key: str) -> Iterable[str]:
         return (_ALL,)
@@ -75,11 +75,11 @@ class Roles(Controller):
             return
         for first in (True, *repeat(False, _MOST)):
             seen = self._roles.changed
-            entries = self._entries()
+            entries = self._list_roles()
             for entry in entries:
                 if b'"aggregationRule":{' in entry.body:
                     # in a cycle, each role needs the result of the one before; otherwise it would never settle
-                    await self._gather(entry.key, entries if first else self._entries(), ordered=first)
+                    await self._aggregate_rules(entry.key, entries if first else self._list_roles(), ordered=first)
                     await asyncio.sleep(0)  # other requests run in between, because there can be many roles
             if seen == self._roles.changed:
                 self._gathered = seen
@@ -87,10 +87,10 @@ class Roles(Controller):
         self._gathered = self._roles.changed  # a cycle may never settle, so do not wait for it
         self.queue.add(_AGAIN, _LATER)
 
-    def _entries(self) -> Sequence[Entry]:
+    def _list_roles(self) -> Sequence[Entry]:
         return self._roles.entries_under(self._roles.prefix)[0]
 
-    async def _gather(self, key: str, entries: Sequence[Entry], *, ordered: bool) -> None:
+    async def _aggregate_rules(self, key: str, entries: Sequence[Entry], *, ordered: bool) -> None:
         """Set the rules of an aggregated role. ordered: compare their order, too; in a cycle it would never settle."""
         entry = self._roles.get(key)
         if entry is None:
@@ -98,7 +98,7 @@ class Roles(Controller):
         found = await self.api.off_loop.run_in_slices(_select_rules, entry, entries)
         if found is None:
             return
-        held = _rules(entry)
+        held = _encode_rules(entry)
         if held == [*found] or (not ordered and len(held) == len(found) and found.keys() == {*held}):
             return
         rules = [*map(serializer.decode_own, found)]
@@ -107,21 +107,21 @@ class Roles(Controller):
 
 def _select_rules(entry: Entry, entries: Sequence[Entry]) -> dict[bytes, None] | None:
     """Return the rules of all roles that an aggregated role selects, in order; None if it is not aggregated."""
-    wanted = _selectors(entry)
-    if wanted is None:
+    default = _read_selectors(entry)
+    if default is None:
         return None
     found: dict[bytes, None] = {}
-    for selector in wanted:
+    for selector in default:
         charge(1)
         matches = selector.matches
         for part in each_part(entries):
             for other in part:
                 if other.key != entry.key and matches(other.labels):
-                    found.update(dict.fromkeys(_rules(other)))
+                    found.update(dict.fromkeys(_encode_rules(other)))
     return found
 
 
-def _selectors(entry: Entry) -> list[LabelSelector] | None:
+def _read_selectors(entry: Entry) -> list[LabelSelector] | None:
     """Return the selectors of a role's aggregationRule, None without one; cached."""
     if "gathers" not in entry.forms:
         rule = entry.decode().get("aggregationRule")
@@ -132,11 +132,11 @@ def _selectors(entry: Entry) -> list[LabelSelector] | None:
                 charge(_SELECTOR)
                 made.append(selectors.from_object(given))
         entry.forms["gathers"] = made
-    wanted: list[LabelSelector] | None = entry.forms["gathers"]
-    return wanted
+    default: list[LabelSelector] | None = entry.forms["gathers"]
+    return default
 
 
-def _rules(entry: Entry) -> list[bytes]:
+def _encode_rules(entry: Entry) -> list[bytes]:
     """Return the rules of a role, each as JSON; cached."""
     rules: list[bytes] | None = entry.forms.get("rules")
     if rules is None:
@@ -161,26 +161,26 @@ def _aggregated(obj: Object, rules: list[Object]) -> Object:
         left = {name: item for name, item in entry["fieldsV1"].items() if name != "f:rules"}
         if left:
             entries.append({**entry, "fieldsV1": left})
-    return _ruled({**obj, "metadata": {**obj["metadata"], "managedFields": entries}}, rules)
+    return _replace_rules({**obj, "metadata": {**obj["metadata"], "managedFields": entries}}, rules)
 
 
-def _ruled(obj: Object, rules: list[Object]) -> Object:
+def _replace_rules(obj: Object, rules: list[Object]) -> Object:
     """Return the role with these rules, with fields in the order of the struct."""
     head = {name: obj[name] for name in ("kind", "apiVersion", "metadata")}
     return head | {"rules": rules} | ({"aggregationRule": obj["aggregationRule"]} if "aggregationRule" in obj else {})
 
 
-def _mended(found: Object, wanted: Object) -> Object:
+def _complete_stored(stored: Object, default: Object) -> Object:
     """Return a stored default role or binding, completed with everything from the default one."""
-    metadata = found["metadata"]
+    metadata = stored["metadata"]
     if (metadata.get("annotations") or {}).get(roles.AUTOUPDATE) == "false":
-        return found
+        return stored
     for name in ("labels", "annotations"):
-        metadata[name] = dict(sorted({**(metadata.get(name) or {}), **wanted["metadata"][name]}.items()))
-    if "aggregationRule" in wanted:
-        return _ruled({**found, "aggregationRule": wanted["aggregationRule"]}, found.get("rules") or [])
+        metadata[name] = dict(sorted({**(metadata.get(name) or {}), **default["metadata"][name]}.items()))
+    if "aggregationRule" in default:
+        return _replace_rules({**stored, "aggregationRule": default["aggregationRule"]}, stored.get("rules") or [])
     for name in ("rules", "subjects"):
-        if name in wanted:
-            held = found.get(name) or []
-            found[name] = [*held, *(one for one in wanted[name] if one not in held)]
-    return found
+        if name in default:
+            held = stored.get(name) or []
+            stored[name] = [*held, *(one for one in default[name] if one not in held)]
+    return stored

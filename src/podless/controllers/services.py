@@ -43,7 +43,7 @@ class ServiceDependents(Controller):
         if self.api.registry.get(IP_ADDRESSES.group, IP_ADDRESSES.plural) is not None:
             self._addresses = await self.api.load_collection(IP_ADDRESSES)
             for entry in services.entries_under(SERVICES.prefix)[0]:
-                if _HEADLESS not in entry.body and self._missing(_addresses(entry)):
+                if _HEADLESS not in entry.body and self._missing_addresses(_service_addresses(entry)):
                     self.queue.add(entry.key)
             for entry in self._addresses.entries_under(IP_ADDRESSES.prefix)[0]:
                 self._note_stale(entry)
@@ -56,7 +56,9 @@ class ServiceDependents(Controller):
 
     def _note_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
-            before, after = (_addresses(entry) if entry is not None else set() for entry in (event.before, event.after))
+            before, after = (
+                _service_addresses(entry) if entry is not None else set() for entry in (event.before, event.after)
+            )
             if before != after:
                 self._released.setdefault(event.key, set()).update(before - after)
             if event.after is None or before != after:
@@ -65,22 +67,22 @@ class ServiceDependents(Controller):
     def _note_stale(self, entry: Entry) -> None:
         """Queue the deletion of an IPAddress whose Service was deleted or has other addresses."""
         obj = entry.decode()
-        key = _holder(obj)
+        key = _service_key(obj)
         if key is not None and (obj["metadata"].get("labels") or {}).get(_MANAGED) == _ALLOCATOR:
             service = self.api.collection(SERVICES).get(key)
-            if service is None or entry.name not in _addresses(service):
+            if service is None or entry.name not in _service_addresses(service):
                 self._released.setdefault(key, set()).add(entry.name)
                 self.queue.add(key)
 
-    def _missing(self, wanted: set[str]) -> list[str]:
+    def _missing_addresses(self, addresses: set[str]) -> list[str]:
         """Return the addresses without an IPAddress."""
         found = self._addresses
-        return [ip for ip in sorted(wanted) if found is not None and found.get(IP_ADDRESSES.key("", ip)) is None]
+        return [ip for ip in sorted(addresses) if found is not None and found.get(IP_ADDRESSES.key("", ip)) is None]
 
     async def reconcile(self, key: str) -> None:
         """Delete the Endpoints of a deleted Service; create and delete IPAddresses."""
         entry = self.api.collection(SERVICES).get(key)
-        wanted = _addresses(entry) if entry is not None else set()
+        wanted = _service_addresses(entry) if entry is not None else set()
         if entry is None:
             endpoints = await self.api.load_collection(ENDPOINTS)
             left = endpoints.get(ENDPOINTS.prefix + key.removeprefix(SERVICES.prefix))
@@ -91,20 +93,22 @@ class ServiceDependents(Controller):
         released = self._released.pop(key, set())
         try:
             found = [self._addresses.get(IP_ADDRESSES.key("", ip)) for ip in released - wanted]
-            await delete_all(self.api, IP_ADDRESSES, [one for one in found if one and _holder(one.decode()) == key])
+            await delete_all(
+                self.api, IP_ADDRESSES, [one for one in found if one and _service_key(one.decode()) == key]
+            )
             if entry is not None:
-                for ip in self._missing(wanted):
-                    await make_object(self.api, IP_ADDRESSES, _address(ip, entry))
+                for ip in self._missing_addresses(wanted):
+                    await make_object(self.api, IP_ADDRESSES, _make_address(ip, entry))
         except BaseException:
             self._released.setdefault(key, set()).update(released)
             raise
 
 
-def _addresses(entry: Entry) -> set[str]:
+def _service_addresses(entry: Entry) -> set[str]:
     return set(list_addresses(entry.decode()["spec"]))
 
 
-def _holder(obj: Object) -> str | None:
+def _service_key(obj: Object) -> str | None:
     """Return the key of the Service that has the IPAddress."""
     parent = obj["spec"].get("parentRef") or {}
     if parent.get("group") or parent.get("resource") != SERVICES.plural:
@@ -112,7 +116,7 @@ def _holder(obj: Object) -> str | None:
     return SERVICES.key(parent.get("namespace") or "", parent.get("name") or "")
 
 
-def _address(ip: str, service: Entry) -> Object:
+def _make_address(ip: str, service: Entry) -> Object:
     family = "IPv6" if ":" in ip else "IPv4"
     return {
         "metadata": {"name": ip, "labels": {_FAMILY: family, _MANAGED: _ALLOCATOR}},

@@ -14,7 +14,7 @@ from podless.store import keys
 from podless.verbs.call import API
 
 
-class Serving:
+class DefinitionServing:
     """Brings definitions into force, and takes them down.
 
     inherit: moves the objects of an older generation of definitions to a kind that is about to be served. It returns
@@ -27,7 +27,7 @@ class Serving:
         self._inherited: dict[str, int] = {}
         self._converts_since: dict[str, int] = {}  # by key, the revision at which its hooks were reloaded
 
-    def _hooked(self, key: str) -> bool:
+    def _has_conversion_hooks(self, key: str) -> bool:
         """Return whether hooks convert the objects of a definition."""
         hooks = self._api.converter.hooks
         return hooks is not None and bool(hooks.list_conversions(keys.name_of(key)))
@@ -40,12 +40,12 @@ class Serving:
         kind = self.find_served(key)
         if kind is None:
             return False
-        converts = self._hooked(key) or "hook" in (kind.webhook or ())
+        converts = self._has_conversion_hooks(key) or "hook" in (kind.webhook or ())
         if converts:
             self._converts_since[key] = self._api.cache.revision
-        return converts or bool(kind.more_subresources or self._answering(key))
+        return converts or bool(kind.more_subresources or self._subresource_hooks(key))
 
-    def _answering(self, key: str) -> Sequence[Object]:
+    def _subresource_hooks(self, key: str) -> Sequence[Object]:
         """Return the hooks for subresources of a definition."""
         hooks = self._api.converter.hooks
         return hooks.list_subresources(keys.name_of(key)) if hooks is not None else ()
@@ -74,8 +74,8 @@ class Serving:
             definition,
             entry.body,
             changed=changed,
-            hooked=self._hooked(entry.key),
-            answering=self._answering(entry.key),
+            hooked=self._has_conversion_hooks(entry.key),
+            answering=self._subresource_hooks(entry.key),
         )
         kind = compiled(created=created)
         served = self._api.registry.get(kind.group, kind.plural)
@@ -89,7 +89,7 @@ class Serving:
             if (
                 served is None
                 or not is_same_kind(served, kind)
-                or _hooks(served) != _hooks(kind)
+                or _kind_hooks(served) != _kind_hooks(kind)
                 or since > served.changed
             ):
                 # skipped for changes of labels and conditions, which do not affect its objects
@@ -98,10 +98,14 @@ class Serving:
             self._api.registry.add_waiting(kind)
 
 
-def _hooks(kind: Kind) -> tuple[object, ...]:
+def _kind_hooks(kind: Kind) -> tuple[object, ...]:
     """Return what converts the objects instead of a webhook, and the hooks for subresources.
 
     The converter is a hook ("" for any) or declared rules.
     """
-    given = kind.webhook or {}
-    return given.get("hook"), given.get("rules"), [(one.name, one.hooks) for one in kind.more_subresources]
+    webhook = kind.webhook or {}
+    return (
+        webhook.get("hook"),
+        webhook.get("rules"),
+        [(subresource.name, subresource.hooks) for subresource in kind.more_subresources],
+    )

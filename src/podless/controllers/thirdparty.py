@@ -24,7 +24,7 @@ from podless.verbs import storage
 from podless.verbs.call import API
 
 
-class ThirdParties(Controller):
+class ThirdPartyController(Controller):
     """Updates the registry with the stored ThirdPartyResources. Keys are theirs."""
 
     name = "third-party-resource-controller"
@@ -35,7 +35,7 @@ class ThirdParties(Controller):
         self._kind = kind
         self._collection: WatchCache = api.collection(kind)
         self._serving: dict[str, Kind] = {}
-        self._late: set[asyncio.Task[None]] = set()
+        self._movers: set[asyncio.Task[None]] = set()
 
     async def begin(self) -> None:
         await self._collection.load()
@@ -50,7 +50,7 @@ class ThirdParties(Controller):
 
     async def stop(self) -> None:
         """Finish moving objects, then stop."""
-        await asyncio.gather(*self._late, return_exceptions=True)
+        await asyncio.gather(*self._movers, return_exceptions=True)
         await super().stop()
 
     def _note_events(self, events: Sequence[CacheEvent]) -> None:
@@ -60,36 +60,36 @@ class ThirdParties(Controller):
     async def reconcile(self, key: str) -> None:
         entry = self._collection.get(key)
         if entry is None:
-            self._forget(key)
+            self._remove_resource(key)
         else:
             self._take_definition(key, entry)
 
-    def _forget(self, key: str) -> None:
+    def _remove_resource(self, key: str) -> None:
         """Remove a deleted ThirdPartyResource and its endpoint, unless another definition has taken them over."""
         kind = self._serving.pop(key, None)
-        if kind is not None and self._mine(kind):
+        if kind is not None and self._is_served(kind):
             self.api.registry.remove_kind(kind.group, kind.plural)
             self.api.cache.drop_collection(kind.prefix)
 
-    def _mine(self, kind: Kind) -> bool:
+    def _is_served(self, kind: Kind) -> bool:
         served = self.api.registry.get(kind.group, kind.plural)
         return served is None or served.uid == kind.uid
 
     def _take_definition(self, key: str, entry: Entry) -> None:
         resource = entry.decode()
         kind = compile_third(resource, created=entry.created, changed=entry.revision)
-        if not self._mine(kind):
+        if not self._is_served(kind):
             return
         self._serving[key] = kind
         self.api.registry.put_kind(kind)
-        held = resource["metadata"].get("finalizers") or ()
-        if kind.terminating and CLEANUP in held:
+        finalizers = resource["metadata"].get("finalizers") or ()
+        if kind.terminating and CLEANUP in finalizers:
             self.run_once(key, partial(self._take_down, key, kind))
 
     async def _take_down(self, key: str, kind: Kind) -> None:
         """Delete the objects, wait for those with finalizers, then remove our finalizer."""
         await empty_kind(self.api, kind)
-        await amend_object(self.api, self._kind, key, _release)
+        await amend_object(self.api, self._kind, key, _remove_finalizer)
 
     async def hand_over(self, heir: Kind) -> int:
         """Move the objects of a ThirdPartyResource to the kind of a definition with the same group and kind.
@@ -100,18 +100,18 @@ class ThirdParties(Controller):
         for entry in self._collection.entries_under(self._kind.prefix)[0]:
             kind = self._serving.get(entry.key)
             if kind is not None and parse_defined_name(entry.name) == (heir.kind, heir.group) and not kind.terminating:
-                await self._give(entry, kind, heir)
+                await self._transfer_objects(entry, kind, heir)
                 return kind.created if kind.prefix == heir.prefix else 0
         return 0
 
-    async def _give(self, entry: Entry, kind: Kind, heir: Kind) -> None:
+    async def _transfer_objects(self, entry: Entry, kind: Kind, new_kind: Kind) -> None:
         self._serving.pop(entry.key, None)
-        moves = kind.prefix != heir.prefix
+        moves = kind.prefix != new_kind.prefix
         if moves:
             self.api.registry.remove_kind(kind.group, kind.plural)  # clients cannot create objects from here on
 
         async def plan() -> list[Operation]:
-            operations = await self._moves(kind, heir) if moves else []
+            operations = await self._plan_moves(kind, new_kind) if moves else []
             current = self._collection.get(entry.key)
             if current is not None:
                 operations.append(Operation(current.key, None, current.revision))
@@ -120,40 +120,40 @@ class ThirdParties(Controller):
         await storage.commit_together(self.api, plan)
         if moves:
             self.api.cache.drop_collection(kind.prefix)
-            await self._follow(kind, heir)
+            await self._move_late_writes(kind, new_kind)
 
-    async def _moves(self, kind: Kind, heir: Kind) -> list[Operation]:
+    async def _plan_moves(self, kind: Kind, new_kind: Kind) -> list[Operation]:
         objects = (await self.api.load_collection(kind)).entries_under(kind.prefix)[0]
-        return [operation for one in objects for operation in _moved(one, heir)]
+        return [operation for one in objects for operation in _move_operations(one, new_kind)]
 
-    async def _follow(self, kind: Kind, heir: Kind) -> None:
+    async def _move_late_writes(self, kind: Kind, new_kind: Kind) -> None:
         """Move objects that requests in flight still write to the old keys."""
 
         def late(events: Sequence[CacheEvent]) -> None:
             if not any(event.after is not None for event in events):
                 return
-            now = self.api.registry.get(heir.group, heir.plural)
-            if now is None or now.uid != heir.uid or self.api.registry.get(kind.group, kind.plural) is not None:
+            now = self.api.registry.get(new_kind.group, new_kind.plural)
+            if now is None or now.uid != new_kind.uid or self.api.registry.get(kind.group, kind.plural) is not None:
                 return
-            task = asyncio.get_running_loop().create_task(self._bring(kind, heir))
-            self._late.add(task)
-            task.add_done_callback(self._late.discard)
+            task = asyncio.get_running_loop().create_task(self._move_remaining(kind, new_kind))
+            self._movers.add(task)
+            task.add_done_callback(self._movers.discard)
 
         (await self.api.load_collection(kind)).add_event_handler(late)
-        await self._bring(kind, heir)
+        await self._move_remaining(kind, new_kind)
 
-    async def _bring(self, kind: Kind, heir: Kind) -> None:
-        while await self._moves(kind, heir):  # the commit that moved the others can have more of them
-            await storage.commit_together(self.api, lambda: self._moves(kind, heir))
+    async def _move_remaining(self, kind: Kind, new_kind: Kind) -> None:
+        while await self._plan_moves(kind, new_kind):  # the commit that moved the others can have more of them
+            await storage.commit_together(self.api, lambda: self._plan_moves(kind, new_kind))
 
 
-def _moved(entry: Entry, heir: Kind) -> list[Operation]:
+def _move_operations(entry: Entry, new_kind: Kind) -> list[Operation]:
     """Return the operations that move an object to another key; its bytes stay the same."""
-    key = heir.key(entry.namespace, entry.name)
+    key = new_kind.key(entry.namespace, entry.name)
     return [Operation(key, entry.stored, 0), Operation(entry.key, None, entry.revision)]
 
 
-def _release(obj: Object) -> Object | None:
+def _remove_finalizer(obj: Object) -> Object | None:
     """Return the object without our finalizer; None if no other finalizer holds it."""
     held = [name for name in obj["metadata"].get("finalizers") or [] if name != CLEANUP]
     if not held:

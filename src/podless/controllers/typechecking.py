@@ -29,7 +29,7 @@ Named = tuple[str, str, str]  # group, version, kind
 _MOST = 10  # maximum kinds to check a policy against
 
 
-class TypeChecking(Controller):
+class PolicyTypeChecking(Controller):
     """Follows the policies. Keys are theirs."""
 
     name = "validatingadmissionpolicy-status-controller"
@@ -41,11 +41,11 @@ class TypeChecking(Controller):
 
     async def begin(self) -> None:
         await self._collection.load()
-        self.leave.append(self._collection.add_event_handler(self._changed))
+        self.leave.append(self._collection.add_event_handler(self._handle_policies))
         for entry in self._collection.entries_under(self._kind.prefix)[0]:
             self.queue.add(entry.key)
 
-    def _changed(self, events: Sequence[CacheEvent]) -> None:
+    def _handle_policies(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
             if event.after is not None:
                 self.queue.add(event.key)
@@ -58,32 +58,32 @@ class TypeChecking(Controller):
         generation = policy["metadata"].get("generation") or 0
         if generation <= ((policy.get("status") or {}).get("observedGeneration") or 0):
             return
-        found = await self._warnings(policy["spec"])
+        found = await self._find_warnings(policy["spec"])
         checked = {"expressionWarnings": found} if found else {}
         status = {"observedGeneration": generation, "typeChecking": checked}
         await apply_status(self.api, self._kind, entry.name, self.name, status)
 
-    async def _warnings(self, spec: Object) -> list[Object]:
+    async def _find_warnings(self, spec: Object) -> list[Object]:
         """Return the type errors of the expressions, by field."""
         kinds = match_kinds(self.api.registry, (spec.get("matchConstraints") or {}).get("resourceRules") or ())
-        checks = [(named, _environment(spec, self.api.registry, *kinds[named])) for named in sorted(kinds)]
-        found = []
-        async for part in self.api.pace.iterate_slices(SERVER.name, list(_expressions(spec)) if checks else []):
+        checks = [(named, _make_environment(spec, self.api.registry, *kinds[named])) for named in sorted(kinds)]
+        warnings = []
+        async for part in self.api.pace.iterate_slices(SERVER.name, list(_list_expressions(spec)) if checks else []):
             for field, source in part:
                 text = "\n".join(
-                    _format_warning(named, said) for named, one in checks if (said := one.find_problem(source))
+                    _format_warning(named, problem) for named, one in checks if (problem := one.find_problem(source))
                 )
                 if text:
-                    found.append({"fieldRef": field, "warning": text})
-        return found
+                    warnings.append({"fieldRef": field, "warning": text})
+        return warnings
 
 
-def _format_warning(named: Named, said: str) -> str:
-    group, version, kind = named
-    return f"{group}/{version}, Kind={kind}: {said}\n"
+def _format_warning(kind_names: Named, text: str) -> str:
+    group, version, kind = kind_names
+    return f"{group}/{version}, Kind={kind}: {text}\n"
 
 
-def _expressions(spec: Object) -> Iterator[tuple[str, str]]:
+def _list_expressions(spec: Object) -> Iterator[tuple[str, str]]:
     """Yield the checked expressions with their fields."""
     for index, validation in enumerate(spec.get("validations") or ()):
         path = f"spec.validations[{index}]"
@@ -94,7 +94,7 @@ def _expressions(spec: Object) -> Iterator[tuple[str, str]]:
 
 def match_kinds(registry: Registry, rules: Iterable[Mapping[str, Any]]) -> dict[Named, tuple[Kind, Version]]:
     """Return the kinds that rules name without wildcards."""
-    found: dict[Named, tuple[Kind, Version]] = {}
+    result: dict[Named, tuple[Kind, Version]] = {}
     for rule in rules:
         groups, versions = rule.get("apiGroups") or (), rule.get("apiVersions") or ()
         if any("*" in name for name in (*groups, *versions)):
@@ -103,15 +103,15 @@ def match_kinds(registry: Registry, rules: Iterable[Mapping[str, Any]]) -> dict[
         places = ((g, v, r) for g in sorted(groups) for v in sorted(versions) for r in sorted(resources))
         count = 0
         for place in places:
-            for kind, version in _served(registry, *place):
-                found[kind.group, version.name, kind.kind] = kind, version
+            for kind, version in _served_kinds(registry, *place):
+                result[kind.group, version.name, kind.kind] = kind, version
                 count += 1
                 if count == _MOST:
-                    return found
-    return found
+                    return result
+    return result
 
 
-def _served(registry: Registry, group: str, version: str, resource: str) -> Iterator[tuple[Kind, Version]]:
+def _served_kinds(registry: Registry, group: str, version: str, resource: str) -> Iterator[tuple[Kind, Version]]:
     """Yield the kinds of a resource. Without a group, all groups are searched."""
     name = resource.lower()
     for kind in registry:
@@ -120,29 +120,31 @@ def _served(registry: Registry, group: str, version: str, resource: str) -> Iter
             yield kind, known
 
 
-def _environment(spec: Object, registry: Registry, kind: Kind, version: Version) -> TypedEnvironment:
+def _make_environment(spec: Object, registry: Registry, kind: Kind, version: Version) -> TypedEnvironment:
     """Return the environment of a policy's expressions for the objects of one kind."""
     from podless.cel.policies import TypedEnvironment  # a slow import, needed only for policies
 
-    given = spec.get("paramKind")
+    param_kind = spec.get("paramKind")
     environment = TypedEnvironment(
-        _declared(kind, version), _parameters(registry, given) if given else None, has_parameters=bool(given)
+        _declared_type(kind, version),
+        _parameters_type(registry, param_kind) if param_kind else None,
+        has_parameters=bool(param_kind),
     )
     for variable in spec.get("variables") or ():
         environment.declare(variable["name"], variable["expression"])
     return environment
 
 
-def _parameters(registry: Registry, given: Object) -> Declared | None:
+def _parameters_type(registry: Registry, param_kind: Object) -> Declared | None:
     """Return the type of the parameters, None if unknown."""
-    group, _, name = (given.get("apiVersion") or "").rpartition("/")
+    group, _, name = (param_kind.get("apiVersion") or "").rpartition("/")
     for kind in registry.list_kinds_of(group, name):
-        if kind.kind == given.get("kind"):
-            return _declared(kind, kind.by_version[name])
+        if kind.kind == param_kind.get("kind"):
+            return _declared_type(kind, kind.by_version[name])
     return None
 
 
-def _declared(kind: Kind, version: Version) -> Declared:
+def _declared_type(kind: Kind, version: Version) -> Declared:
     from podless.cel.declared import Declared
 
     # as in kube-apiserver, the nanoseconds make the names of types unique

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from podless.admission import Along
+from podless.admission import CombinedCommit
 from podless.auth.user import SERVER
 from podless.cache.entry import Entry
 from podless.codec import serializer
@@ -17,7 +17,7 @@ from podless.meta import objectmeta
 from podless.meta.errors import APIError, NotFound
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
-from podless.store import Conflicted, Stored
+from podless.store import RevisionConflict, StoredValue
 from podless.structs.gated import drop_gated
 from podless.verbs import fieldmanager, steps, storage
 from podless.verbs.apply import apply_object
@@ -32,19 +32,19 @@ SELF = "kube-apiserver"  # the field manager of what kube-apiserver writes itsel
 _TOGETHER = 256  # concurrent deletes; they share commits
 
 
-class Constant(NamedTuple):
+class ConstantObject(NamedTuple):
     """An object that differs between servers only in uid and times, as the first server stored it."""
 
-    stored: Stored
+    stored: StoredValue
     uid: bytes
     time: bytes
 
-    def anew(self) -> Stored:
+    def make_new(self) -> StoredValue:
         """Return the object with a new uid and time. Their lengths are equal, so the offset stays valid."""
         data = self.stored.data.replace(self.uid, objectmeta.make_uid().encode()).replace(
             self.time, clock.now().encode()
         )
-        return Stored(data, self.stored.offset)
+        return StoredValue(data, self.stored.offset)
 
 
 async def make_object(
@@ -58,20 +58,22 @@ async def make_object(
     """
     metadata = obj["metadata"]
     key = kind.key(metadata.get("namespace", ""), metadata["name"])
-    known: dict[str, Constant] = kind.derive("constants", dict) if constant else {}
-    with suppress(Conflicted):
+    known: dict[str, ConstantObject] = kind.derive("constants", dict) if constant else {}
+    with suppress(RevisionConflict):
         if key in known:
-            await storage.put_object(api, kind, key, known[key].anew())
+            await storage.put_object(api, kind, key, known[key].make_new())
             return
-        whole = await _whole(kind, obj, manager)
+        whole = await _complete_object(kind, obj, manager)
         if reporter is not None:
             whole["metadata"]["managedFields"].insert(0, reporter)
         if constant and constant == clock.now():  # only if all times in the object are this one
-            known[key] = Constant(view.encode_object(kind, whole), whole["metadata"]["uid"].encode(), constant.encode())
+            known[key] = ConstantObject(
+                view.encode_object(kind, whole), whole["metadata"]["uid"].encode(), constant.encode()
+            )
         await storage.store_new(api, kind, key, whole)
 
 
-async def _whole(kind: Kind, obj: Object, manager: str) -> Object:
+async def _complete_object(kind: Kind, obj: Object, manager: str) -> Object:
     """Return a new object with all fields that a server adds."""
     version = kind.by_version[kind.storage_version]
     obj = {"kind": kind.kind, "apiVersion": kind.api_version(version.name), **obj}
@@ -120,25 +122,25 @@ async def report_status(
     key: str,
     change: Change,
     manager: str,
-    known: Object | None = None,
+    stored: Object | None = None,
     *,
-    along: Along | None = None,
+    along: CombinedCommit | None = None,
     hooks: bool = True,
 ) -> Object | None:
     """Change the status of an object, as in `with_status`.
 
-    known: the decoded object in its last known state. along: creates an operation that is committed with the change.
+    stored: the decoded object in its last known state. along: creates an operation that is committed with the change.
     hooks: as for `amend_object`. Returns the new object, None if it does not exist. Retried after a conflict. Raises
     Unavailable.
     """
     version = kind.by_version[kind.storage_version]
-    obj = known
+    obj = stored
 
     def attempt(entry: Entry | None) -> Next | AttemptOutcome:
         nonlocal obj
         if entry is None:
             return AttemptOutcome.KEEP
-        old = known
+        old = stored
         if old is None or old["metadata"]["resourceVersion"] != str(entry.revision):
             old = view.load_object(kind, version, entry)
         obj = with_status(kind, old, change, manager)
@@ -175,7 +177,7 @@ def with_status(kind: Kind, old: Object, change: Change, manager: str) -> Object
 
 def with_conditions(obj: Object, *found: tuple[str, bool, str, str]) -> list[Object]:
     """Return an object's conditions with these added or changed: type, whether it is met, reason, message."""
-    known = {one["type"]: one for one in (obj.get("status") or {}).get("conditions") or ()}
+    known = {condition["type"]: condition for condition in (obj.get("status") or {}).get("conditions") or ()}
     for kind, met, reason, message in found:
         value, before = "True" if met else "False", known.get(kind) or {}
         same = before.get("status") == value and before.get("reason") == reason and before.get("message") == message

@@ -17,7 +17,7 @@ from podless.explore.turns import ANSWER, EVENT, REQUEST, Take, Turns
 from podless.explore.views import Hold, ResourceView
 from podless.http.faults.carry import ask_for_past
 from podless.http.info import UnclearPath, request_info
-from podless.http.message import Answer, Handler, HTTPRequest, Lost, Pending, Response, Stream, settle_answer
+from podless.http.message import Answer, Handler, HTTPRequest, NoAnswer, Pending, Response, Stream, settle_answer
 from podless.http.status import render_error
 from podless.meta.errors import MODIFIED, AlreadyExists, Conflict, qualify_resource
 from podless.runtime.jsonobject import Object
@@ -168,7 +168,7 @@ class GatedRun:
         """Answer a request of a client."""
         self.heard_clients.add(client)
         try:
-            attributes = request_info(request.method, request.path, request.query_text).asked
+            attributes = request_info(request.method, request.path, request.query_text).attributes
         except UnclearPath:
             return await settle_answer(handler(request))
         _prefer_json(request)
@@ -184,7 +184,7 @@ class GatedRun:
         name = f"{client} {attributes.verb} {resource} {attributes.namespace}/{attributes.name}"
         try:
             if not await self.turns.enter_turn((REQUEST, self.turns.taken, name), client):
-                return Lost()
+                return NoAnswer()
             try:
                 if attributes.verb in _WRITES:
                     return await self._serve_write(client, request, attributes, handler)
@@ -271,12 +271,12 @@ class GatedRun:
             await self._hooks.after_write(entry)
         if any(map(_restarts_client, perturbations)):
             self._hooks.crash(client)
-            return Lost()
+            return NoAnswer()
         if not await self._wait_for_events(client, point, revision):
-            return Lost()
+            return NoAnswer()
         if any(isinstance(perturbation, LoseAnswer) for perturbation in perturbations):
             self.last_failure = _describe_failure(point, 0)
-            return Lost()
+            return NoAnswer()
         return answer
 
     async def _carry_out_write(
@@ -391,7 +391,7 @@ class Gate:
             if client is None:
                 return handler(request)
             if self.control is None:  # a client of a finished run
-                return Lost()
+                return NoAnswer()
             return self.control.answer_request(client, request, handler)
 
         return handle

@@ -11,7 +11,7 @@ import orjson
 from podless.explore.gate import NOISE
 from podless.meta.errors import qualify_resource
 from podless.runtime.jsonobject import Object
-from podless.store.keys import Stored, resource_of
+from podless.store.keys import StoredValue, resource_of
 
 State = Mapping[str, Any]
 
@@ -27,7 +27,7 @@ _ANY = "*"
 class _InitialObject(NamedTuple):
     """An object that exists before each run. shown: without parts that may differ."""
 
-    stored: Stored
+    stored: StoredValue
     uid: str
     shown: Object
 
@@ -39,7 +39,7 @@ class StateReader:
     to leave out, such as "status.lastSeen".
     """
 
-    def __init__(self, start: Mapping[str, Stored], ignore: Iterable[str] = ()) -> None:
+    def __init__(self, start: Mapping[str, StoredValue], ignore: Iterable[str] = ()) -> None:
         self._paths = [tuple(path.split(".")) for path in ignore]
         objects = {key: orjson.loads(stored.with_revision(0)) for key, stored in start.items()}
         uids = {_uid_of(obj): _name_object(key, {}) for key, obj in objects.items()}
@@ -48,7 +48,7 @@ class StateReader:
             for key, obj in objects.items()
         }
 
-    def read_state(self, records: Mapping[str, Stored], generated: Mapping[str, str]) -> State:
+    def read_state(self, records: Mapping[str, StoredValue], generated: Mapping[str, str]) -> State:
         """Return the objects in a store by their places, such as "widgets.example.com default/one".
 
         generated: generated name -> its replacement.

@@ -109,7 +109,7 @@ class _HeldSink:
         """Keep events until their turn, or until they are no longer held."""
         if self.has_ended:
             return False
-        self.events.extend(framing.JSON_LINES.split(data))
+        self.events.extend(framing.JSON_LINES.split_events(data))
         self.request_turn()
         return True
 
@@ -139,7 +139,7 @@ class _HeldSink:
             self._sink.send(event)
             self.request_turn()
 
-    def pull(self, pieces: Iterator[bytes]) -> None:
+    def send_initial(self, pieces: Iterator[bytes]) -> None:
         """Send the initial events, or keep them."""
         for piece in pieces:
             if piece:

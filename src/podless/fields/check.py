@@ -12,7 +12,7 @@ from podless.codec import gotext
 from podless.fields import elements, values
 from podless.fields.typed import ListShape, MapShape, SchemaMisfit, Shape, make_element, name_items
 from podless.meta.field import MOST
-from podless.runtime.meter import FEW, charge, each
+from podless.runtime.meter import MAX_UNCHARGED, charge, each
 
 Fault = tuple[str, str]  # (path, text)
 
@@ -28,10 +28,10 @@ def check_value(value: Any, shape: Shape, *, repeats: bool = False) -> None:
 
 def raise_faults(value: Any, shape: Shape, repeats: bool) -> None:
     """Raise SchemaMisfit with all faults of a value, if it has any."""
-    found = find_faults(value, shape, repeats)
-    if not found:
+    faults = find_faults(value, shape, repeats)
+    if not faults:
         return
-    texts = [f"{path}: {text}" if path else text for path, text in found]
+    texts = [f"{path}: {text}" if path else text for path, text in faults]
     raise SchemaMisfit(texts[0] if len(texts) == 1 else "\n  ".join(["errors:", *texts]))
 
 
@@ -83,7 +83,7 @@ def _alike(items: list[Any], form: MapShape) -> bool:
     for item in items:
         if type(item) is not dict:
             return False
-        if len(item) > FEW:
+        if len(item) > MAX_UNCHARGED:
             charge(len(item))
         plan = find((tuple(item), tuple(map(type, item.values()))))
         if plan is None or plan.below:
@@ -125,40 +125,40 @@ def _refusal(value: Any, shape: Shape) -> str:
 
 
 def _map(value: dict[str, Any], form: MapShape, repeats: bool) -> list[Fault]:
-    found: list[Fault] = []
+    results: list[Fault] = []
     known = form.known
     for key, item in each(value).items():
-        if len(found) >= MOST:
+        if len(results) >= MOST:
             break
         name, shape, _ = known.get(key) or form.child(key)
         if shape is None:
-            found.append((f".{key}", "field not declared in schema"))
+            results.append((f".{key}", "field not declared in schema"))
             break
         if type(item) in shape.types:
             continue
         inside = find_faults(item, shape, repeats)
         if inside:
-            found += ((f".{name[2:]}{path}", text) for path, text in inside)
-    return found
+            results += ((f".{name[2:]}{path}", text) for path, text in inside)
+    return results
 
 
 def _list(value: list[Any], form: ListShape, repeats: bool) -> list[Fault]:
-    found: list[Fault] = []
+    results: list[Fault] = []
     shape, seen = form.item, set()
     for index, item in enumerate(each(value)):
-        if len(found) >= MOST:
+        if len(results) >= MOST:
             break
         name = f"i:{index}"
         if form.associative:
             try:
                 name = make_element(form, item)
             except SchemaMisfit as fault:
-                return [*found, ("", f"element {index}: {fault}")]
+                return [*results, ("", f"element {index}: {fault}")]
             if name in seen and not repeats:
-                found.append(("", f"duplicate entries for key {elements.format_element_path((name,))}"))
+                results.append(("", f"duplicate entries for key {elements.format_element_path((name,))}"))
             seen.add(name)
         if type(item) in shape.types:
             continue
         inside = find_faults(item, shape, repeats)
-        found += ((f"{elements.format_element_path((name,))}{path}", text) for path, text in inside)
-    return found
+        results += ((f"{elements.format_element_path((name,))}{path}", text) for path, text in inside)
+    return results

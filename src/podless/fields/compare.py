@@ -77,7 +77,7 @@ def _leaf(old: Any, new: Any, shape: Shape) -> _Nodes:
 
 def _changed(old: Any, new: Any, shape: Shape) -> _Nodes:
     """Compare a value whose type changed, possibly to or from null, under each type that it had."""
-    found = _SAME
+    result = _SAME
     for form in dict.fromkeys((shape.form(old), shape.form(new))):
         if form == "map" and shape.map is not None:
             nodes = _map(old, new, _as(dict, old), _as(dict, new), shape)
@@ -85,8 +85,8 @@ def _changed(old: Any, new: Any, shape: Shape) -> _Nodes:
             nodes = _list(old, new, _as(list, old), _as(list, new), shape)
         else:
             nodes = _leaf(old, new, shape)
-        found = _joined(found, nodes)
-    return found
+        result = _joined(result, nodes)
+    return result
 
 
 def _as(kind: type[_T], value: Any) -> _T:
@@ -159,10 +159,10 @@ def _list(old: Any, new: Any, ours: list[Any], theirs: list[Any], shape: Shape) 
 
 
 def _indexed(items: list[Any], form: ListShape) -> dict[str, list[Any]]:
-    found: dict[str, list[Any]] = {}
+    result: dict[str, list[Any]] = {}
     for name, item in zip(name_items(form, items), items, strict=True):
-        found.setdefault(name, []).append(item)
-    return found
+        result.setdefault(name, []).append(item)
+    return result
 
 
 def _items(before: Any, after: Any, shape: Shape) -> _Nodes:

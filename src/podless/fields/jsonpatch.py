@@ -103,11 +103,11 @@ def find_unknown_fields(raw: bytes) -> list[str]:
     """Return the errors that only a strict decoder finds in a patch: unknown or repeated fields of operations."""
     repeated: list[str] = []
     patch = serializer.decode_json(raw, repeated)
-    found = [f"json patch {finding}" for finding in repeated]
+    unknown_fields = [f"json patch {finding}" for finding in repeated]
     for number, operation in enumerate(each(patch or [])):
         unknown = [key for key in each(operation or {}) if key not in _FIELDS]
-        found += (f"json patch unknown field {gotext.quote(f'[{number}].{key}')}" for key in unknown)
-    return found
+        unknown_fields += (f"json patch unknown field {gotext.quote(f'[{number}].{key}')}" for key in unknown)
+    return unknown_fields
 
 
 def _fault(patch: Any, whole: str, one: str) -> str | None:
@@ -153,9 +153,9 @@ class Rejected(Unprocessable):
     why: the text for the author of the patch. untrue: a test operation did not hold.
     """
 
-    def __init__(self, why: str = "", *, untrue: bool = False) -> None:
+    def __init__(self, reason: str = "", *, untrue: bool = False) -> None:
         super().__init__(REJECTED, {})
-        self.why = why
+        self.why = reason
         self.untrue = untrue
 
 

@@ -83,8 +83,8 @@ class ApplyConflict(APIError):
         super().__init__(f"Apply failed with {text}", {"causes": causes})
 
 
-def _listed(found: list[Path]) -> list[str]:
-    return [f"- {format_element_path(path)}" for path in found]
+def _listed(paths: list[Path]) -> list[str]:
+    return [f"- {format_element_path(path)}" for path in paths]
 
 
 def _who(owner: FieldOwner) -> str:
@@ -131,10 +131,10 @@ def decode_managed_fields(entries: Any, *, known: bool = False) -> tuple[Owners,
     """
     owners: Owners = {}
     times: Times = {}
-    for place, entry in enumerate(each(entries or ())):
+    for index, entry in enumerate(each(entries or ())):
         operation, version = entry.get("operation"), entry.get("apiVersion", "")
         if not known:
-            _check_entry(entry, place)
+            _check_entry(entry, index)
         owner = FieldOwner(
             entry.get("manager", ""),
             operation,
@@ -147,7 +147,7 @@ def decode_managed_fields(entries: Any, *, known: bool = False) -> tuple[Owners,
     return owners, times
 
 
-def _check_entry(entry: Any, place: int) -> None:
+def _check_entry(entry: Any, index: int) -> None:
     if entry.get("operation") not in ("Apply", "Update"):
         raise ValueError("operation must be `Apply` or `Update`")
     if not entry.get("apiVersion"):
@@ -155,12 +155,12 @@ def _check_entry(entry: Any, place: int) -> None:
     sort = entry.get("fieldsType") or ""
     if sort != "FieldsV1":
         said = f"invalid fieldsType {gotext.quote(sort)}" if sort else "missing fieldsType"
-        raise ValueError(f"{said} in managed fields entry {place}")
+        raise ValueError(f"{said} in managed fields entry {index}")
 
 
 def encode_managed_fields(owners: Owners, times: Times, *, custom: bool) -> list[Entry]:
     """Return managedFields from owners, sorted by operation, time, manager, version and subresource."""
-    found: list[Entry] = []
+    managed_fields: list[Entry] = []
     for owner, owned in each(owners).items():
         entry: Entry = {"manager": owner.manager, "operation": owner.operation, "apiVersion": owned.version}
         if times.get(owner):
@@ -171,10 +171,10 @@ def encode_managed_fields(owners: Owners, times: Times, *, custom: bool) -> list
             entry["subresource"] = owner.subresource
         if not owner.manager:
             del entry["manager"]
-        found.append(entry)
-    if len(found) > 1:
-        found.sort(key=_order)
-    return found
+        managed_fields.append(entry)
+    if len(managed_fields) > 1:
+        managed_fields.sort(key=_order)
+    return managed_fields
 
 
 def _order(entry: Entry) -> tuple[str, ...]:
@@ -194,22 +194,22 @@ def _reset(entries: Any) -> bool:
     return entries is not None and (not entries or entries == [{}])
 
 
-def current_owners(place: WriteTarget, old: Object | None, given: Any) -> tuple[Owners, Times]:
+def current_owners(place: WriteTarget, old: Object | None, value: Any) -> tuple[Owners, Times]:
     """Return the owners before an update: those that the client sends if they are valid, else the stored ones."""
-    if old is None and given is None:
+    if old is None and value is None:
         return {}, {}
-    held = ((old or {}).get("metadata") or {}).get("managedFields")
+    managed_fields = ((old or {}).get("metadata") or {}).get("managedFields")
     if not place.subresource:
-        if _reset(given):
+        if _reset(value):
             return {}, {}
-        if given and given != held:
+        if value and value != managed_fields:
             try:
-                owners, times = decode_managed_fields(given)
+                owners, times = decode_managed_fields(value)
             except ValueError:
                 owners = {}
             if owners:
                 return owners, times
-    return decode_managed_fields(held, known=True)
+    return decode_managed_fields(managed_fields, known=True)
 
 
 def update_managed_fields(
@@ -471,13 +471,13 @@ def _note_applied(metadata: Object, applied: Object) -> None:
 
 def settle_times(obj: Object, old: Object) -> None:
     """Restore the times of managedFields if nothing but the times has changed."""
-    entries, held = obj["metadata"].get("managedFields"), old["metadata"].get("managedFields")
-    if not entries or not held or len(entries) != len(held) or entries == held:
+    entries, managed_fields = obj["metadata"].get("managedFields"), old["metadata"].get("managedFields")
+    if not entries or not managed_fields or len(entries) != len(managed_fields) or entries == managed_fields:
         return
-    if any(_timeless(one) != _timeless(other) for one, other in zip(entries, held, strict=True)):
+    if any(_timeless(one) != _timeless(other) for one, other in zip(entries, managed_fields, strict=True)):
         return
     if equal_values(_unmanaged(obj), _unmanaged(old)):
-        obj["metadata"]["managedFields"] = held
+        obj["metadata"]["managedFields"] = managed_fields
 
 
 def _timeless(entry: Entry) -> Entry:

@@ -126,12 +126,12 @@ class WriteTarget:
 
     def shape(self, version: str) -> Shape:
         """Return the shape of objects in a version. Raises NoVersion, or SchemaMisfit for a custom kind."""
-        found = self.shapes(version)
-        if found is None and self.custom:
+        result = self.shapes(version)
+        if result is None and self.custom:
             raise SchemaMisfit(f"request to convert CR to an invalid group/version: {version}")
-        if found is None:
+        if result is None:
             raise NoVersion(version)
-        return found
+        return result
 
     def view(self, obj: Object, version: str, what: str = "") -> Object:
         """Return the object in another version; what: its name in messages. Raises NoVersion or SchemaMisfit."""
@@ -223,7 +223,7 @@ def apply_owned(
 
 def _reconciled(place: WriteTarget, obj: Object, owners: Owners, settled: bool = False) -> Owners:
     """Return the owners with their fields under the present schema; those of versions that are gone are left out."""
-    found: Owners = {}
+    result: Owners = {}
     served: dict[str, bool] = {}
     for owner, owned in each(owners).items():
         if owned.version not in served:
@@ -232,8 +232,8 @@ def _reconciled(place: WriteTarget, obj: Object, owners: Owners, settled: bool =
             continue
         if not settled:
             owned = Owned(reconcile_set(owned.fields, place.shape(owned.version)), owned.version)
-        found[owner] = owned
-    return found
+        result[owner] = owned
+    return result
 
 
 def _served(place: WriteTarget, obj: Object, version: str) -> bool:

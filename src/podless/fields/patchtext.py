@@ -38,7 +38,7 @@ def read_written_values(raw: bytes, operations: list[dict[str, Any]]) -> list[di
 
 def _texts(text: str) -> list[str | None]:
     """Return the text of each operation's value, without white space. Raises ValueError if it is not a patch."""
-    found: list[str | None] = []
+    results: list[str | None] = []
     place = _skip(text, 0, "[")
     while text[place : place + 1] == "{":
         value, place = None, _skip(text, place, "{")
@@ -51,17 +51,17 @@ def _texts(text: str) -> list[str | None]:
             if key == "value":
                 value = _TOKEN.sub(r"\1", text[start:place])
             place = _skip(text, place, ",")
-        found.append(value)
+        results.append(value)
         place = _skip(text, _skip(text, place, "}"), ",")
-    return found
+    return results
 
 
-def _skip(text: str, place: int, sign: str) -> int:
+def _skip(text: str, index: int, sign: str) -> int:
     """Return the position after white space, an optional character, and more white space."""
-    place = jsontext.BLANKS.match(text, place).end()  # type: ignore[union-attr]  # matches nothing, too
-    if text.startswith(sign, place):
-        place = jsontext.BLANKS.match(text, place + 1).end()  # type: ignore[union-attr]
-    return place
+    index = jsontext.BLANKS.match(text, index).end()  # type: ignore[union-attr]  # matches nothing, too
+    if text.startswith(sign, index):
+        index = jsontext.BLANKS.match(text, index + 1).end()  # type: ignore[union-attr]
+    return index
 
 
 # a string, with the colon if it is a key; or a number

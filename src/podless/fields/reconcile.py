@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from podless.fields.sets import LEAF, SELF, Fields, is_member
 from podless.fields.typed import DEDUCED, ListShape, MapShape, Shape
-from podless.runtime.meter import FEW, charge
+from podless.runtime.meter import MAX_UNCHARGED, charge
 
 
 def reconcile_set(fields: Fields, shape: Shape) -> Fields:
@@ -24,7 +24,7 @@ def _map(node: Fields, form: MapShape) -> Fields:
     if form.atomic:
         return LEAF
     changed: Fields = {}
-    if len(node) > FEW:
+    if len(node) > MAX_UNCHARGED:
         charge(len(node))
     for name, inner in node.items():
         if inner and name[:2] == "f:":
@@ -41,7 +41,7 @@ def _list(node: Fields, form: ListShape) -> Fields:
     if not form.associative:
         return LEAF
     changed: Fields = {}
-    if len(node) > FEW:
+    if len(node) > MAX_UNCHARGED:
         charge(len(node))
     for name, inner in node.items():
         if inner and name != SELF:

@@ -15,7 +15,7 @@ from typing import Any
 
 from podless.fields import elements
 from podless.fields.elements import UnknownElement
-from podless.runtime.meter import FEW, charge, each
+from podless.runtime.meter import MAX_UNCHARGED, charge, each
 from podless.runtime.sorting import sort_texts
 
 Fields = dict[str, Any]
@@ -27,13 +27,13 @@ LEAF: Fields = {}  # the node of a member without members below; shared, so neve
 
 def make_set(*paths: Path) -> Fields:
     """Return the set of some paths."""
-    found: Fields = {}
+    result: Fields = {}
     for path in paths:
         node: Fields = LEAF
         for element in reversed(path):
             node = {element: node}
-        found = unite_sets(found, node)
-    return found
+        result = unite_sets(result, node)
+    return result
 
 
 def is_member(node: Fields) -> bool:
@@ -213,7 +213,7 @@ def order_set(fields: Fields) -> Fields:
     """Return the set with its elements in the order in which a real server writes them."""
     if len(fields) < 2:
         return {name: order_set(node) for name, node in fields.items()} if fields else fields
-    if len(fields) > FEW:
+    if len(fields) > MAX_UNCHARGED:
         charge(len(fields))
     names = sort_texts([name for name in fields if name != SELF], elements.rank_element)
     out: Fields = {SELF: LEAF} if SELF in fields else {}

@@ -27,9 +27,9 @@ _FIELDS = "$fields"
 
 def make_merge_table(struct: Struct) -> Table:
     """Return the lists of a kind's objects that are merged."""
-    found: Table = {}
-    _collect(struct, "", (), found)
-    return found
+    merge_table: Table = {}
+    _collect(struct, "", (), merge_table)
+    return merge_table
 
 
 def _collect(struct: Struct, path: str, above: tuple[Struct, ...], found: Table) -> None:
@@ -343,8 +343,8 @@ def _element_type(old: list[Any], new: list[Any]) -> type:
     return kinds.pop()
 
 
-def _wrong_type(wanted: type, given: Any) -> Internal:
-    return Internal(f"expected a {_GO_TYPES[wanted]}, but received a {_GO_TYPES[type(given)]}")
+def _wrong_type(wanted: type, value: Any) -> Internal:
+    return Internal(f"expected a {_GO_TYPES[wanted]}, but received a {_GO_TYPES[type(value)]}")
 
 
 def _set_new(merged: dict[str, Any], key: str, item: Any) -> None:

@@ -100,8 +100,8 @@ class ListShape:
     @property
     def item(self) -> Shape:
         """The shape of the items, made at first use."""
-        found = self._shape
-        return found if found is not None else fill_attribute(self, "_shape", lambda: self._make(self._item))
+        shape = self._shape
+        return shape if shape is not None else fill_attribute(self, "_shape", lambda: self._make(self._item))
 
 
 class MapPlan(NamedTuple):
@@ -144,9 +144,9 @@ class MapShape:
 
     def child(self, name: str) -> tuple[str, Shape | None, bool]:
         """Return a field's path element, its shape (None if it is not allowed), and whether it is declared."""
-        known = self.known.get(name)
-        if known is not None:
-            return known
+        cached = self.known.get(name)
+        if cached is not None:
+            return cached
         if name in self._declared:
             return remember_value(self.known, name, lambda: (f"f:{name}", self._make(self._declared[name]), True))
         return f"f:{name}", self.element, False
@@ -156,8 +156,8 @@ class MapShape:
         """The shape of the undeclared fields, None if there may be none."""
         element = self._element
         if element is not None and not isinstance(element, Shape):
-            made: Shape = fill_attribute(self, "_element", lambda: self._make(element))
-            return made
+            result: Shape = fill_attribute(self, "_element", lambda: self._make(element))
+            return result
         return element
 
     def below(self) -> Iterator[Shape | None]:
@@ -195,10 +195,10 @@ class MapShape:
 
     def _remember(self, sort: Sort) -> MapPlan | None:
         plans = own_table(self.plans)
-        found = plans.get(sort)
-        if found is None and len(plans) < _SORTS and self._declared.keys() >= set(sort[0]):
-            found = plans[sort] = self._planned(*sort)
-        return found
+        result = plans.get(sort)
+        if result is None and len(plans) < _SORTS and self._declared.keys() >= set(sort[0]):
+            result = plans[sort] = self._planned(*sort)
+        return result
 
     def _planned(self, names: tuple[str, ...], types: tuple[type, ...]) -> MapPlan:
         leaves: Fields = {}

@@ -15,7 +15,7 @@ import orjson
 
 from podless.runtime.jsonobject import Object
 from podless.store.contract import Author
-from podless.store.keys import OWN, Keys, Stored, encode_foreign
+from podless.store.keys import OWN, ResourceKeys, StoredValue, encode_foreign
 
 _VERSIONS = ("audit.k8s.io/v1",)
 _WRITES = {"create": "create", "update": "update", "patch": "patch", "delete": "delete"}
@@ -46,7 +46,7 @@ class AuditChange(NamedTuple):
     """
 
     key: str
-    stored: Stored | None
+    stored: StoredValue | None
     revision: int
     creates: bool
     at: int
@@ -85,11 +85,11 @@ def read_event(line: bytes) -> list[AuditChange] | Skipped:
     ]
 
 
-def _read_objects(reference: Object, response: Object, verb: str) -> list[tuple[str, Stored | None, int]]:
+def _read_objects(reference: Object, response: Object, verb: str) -> list[tuple[str, StoredValue | None, int]]:
     """Return keys, states and revisions. Raises BadEvent."""
     group, resource = _read_text(reference, "apiGroup"), _read_text(reference, "resource")
     namespace, subresource = _read_text(reference, "namespace"), _read_text(reference, "subresource")
-    keys_ = Keys.of(group, resource, namespaced=bool(namespace))
+    keys_ = ResourceKeys.of(group, resource, namespaced=bool(namespace))
     if verb == _ALL:
         items = response.get("items")
         kind = {"apiVersion": response.get("apiVersion"), "kind": _read_text(response, "kind").removesuffix("List")}
@@ -118,7 +118,7 @@ def _is_only_marked(obj: Object, metadata: Object) -> bool:
     return bool(metadata.get("finalizers")) or bool(metadata.get("deletionGracePeriodSeconds"))
 
 
-def _encode_object(obj: Object) -> Stored:
+def _encode_object(obj: Object) -> StoredValue:
     try:
         return encode_foreign(obj)
     except (ValueError, TypeError, LookupError):

@@ -10,8 +10,8 @@ import orjson
 
 from podless.history.difference import ABSENT, compare_objects
 from podless.runtime.jsonobject import Object
-from podless.store import Record, Stored, keys
-from podless.store.contract import Author, Written
+from podless.store import Record, StoredValue, keys
+from podless.store.contract import Author, LoggedWrite
 
 GROUP, VERSION = "history.podless.dev", "v1"
 API_VERSION = f"{GROUP}/{VERSION}"
@@ -38,14 +38,14 @@ def place_of(key: str, *, namespaced: bool | None) -> ChangedObject:
     return ChangedObject(group, resource, namespace, name)
 
 
-def operation_of(written: Written) -> str:
+def operation_of(written: LoggedWrite) -> str:
     """Return create, update or delete."""
     if written.stored is None:
         return DELETE
     return CREATE if written.created == written.revision else UPDATE
 
 
-def decode_state(stored: Stored, revision: int) -> Object:
+def decode_state(stored: StoredValue, revision: int) -> Object:
     """Return the object that was stored."""
     obj: Object = orjson.loads(stored.with_revision(revision))
     return obj
@@ -56,7 +56,9 @@ def format_time(at: int) -> str:
     return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def make_change(written: Written, before: Record | None, place: ChangedObject, *, state: bool = False) -> Object:
+def make_change(
+    written: LoggedWrite, before: Record | None, changed_object: ChangedObject, *, state: bool = False
+) -> Object:
     """Return a change as an object of the API.
 
     before: the state that it replaced; None if there was none, or it is no longer known. state: include the object as
@@ -71,17 +73,17 @@ def make_change(written: Written, before: Record | None, place: ChangedObject, *
     change: Object = {
         "apiVersion": API_VERSION,
         "kind": "Change",
-        "metadata": _make_metadata(written, place),
+        "metadata": _make_metadata(written, changed_object),
         "operation": operation,
         "revision": written.revision,
         "time": format_time(written.at),
         "object": {
-            "apiVersion": obj.get("apiVersion", place.group),
+            "apiVersion": obj.get("apiVersion", changed_object.group),
             "kind": obj.get("kind", ""),
-            "group": place.group,
-            "resource": place.resource,
-            "namespace": place.namespace,
-            "name": place.name,
+            "group": changed_object.group,
+            "resource": changed_object.resource,
+            "namespace": changed_object.namespace,
+            "name": changed_object.name,
             "uid": obj.get("metadata", {}).get("uid", ""),
         },
         "author": show_author(written.author),
@@ -101,13 +103,13 @@ def make_change(written: Written, before: Record | None, place: ChangedObject, *
     return change
 
 
-def _make_metadata(written: Written, place: ChangedObject) -> Object:
+def _make_metadata(written: LoggedWrite, changed_object: ChangedObject) -> Object:
     metadata: Object = {
         "name": str(written.sequence),
         "creationTimestamp": datetime.fromtimestamp(written.at // 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "resourceVersion": str(written.revision),
     }
-    return metadata | {"namespace": place.namespace} if place.namespace else metadata
+    return metadata | {"namespace": changed_object.namespace} if changed_object.namespace else metadata
 
 
 def _show_value(name: str, value: Any) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def format_path(path: tuple[Step, ...]) -> str:
 
 def compare_objects(before: Object | None, after: Object | None) -> list[Difference]:
     """Return the fields that differ, in the order of the newer state. None: an absent object."""
-    return list(_compare((), strip_object(before), strip_object(after)))
+    return list(_compare_values((), strip_object(before), strip_object(after)))
 
 
 def strip_object(obj: Object | None) -> Any:
@@ -66,11 +66,11 @@ def strip_object(obj: Object | None) -> Any:
     return {**obj, "metadata": metadata}
 
 
-def _compare(path: tuple[Step, ...], before: Any, after: Any) -> Iterator[Difference]:
+def _compare_values(path: tuple[Step, ...], before: Any, after: Any) -> Iterator[Difference]:
     charge(1)
     if isinstance(before, dict) and isinstance(after, dict):
         for name in [*after, *(name for name in before if name not in after)]:
-            yield from _compare((*path, name), before.get(name, ABSENT), after.get(name, ABSENT))
+            yield from _compare_values((*path, name), before.get(name, ABSENT), after.get(name, ABSENT))
     elif isinstance(before, list) and isinstance(after, list):
         yield from _compare_lists(path, before, after)
     elif not is_same(before, after):
@@ -84,12 +84,12 @@ def _compare_lists(path: tuple[Step, ...], before: list[Any], after: list[Any]) 
     if not key:
         for index in range(max(len(before), len(after))):
             old = before[index] if index < len(before) else ABSENT
-            yield from _compare((*path, index), old, after[index] if index < len(after) else ABSENT)
+            yield from _compare_values((*path, index), old, after[index] if index < len(after) else ABSENT)
         return
     old, new = ({item[key]: item for item in items} for items in (before, after))
     different = False
     for name in [*new, *(name for name in old if name not in new)]:
-        for difference in _compare((*path, (key, name)), old.get(name, ABSENT), new.get(name, ABSENT)):
+        for difference in _compare_values((*path, (key, name)), old.get(name, ABSENT), new.get(name, ABSENT)):
             different = True
             yield difference
     if not different:  # only the order differs

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from podless.runtime import clock
 from podless.runtime.option import parse_duration
-from podless.store import Compacted, Store, StoreError
+from podless.store import HistoryCompacted, Store, StoreError
 
 
 def parse_moment(text: str, now: float) -> int:
@@ -48,7 +48,7 @@ async def find_revision(store: Store, text: str) -> int:
     return await store.changelog.find_revision(at)
 
 
-async def explain_forgotten(store: Store, error: Compacted) -> str:
+async def explain_forgotten(store: Store, error: HistoryCompacted) -> str:
     """Return why a state is not readable, the oldest readable state, and how to keep more history."""
     at = await store.changelog.find_time(error.revision) if store.changelog is not None else 0
     when = f" ({clock.format_time(at // 1000)})" if at else ""

@@ -13,7 +13,7 @@ from podless.history.change import CREATE, ChangedObject, make_change, operation
 from podless.kinds.registry import Registry
 from podless.runtime.jsonobject import Object
 from podless.store import Record, keys
-from podless.store.contract import ChangeLog, Written
+from podless.store.contract import ChangeLog, LoggedWrite
 
 _BATCH = 100  # changes in one read
 _BYTES = 8 << 20  # bytes of states behind the changes of one page
@@ -53,12 +53,12 @@ class HistoryReader:
         scope: HistoryScope,
         before: int,
         after: int,
-        most: int,
+        limit: int,
         matches: Callable[[Object], bool] | None,
         *,
         states: bool = False,
     ) -> HistoryPage:
-        """Return changes between two sequence numbers (0: no limit), at most `most`.
+        """Return changes between two sequence numbers (0: no limit), at most `limit`.
 
         matches: selects changes by their shown form. states: include the object as each change left it. Raises
         StoreError.
@@ -77,7 +77,7 @@ class HistoryReader:
                 if matches is None or matches(change):
                     found.append(change)
                     size += len(written.stored.data) if written.stored is not None else 0
-                if len(found) >= most or size > _BYTES:
+                if len(found) >= limit or size > _BYTES:
                     return HistoryPage(found, written.sequence)
                 if number % _TOLD == 0:
                     await asyncio.sleep(0)
@@ -100,14 +100,14 @@ class HistoryReader:
             return None
         return await self.show_change(changes[0], place, state=True)
 
-    async def show_change(self, written: Written, place: ChangedObject, *, state: bool = False) -> Object:
+    async def show_change(self, written: LoggedWrite, changed_object: ChangedObject, *, state: bool = False) -> Object:
         """Return a change as the API shows it. Raises StoreError."""
         before = written.replaced
         if operation_of(written) != CREATE and before is None:
             for earlier in await self._log.read_key(written.key, written.sequence, 0, 1):
                 if earlier.stored is not None:
                     before = Record(earlier.key, earlier.stored, earlier.revision, earlier.created)
-        return make_change(written, before, place, state=state)
+        return make_change(written, before, changed_object, state=state)
 
     def find_object(self, key: str) -> ChangedObject:
         """Return the object of a key."""
@@ -115,25 +115,33 @@ class HistoryReader:
         kind = self._registry.get(group, resource)
         return place_of(key, namespaced=kind.namespaced if kind is not None else None)
 
-    def may_get(self, user: User, place: ChangedObject, answers: dict[ChangedObject, bool]) -> bool:
+    def may_get(self, user: User, changed_object: ChangedObject, answers: dict[ChangedObject, bool]) -> bool:
         """Return whether the user may get the object now. answers: earlier ones within the same request."""
-        allowed = answers.get(place)
+        allowed = answers.get(changed_object)
         if allowed is None:
-            kind = self._registry.get(place.group, place.resource)
+            kind = self._registry.get(changed_object.group, changed_object.resource)
             version = kind.versions[0].name if kind is not None else ""
-            attributes = Attributes("get", place.group, version, place.resource, "", place.namespace, place.name)
-            allowed = answers[place] = self._authorizer.is_allowed(user, attributes)
+            attributes = Attributes(
+                "get",
+                changed_object.group,
+                version,
+                changed_object.resource,
+                "",
+                changed_object.namespace,
+                changed_object.name,
+            )
+            allowed = answers[changed_object] = self._authorizer.is_allowed(user, attributes)
         return allowed
 
-    def _is_in_scope(self, scope: HistoryScope, place: ChangedObject) -> bool:
+    def _is_in_scope(self, scope: HistoryScope, changed_object: ChangedObject) -> bool:
         return (
-            (not scope.namespace or place.namespace == scope.namespace)
-            and scope.group in (None, place.group)
-            and scope.resource in ("", place.resource)
-            and scope.name in ("", place.name)
+            (not scope.namespace or changed_object.namespace == scope.namespace)
+            and scope.group in (None, changed_object.group)
+            and scope.resource in ("", changed_object.resource)
+            and scope.name in ("", changed_object.name)
         )
 
-    async def _read_batch(self, scope: HistoryScope, before: int, after: int) -> list[Written]:
+    async def _read_batch(self, scope: HistoryScope, before: int, after: int) -> list[LoggedWrite]:
         """Return the next changes, some of which may be out of scope."""
         prefixes = self._list_prefixes(scope)
         if scope.name and self._is_whole(scope):
@@ -151,7 +159,7 @@ class HistoryReader:
         """Return the key prefixes of the scope."""
         if scope.resource and scope.group is not None:
             kind = self._registry.get(scope.group, scope.resource)
-            prefix = keys.Keys.of(scope.group, scope.resource, namespaced=True).prefix
+            prefix = keys.ResourceKeys.of(scope.group, scope.resource, namespaced=True).prefix
             within = scope.namespace and (kind is None or kind.namespaced)
             return [f"{prefix}{scope.namespace}/" if within else prefix]
         if not scope.namespace:
@@ -160,12 +168,12 @@ class HistoryReader:
         return [kind.keys.scope(scope.namespace) for kind in kinds if scope.resource in ("", kind.plural)]
 
 
-def link_changes(batch: list[Written]) -> list[Written]:
+def link_changes(batch: list[LoggedWrite]) -> list[LoggedWrite]:
     """Return changes with the states that they replaced, if other changes of the batch made these states.
 
     batch: all changes of some keys between two sequence numbers, newest first.
     """
-    linked, last = list[Written](), dict[str, Written]()
+    linked, last = list[LoggedWrite](), dict[str, LoggedWrite]()
     for written in reversed(batch):
         earlier = last.get(written.key)
         last[written.key] = written

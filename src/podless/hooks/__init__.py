@@ -127,15 +127,15 @@ class Request:
 class Hook:
     """A declared hook.
 
-    given: its webhook in a webhook configuration, with defaults; for a conversion `resource`, `from` and `to`. takes:
-    the function's parameters, each with the class that the object is read as, None for a dict.
+    declaration: its webhook in a webhook configuration, with defaults; for a conversion `resource`, `from` and `to`.
+    parameters: the function's parameters, each with the class that the object is read as, None for a dict.
     """
 
     kind: str
     name: str
-    given: Object
+    declaration: Object
     function: Callable[..., Any]
-    takes: Mapping[str, type | None]
+    parameters: Mapping[str, type | None]
 
     @property
     def is_async(self) -> bool:
@@ -147,9 +147,9 @@ class Hook:
         return {
             "kind": self.kind,
             "name": self.name,
-            "given": self.given,
+            "given": self.declaration,
             "async": self.is_async,
-            "takes": sorted(self.takes),
+            "takes": sorted(self.parameters),
         }
 
 
@@ -167,7 +167,7 @@ def validate(*resources: str, **options: Any) -> Callable[[F], F]:
     Raises ValueError for a declaration that cannot work.
     """
     _require_resources(VALIDATE, *resources)
-    return lambda function: _declare(VALIDATE, function, _read_options(function, resources, options))
+    return lambda function: _declare_hook(VALIDATE, function, _read_options(function, resources, options))
 
 
 def mutate(*resources: str, **options: Any) -> Callable[[F], F]:
@@ -176,7 +176,7 @@ def mutate(*resources: str, **options: Any) -> Callable[[F], F]:
     resources and options as for `validate`; also reinvocation_policy ("Never" or "IfNeeded"; default: "Never").
     """
     _require_resources(MUTATE, *resources)
-    return lambda function: _declare(MUTATE, function, _read_options(function, resources, options, changes=True))
+    return lambda function: _declare_hook(MUTATE, function, _read_options(function, resources, options, changes=True))
 
 
 def default(*resources: str, **options: Any) -> Callable[[F], F]:
@@ -185,7 +185,7 @@ def default(*resources: str, **options: Any) -> Callable[[F], F]:
     These hooks run before all others. resources and options as for `mutate`.
     """
     _require_resources(DEFAULT, *resources)
-    return lambda function: _declare(DEFAULT, function, _read_options(function, resources, options, changes=True))
+    return lambda function: _declare_hook(DEFAULT, function, _read_options(function, resources, options, changes=True))
 
 
 def convert(
@@ -202,7 +202,7 @@ def convert(
 
     def declare(function: F) -> F:
         given = {"resource": resource, "from": source, "to": target, "timeoutSeconds": _read_timeout(timeout)}
-        return _declare(CONVERT, function, {"name": name or _name_of(function), **given})
+        return _declare_hook(CONVERT, function, {"name": name or _name_of(function), **given})
 
     return declare
 
@@ -243,7 +243,7 @@ def subresource(
             "sideEffects": side_effects,
             "timeoutSeconds": _read_timeout(timeout),
         }
-        return _declare(SUBRESOURCE, function, given)
+        return _declare_hook(SUBRESOURCE, function, given)
 
     return declare
 
@@ -264,8 +264,8 @@ def check_names(hooks: Sequence[Hook]) -> None:
         if (hook.kind, hook.name) in seen:
             raise ValueError(f"there are two {hook.kind} hooks with the name {hook.name!r}: give one of them name=...")
         seen.add((hook.kind, hook.name))
-        for verb in hook.given["verbs"] if hook.kind == SUBRESOURCE else ():
-            subresource = f"{hook.given['resource']}/{hook.given['subresource']}", verb
+        for verb in hook.declaration["verbs"] if hook.kind == SUBRESOURCE else ():
+            subresource = f"{hook.declaration['resource']}/{hook.declaration['subresource']}", verb
             if subresource in answered:
                 raise ValueError(f"there are two hooks that answer {verb} of {subresource[0]}")
             answered.add(subresource)
@@ -282,11 +282,11 @@ def _name_of(function: Callable[..., Any]) -> str:
     return str(getattr(function, "__name__", type(function).__name__))
 
 
-def _declare(kind: str, function: F, given: Object) -> F:
+def _declare_hook(kind: str, function: F, given: Object) -> F:
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise ValueError(f"{_name_of(function)}: a hook returns its result, and cannot yield")
     names, takes = _PARAMETERS[kind], dict[str, type | None]()
-    for parameter in _signature(function).parameters.values():
+    for parameter in _read_signature(function).parameters.values():
         if parameter.name in names:
             takes[parameter.name] = _class_of(parameter.annotation)
         elif parameter.default is parameter.empty and parameter.kind not in (
@@ -307,7 +307,7 @@ def _class_of(annotation: Any) -> type | None:
     return None if plain else annotation
 
 
-def _signature(function: Callable[..., Any]) -> inspect.Signature:
+def _read_signature(function: Callable[..., Any]) -> inspect.Signature:
     try:
         return inspect.signature(function, eval_str=True)
     except (NameError, TypeError, AttributeError):  # an annotation that exists only for type checkers
@@ -333,7 +333,7 @@ def _read_options(
     conditions = remaining.pop("match_conditions", None) or {}
     given = {
         "name": name,
-        "rules": [_rule(name, resource) | rule for resource in resources],
+        "rules": [_parse_rule(name, resource) | rule for resource in resources],
         "matchPolicy": texts["match_policy"],
         "failurePolicy": texts["failure_policy"],
         "sideEffects": texts["side_effects"],
@@ -350,7 +350,7 @@ def _read_options(
     return given
 
 
-def _rule(name: str, resource: str) -> Object:
+def _parse_rule(name: str, resource: str) -> Object:
     """Return the groups and resources of "plural.group/subresource". Raises ValueError."""
     full_name, _, subresource = resource.partition("/")
     plural, _, group = full_name.partition(".")

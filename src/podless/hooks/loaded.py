@@ -11,7 +11,7 @@ from typing import Any
 
 from podless.hooks import CONVERT, DEFAULT, MUTATE, SUBRESOURCE, VALIDATE, Hook, Sources, check_names, find_hooks
 from podless.hooks.peer import HookFailed
-from podless.hooks.pool import LoadFailed, Parts, Pool
+from podless.hooks.pool import LoadFailed, Parts, WorkerPool
 from podless.runtime.jsonobject import Object
 
 log = logging.getLogger("podless")
@@ -30,8 +30,8 @@ class LoadedHooks:
         self._sources, self._functions = read_sources(sources)
         self._reload = reload
         self._check = check
-        self._pool: Pool | None = None
-        self._old: list[Pool] = []
+        self._pool: WorkerPool | None = None
+        self._old: list[WorkerPool] = []
         self._watching: asyncio.Task[None] | None = None
         self._file_times: dict[str, float] = {}
         self.generation = 0
@@ -94,8 +94,8 @@ class LoadedHooks:
             raise HookFailed("the server is stopping")
         return self._pool.ask_hook(kind, name, parts, seconds, meanwhile)
 
-    async def _load_pool(self) -> Pool:
-        pool = Pool(self._sources, self._functions)
+    async def _load_pool(self) -> WorkerPool:
+        pool = WorkerPool(self._sources, self._functions)
         try:
             await pool.load_hooks()
             for declaration in pool.declared:

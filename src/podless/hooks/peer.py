@@ -26,8 +26,8 @@ _VAIN_MOST = 32
 class HookFailed(Exception):
     """A hook gave no answer. The text is for all clients; details: for administrators, "" for none."""
 
-    def __init__(self, why: str, details: str = "") -> None:
-        super().__init__(why)
+    def __init__(self, reason: str, details: str = "") -> None:
+        super().__init__(reason)
         self.details = details
 
 
@@ -38,21 +38,21 @@ class HookCall:
     moved: another worker has a copy.
     """
 
-    __slots__ = ("done", "due", "frame", "is_async", "lost", "moved", "number", "peer", "seconds", "shares")
+    __slots__ = ("due", "frame", "is_async", "lost", "moved", "number", "peer", "result", "seconds", "shares")
 
     def __init__(
         self,
         number: int,
         frame: bytes,
         seconds: float,
-        done: asyncio.Future[bytes | None],
+        result: asyncio.Future[bytes | None],
         is_async: bool,
         shares: bool,
     ) -> None:
         self.number = number
         self.frame = frame
         self.seconds = seconds
-        self.done = done
+        self.result = result
         self.is_async = is_async
         self.shares = shares
         self.peer: Peer | None = None
@@ -62,14 +62,14 @@ class HookCall:
 
     def fail_with(self, failed: HookFailed) -> None:
         """Complete the call with an error."""
-        if not self.done.done():
-            self.done.set_exception(failed)
-            self.done.exception()  # the caller may have been cancelled
+        if not self.result.done():
+            self.result.set_exception(failed)
+            self.result.exception()  # the caller may have been cancelled
 
     def copy_to_move(self) -> HookCall:
         """Return a copy of the call for another worker; the first answer counts."""
         self.moved = True
-        copy = HookCall(self.number, self.frame, self.seconds, self.done, self.is_async, False)
+        copy = HookCall(self.number, self.frame, self.seconds, self.result, self.is_async, False)
         copy.due = self.due
         return copy
 

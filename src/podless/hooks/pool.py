@@ -23,7 +23,7 @@ from podless.hooks.credit import DeclaredHook
 from podless.hooks.peer import CALLS_MOST, NEVER, WAIT, HookCall, HookFailed, Peer
 from podless.hooks.wire import ANSWER_HEAD, FAILED, GOOD, PARTS, QUESTION
 from podless.runtime.jsonobject import Object
-from podless.runtime.meter import run_whole
+from podless.runtime.meter import run_unsuspended
 
 log = logging.getLogger("podless")
 _HERE = str(Path(__file__).parent)
@@ -50,7 +50,7 @@ class LoadFailed(Exception):
     """Hooks could not be loaded; the text is for the administrator of the server."""
 
 
-class Pool:
+class WorkerPool:
     """The workers that run one loaded set of hooks.
 
     sources: files and modules; if empty, the hooks of this process are used. declared: the hooks' declarations. files:
@@ -105,7 +105,7 @@ class Pool:
         peer = peers[0]
         peer.send_frames(frame, sent)
         if meanwhile is not None:
-            run_whole(meanwhile)
+            run_unsuspended(meanwhile)
         began = time.monotonic()
         until = began + WAIT
         data = peer.receive_soon(began, until)
@@ -122,9 +122,9 @@ class Pool:
         if data:
             peer.data_received(data)
             peer.wait_for(call, until)
-        if not call.done.done():
+        if not call.result.done():
             self._relieve_later(peer)
-        return await call.done
+        return await call.result
 
     def call_hook(self, kind: str, name: str, parts: Parts, seconds: float) -> asyncio.Future[bytes | None]:
         """Call a hook. Return a future of its answer."""
@@ -168,7 +168,7 @@ class Pool:
         call = self._make_call(hook, number, frame, seconds, now, quick=quick)
         peer = self._assign_call(call)
         if peer is None:
-            return call.done
+            return call.result
         if not quick:
             peer.flush_calls()
         elif self._lonely and len(peer.calls) == 1:
@@ -178,7 +178,7 @@ class Pool:
             if not self._uncollected:
                 asyncio.get_running_loop().call_soon(self._collect_all)
             self._uncollected.append((call, hook))
-        return call.done
+        return call.result
 
     def _collect_all(self) -> None:
         """Wait for the answers to the questions of this iteration of the loop."""
@@ -205,7 +205,7 @@ class Pool:
             self._blocked += now - began
             last.add_wait((now - began) / len(calls), now, answered=not late)
         for call, _ in calls if late else ():
-            if not call.done.done() and call.peer is not None:
+            if not call.result.done() and call.peer is not None:
                 self._relieve_later(call.peer)
 
     def _relieve_later(self, peer: Peer) -> None:
@@ -291,9 +291,9 @@ class Pool:
             if self._queue:
                 self._ask_for_more(_PATIENCE)
 
-    def _fail_waiting(self, why: str) -> None:
+    def _fail_waiting(self, reason: str) -> None:
         while self._queue:
-            self._queue.popleft().fail_with(HookFailed(why))
+            self._queue.popleft().fail_with(HookFailed(reason))
 
     async def _start_worker(self) -> Object:
         """Start a worker, and return the declarations of its hooks. Raises LoadFailed."""
@@ -377,8 +377,8 @@ class Pool:
             if failed is None:
                 peer.end_worker()
                 return
-        elif not call.done.done():
-            call.done.set_result(raw)
+        elif not call.result.done():
+            call.result.set_result(raw)
         if self._queue:
             self._send_waiting(peer)
 
@@ -392,7 +392,7 @@ class Pool:
             and len(peer.calls) < CALLS_MOST
         ):
             call = queue.popleft()
-            if not call.done.done():
+            if not call.result.done():
                 peer.add_call(call)
         peer.flush_calls()
 
@@ -412,7 +412,7 @@ class Pool:
             is_cause = len(calls) == 1 or (blames and not call.is_async) or call.lost > _LOST_MOST
             if is_cause or self._closed:
                 call.fail_with(HookFailed("its worker ended"))
-            elif not call.moved and not call.done.done():
+            elif not call.moved and not call.result.done():
                 call.peer, call.shares = None, call.is_async and call.lost == 1
                 self._assign_call(call)
         self._flush_peers()

@@ -86,7 +86,7 @@ class _Call:
     third = ""  # the parameter that gets the third part
 
     def __init__(self, hook: Hook, question: Question) -> None:
-        takes = hook.takes
+        takes = hook.parameters
         self.request = Request(question.request) if "request" in takes else None
         self.arguments: dict[str, Any] = {}
         if "obj" in takes:
@@ -188,7 +188,7 @@ def _check_size(raw: bytes, limit: int) -> bytes:
 
 def _convert_one(hook: Hook, request: Object, obj: Object) -> Any:
     arguments = {"obj": obj, "version": request["version"].rpartition("/")[2]}
-    return hook.function(**{name: _read_instance(arguments[name], class_) for name, class_ in hook.takes.items()})
+    return hook.function(**{name: _read_instance(arguments[name], class_) for name, class_ in hook.parameters.items()})
 
 
 def _set_version(request: Object, result: Any) -> Object:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from podless.codec import gotext
 from podless.http.heads import Heads
-from podless.http.held import Held
-from podless.http.incoming import Incoming
+from podless.http.held import ClientMemory
+from podless.http.incoming import IncomingBody
 from podless.http.limits import Limits
-from podless.http.message import JSON, SLOW, Answer, Gate, Handler, HTTPRequest, Lost, Pending, Response, Stream
-from podless.http.outgoing import Outgoing
+from podless.http.message import JSON, SLOW, Answer, Gate, Handler, HTTPRequest, NoAnswer, Pending, Response, Stream
+from podless.http.outgoing import OutgoingAnswers
 from podless.http.parsing import RequestParser
 from podless.http.sending import CHUNKED, PLAIN, DatedHeads
 from podless.meta.errors import TooManyRequests
@@ -31,7 +31,7 @@ from podless.runtime.watchdog import Watchdog
 if TYPE_CHECKING:
     from podless.http import websocket
 else:
-    websocket = lazy.Late("podless.http.websocket")
+    websocket = lazy.LateModule("podless.http.websocket")
 
 log = logging.getLogger("podless")
 
@@ -43,7 +43,7 @@ _LAST.keep_alive = False
 
 
 @dataclass(slots=True, eq=False)
-class Shared:
+class ListenerState:
     """State that the connections of a listener share.
 
     refuse: returns the answer to bytes that are not a request. gate: delays complete requests before they are handled.
@@ -54,23 +54,23 @@ class Shared:
     handler: Handler
     refuse: Callable[[int, str], Response]
     limits: Limits
-    held: Held
+    memory: ClientMemory
     pace: Pace
     watchdog: Watchdog
     gate: Gate | None = None
-    connections: set[Answering] = field(default_factory=set)
+    connections: set[ConnectionResponder] = field(default_factory=set)
     clock: DatedHeads = field(default_factory=DatedHeads)
     heads: Heads = field(default_factory=Heads)
     buffer: memoryview = field(default_factory=lambda: memoryview(bytearray(1 << 18)))
 
 
-class Answering:
+class ConnectionResponder:
     """The half of a connection that answers. deadline: loop time at which the connection is cut off, 0 for never."""
 
     _transport: asyncio.Transport
     _parser: RequestParser | websocket.WebSocketReader
 
-    def __init__(self, shared: Shared) -> None:
+    def __init__(self, shared: ListenerState) -> None:
         self._shared = shared
         self._handler = shared.handler
         self._limits = shared.limits
@@ -81,8 +81,8 @@ class Answering:
         self._current: HTTPRequest | None = None  # the request in progress
         self._task: asyncio.Task[Any] | None = None
         self._stop_stream: Callable[[], None] | None = None
-        self._in = Incoming(shared.held, shared.limits)
-        self._out = Outgoing(shared.held, shared.limits, shared.clock, shared.pace)
+        self._in = IncomingBody(shared.memory, shared.limits)
+        self._out = OutgoingAnswers(shared.memory, shared.limits, shared.clock, shared.pace)
         self._answered = False  # the current request is answered, but its body still arrives
         self._served = False  # a request was answered since the last read from the socket
         self._paused = False  # reading from the socket is paused
@@ -106,11 +106,11 @@ class Answering:
 
     def pause_writing(self) -> None:
         """Note that the client reads more slowly than the server sends."""
-        self._out.pause()
+        self._out.pause_sending()
 
     def resume_writing(self) -> None:
         """Note that the client reads again."""
-        self._out.resume()
+        self._out.resume_sending()
         self._turn_soon()
 
     # one request after the other
@@ -154,7 +154,7 @@ class Answering:
             elif isinstance(answer, Stream):
                 answer.abandon()
             else:
-                _settle(request, answer)
+                _report_answer(request, answer)
         except Exception as error:
             log.error("http: an answer could not be sent: %s", trace_error(error))
             self.close_now()
@@ -167,7 +167,7 @@ class Answering:
     def _send_answer(self, request: HTTPRequest, answer: Answer) -> None:
         self._out.user = request.user.name
         if isinstance(answer, Stream):
-            if isinstance(answer, Lost):
+            if isinstance(answer, NoAnswer):
                 self.close_now()
             else:
                 self._start_stream(request, answer)
@@ -175,31 +175,31 @@ class Answering:
             self._write_answer(answer, request)
             self._finish_answer(request)
         elif request.method == "HEAD":
-            _settle(request, answer)
+            _report_answer(request, answer)
             self._transport.write(self._out.make_head(answer, self._make_close_line(request), request.flow))
             self._finish_answer(request)
         else:
             if not self._out.charge_answer(answer):
                 self._turn_down(request, answer)
                 return
-            _settle(request, answer)
+            _report_answer(request, answer)
             chunked = answer.size < 0 and request.version != "1.0"
             request.keep_alive = request.keep_alive and (chunked or answer.size >= 0)
             head = self._out.make_head(answer, self._make_close_line(request), request.flow, chunked)
-            self._out.send_whole(head, answer, chunked, lambda: self._finish_answer(request))
+            self._out.send_body(head, answer, chunked, lambda: self._finish_answer(request))
 
     def _turn_down(self, request: HTTPRequest, answer: Response) -> None:
         """Answer a read with 429 if its answer exceeds the memory limit; after a write, close the connection."""
         work = request.describe_work()
         text = "http: no memory for an answer of %d bytes to %s of %s: --max-held-megabytes is used up"
-        log.warning(text, answer.own, work.target, gotext.quote(work.user))
+        log.warning(text, answer.own_size, work.target, gotext.quote(work.user))
         if request.method != "GET":
-            _settle(request, answer)
+            _report_answer(request, answer)
             self.close_now()
             return
         refusal = self._shared.refuse(TooManyRequests.code, _NO_ROOM)
         refusal.headers = [("Retry-After", "1")]
-        _settle(request, refusal)
+        _report_answer(request, refusal)
         self._write_answer(refusal, request)
         self._finish_answer(request)
 
@@ -281,7 +281,7 @@ class Answering:
 
     def _finish_answer(self, request: HTTPRequest) -> None:
         """Note that the answer has been sent."""
-        if request.loose or request.taken:
+        if request.unrequested or request.charged:
             self._in.release_body(request)
         self._stop_stream = None
         if request is not self._in.request or self._closing:
@@ -342,7 +342,7 @@ class Answering:
 
     def end_streams(self) -> asyncio.Task[Any] | None:
         """Stop: end streams in order and close idle connections. Returns the task of a request in progress, if any."""
-        self._hang_up(self._out.last)
+        self._hang_up(self._out.closing_bytes)
         if self._current is None:
             self._close_soon()
             return None
@@ -354,7 +354,7 @@ class Answering:
         self._transport.abort()
 
 
-def _settle(request: HTTPRequest, answer: Response) -> None:
+def _report_answer(request: HTTPRequest, answer: Response) -> None:
     """Call `request.settle` with the answer that is sent."""
     if request.settle is not None:
         settle, request.settle = request.settle, None

@@ -14,16 +14,16 @@ from podless.http.history import HistoryAnswers, asks_past
 from podless.http.info import RequestInfo
 from podless.http.message import Answer, HTTPRequest, Pending, Response, settle_answer
 from podless.http.negotiate import PLAIN, AnswerForm
-from podless.http.nonresource import NonResource
+from podless.http.nonresource import NonResourcePaths
 from podless.http.render import is_quick, is_quick_list, lay_out, longest_object, prepare_list, render_response
-from podless.http.rows import Rows
+from podless.http.rows import RowCache
 from podless.http.rulecosts import asks_costs, read_costs
-from podless.http.selections import Selections
+from podless.http.selections import SelectorTable
 from podless.http.stream import WatchStream, error_line, watch_media
 from podless.kinds import conversion
 from podless.meta.errors import Expired, NoBackend, NotAcceptable, NotServed, PageNotFound, UnsupportedMediaType
 from podless.runtime import lazy
-from podless.runtime.allowance import ALLOWANCE, Allowance
+from podless.runtime.allowance import ALLOWANCE, TimeAllowance
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.release import has
 from podless.store.contract import AUTHOR, Author
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from podless.verbs import scale
     from podless.virtual import review
 else:  # most servers never need them
-    scale, review = lazy.Late("podless.verbs.scale"), lazy.Late("podless.virtual.review")
+    scale, review = lazy.LateModule("podless.verbs.scale"), lazy.LateModule("podless.virtual.review")
 
 
 # the author of a request's writes, for the history
@@ -63,7 +63,7 @@ def make_author(request: HTTPRequest, call: Call, verb: str) -> Author:
     given = call.query.get("fieldManager") if call.query else None
     if verb == "patch" and call.content_type.startswith(_APPLY):
         verb = "apply"
-    author = _authors(
+    author = _make_author(
         (
             call.user.name[:_NAME],
             request.sender[:_NAME],
@@ -77,9 +77,9 @@ def make_author(request: HTTPRequest, call: Call, verb: str) -> Author:
 
 
 @bounded_cache(1024)
-def _authors(told: tuple[str, str, str, str, str, str]) -> Author:
+def _make_author(texts: tuple[str, str, str, str, str, str]) -> Author:
     """Return an Author, the same one for equal texts: few authors make many writes."""
-    return Author(*told)
+    return Author(*texts)
 
 
 _WRITES: dict[str, Callable[[API, Call], Coroutine[Any, Any, Outcome]]] = {
@@ -98,12 +98,12 @@ class APIHandler:
     answers.
     """
 
-    def __init__(self, api: API, documents: NonResource, selections: Selections) -> None:
+    def __init__(self, api: API, documents: NonResourcePaths, selections: SelectorTable) -> None:
         self._api = api
         self._selections = selections
         self._nonresource = documents
         self._history = HistoryAnswers(api)
-        self._rows = Rows()
+        self._rows = RowCache()
 
     def handle(self, request: HTTPRequest) -> Answer | Pending:
         """Return the answer, or a coroutine that gives it. Both raise APIError."""
@@ -111,7 +111,7 @@ class APIHandler:
         info = request.info
         if self._api.registry.remote:
             self._check_local(request.path)
-        if not info.asked.resource:
+        if not info.attributes.resource:
             document = self._nonresource.answer(request, accept)
             threshold = DOCUMENT_THRESHOLDS.get(request.path, THRESHOLD)
             if isinstance(document, Response):
@@ -160,7 +160,7 @@ class APIHandler:
 
     def _make_call(self, request: HTTPRequest, info: RequestInfo) -> tuple[Call, str]:
         """Return the call that a request makes, and its verb. Raises NotServed, PageNotFound or MethodNotAllowed."""
-        attributes = info.asked
+        attributes = info.attributes
         route = self._api.registry.find_route(attributes.group, attributes.version, attributes.resource)
         if route is None and attributes.group == GROUP:
             route = self._history.find_route(attributes.group, attributes.version, attributes.resource)
@@ -293,13 +293,13 @@ class APIHandler:
             async with keep_ready(self._api, call.kind, call.subresource):
                 lay_out(call, form)
                 # the row cache belongs to the loop, so the thread gets an empty one
-                answer = await off_loop.run(size, render_response, call, outcome, form, Rows())
+                answer = await off_loop.run(size, render_response, call, outcome, form, RowCache())
             return await compress_answer(request, answer)
 
     async def _answer_write(self, request: HTTPRequest, call: Call, verb: str, form: AnswerForm) -> Answer:
         call.body = await request.read_body()
         AUTHOR.set(make_author(request, call, verb))
-        ALLOWANCE.set(Allowance())
+        ALLOWANCE.set(TimeAllowance())
         if call.kind.strategy.checking.preload:
             await make_ready(self._api, call.kind)
         size = self._estimate_size(call)
@@ -314,7 +314,7 @@ class APIHandler:
                 outcome = await self._carry_out_write(call, verb)
                 lay_out(call, form)
                 # the row cache belongs to the loop, so the thread gets an empty one
-                answer = await self._api.off_loop.run(size, render_response, call, outcome, form, Rows())
+                answer = await self._api.off_loop.run(size, render_response, call, outcome, form, RowCache())
             return await compress_answer(request, answer)
 
     def _estimate_size(self, call: Call) -> int:
@@ -358,10 +358,10 @@ class APIHandler:
             lease.share_selectors(chosen.labels, chosen.fields)
             collection = await self._api.load_collection(call.kind)
             watch = Watch(self._api, call, chosen, collection)
-            await watch.prepare()
+            await watch.prepare_initial()
             stream = WatchStream(
                 self._api, call, watch, negotiate.of_stream(form), self._rows, lease.end_lease
-            ).stream()
+            ).make_stream()
             call.query = {}  # the options are parsed; do not keep long query texts during the watch
             return stream
         except BaseException as error:

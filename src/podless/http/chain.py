@@ -36,7 +36,7 @@ from podless.http.filters import (
 )
 from podless.http.info import RequestInfo, UnclearPath, request_info
 from podless.http.limits import Limits
-from podless.http.measured import Measured
+from podless.http.measured import RequestMetrics
 from podless.http.message import TEXT, Answer, Handler, HTTPRequest, Pending, Response
 from podless.http.status import with_status
 from podless.runtime import lazy
@@ -45,7 +45,7 @@ from podless.verbs.call import API
 if TYPE_CHECKING:
     from podless.http.faults import Faults, carry
 else:
-    carry = lazy.Late("podless.http.faults.carry")
+    carry = lazy.LateModule("podless.http.faults.carry")
 
 Filter = Callable[[Handler], Handler]
 
@@ -56,7 +56,7 @@ def list_filters(
     audit: Filter | None = None,
     *,
     log: bool = False,
-    measured: Measured | None = None,
+    measured: RequestMetrics | None = None,
     faults: Faults | None = None,
     read_only: bool = False,
     console: Filter | None = None,

@@ -39,26 +39,28 @@ _HOOK = vars(ssl.SSLContext.__mro__[1]).get("_msg_callback")
 class Handshake(ssl.SSLObject):
     """The TLS of one connection, with the verdict about its client certificate."""
 
-    judged: bool | None = None
+    verdict: bool | None = None
 
-    def trusted(self, certificate: bytes) -> bool:
+    def is_trusted(self, certificate: bytes) -> bool:
         """Return whether the client's certificate (DER) is trusted. A resumed session does not send its chain again."""
-        self._judge(certificate)
-        return self.judged is True
+        self._check_certificate(certificate)
+        return self.verdict is True
 
     def end_handshake(self) -> None:
         """End the handshake. Reporting later TLS records would cost as much as encrypting a short one."""
-        if isinstance(self.context, Context):
-            self._judge(self.getpeercert(True))  # the context of the connection trusts no certificate from here on
+        if isinstance(self.context, TLSContext):
+            self._check_certificate(
+                self.getpeercert(True)
+            )  # the context of the connection trusts no certificate from here on
             self.context = self.context.untracked
 
-    def _judge(self, certificate: bytes | None) -> None:
-        if self.judged is None and certificate is not None:
+    def _check_certificate(self, certificate: bytes | None) -> None:
+        if self.verdict is None and certificate is not None:
             context = self.context
-            self.judged = _HOOK is None or (isinstance(context, Context) and context.is_trusted(certificate))
+            self.verdict = _HOOK is None or (isinstance(context, TLSContext) and context.is_trusted(certificate))
 
 
-class Context(ssl.SSLContext):
+class TLSContext(ssl.SSLContext):
     """A server's TLS context that asks for a client certificate. Made by `client_certificate_context`.
 
     untracked: a context that reports no messages, for the time after the handshake.
@@ -66,31 +68,31 @@ class Context(ssl.SSLContext):
 
     untracked: ssl.SSLContext
     roots: tuple[bytes, ...] = ()
-    late = False  # a placeholder whose real context is made at first use
-    again: Callable[[], Context]
-    _newer: Context | None = None
+    is_placeholder = False  # a placeholder whose real context is made at first use
+    remake: Callable[[], TLSContext]
+    _newer: TLSContext | None = None
     _trusting: dict[bytes, ssl.SSLContext]  # contexts that trust one certificate, by its digest, oldest first
     _trusted: dict[bytes, None]  # digests of trusted certificates, oldest first
-    _said = -_SAY
-    _unsaid = 0
+    _last_logged = -_SAY
+    _unlogged = 0
 
     def wrap_bio(self, *arguments: Any, **named: Any) -> ssl.SSLObject:
         """Wrap a connection as ssl.SSLContext does, with the context that `reload_files` made."""
         now = self._newer or self
-        if now.late:
-            now = self._newer = self.again()
+        if now.is_placeholder:
+            now = self._newer = self.remake()
         return ssl.SSLContext.wrap_bio(now, *arguments, **named)
 
     def reload_files(self) -> None:
         """Read the files again for later connections. Raises the errors of making a context."""
-        self._newer = self.again()
+        self._newer = self.remake()
 
     def explain_distrust(self, chain: list[bytes]) -> str:
         """Return why a client's chain (DER, its own certificate first) leads to no CA; "" if it does."""
         # imported late: importing cryptography takes longer than the rest of a start, and few clients have certificates
         from podless.remote import trust
 
-        authorities = [one for pem in self.roots for one in trust.parse_authorities(pem)]
+        authorities = [authority for pem in self.roots for authority in trust.parse_authorities(pem)]
         try:
             trust.judge_client(chain, authorities, clock.utc_now())
         except trust.Untrusted as error:
@@ -110,39 +112,39 @@ class Context(ssl.SSLContext):
         """Check a client's certificate when OpenSSL reports the message, before OpenSSL checks it."""
         if message != _CERTIFICATE or content != _HANDSHAKE or direction != _READ or not isinstance(tls, Handshake):
             return
-        chain = _chain(data, version)
+        chain = _parse_chain(data, version)
         if not chain:
             return
         why = self.explain_distrust(chain)
-        tls.judged = not why
-        tls.context = self._only(chain[0])
+        tls.verdict = not why
+        tls.context = self._trust_only(chain[0])
         if why:
             self._log_untrusted(chain[0], why)
 
-    def _only(self, certificate: bytes) -> ssl.SSLContext:
+    def _trust_only(self, certificate: bytes) -> ssl.SSLContext:
         """Return a context that trusts only this certificate."""
         digest = sha256(certificate).digest()
-        made = self._trusting.get(digest)
-        if made is None:
-            made = self._trusting[digest] = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            made.verify_mode = ssl.CERT_OPTIONAL  # with CERT_NONE the module does not return the client's certificate
-            _trust_certificate(made, certificate)
+        result = self._trusting.get(digest)
+        if result is None:
+            result = self._trusting[digest] = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            result.verify_mode = ssl.CERT_OPTIONAL  # with CERT_NONE the module does not return the client's certificate
+            _trust_certificate(result, certificate)
             if len(self._trusting) > _CONTEXTS:
                 del self._trusting[next(iter(self._trusting))]
-        return made
+        return result
 
-    def _log_untrusted(self, certificate: bytes, why: str) -> None:
+    def _log_untrusted(self, certificate: bytes, reason: str) -> None:
         """Log that a certificate is untrusted. Later ones within 10 s are only counted."""
         now = time.monotonic()
-        if now < self._said + _SAY:
-            self._unsaid += 1
+        if now < self._last_logged + _SAY:
+            self._unlogged += 1
             return
-        more = f" (and {self._unsaid} more)" if self._unsaid else ""
-        self._said, self._unsaid = now, 0
+        more = f" (and {self._unlogged} more)" if self._unlogged else ""
+        self._last_logged, self._unlogged = now, 0
         log.warning(
             "tls: rejected the client certificate with SHA-256 %s...: %s%s",
             sha256(certificate).hexdigest()[:16],
-            why,
+            reason,
             more,
         )
 
@@ -166,48 +168,50 @@ def _trust_certificate(context: ssl.SSLContext, certificate: bytes) -> None:
                 context.load_verify_locations(other.name)
 
 
-def client_certificate_context(roots: Iterable[bytes], again: Callable[[], Context]) -> Context:
+def client_certificate_context(roots: Iterable[bytes], remake: Callable[[], TLSContext]) -> TLSContext:
     """Return a context that checks client certificates itself.
 
     roots: the CAs, in PEM. again: makes the next such context, for `reload_files`.
     """
-    made = Context(ssl.PROTOCOL_TLS_SERVER)
-    made.verify_mode = ssl.CERT_OPTIONAL
-    made.sslobject_class = Handshake
-    made.roots = tuple(roots)
-    made.again = again
-    made.untracked = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    made.untracked.verify_mode = ssl.CERT_OPTIONAL  # with CERT_NONE the module does not return the client's certificate
-    made._trusting, made._trusted = {}, {}
+    result = TLSContext(ssl.PROTOCOL_TLS_SERVER)
+    result.verify_mode = ssl.CERT_OPTIONAL
+    result.sslobject_class = Handshake
+    result.roots = tuple(roots)
+    result.remake = remake
+    result.untracked = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    result.untracked.verify_mode = (
+        ssl.CERT_OPTIONAL
+    )  # with CERT_NONE the module does not return the client's certificate
+    result._trusting, result._trusted = {}, {}
     if _HOOK is None:
-        for pem in made.roots:
-            made.load_verify_locations(cadata=pem.decode("ascii", "ignore"))
+        for pem in result.roots:
+            result.load_verify_locations(cadata=pem.decode("ascii", "ignore"))
     else:
-        made.verify_flags |= ssl.VerifyFlags.VERIFY_X509_PARTIAL_CHAIN
-        made.verify_flags |= _LENIENT
-        _HOOK.__set__(made, made.judge_message)
-    return made
+        result.verify_flags |= ssl.VerifyFlags.VERIFY_X509_PARTIAL_CHAIN
+        result.verify_flags |= _LENIENT
+        _HOOK.__set__(result, result.judge_message)
+    return result
 
 
-def deferred_context(make: Callable[[], Context]) -> Context:
+def deferred_context(make: Callable[[], TLSContext]) -> TLSContext:
     """Return a context that makes the real one at the first connection, or in `reload_files`."""
-    made = Context(ssl.PROTOCOL_TLS_SERVER)
-    made.late, made.again = True, make
-    return made
+    result = TLSContext(ssl.PROTOCOL_TLS_SERVER)
+    result.is_placeholder, result.remake = True, make
+    return result
 
 
-def _chain(data: bytes, version: int) -> list[bytes]:
+def _parse_chain(data: bytes, version: int) -> list[bytes]:
     """Return the certificates in a Certificate message (RFC 8446 section 4.4.2, RFC 5246 section 7.4.2)."""
     at = 4  # after the message's type and length
     extended = version >= _TLS13
     if extended:
         at += 1 + (data[at] if at < len(data) else 0)
     at += 3
-    found = []
+    chains = []
     while at + 3 <= len(data):
         length = int.from_bytes(data[at : at + 3], "big")
-        found.append(bytes(data[at + 3 : at + 3 + length]))
+        chains.append(bytes(data[at + 3 : at + 3 + length]))
         at += 3 + length
         if extended:
             at += 2 + int.from_bytes(data[at : at + 2], "big")
-    return found
+    return chains

@@ -12,7 +12,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from podless.auth.issuer import Granted, GrantRejected, Issuer, ProviderUnreachable
+from podless.auth.issuer import GrantedTokens, GrantRejected, OIDCIssuer, ProviderUnreachable
 from podless.http.message import HTTPRequest
 
 PROVIDER = "/console/oidc"  # GET: the issuer, "" without a provider
@@ -27,13 +27,13 @@ _AT_ONCE = 8  # concurrent requests to the provider
 _SCOPES = ("profile", "email", "groups")
 _REFRESH = "offline_access"  # the scope for a refresh token
 _NONE = 404, {"message": "this server has no OpenID Connect provider"}
-Told = tuple[int, dict[str, str]]
+StatusAndBody = tuple[int, dict[str, str]]
 
 
 class CodeLogin:
     """Logins at one provider (None: no provider is configured). Each method returns a status code and a JSON object."""
 
-    def __init__(self, issuer: Issuer | None) -> None:
+    def __init__(self, issuer: OIDCIssuer | None) -> None:
         self._issuer = issuer
         self._document: dict[str, Any] = {}
         self._failure = ""
@@ -41,15 +41,15 @@ class CodeLogin:
         self._asking = 0
         self._discovering = asyncio.Lock()
 
-    def describe(self) -> Told:
+    def describe_issuer(self) -> StatusAndBody:
         """Return the issuer, without a request to it."""
         return 200, {"issuer": self._issuer.settings.issuer if self._issuer is not None else ""}
 
-    async def begin_login(self) -> Told:
+    async def begin_login(self) -> StatusAndBody:
         """Return the parameters of the authorization request: endpoint, client ID and scope."""
 
-        async def begin(issuer: Issuer) -> dict[str, str]:
-            document = await self._discover(issuer)
+        async def begin(issuer: OIDCIssuer) -> dict[str, str]:
+            document = await self._discover_endpoints(issuer)
             offered = document.get("scopes_supported")
             names = (*_SCOPES[:2], *filter(None, [issuer.settings.groups_claim]), *_SCOPES[2:], _REFRESH)
             scopes = (
@@ -63,50 +63,52 @@ class CodeLogin:
 
         return await self._ask_provider(begin)
 
-    async def answer(self, request: HTTPRequest, told: object) -> Told:
+    async def answer_post(self, request: HTTPRequest, body: object) -> StatusAndBody:
         """Answer a request to one of POSTS. told: its decoded body."""
-        return await {TOKEN: self._redeem, RENEW: self._renew, REVOKE: self._revoke}[request.path](request, told)
+        return await {TOKEN: self._redeem_code, RENEW: self._renew_tokens, REVOKE: self._revoke_token}[request.path](
+            request, body
+        )
 
-    async def _redeem(self, request: HTTPRequest, told: object) -> Told:
+    async def _redeem_code(self, request: HTTPRequest, body: object) -> StatusAndBody:
         """Return the tokens for {"code": ..., "verifier": ...}. The redirect URI is the page's own address."""
-        code, verifier = _read_text(told, "code"), _read_text(told, "verifier")
+        code, verifier = _read_text(body, "code"), _read_text(body, "verifier")
         if code is None or verifier is None:
             return 400, {"message": 'the body is {"code": ..., "verifier": ...}'}
 
-        async def redeem(issuer: Issuer) -> dict[str, str]:
+        async def redeem(issuer: OIDCIssuer) -> dict[str, str]:
             redirect = f"{request.headers['origin']}/console/"
-            endpoint = str((await self._discover(issuer)).get("token_endpoint"))
+            endpoint = str((await self._discover_endpoints(issuer)).get("token_endpoint"))
             return _tell_granted(await issuer.redeem_code(endpoint, code, verifier, redirect))
 
         return await self._ask_provider(redeem)
 
-    async def _renew(self, request: HTTPRequest, told: object) -> Told:
+    async def _renew_tokens(self, request: HTTPRequest, body: object) -> StatusAndBody:
         """Return new tokens for {"refresh": ...}."""
-        refresh = _read_text(told, "refresh")
+        refresh = _read_text(body, "refresh")
         if refresh is None:
             return 400, {"message": 'the body is {"refresh": ...}'}
 
-        async def renew(issuer: Issuer) -> dict[str, str]:
-            endpoint = str((await self._discover(issuer)).get("token_endpoint"))
+        async def renew(issuer: OIDCIssuer) -> dict[str, str]:
+            endpoint = str((await self._discover_endpoints(issuer)).get("token_endpoint"))
             return _tell_granted(await issuer.renew_token(endpoint, refresh))
 
         return await self._ask_provider(renew)
 
-    async def _revoke(self, request: HTTPRequest, told: object) -> Told:
+    async def _revoke_token(self, request: HTTPRequest, body: object) -> StatusAndBody:
         """Revoke the refresh token of {"refresh": ...}, if the provider supports that."""
-        refresh = _read_text(told, "refresh")
+        refresh = _read_text(body, "refresh")
         if refresh is None:
             return 400, {"message": 'the body is {"refresh": ...}'}
 
-        async def revoke(issuer: Issuer) -> dict[str, str]:
-            endpoint = (await self._discover(issuer)).get("revocation_endpoint")
+        async def revoke(issuer: OIDCIssuer) -> dict[str, str]:
+            endpoint = (await self._discover_endpoints(issuer)).get("revocation_endpoint")
             if isinstance(endpoint, str):
                 await issuer.revoke_token(endpoint, refresh)
             return {}
 
         return await self._ask_provider(revoke)
 
-    async def _ask_provider(self, ask: Callable[[Issuer], Awaitable[dict[str, str]]]) -> Told:
+    async def _ask_provider(self, ask: Callable[[OIDCIssuer], Awaitable[dict[str, str]]]) -> StatusAndBody:
         """Return the provider's result, or why the request to it failed."""
         issuer = self._issuer
         if issuer is None:
@@ -123,13 +125,13 @@ class CodeLogin:
         finally:
             self._asking -= 1
 
-    async def _discover(self, issuer: Issuer) -> dict[str, Any]:
+    async def _discover_endpoints(self, issuer: OIDCIssuer) -> dict[str, Any]:
         """Return the cached discovery document. Only one request at a time reads it. Raises ProviderUnreachable."""
         async with self._discovering:
             if time.monotonic() >= self._until:
                 self._failure, known = "", _KNOWN
                 try:
-                    self._document = await issuer.discover()
+                    self._document = await issuer.read_discovery()
                 except ProviderUnreachable as error:
                     self._failure, known = str(error), _FAILED
                 self._until = time.monotonic() + known
@@ -138,10 +140,10 @@ class CodeLogin:
         return self._document
 
 
-def _read_text(told: object, name: str) -> str | None:
-    text = told.get(name) if isinstance(told, dict) else None
+def _read_text(body: object, name: str) -> str | None:
+    text = body.get(name) if isinstance(body, dict) else None
     return text if isinstance(text, str) else None
 
 
-def _tell_granted(granted: Granted) -> dict[str, str]:
+def _tell_granted(granted: GrantedTokens) -> dict[str, str]:
     return {"token": granted.token, **({"refresh": granted.refresh} if granted.refresh else {})}

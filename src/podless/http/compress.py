@@ -8,7 +8,7 @@ from collections.abc import Coroutine, Iterable, Iterator
 from typing import Any
 
 from podless.http import sending
-from podless.http.message import Answer, HTTPRequest, Pieces, Response
+from podless.http.message import Answer, HTTPRequest, LazyBody, Response
 
 THRESHOLD = 128 * 1024  # bytes; as on a real server, like the next one
 DOCUMENT_THRESHOLDS = {"/openapi/v2": 1400}
@@ -39,20 +39,23 @@ async def compress_answer(request: HTTPRequest, answer: Response, threshold: int
     headers = [*answer.headers, ("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding")]
     chunks = answer.chunks
     if not 0 <= answer.size <= _WHOLE:
-        own = answer.own
+        own = answer.own_size
         return Response(
-            answer.status, Pieces(lambda: _deflated(sending.slice_chunks(chunks)), own=own), answer.media, headers
+            answer.status,
+            LazyBody(lambda: _compress_in_pieces(sending.slice_chunks(chunks)), own_size=own),
+            answer.media,
+            headers,
         )
-    body = await asyncio.get_running_loop().run_in_executor(None, _deflate, chunks)
+    body = await asyncio.get_running_loop().run_in_executor(None, _compress_chunks, chunks)
     return Response(answer.status, [body], answer.media, headers)
 
 
-def _deflate(chunks: Iterable[bytes | memoryview]) -> bytes:
+def _compress_chunks(chunks: Iterable[bytes | memoryview]) -> bytes:
     engine = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
     return b"".join([*(engine.compress(chunk) for chunk in chunks), engine.flush()])
 
 
-def _deflated(chunks: Iterable[bytes | memoryview]) -> Iterator[bytes]:
+def _compress_in_pieces(chunks: Iterable[bytes | memoryview]) -> Iterator[bytes]:
     """Yield compressed pieces, for answers that are compressed while they are sent."""
     engine = zlib.compressobj(_LEVEL, zlib.DEFLATED, _GZIP)
     for chunk in chunks:

@@ -10,10 +10,10 @@ import asyncio
 from typing import Any, cast
 
 from podless.auth.certificates import Certificate
-from podless.http.answering import Answering, Shared
+from podless.http.answering import ConnectionResponder, ListenerState
 from podless.http.message import HTTPRequest
 from podless.http.parsing import RequestParser
-from podless.http.sending import Nowhere
+from podless.http.sending import DiscardingTransport
 from podless.meta.errors import BadRequest
 
 _PIECE = 1 << 13  # bytes of a body that are parsed at a time
@@ -22,15 +22,15 @@ _FEW = 1 << 11
 _AHEAD = 1 << 18  # bytes of unread answers; with more, the client's next request waits
 _MUCH = 1 << 14  # bytes of one read; after as many, the connection is read again at its user's next turn
 _READING = 0.0003  # seconds charged for this read
-_NOWHERE = Nowhere()
+_NOWHERE = DiscardingTransport()
 _LOST = "unexpected EOF"
 _CROWDED = "the server holds too many request bodies, please try again later"
 
 
-class Connection(Answering, asyncio.BufferedProtocol):
+class Connection(ConnectionResponder, asyncio.BufferedProtocol):
     """The protocol of one connection."""
 
-    def __init__(self, shared: Shared) -> None:
+    def __init__(self, shared: ListenerState) -> None:
         super().__init__(shared)
         self._buffer = shared.buffer
         self._parser = RequestParser(self, shared.limits.head, self._make_request, shared.heads)
@@ -53,7 +53,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
         if tls is None:
             return
         if der := tls.getpeercert(True):
-            trusted = tls.trusted(der)
+            trusted = tls.is_trusted(der)
             # getpeercert() can fail on unusual certificates, so it is called for trusted ones only
             self._certificate = Certificate(der, tls.getpeercert() if trusted else {}, trusted=trusted)
         tls.end_handshake()
@@ -124,7 +124,7 @@ class Connection(Answering, asyncio.BufferedProtocol):
         if request is not None:
             if self._current is None and not self._waiting:
                 self._begin_answer(request)
-            if self._in.request is not None and self._in.wanted is None and not self._answered:
+            if self._in.request is not None and self._in.waiter is None and not self._answered:
                 self._pause_reading()
         if self._waiting or self._unparsed:
             self._pause_reading()
@@ -143,9 +143,9 @@ class Connection(Answering, asyncio.BufferedProtocol):
 
     def _keep_unparsed(self, data: bytes) -> None:
         """Keep bytes to parse them later. If too many are kept, the connection is closed."""
-        self._shared.held.loose += len(data) - len(self._unparsed)
+        self._shared.memory.unrequested += len(data) - len(self._unparsed)
         self._unparsed = data
-        if data and self._shared.held.crowded:
+        if data and self._shared.memory.is_crowded:
             self.close_now()
 
     def eof_received(self) -> bool:
@@ -217,12 +217,12 @@ class Connection(Answering, asyncio.BufferedProtocol):
         else:
             self._begin_answer(request)
 
-    def take_piece(self, part: bytes) -> None:
+    def take_piece(self, piece: bytes) -> None:
         """Add a piece of a body."""
         request = self._in.request
         if self._answered or self._closing or request is None:
             return
-        if not self._in.add_part(request, part):
+        if not self._in.add_piece(request, piece):
             self.fail_request(429, _CROWDED)
 
     def end_request(self) -> None:
@@ -262,8 +262,8 @@ class Connection(Answering, asyncio.BufferedProtocol):
 
     def _fail_body(self, request: HTTPRequest, error: Exception) -> None:
         """Report that the body of the current request cannot be read."""
-        request.fault = error
-        if self._in.wanted is not None:
+        request.body_error = error
+        if self._in.waiter is not None:
             self._in.fail_reader(error)
         elif self._answered:
             self._finish_request(request)
@@ -275,8 +275,8 @@ class Connection(Answering, asyncio.BufferedProtocol):
 
         Raises TooLarge, TooManyRequests, BadRequest.
         """
-        if request.fault is not None:
-            raise request.fault
+        if request.body_error is not None:
+            raise request.body_error
         self._in.charge_body(request)
         if request is not self._in.request:
             return request.body

@@ -59,28 +59,30 @@ class Console:
         def handle(request: HTTPRequest) -> Answer | Pending:
             path = request.path
             if path.startswith(PLACE) and (path == PLACE or path[len(PLACE)] == "/"):
-                return self._answer(request)
+                return self._answer_request(request)
             if request.certificate is not None and is_foreign(request.headers):
-                return _refuse(403, _FOREIGN)  # a browser sends the certificate with requests of any page
+                return _make_refusal(403, _FOREIGN)  # a browser sends the certificate with requests of any page
             return handler(request)
 
         return handle
 
-    def _answer(self, request: HTTPRequest) -> Answer | Pending:
+    def _answer_request(self, request: HTTPRequest) -> Answer | Pending:
         if is_foreign(request.headers):
-            return _refuse(403, "")
+            return _make_refusal(403, "")
         if request.path == LINK or request.path in codelogin.POSTS:
-            return self._exchange(request) if request.method == "POST" else _refuse(405, "", ("Allow", "POST"))
+            return (
+                self._exchange_code(request) if request.method == "POST" else _make_refusal(405, "", ("Allow", "POST"))
+            )
         if request.method not in ("GET", "HEAD"):
-            return _refuse(405, "", ("Allow", "GET, HEAD"))
+            return _make_refusal(405, "", ("Allow", "GET, HEAD"))
         if request.path == PLACE:
-            return _refuse(308, "", ("Location", f"{PLACE}/"))
+            return _make_refusal(308, "", ("Location", f"{PLACE}/"))
         if request.path == codelogin.PROVIDER:
-            return _tell(*self._login.describe())
+            return _make_answer(*self._login.describe_issuer())
         if request.path == codelogin.BEGIN:
             return self._begin_login()
         found = self._assets.get(request.path[len(PLACE) + 1 :])
-        return self._send(request, found) if found is not None else _refuse(404, _NOWHERE)
+        return self._send(request, found) if found is not None else _make_refusal(404, _NOWHERE)
 
     async def _send(self, request: HTTPRequest, asset: Asset) -> Answer:
         headers = [*_SAFE, _FOREVER if asset.hashed else _ANEW, ("ETag", asset.tag), ("Vary", "Accept-Encoding")]
@@ -94,27 +96,27 @@ class Console:
         return Response(200, [packed], asset.media, [*headers, ("Content-Encoding", "gzip")])
 
     async def _begin_login(self) -> Answer:
-        return _tell(*await self._login.begin_login())
+        return _make_answer(*await self._login.begin_login())
 
-    async def _exchange(self, request: HTTPRequest) -> Answer:
+    async def _exchange_code(self, request: HTTPRequest) -> Answer:
         """Answer the token for the code of a one-time link, or pass the body to the login at a provider.
 
         Raises BadRequest for an incomplete body.
         """
         if "origin" not in request.headers:
-            return _refuse(403, "")
+            return _make_refusal(403, "")
         if not 0 <= request.length <= _LONGEST:
-            return _refuse(413, "the body is a small JSON object, with its length in Content-Length\n")
+            return _make_refusal(413, "the body is a small JSON object, with its length in Content-Length\n")
         try:
             told = orjson.loads(await request.read_body())
         except orjson.JSONDecodeError:
-            return _refuse(400, "the body is not JSON\n")
+            return _make_refusal(400, "the body is not JSON\n")
         if request.path != LINK:
-            return _tell(*await self._login.answer(request, told))
+            return _make_answer(*await self._login.answer_post(request, told))
         code = told.get("code") if isinstance(told, dict) else None
         if not isinstance(code, str) or not self.links.take(code):
-            return _refuse(403, "the link is unknown, used or expired\n")
-        return _tell(200, {"token": self._token()})
+            return _make_refusal(403, "the link is unknown, used or expired\n")
+        return _make_answer(200, {"token": self._token()})
 
 
 def is_foreign(headers: Mapping[str, str]) -> bool:
@@ -126,9 +128,9 @@ def is_foreign(headers: Mapping[str, str]) -> bool:
     return site not in ("none", "same-origin") and headers.get("sec-fetch-mode") != "navigate"
 
 
-def _refuse(code: int, text: str, *headers: tuple[str, str]) -> Response:
+def _make_refusal(code: int, text: str, *headers: tuple[str, str]) -> Response:
     return Response(code, [text.encode()] if text else (), TEXT, [*_SAFE, _NEVER, *headers])
 
 
-def _tell(code: int, told: Mapping[str, str]) -> Response:
-    return Response(code, [orjson.dumps(told)], JSON, [*_SAFE, _NEVER])
+def _make_answer(code: int, fields: Mapping[str, str]) -> Response:
+    return Response(code, [orjson.dumps(fields)], JSON, [*_SAFE, _NEVER])

@@ -24,13 +24,13 @@ def reads_wait(api: API) -> Gate | None:
     if api.store.prompt:
         return None
 
-    def gate(request: HTTPRequest, go: Callable[[HTTPRequest], None]) -> bool:
+    def gate(request: HTTPRequest, handle_request: Callable[[HTTPRequest], None]) -> bool:
         if _is_current(api):
             request.current = True
             return False
         if request.method != "GET" or "timeout" in request.query_text or not request.path.startswith(_ASKED):
             return False
-        api.cache.call_when_current(partial(_resume_request, api, request, go))
+        api.cache.call_when_current(partial(_resume_request, api, request, handle_request))
         return True
 
     return gate

@@ -40,22 +40,22 @@ def with_request_deadline(handler: Handler) -> Handler:
             answer = handler(request)
             if isinstance(answer, (Response, Stream)):
                 return answer if time.monotonic() < until else too_late()
-            return _within(asyncio.ensure_future(answer), until)
+            return _await_until(asyncio.ensure_future(answer), until)
         finally:
             DEADLINE.reset(outside)
 
     return handle
 
 
-async def _within(work: asyncio.Future[Answer], until: float) -> Answer:
+async def _await_until(work: asyncio.Future[Answer], until: float) -> Answer:
     try:
         return await asyncio.wait_for(asyncio.shield(work), max(until - time.monotonic(), 0))
     except TimeoutError:
-        work.add_done_callback(_forget)
+        work.add_done_callback(_ignore_result)
         return too_late()
 
 
-def _forget(work: asyncio.Future[Answer]) -> None:
+def _ignore_result(work: asyncio.Future[Answer]) -> None:
     """Ignore the result of work whose request has timed out."""
     if not work.cancelled():
         work.exception()
@@ -71,9 +71,9 @@ def too_late() -> Response:
 def parse_duration(text: str) -> float:
     """Return the seconds of a duration in Go's form, such as 1h30m. Raises BadRequest."""
     if len(text) > _LONGEST:
-        raise _invalid(f"time: invalid duration {gotext.quote(text)}")
+        raise _invalid_timeout(f"time: invalid duration {gotext.quote(text)}")
     if fault := gotime.duration_fault(text):
-        raise _invalid(fault)
+        raise _invalid_timeout(fault)
     sign, rest = (-1.0, text[1:]) if text.startswith("-") else (1.0, text.removeprefix("+"))
     total, number, unit = 0.0, "", ""
     for char in rest + ".":
@@ -87,5 +87,5 @@ def parse_duration(text: str) -> float:
     return sign * total
 
 
-def _invalid(why: str) -> BadRequest:
-    return BadRequest(f"invalid timeout specified in the request URL - {why}")
+def _invalid_timeout(reason: str) -> BadRequest:
+    return BadRequest(f"invalid timeout specified in the request URL - {reason}")

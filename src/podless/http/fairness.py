@@ -18,7 +18,7 @@ from podless.http.limits import Limits
 from podless.http.message import (
     TEXT,
     Answer,
-    Ending,
+    EndingSink,
     Handler,
     HTTPRequest,
     Pending,
@@ -231,7 +231,7 @@ class PriorityAndFairness:
         start = stream.start
 
         def begin(sink: Sink) -> Callable[[], None]:
-            counted = Ending(sink, lambda: self._note_watch_end(user))
+            counted = EndingSink(sink, lambda: self._note_watch_end(user))
             self._watching += 1
             self._watches[user] += 1
             stop = start(counted)

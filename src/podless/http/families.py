@@ -101,6 +101,6 @@ def render_family(name: str, samples: Iterable[Sample]) -> Iterator[str]:
             f'{label}="{value.translate(_ESCAPED)}"' for label, value in zip(family.labels, values, strict=True)
         )
         if isinstance(sample, Histogram):
-            yield from sample.samples(name, labels)
+            yield from sample.format_samples(name, labels)
         else:
             yield f"{name}{{{labels}}} {sample}\n" if labels else f"{name} {sample}\n"

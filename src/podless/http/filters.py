@@ -111,7 +111,7 @@ def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
 
         async def later(request: HTTPRequest, other: User) -> Answer:
             user = await off_loop.run_in_slices(
-                impersonation.impersonate_user, authorizer, request.user, other, request.info.asked
+                impersonation.impersonate_user, authorizer, request.user, other, request.info.attributes
             )
             return await settle_answer(go_on(request, user))
 
@@ -124,8 +124,8 @@ def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
                 raise FilterFailed(request.path, error.message) from None
             if other is None:
                 return handler(request)
-            user, asked = request.user, request.info.asked
-            if authorizer.is_costly(user, *impersonation.list_places(other, asked)):
+            user, asked = request.user, request.info.attributes
+            if authorizer.is_costly(user, *impersonation.list_checks(other, asked)):
                 return later(request, other)
             return go_on(request, impersonation.impersonate_user(authorizer, user, other, asked))
 
@@ -151,15 +151,15 @@ def with_authorization(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
             if request.audit is not None:
                 request.audit.decide(decision.allowed, decision.reason)
             if not decision.allowed:
-                raise AccessDenied(request.user, request.info.asked, decision.reason)
+                raise AccessDenied(request.user, request.info.attributes, decision.reason)
             return handler(request)
 
         async def later(request: HTTPRequest) -> Answer:
-            decision = await off_loop.run_in_slices(authorizer.decide, request.user, request.info.asked)
+            decision = await off_loop.run_in_slices(authorizer.decide, request.user, request.info.attributes)
             return await settle_answer(go_on(request, decision))
 
         def handle(request: HTTPRequest) -> Answer | Pending:
-            user, asked = request.user, request.info.asked
+            user, asked = request.user, request.info.attributes
             decision = decide(user, asked)
             if decision is None:
                 return later(request)
@@ -176,7 +176,7 @@ def with_read_only(handler: Handler) -> Handler:
     """Return a filter of a read-only server. The handler raises Forbidden."""
 
     def handle(request: HTTPRequest) -> Answer | Pending:
-        asked = request.info.asked
+        asked = request.info.attributes
         if asked.resource and asked.verb not in _READS and asked.group not in _REVIEWS:
             raise Forbidden(asked.resource, asked.group, request.info.name, "the server is read-only")
         return handler(request)

@@ -17,21 +17,21 @@ from podless.auth.user import User, of_account
 from podless.cache.events import CacheEvent
 from podless.http.families import Sample, render_family
 from podless.http.message import HTTPRequest
-from podless.runtime.bounded import LONGEST
+from podless.runtime.bounded import MAX_KEY_LENGTH
 from podless.runtime.histogram import Histogram
 from podless.verbs.call import API
 
 Object = Mapping[str, Any]
 
 _ANY = "*"
-_PART = "resourceRules"
-_KEPT = 1024  # cached matches
-_MOST = 1000  # pairs of schema and level that have their own metrics
+_RULES = "resourceRules"
+_MAX_CACHED = 1024  # cached matches
+_MAX_NAMES = 1000  # pairs of schema and level that have their own metrics
 _Names = tuple[str, str]  # (priority level, FlowSchema)
 _OTHERS: _Names = ("", "")
 _PREFIX = "apiserver_flowcontrol_"
 _BOUNDS = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
-_TEXTS = 64  # characters: matches with a longer user, group or attribute are not cached
+_MAX_TEXT = 64  # characters: matches with a longer user, group or attribute are not cached
 
 
 class SeatLimits(NamedTuple):
@@ -76,7 +76,7 @@ class Flows:
             if api.registry.get(kind.group, kind.plural) is not None
         ]
         for collection in self._collections:
-            collection.add_event_handler(self._forget)
+            collection.add_event_handler(self._drop_matches)
         self._read: list[tuple[Object, bytes]] | None = None
         self._spaced = False  # a schema selects by namespace
         self._known: dict[object, bytes] = {}
@@ -84,24 +84,26 @@ class Flows:
         self._names: dict[bytes, _Names] = {}
         self._counts: Counter[bytes] = Counter()
         # requests of dropped flows; then rejections and waiting times of all flows
-        self._were: Counter[_Names] = Counter()
+        self._earlier_counts: Counter[_Names] = Counter()
         self._refused: Counter[tuple[str, str, str]] = Counter()
         self._waits: dict[tuple[str, str, str], Histogram] = {}
         self.waiting: Callable[[], Iterable[HTTPRequest]] = tuple
 
-    def _forget(self, events: Sequence[CacheEvent]) -> None:
+    def _drop_matches(self, events: Sequence[CacheEvent]) -> None:
         self._read = None
         self._known.clear()
         for flow in self._flows:
-            self._settle(flow)
+            self._flush_count(flow)
             flow.user = None
         self._flows.clear()
         for lines, count in self._counts.items():
             names = self._names[lines]
-            self._were[names if names in self._were or len(self._were) < _MOST else _OTHERS] += count
+            self._earlier_counts[
+                names if names in self._earlier_counts or len(self._earlier_counts) < _MAX_NAMES else _OTHERS
+            ] += count
         self._counts.clear()
 
-    def _settle(self, flow: Flow) -> None:
+    def _flush_count(self, flow: Flow) -> None:
         if flow.lines:
             self._counts[flow.lines] += flow.count
         flow.count = 0
@@ -113,33 +115,33 @@ class Flows:
         """
         if request.flow:
             return request.flow  # a rejected request, which was counted then
-        found = self._find(request, flow)
-        if found:
-            self._counts[found] += 1
-        return found
+        result = self._find_flow(request, flow)
+        if result:
+            self._counts[result] += 1
+        return result
 
-    def _find(self, request: HTTPRequest, flow: Flow | None = None) -> bytes:
+    def _find_flow(self, request: HTTPRequest, flow: Flow | None = None) -> bytes:
         info, user = request.info, request.user
         if self._read is None and not self._read_schemas():
             return b""
-        asked = info.asked
+        asked = info.attributes
         if info.long_running and asked.verb != "watch":
             return b""
         texts = user.name, *user.groups, *asked[:6], asked.path
-        short = len(texts) <= _TEXTS and sum(map(len, texts)) <= LONGEST
-        found = self._known.get(texts) if short else None
-        if found is None:
-            found = next((lines for schema, lines in self._read or () if _matches_rules(schema, user, asked)), b"")
+        short = len(texts) <= _MAX_TEXT and sum(map(len, texts)) <= MAX_KEY_LENGTH
+        result = self._known.get(texts) if short else None
+        if result is None:
+            result = next((lines for schema, lines in self._read or () if _matches_rules(schema, user, asked)), b"")
             if short:
-                if len(self._known) >= _KEPT:
+                if len(self._known) >= _MAX_CACHED:
                     self._known.clear()
-                self._known[texts] = found
+                self._known[texts] = result
         if flow is not None and short and not (self._spaced and asked.namespace):
             if flow.user is None:
                 self._flows.append(flow)
-            self._settle(flow)
-            flow.user, flow.lines = user, found
-        return found
+            self._flush_count(flow)
+            flow.user, flow.lines = user, result
+        return result
 
     def _read_schemas(self) -> bool:
         """Read the schemas with an existing level, by precedence. Returns False if anything is not loaded yet."""
@@ -157,7 +159,7 @@ class Flows:
                 lines = "X-Kubernetes-PF-FlowSchema-UID: {}\r\nX-Kubernetes-PF-PriorityLevel-UID: {}\r\n".format(*told)
                 self._read.append((one, lines.encode()))
                 self._names[lines.encode()] = one["spec"]["priorityLevelConfiguration"]["name"], one["metadata"]["name"]
-        rules = [rule for one in schemas for part in one["spec"].get("rules") or () for rule in part.get(_PART) or ()]
+        rules = [rule for one in schemas for part in one["spec"].get("rules") or () for rule in part.get(_RULES) or ()]
         self._spaced = any(rule.get("namespaces") not in (None, [], [_ANY]) for rule in rules)
         return True
 
@@ -165,28 +167,28 @@ class Flows:
 
     def _level_of(self, request: HTTPRequest) -> _Names:
         """Return the names of a request's level and schema."""
-        return self._names.get(self._find(request), _OTHERS)
+        return self._names.get(self._find_flow(request), _OTHERS)
 
     def count_rejected(self, request: HTTPRequest, reason: str) -> None:
         """Count a rejected request. reason: in the words of a real server."""
-        request.flow = self._find(request)
-        self._refused[(*self._few(self._names.get(request.flow, _OTHERS)), reason)] += 1
+        request.flow = self._find_flow(request)
+        self._refused[(*self._limit_names(self._names.get(request.flow, _OTHERS)), reason)] += 1
 
     def count_wait(self, request: HTTPRequest, seconds: float, *, execute: bool) -> None:
         """Count the waiting time of a request. execute: whether it was then carried out."""
-        key = (*self._few(self._level_of(request)), "true" if execute else "false")
+        key = (*self._limit_names(self._level_of(request)), "true" if execute else "false")
         found = self._waits.get(key)
         if found is None:
             found = self._waits[key] = Histogram(_BOUNDS)
-        found.observe(seconds)
+        found.observe_seconds(seconds)
 
-    def _few(self, names: _Names) -> _Names:
+    def _limit_names(self, names: _Names) -> _Names:
         """Return the names, or "others" if there are too many different ones."""
-        return names if len(self._refused) + len(self._waits) < _MOST else _OTHERS
+        return names if len(self._refused) + len(self._waits) < _MAX_NAMES else _OTHERS
 
-    def lines(self) -> Iterator[str]:
+    def format_lines(self) -> Iterator[str]:
         """Yield the metrics, with their descriptions."""
-        counts = self._were.copy()
+        counts = self._earlier_counts.copy()
         for lines, count in [*self._counts.items(), *((flow.lines, flow.count) for flow in self._flows)]:
             counts[self._names.get(lines, _OTHERS)] += count
         waiting = Counter(map(self._level_of, self.waiting()))
@@ -223,7 +225,7 @@ def _list_samples(counts: Counter[Any]) -> list[Sample]:
 
 def _matches_rules(schema: Object, user: User, attributes: Attributes) -> bool:
     fits = _resource_fits if attributes.resource else _path_fits
-    part = _PART if attributes.resource else "nonResourceRules"
+    part = _RULES if attributes.resource else "nonResourceRules"
     return any(
         any(_is_subject(rule_, user) for rule_ in rule.get("subjects") or ())
         and any(

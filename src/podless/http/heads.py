@@ -33,42 +33,42 @@ named one.
 class Heads:
     """Parsed header fields by their bytes, which exclude the body's length."""
 
-    __slots__ = ("_known",)
+    __slots__ = ("_cached",)
 
     def __init__(self) -> None:
-        self._known: dict[bytes, dict[str, str]] = {}  # oldest first
+        self._cached: dict[bytes, dict[str, str]] = {}  # oldest first
 
     def find_request(self, data: bytes) -> KnownHead | None:
         """Return the request in some bytes, if they are exactly one request and its fields are known."""
         end = data.find(_LINE)
-        headers, body = self._known.get(data[end:]), b""
+        headers, body = self._cached.get(data[end:]), b""
         if headers is None:
-            parts = _parts(data, end)
-            if parts is None or (headers := self._known.get(parts[0])) is None:
+            parts = _split_head(data, end)
+            if parts is None or (headers := self._cached.get(parts[0])) is None:
                 return None
             headers, body = {**headers, _SIZE: parts[1]}, parts[2]
-        line = _line(data, end)
+        line = _parse_request_line(data, end)
         return (*line, headers, body) if line is not None else None
 
     def cache_head(self, data: bytes, method: str, target: str, headers: dict[str, str]) -> None:
         """Cache the header fields of a request with these bytes."""
         end = data.find(_LINE)
-        if _line(data, end) != (method, target) or not _OTHER.isdisjoint(headers):
+        if _parse_request_line(data, end) != (method, target) or not _OTHER.isdisjoint(headers):
             return
         behind, size = data[end:], headers.get(_SIZE)
         if size is not None:
-            parts = _parts(data, end)
+            parts = _split_head(data, end)
             if parts is None or parts[1] != size:
                 return
             behind = parts[0]
         if len(behind) > _LONGEST or behind.find(_END) + len(_END) != len(behind):
             return
-        if len(self._known) >= _MOST:
-            del self._known[next(iter(self._known))]
-        self._known[behind] = headers
+        if len(self._cached) >= _MOST:
+            del self._cached[next(iter(self._cached))]
+        self._cached[behind] = headers
 
 
-def _parts(data: bytes, end: int) -> tuple[bytes, str, bytes] | None:
+def _split_head(data: bytes, end: int) -> tuple[bytes, str, bytes] | None:
     """Return the bytes after the first line without the digits of Content-Length, these digits, and the body."""
     stop = data.find(_END, end)
     for field in _LENGTHS:
@@ -85,7 +85,7 @@ def _parts(data: bytes, end: int) -> tuple[bytes, str, bytes] | None:
     return data[end:at] + data[till:stop], digits.decode("ascii"), data[stop:]
 
 
-def _line(data: bytes, end: int) -> tuple[str, str] | None:
+def _parse_request_line(data: bytes, end: int) -> tuple[str, str] | None:
     """Return method and target of the first line, None if they have other than harmless characters."""
     first = data.find(b" ", 0, end)
     method = _METHODS.get(data[:first])

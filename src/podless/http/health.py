@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from podless.codec.gotext import quote
-from podless.controllers.health import Health
+from podless.controllers.health import HealthChecks
 from podless.http.message import TEXT, HTTPRequest, Response
 from podless.meta.errors import PageNotFound
 
@@ -14,11 +14,11 @@ _HEADERS = [("X-Content-Type-Options", "nosniff")]
 log = logging.getLogger("podless")
 
 
-async def answer_health(health: Health, request: HTTPRequest) -> Response:
+async def answer_health(health: HealthChecks, request: HTTPRequest) -> Response:
     """Return the answer. Raises PageNotFound for an unknown check."""
     place, slash, check = request.path[1:].partition("/")
     if not slash:
-        return await _whole(health, request, place)
+        return await _check_all(health, request, place)
     if check not in health.list_checks(place):
         raise PageNotFound
     fault = await health.find_fault(check)
@@ -27,11 +27,11 @@ async def answer_health(health: Health, request: HTTPRequest) -> Response:
     return Response(200, [b"ok"], TEXT)
 
 
-async def _whole(health: Health, request: HTTPRequest, place: str) -> Response:
+async def _check_all(health: HealthChecks, request: HTTPRequest, path: str) -> Response:
     excluded = dict.fromkeys(request.query.get("exclude", ()))
     unknown = dict(excluded)
     lines, failed = [], []
-    for name in health.list_checks(place):
+    for name in health.list_checks(path):
         if name in excluded:
             unknown.pop(name, None)
             lines.append(f"[+]{name} excluded: ok\n")
@@ -45,9 +45,9 @@ async def _whole(health: Health, request: HTTPRequest, place: str) -> Response:
         lines.append(f"warn: some health checks cannot be excluded: no matches for {names}\n")
     told = "".join(lines)
     if failed:
-        log.warning("health: %s failed: %s", place, "; ".join(failed))
-        return _text_response(500, f"{told}{place} check failed\n")
-    return _text_response(200, f"{told}{place} check passed\n" if "verbose" in request.query else "ok")
+        log.warning("health: %s failed: %s", path, "; ".join(failed))
+        return _text_response(500, f"{told}{path} check failed\n")
+    return _text_response(200, f"{told}{path} check passed\n" if "verbose" in request.query else "ok")
 
 
 def _text_response(code: int, text: str) -> Response:

@@ -22,7 +22,7 @@ class Holder(Protocol):
         """Release the data now, and end its request or connection."""
 
 
-class _Share:
+class _UserShare:
     """The bytes of one user. holders: with their bytes, in the order in which they began to wait."""
 
     __slots__ = ("holders", "size")
@@ -37,40 +37,40 @@ class _Share:
         self.holders.pop(holder, None)
 
 
-class Held:
-    """The account of a server. most: total limit in bytes; one user may use half of it.
+class ClientMemory:
+    """The account of a server. limit: total limit in bytes; one user may use half of it.
 
-    loose: received bytes that no request has asked for, charged to no user. sorts: bytes by purpose. replaced: returns
-    the bytes of all states that were replaced so far; a client that reads a list or the start of a watch slowly keeps
-    those that are replaced meanwhile.
+    unrequested: received bytes that no request has asked for, charged to no user. sorts: bytes by purpose. replaced:
+    returns the bytes of all states that were replaced so far; a client that reads a list or the start of a watch slowly
+    keeps those that are replaced meanwhile.
     """
 
-    __slots__ = ("_most", "_readers", "_taken", "_users", "cuts", "loose", "replaced", "sorts")
+    __slots__ = ("_charged", "_limit", "_readers", "_users", "cuts", "replaced", "sorts", "unrequested")
 
-    def __init__(self, most: int, replaced: Callable[[], int] = lambda: 0) -> None:
-        self._most = most
-        self._taken = 0
-        self._users: dict[str, _Share] = {}
+    def __init__(self, limit: int, replaced: Callable[[], int] = lambda: 0) -> None:
+        self._limit = limit
+        self._charged = 0
+        self._users: dict[str, _UserShare] = {}
         self._readers: dict[Holder, int] = {}
-        self.loose = 0
+        self.unrequested = 0
         self.cuts = 0
         self.sorts = {BODIES: 0, ANSWERS: 0, STREAMS: 0}
         self.replaced = replaced
 
     @property
-    def most(self) -> int:
+    def limit(self) -> int:
         """The limit of bytes that are held together."""
-        return self._most
+        return self._limit
 
     @property
-    def held(self) -> int:
+    def total(self) -> int:
         """The bytes that are held, or about to be."""
-        return self._taken + self.loose
+        return self._charged + self.unrequested
 
     @property
-    def crowded(self) -> bool:
+    def is_crowded(self) -> bool:
         """Whether unrequested bytes have reached their limit."""
-        return self.loose > self._most // 4
+        return self.unrequested > self._limit // 4
 
     def charge_user(
         self, user: str, size: int, sort: str = BODIES, holder: Holder | None = None, *, alone: bool = False
@@ -81,20 +81,20 @@ class Held:
         """
         share = self._users.get(user)
         if share is None:
-            share = self._users[user] = _Share()
+            share = self._users[user] = _UserShare()
         only = alone and holder is not None and share.holders.get(holder, 0) == share.size
-        over = share.size + size > self._most // 2 and not only
-        full = self._taken + self.loose + size > self._most and not (only and share.size == self._taken)
+        over = share.size + size > self._limit // 2 and not only
+        full = self._charged + self.unrequested + size > self._limit and not (only and share.size == self._charged)
         if over or (full and not self._make_room(share, size)):
             self._drop_share(user, share)
             raise TooManyRequests(REFUSAL, {"retryAfterSeconds": 1})
-        self._taken += size
+        self._charged += size
         self.sorts[sort] += size
         share.size += size
         if holder is not None:
             share.holders[holder] = share.holders.get(holder, 0) + size
 
-    def charge(self, user: str, size: int, sort: str, holder: Holder, *, alone: bool = False) -> bool:
+    def charge_holder(self, user: str, size: int, sort: str, holder: Holder, *, alone: bool = False) -> bool:
         """Charge existing bytes; the user's other holders are cut first. Returns False if `holder` must be cut."""
         while True:
             try:
@@ -107,10 +107,10 @@ class Held:
             else:
                 return True
 
-    def release(self, user: str, size: int, sort: str = BODIES, holder: Holder | None = None) -> None:
+    def release_bytes(self, user: str, size: int, sort: str = BODIES, holder: Holder | None = None) -> None:
         """Take bytes off the account."""
         share = self._users[user]
-        self._taken -= size
+        self._charged -= size
         self.sorts[sort] -= size
         share.size -= size
         if holder is not None and holder in share.holders:
@@ -125,20 +125,20 @@ class Held:
         if user in self._users:
             self._users[user].holders.pop(holder, None)
 
-    def _drop_share(self, user: str, share: _Share) -> None:
+    def _drop_share(self, user: str, share: _UserShare) -> None:
         if not share.size and not share.holders:
             self._users.pop(user, None)
 
-    def _make_room(self, mine: _Share, size: int) -> bool:
+    def _make_room(self, mine: _UserShare, size: int) -> bool:
         """Return whether there is room for more bytes. Users with more bytes than this one are cut to make it."""
-        while self._taken + self.loose + size > self._most:
-            larger = [share for share in self._users.values() if share.holders and share.size > mine.size + size]
+        while self._charged + self.unrequested + size > self._limit:
+            larger = [other for other in self._users.values() if other.holders and other.size > mine.size + size]
             if not larger:
                 return False
-            self._cut_holder(max(larger, key=lambda share: share.size))
+            self._cut_holder(max(larger, key=lambda other: other.size))
         return True
 
-    def _cut_holder(self, share: _Share) -> None:
+    def _cut_holder(self, share: _UserShare) -> None:
         self.cuts += 1
         share.cut_off()
 
@@ -156,7 +156,7 @@ class Held:
         """Cut off readers that keep more replaced states alive than allowed, the earliest first."""
         while self._readers:
             holder, since = next(iter(self._readers.items()))
-            if self.replaced() - since <= self._most // 2:
+            if self.replaced() - since <= self._limit // 2:
                 return
             self._readers.pop(holder)
             self.cuts += 1

@@ -23,7 +23,7 @@ from podless.kinds.kind import Kind
 from podless.meta.errors import APIError, BadRequest, Expired, MethodNotAllowed
 from podless.runtime import clock, lazy
 from podless.runtime.jsonobject import Object
-from podless.store import Compacted, StoreChange, StoreError, keys
+from podless.store import HistoryCompacted, StoreChange, StoreError, keys
 from podless.verbs import options
 from podless.verbs.call import API, Call, Many, Outcome, Single
 from podless.verbs.list import ContinueToken, find_wanted_revision
@@ -32,7 +32,7 @@ from podless.verbs.options import ListOptions
 if TYPE_CHECKING:
     from podless.publish import table
 else:
-    table = lazy.Late("podless.publish.table")
+    table = lazy.LateModule("podless.publish.table")
 
 _MOST = 5000  # changes in one answer if the client sets no limit
 _TOO_MANY = f"There are more than {_MOST} changes since; list them in pages instead."
@@ -71,19 +71,23 @@ class HistoryAnswers:
                 found = await reader.read_change(call.user, call.namespace, int(call.name))
             if found is None:
                 raise call.not_found()
-            return Single(_entry(found))
+            return Single(_make_entry(found))
         chosen = await options.read_list_options(self._api, call)
         revision = self._api.cache.revision
         before = _read_token(chosen.token)
         token = ContinueToken(0, "") if chosen.token else None
-        wanted = find_wanted_revision(chosen, token, revision, paged=True)
-        if wanted and (chosen.match == "Exact" or (chosen.limit and not chosen.match)):  # as for a list of objects
-            revision, before = wanted, await reader.sequence_of(wanted) + 1
-        page = await self._page(reader, call, chosen, before, 0, chosen.limit or _MOST)
-        return Many([_entry(one) for one in page.changes], revision, str(page.following) if page.following else "")
+        wanted_revision = find_wanted_revision(chosen, token, revision, paged=True)
+        if wanted_revision and (
+            chosen.match == "Exact" or (chosen.limit and not chosen.match)
+        ):  # as for a list of objects
+            revision, before = wanted_revision, await reader.sequence_of(wanted_revision) + 1
+        page = await self._read_page(reader, call, chosen, before, 0, chosen.limit or _MOST)
+        return Many(
+            [_make_entry(change) for change in page.changes], revision, str(page.following) if page.following else ""
+        )
 
-    async def _page(
-        self, reader: HistoryReader, call: Call, chosen: ListOptions, before: int, after: int, most: int
+    async def _read_page(
+        self, reader: HistoryReader, call: Call, chosen: ListOptions, before: int, after: int, limit: int
     ) -> HistoryPage:
         fields = chosen.fields
         scope = HistoryScope(
@@ -96,21 +100,21 @@ class HistoryAnswers:
         if not fields.empty or not chosen.labels.empty:
 
             def matches(change: Object) -> bool:
-                return chosen.labels.matches({}) and fields.matches(lambda name: _field(change, name))
+                return chosen.labels.matches({}) and fields.matches(lambda name: _read_field(change, name))
 
         states = options.read_boolean(call, "state") or False
-        return await reader.read_page(call.user, scope, before, after, most, matches, states=states)
+        return await reader.read_page(call.user, scope, before, after, limit, matches, states=states)
 
     async def make_watch(self, call: Call, form: AnswerForm, chosen: ListOptions) -> Stream:
         """Return a stream of changes later than the resourceVersion of the request, or than now."""
         reader = self._open_reader()
         since = options.parse_revision(chosen.revision) if chosen.revision.isdigit() else 0
         after = await reader.sequence_of(since or self._api.cache.revision)
-        return LogWatch(self, reader, call, form, chosen, after).stream()
+        return LogWatch(self, reader, call, form, chosen, after).make_stream()
 
     async def read_later(self, reader: HistoryReader, call: Call, chosen: ListOptions, after: int) -> list[Object]:
         """Return changes above a sequence number, oldest first. Raises Expired if there are too many."""
-        page = await self._page(reader, call, chosen, 0, after, _MOST)
+        page = await self._read_page(reader, call, chosen, 0, after, _MOST)
         if page.following:
             raise Expired(_TOO_MANY)
         return page.changes[::-1]
@@ -137,7 +141,7 @@ class HistoryAnswers:
             raise MethodNotAllowed(NO_LOG)
         try:
             revision = await log.find_revision(at)
-        except Compacted as error:
+        except HistoryCompacted as error:
             raise Expired(await explain_forgotten(self._api.store, error)) from None
         rest = {name: values for name, values in call.query.items() if name != "at"}
         call.query = {**rest, "resourceVersion": [str(revision)], "resourceVersionMatch": ["Exact"]}
@@ -153,7 +157,7 @@ class HistoryAnswers:
             raise options.too_large(revision, self._api.cache.revision)
         try:
             records = await self._api.store.read_range_at(call.key, revision)
-        except Compacted as error:
+        except HistoryCompacted as error:
             raise Expired(await explain_forgotten(self._api.store, error)) from None
         for record in records:
             if record.key == call.key:
@@ -175,17 +179,17 @@ def _read_token(token: str) -> int:
     return int(token)
 
 
-def _entry(change: Object) -> Entry:
-    made = Entry.make_unstored(f"/{GROUP}/history/{change['metadata']['name']}", serializer.encode_json(change))
-    made.revision = change["revision"]  # later than the kind was created, so that its bytes are shown as they are
-    return made
+def _make_entry(change: Object) -> Entry:
+    entry = Entry.make_unstored(f"/{GROUP}/history/{change['metadata']['name']}", serializer.encode_json(change))
+    entry.revision = change["revision"]  # later than the kind was created, so that its bytes are shown as they are
+    return entry
 
 
-def _field(change: Object, name: str) -> str:
-    found: Any = change
+def _read_field(change: Object, name: str) -> str:
+    value: Any = change
     for part in name.split("."):
-        found = found.get(part, "") if isinstance(found, dict) else ""
-    return str(found)
+        value = value.get(part, "") if isinstance(value, dict) else ""
+    return str(value)
 
 
 class LogWatch:
@@ -209,7 +213,7 @@ class LogWatch:
         self._leave: Callable[[], None] = lambda: None
         self._timer: asyncio.TimerHandle | None = None
 
-    def stream(self) -> Stream:
+    def make_stream(self) -> Stream:
         """Return the answer."""
         return Stream(self._start)
 
@@ -223,7 +227,7 @@ class LogWatch:
         return self._stop
 
     def _take_changes(self, changes: list[StoreChange]) -> None:
-        if any(not one.key.startswith(keys.OWN) for one in changes):
+        if any(not change.key.startswith(keys.OWN) for change in changes):
             self._changed.set()
 
     def _stop(self) -> None:
@@ -242,9 +246,9 @@ class LogWatch:
                 await self._changed.wait()
                 self._changed.clear()
                 newest = await self._reader.sequence_of(self._history.revision)
-                found = await self._history.read_later(self._reader, self._call, self._chosen, self._after)
-                self._after = max([newest, *(int(change["metadata"]["name"]) for change in found)])
-                if found and not self._sink.send(b"".join(map(self._line, found))):
+                later = await self._history.read_later(self._reader, self._call, self._chosen, self._after)
+                self._after = max([newest, *(int(change["metadata"]["name"]) for change in later)])
+                if later and not self._sink.send(b"".join(map(self._encode_line, later))):
                     return
         except APIError as error:
             self._sink.send(error_line(error.status(), self._form))
@@ -252,14 +256,14 @@ class LogWatch:
         except StoreError:
             self._end()
 
-    def _line(self, change: Object) -> bytes:
+    def _encode_line(self, change: Object) -> bytes:
         kind, version = self._call.kind, self._call.version
         if self._form.target == "Table":
             layout = table.table_layout(kind, version)
             row = table.make_row(layout, change, "Metadata", self._form.version)
-            rows = [table.AgeFiller(clock.time()).fill(row)]
+            rows = [table.AgeFiller(clock.time()).fill_row(row)]
             listed = {"resourceVersion": change["metadata"]["resourceVersion"]}
-            shown = table.encode_table(layout, rows, listed, self._form.version, headed=not self._headed)
+            shown = table.encode_table(layout, rows, listed, self._form.version, with_columns=not self._headed)
             self._headed = True
         else:
             shown = serializer.encode_json(change)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from podless.http.held import BODIES, Held
+from podless.http.held import BODIES, ClientMemory
 from podless.http.limits import Limits
 from podless.http.message import HTTPRequest
 from podless.meta.errors import TooLarge, TooManyRequests
@@ -13,57 +13,57 @@ _FREE = 1 << 14  # bytes of a body that arrived with the head, and are accepted 
 _CUT = "the request body arrived too slowly and the server needed its memory, please try again later"
 
 
-class Incoming:
-    """Pieces of a body. request: owns the body, None between bodies. wanted: the handler waits for it."""
+class IncomingBody:
+    """Pieces of a body. request: owns the body, None between bodies. waiter: the handler waits for it."""
 
-    __slots__ = ("_held", "_limits", "_pieces", "request", "size", "wanted")
+    __slots__ = ("_limits", "_memory", "_pieces", "request", "size", "waiter")
 
-    def __init__(self, held: Held, limits: Limits) -> None:
-        self._held = held
+    def __init__(self, memory: ClientMemory, limits: Limits) -> None:
+        self._memory = memory
         self._limits = limits
         self._pieces: list[bytes] = []
         self.request: HTTPRequest | None = None
         self.size = 0
-        self.wanted: asyncio.Future[bytes] | None = None
+        self.waiter: asyncio.Future[bytes] | None = None
 
     def begin_request(self, request: HTTPRequest) -> None:
         """Start the body of a request."""
         self.request = request
         self.size = 0
 
-    def add_part(self, request: HTTPRequest, part: bytes) -> bool:
+    def add_piece(self, request: HTTPRequest, piece: bytes) -> bool:
         """Add a piece. Returns False if too many unrequested bytes are held."""
-        self.size += len(part)
-        if self.wanted is not None:
+        self.size += len(piece)
+        if self.waiter is not None:
             if self.size > self._limits.body:
                 self._pieces.clear()
                 self.fail_reader(self.too_large())
-            elif not self.wanted.done():
-                self._pieces.append(part)
+            elif not self.waiter.done():
+                self._pieces.append(piece)
             return True
-        self._pieces.append(part)
-        request.loose += len(part)
-        self._held.loose += len(part)
-        return self.size <= _FREE or not self._held.crowded
+        self._pieces.append(piece)
+        request.unrequested += len(piece)
+        self._memory.unrequested += len(piece)
+        return self.size <= _FREE or not self._memory.is_crowded
 
     def charge_queued(self, request: HTTPRequest) -> None:
         """Account for the body of a queued request, which is charged to no user yet."""
-        request.loose = len(request.body)
-        self._held.loose += request.loose
+        request.unrequested = len(request.body)
+        self._memory.unrequested += request.unrequested
 
     def complete_body(self) -> bytes | None:
         """Complete the body: pass it to the reader, or return it if there is none."""
         pieces, self._pieces = self._pieces, []
-        if self.wanted is not None:
-            if not self.wanted.done():
-                self.wanted.set_result(b"".join(pieces))
+        if self.waiter is not None:
+            if not self.waiter.done():
+                self.waiter.set_result(b"".join(pieces))
             return None
         return (pieces[0] if len(pieces) == 1 else b"".join(pieces)) if pieces else None
 
     def fail_reader(self, error: Exception) -> None:
         """Report an error to the reader of the body."""
-        if self.wanted is not None and not self.wanted.done():
-            self.wanted.set_exception(error)
+        if self.waiter is not None and not self.waiter.done():
+            self.waiter.set_exception(error)
 
     def drop_pieces(self) -> None:
         """Drop the received pieces."""
@@ -82,19 +82,19 @@ class Incoming:
         size = len(request.body) if not arriving else request.length if request.length >= 0 else most
         if max(size, self.size if arriving else 0) > most:
             raise self.too_large()
-        if request.loose or request.taken:
+        if request.unrequested or request.charged:
             self.release_body(request)
-        self._held.charge_user(request.user.name, size, BODIES, self if arriving else None)
-        request.payer, request.taken = request.user.name, size
+        self._memory.charge_user(request.user.name, size, BODIES, self if arriving else None)
+        request.charged_user, request.charged = request.user.name, size
 
     async def wait_body(self, request: HTTPRequest) -> bytes:
         """Return the body when it is complete. Raises the error given to `fail_reader`."""
-        self.wanted = asyncio.get_running_loop().create_future()
+        self.waiter = asyncio.get_running_loop().create_future()
         try:
-            return await self.wanted
+            return await self.waiter
         finally:
-            self.wanted = None
-            self._held.note_complete(request.payer, self)
+            self.waiter = None
+            self._memory.note_complete(request.charged_user, self)
 
     def too_large(self) -> TooLarge:
         """Return the error for a body over the limit."""
@@ -102,9 +102,9 @@ class Incoming:
 
     def release_body(self, request: HTTPRequest) -> None:
         """Release all bytes held for a request's body."""
-        if request.loose:
-            self._held.loose -= request.loose
-            request.loose = 0
-        if request.taken:
-            taken, request.taken = request.taken, 0
-            self._held.release(request.payer, taken, BODIES, self)
+        if request.unrequested:
+            self._memory.unrequested -= request.unrequested
+            request.unrequested = 0
+        if request.charged:
+            charged, request.charged = request.charged, 0
+            self._memory.release_bytes(request.charged_user, charged, BODIES, self)

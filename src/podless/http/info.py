@@ -21,32 +21,32 @@ class UnclearPath(Exception):
 class RequestInfo(NamedTuple):
     """The parsed request line.
 
-    asked: the attributes for authorization; its verb is the one that is carried out, "" for an unsupported method, its
-    resource is "" for other paths. legacy: under /api (the core group). namespaced: the path names a namespace, in
-    namespace. name: as in the path, where a segment may be empty. more: path segments behind the subresource. prefix:
-    the verb that the path names (the old /watch/ and /proxy/).
+    attributes: the attributes for authorization; its verb is the one that is carried out, "" for an unsupported method,
+    its resource is "" for other paths. legacy: under /api (the core group). namespaced: the path names a namespace, in
+    namespace. name: as in the path, where a segment may be empty. has_extra_segments: path segments behind the
+    subresource. prefix: the verb that the path names (the old /watch/ and /proxy/).
     """
 
-    asked: Attributes
+    attributes: Attributes
     legacy: bool = False
     namespaced: bool = False
     namespace: str = ""
     name: str = ""
-    more: bool = False
+    has_extra_segments: bool = False
     prefix: str = ""
 
     @property
     def verb(self) -> str:
-        return self.asked.verb
+        return self.attributes.verb
 
     @property
     def long_running(self) -> bool:
         """Whether the client decides how long the answer lasts, so that no deadline applies."""
-        return self.asked.verb in _LONG and bool(self.asked.resource)
+        return self.attributes.verb in _LONG and bool(self.attributes.resource)
 
 
 _VERBS = {"GET": "get", "HEAD": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
-_TELLING = ("watch", "fieldSelector")  # query parameters that change the attributes
+_ATTRIBUTE_PARAMETERS = ("watch", "fieldSelector")  # query parameters that change the attributes
 # subresources of namespaces; other names in their place are resources in the namespace
 _OF_A_NAMESPACE = {"status", "finalize"}
 _PREFIXES = ("watch", "proxy")
@@ -60,9 +60,9 @@ def request_info(method: str, path: str, query: str) -> RequestInfo:
     parent, _, name = path.rpartition("/")
     shared = _object_info(method, parent) if name else None
     if shared is not None:
-        attributes = _new(Attributes, (*shared.asked[:6], name, ""))
+        attributes = _new(Attributes, (*shared.attributes[:6], name, ""))
         return _new(RequestInfo, (attributes, *shared[1:4], name, False, ""))
-    if query and "%" not in query and not any(name in query for name in _TELLING):
+    if query and "%" not in query and not any(name in query for name in _ATTRIBUTE_PARAMETERS):
         query = ""
     return _path_info(method, path, query)
 
@@ -74,8 +74,8 @@ def _object_info(method: str, parent: str) -> RequestInfo | None:
     Objects share them, so that the cache needs no entry for each object.
     """
     info = _path_info(method, f"{parent}/{_ANY}", "")
-    is_object = info.name == info.asked.name == _ANY and not info.asked.subresource and not info.prefix
-    return info if is_object and info.asked.namespace == info.namespace else None
+    is_object = info.name == info.attributes.name == _ANY and not info.attributes.subresource and not info.prefix
+    return info if is_object and info.attributes.namespace == info.namespace else None
 
 
 @bounded_cache(1024)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from podless.runtime.option import one_or_more, option, parse_megabytes
+from podless.runtime.option import option, parse_megabytes, parse_positive
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,21 +16,21 @@ class Limits:
         "requests that are processed at the same time. One user can use at most half of it while others are active",
         value=400,
         metavar="N",
-        parse=one_or_more,
+        parse=parse_positive,
     )
     watches: int = option(
         "--max-watches",
         "open watches. One user can have at most half of them",
         value=20_000,
         metavar="N",
-        parse=one_or_more,
+        parse=parse_positive,
     )
     connections: int = option(
         "--max-connections",
         "open connections, including those in their TLS handshake",
         value=20_000,
         metavar="N",
-        parse=one_or_more,
+        parse=parse_positive,
     )
     head: int = option("", "size of request line and headers in bytes", value=64 * 1024)
     body: int = option("", "size of a request body in bytes", value=3 * 1024 * 1024)

@@ -8,12 +8,12 @@ import socket
 import ssl
 from collections.abc import Callable
 
-from podless.http.answering import Answering, Shared
+from podless.http.answering import ConnectionResponder, ListenerState
 from podless.http.connection import Connection
-from podless.http.held import Held
+from podless.http.held import ClientMemory
 from podless.http.limits import Limits
 from podless.http.message import Gate, Handler, Response
-from podless.http.secure import Handshakes, Secure
+from podless.http.secure import HandshakeQueue, TLSConnection
 from podless.runtime.pace import Pace
 from podless.runtime.traces import trace_error
 from podless.runtime.watchdog import Watchdog
@@ -37,19 +37,19 @@ class Listener:
         refuse: Callable[[int, str], Response],
         limits: Limits,
         context: ssl.SSLContext | None,
-        held: Held | None = None,
+        memory: ClientMemory | None = None,
         pace: Pace | None = None,
         watchdog: Watchdog | None = None,
         gate: Gate | None = None,
     ) -> None:
         self._limits = limits
         self._context = context
-        self._shared = Shared(
-            handler, refuse, limits, held or Held(limits.held), pace or Pace(), watchdog or Watchdog(), gate
+        self._shared = ListenerState(
+            handler, refuse, limits, memory or ClientMemory(limits.held), pace or Pace(), watchdog or Watchdog(), gate
         )
         self._sockets: list[socket.socket] = []
-        self._turns = Handshakes()
-        self._handshakes: dict[Secure, None] = {}  # oldest first
+        self._turns = HandshakeQueue()
+        self._handshakes: dict[TLSConnection, None] = {}  # oldest first
         self._beginning: set[asyncio.Task[None]] = set()  # accepted connections whose transport is being created
         self._sweeper: asyncio.TimerHandle | None = None
 
@@ -59,7 +59,7 @@ class Listener:
         return self._shared.handler
 
     @property
-    def connections(self) -> set[Answering]:
+    def connections(self) -> set[ConnectionResponder]:
         """All open connections."""
         return self._shared.connections
 
@@ -75,18 +75,18 @@ class Listener:
             for family, _, _, _, address in await loop.getaddrinfo(
                 host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
             ):
-                bound = _bound(family, str(address[0]), port)
+                bound = _bind_socket(family, str(address[0]), port)
                 self._sockets.append(bound)
                 port = int(bound.getsockname()[1])
         except OSError:
-            self._deafen()
+            self._stop_accepting()
             raise
         for each in self._sockets:
-            loop.add_reader(each, self._accept, each)
-        self._sweep()
+            loop.add_reader(each, self._accept_connections, each)
+        self._close_overdue()
         return port
 
-    def _accept(self, listening: socket.socket) -> None:
+    def _accept_connections(self, listening: socket.socket) -> None:
         """Accept pending connections."""
         loop = asyncio.get_running_loop()
         for _ in range(_AT_ONCE):
@@ -102,7 +102,7 @@ class Listener:
 
     def _accept_again(self, listening: socket.socket) -> None:
         if listening in self._sockets:
-            asyncio.get_running_loop().add_reader(listening, self._accept, listening)
+            asyncio.get_running_loop().add_reader(listening, self._accept_connections, listening)
 
     def _accept_connection(self, accepted: socket.socket) -> None:
         """Start a connection if there is room. At the limit, the oldest unfinished TLS handshake is closed."""
@@ -116,10 +116,10 @@ class Listener:
         accepted.setblocking(False)
         accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection = Connection(self._shared)
-        protocol: Connection | Secure = connection
+        protocol: Connection | TLSConnection = connection
         if self._context is not None:
             try:
-                protocol = self._secure(connection, self._context)
+                protocol = self._start_tls(connection, self._context)
             except Exception as error:
                 log.error("tls: cannot accept a connection: %s", trace_error(error))
                 accepted.close()
@@ -128,51 +128,51 @@ class Listener:
         self._beginning.add(task)
         task.add_done_callback(self._beginning.discard)
 
-    def _secure(self, connection: Connection, context: ssl.SSLContext) -> Secure:
+    def _start_tls(self, connection: Connection, context: ssl.SSLContext) -> TLSConnection:
         """Return a TLS connection. Raises the errors of making a context."""
-        protocol = Secure(connection, context, self._turns, self._limits.handshake_time, self._settled)
+        protocol = TLSConnection(connection, context, self._turns, self._limits.handshake_time, self._handle_handshake)
         self._handshakes[protocol] = None
         return protocol
 
-    def _settled(self, secure: Secure) -> None:
+    def _handle_handshake(self, secure: TLSConnection) -> None:
         self._handshakes.pop(secure, None)
 
     def _end_oldest(self) -> None:
         oldest = next(iter(self._handshakes))
-        self._settled(oldest)
+        self._handle_handshake(oldest)
         oldest.abort()
 
-    async def _connect(self, accepted: socket.socket, protocol: Connection | Secure) -> None:
+    async def _connect(self, accepted: socket.socket, protocol: Connection | TLSConnection) -> None:
         try:
             await asyncio.get_running_loop().connect_accepted_socket(lambda: protocol, accepted)
         except OSError:  # the client has disconnected already
-            if isinstance(protocol, Secure):
+            if isinstance(protocol, TLSConnection):
                 protocol.connection_lost(None)
 
-    def _sweep(self) -> None:
+    def _close_overdue(self) -> None:
         loop = asyncio.get_running_loop()
         now = loop.time()
         for connection in list(self.connections):
             connection.cut_if_expired(now)
-        self._shared.held.cut_off_readers()
-        self._sweeper = loop.call_later(_SWEEP, self._sweep)
+        self._shared.memory.cut_off_readers()
+        self._sweeper = loop.call_later(_SWEEP, self._close_overdue)
 
-    def _deafen(self) -> None:
+    def _stop_accepting(self) -> None:
         loop = asyncio.get_running_loop()
-        for each in self._sockets:
-            loop.remove_reader(each)
-            each.close()
+        for listening in self._sockets:
+            loop.remove_reader(listening)
+            listening.close()
         self._sockets.clear()
 
     async def close(self) -> None:
         """Stop listening, end streams, wait for requests in progress for 0.1 s, then close all connections."""
-        self._deafen()
+        self._stop_accepting()
         if self._sweeper is not None:
             self._sweeper.cancel()
         if self._beginning:
             await asyncio.wait(self._beginning)
-        for each in list(self._handshakes):
-            each.abort()
+        for handshake in list(self._handshakes):
+            handshake.abort()
         tasks = [task for connection in list(self.connections) if (task := connection.end_streams()) is not None]
         if tasks:
             await asyncio.wait(tasks, timeout=_GRACE)
@@ -183,7 +183,7 @@ class Listener:
             connection.close_now()
 
 
-def _bound(family: int, host: str, port: int) -> socket.socket:
+def _bind_socket(family: int, host: str, port: int) -> socket.socket:
     """Return a listening socket. Raises OSError."""
     listening = socket.socket(family, socket.SOCK_STREAM)
     try:

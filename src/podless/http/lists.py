@@ -10,9 +10,9 @@ import orjson
 
 from podless.cache.entry import Entry
 from podless.codec import serializer
-from podless.http.message import Pieces
+from podless.http.message import LazyBody
 from podless.http.negotiate import YAML, AnswerForm
-from podless.http.rows import Rows
+from podless.http.rows import RowCache
 from podless.kinds import view
 from podless.runtime import clock, lazy
 from podless.runtime.gcpause import pause_gc
@@ -23,7 +23,7 @@ from podless.verbs.call import Call, Many
 if TYPE_CHECKING:
     from podless.publish import table
 else:
-    table = lazy.Late("podless.publish.table")
+    table = lazy.LateModule("podless.publish.table")
 
 
 LONG = 128  # objects; longer lists are made while they are sent
@@ -44,94 +44,98 @@ def is_long(page: Many) -> bool:
 
 def list_metadata(page: Many) -> Object:
     """Return a list's metadata, in the field order of ListMeta."""
-    found: Object = {"resourceVersion": str(page.revision)} if page.revision else {}
+    metadata: Object = {"resourceVersion": str(page.revision)} if page.revision else {}
     if page.token:
-        found["continue"] = page.token
+        metadata["continue"] = page.token
     if page.remaining is not None:
-        found["remainingItemCount"] = page.remaining
-    return found
+        metadata["remainingItemCount"] = page.remaining
+    return metadata
 
 
-def list_pieces(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) -> Pieces:
+def list_pieces(call: Call, page: Many, form: AnswerForm, row_cache: RowCache, include: str) -> LazyBody:
     """Return the list in its form. kept: cached rows. include: the includeObject parameter of tables."""
     if form.target == "Table":
         head, tail = table.frame_table(table.table_layout(call.kind, call.version), list_metadata(page), form.version)
 
         def items() -> Iterator[bytes]:
-            return table_rows(call, page, form, kept, include)
+            return table_rows(call, page, form, row_cache, include)
     elif form.target:
-        head, tail = _frame("PartialObjectMetadataList", f"meta.k8s.io/{form.version}", list_metadata(page))
+        head, tail = _make_frame("PartialObjectMetadataList", f"meta.k8s.io/{form.version}", list_metadata(page))
 
         def items() -> Iterator[bytes]:
-            return (_partial(call, entry, form, kept) for entry in page.entries)
+            return (_encode_partial(call, entry, form, row_cache) for entry in page.entries)
     else:
-        head, tail = _frame(call.kind.list_kind, call.kind.api_version(call.version.name), list_metadata(page))
+        head, tail = _make_frame(call.kind.list_kind, call.kind.api_version(call.version.name), list_metadata(page))
 
         def items() -> Iterator[bytes]:
-            return (_item(call, entry) for entry in page.entries)
+            return (_encode_item(call, entry) for entry in page.entries)
 
     name = "rows" if form.target == "Table" else "items"
     if form.media == YAML:
-        return Pieces(lambda: serializer.yaml_pieces(_whole(head + tail, name, serializer.Lazily(items()))))
+        return LazyBody(lambda: serializer.yaml_pieces(_replace_items(head + tail, name, serializer.Lazily(items()))))
     if form.pretty:
-        return Pieces(lambda: _pretty(_whole(head + tail, name, ["@"]), items()))
+        return LazyBody(lambda: _indent_pieces(_replace_items(head + tail, name, ["@"]), items()))
     if form.target == "Table":
-        return Pieces(lambda: _joined(head, _together(_make_rows(call, page, form, kept, include)), tail + b"\n"))
-    return Pieces(lambda: _joined(head, items(), tail + b"\n"))
+        return LazyBody(
+            lambda: _join_pieces(head, _join_rows(_make_rows(call, page, form, row_cache, include)), tail + b"\n")
+        )
+    return LazyBody(lambda: _join_pieces(head, items(), tail + b"\n"))
 
 
-def _partial(call: Call, entry: Entry, form: AnswerForm, kept: Rows) -> bytes:
+def _encode_partial(call: Call, entry: Entry, form: AnswerForm, row_cache: RowCache) -> bytes:
     """Return the PartialObjectMetadata of an object. That of a long one is cached."""
     kind, version = call.kind, call.version
     key, state = f"{entry.key} metadata", (entry.revision, kind.group, version.name, kind.changed, form.version)
     long = len(entry.body) >= _LONG_OBJECT
-    if long and (known := kept.find_row(key, state)) is not None:
+    if long and (known := row_cache.find_row(key, state)) is not None:
         return known.row[0]  # type: ignore[return-value]
     with view.pause_collector(entry):
         made = serializer.encode_json(table.make_partial(view.load_inner(kind, version, entry), form.version))
     if long:
-        kept.cache_row(key, state, (made,))
+        row_cache.cache_row(key, state, (made,))
     return made
 
 
-def _item(call: Call, entry: Entry) -> bytes:
+def _encode_item(call: Call, entry: Entry) -> bytes:
     with view.pause_collector(entry):
         return view.encode_item(call.kind, call.version, entry)
 
 
-def table_rows(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) -> Iterator[bytes]:
+def table_rows(call: Call, page: Many, form: AnswerForm, row_cache: RowCache, include: str) -> Iterator[bytes]:
     """Yield a table's rows, decoding one object at a time."""
     ages = table.AgeFiller(clock.time())
-    return (ages.fill(row) for row, _ in _make_rows(call, page, form, kept, include))
+    return (ages.fill_row(row) for row, _ in _make_rows(call, page, form, row_cache, include))
 
 
-def _together(made: Iterator[tuple[table.Row, int]]) -> Iterator[bytes]:
+def _join_rows(rows: Iterator[tuple[table.Row, int]]) -> Iterator[bytes]:
     """Yield rows joined with commas, many in a piece."""
     ages = table.AgeFiller(clock.time())
     held: list[bytes | float] = []
     size = 0
-    for row, long in made:
+    for row, long in rows:
         held += row
         size += long
         if size >= _PIECE:
-            yield ages.fill(held)
+            yield ages.fill_row(held)
             held, size = [], 0
         else:
             held.append(b",")
     if held:
-        yield ages.fill(held[:-1])
+        yield ages.fill_row(held[:-1])
 
 
 def sort_key(call: Call, order: Callable[[Object], Any], entry: Entry) -> Any:
     """Return the sort key of a row, computed once for each state of its object."""
     known = ("order", call.kind.group, call.version.name, call.kind.changed)
-    found = entry.forms.get(known)
-    if found is None:
-        found = entry.forms[known] = order(view.load_inner(call.kind, call.version, entry))
-    return found
+    key = entry.forms.get(known)
+    if key is None:
+        key = entry.forms[known] = order(view.load_inner(call.kind, call.version, entry))
+    return key
 
 
-def _make_rows(call: Call, page: Many, form: AnswerForm, kept: Rows, include: str) -> Iterator[tuple[table.Row, int]]:
+def _make_rows(
+    call: Call, page: Many, form: AnswerForm, row_cache: RowCache, include: str
+) -> Iterator[tuple[table.Row, int]]:
     """Yield rows, each with roughly its bytes. Making a row counts as extra bytes."""
     kind, version = call.kind, call.version
     layout = table.table_layout(kind, version)
@@ -144,12 +148,12 @@ def _make_rows(call: Call, page: Many, form: AnswerForm, kept: Rows, include: st
                 row = table.make_row(layout, view.load_inner(kind, version, entry), include, form.version, body)
             yield row, 2 * len(body) + _MADE
             continue
-        known = kept.find_row(entry.key, (entry.revision, shape))
+        known = row_cache.find_row(entry.key, (entry.revision, shape))
         if known is not None:
-            yield known.row, known.long
+            yield known.row, known.length
             continue
-        known = kept.make_row(entry.key, (entry.revision, shape), partial(_make_row, call, entry, form, include))
-        yield known.row, known.long + len(entry.body) + _MADE
+        known = row_cache.make_row(entry.key, (entry.revision, shape), partial(_make_row, call, entry, form, include))
+        yield known.row, known.length + len(entry.body) + _MADE
 
 
 def _make_row(call: Call, entry: Entry, form: AnswerForm, include: str) -> table.Row:
@@ -158,7 +162,7 @@ def _make_row(call: Call, entry: Entry, form: AnswerForm, include: str) -> table
         return table.make_row(table.table_layout(call.kind, call.version), obj, include, form.version)
 
 
-def _frame(kind: str, api_version: str, metadata: Object) -> tuple[bytes, bytes]:
+def _make_frame(kind: str, api_version: str, metadata: Object) -> tuple[bytes, bytes]:
     head = b'{"kind":%b,"apiVersion":%b,"metadata":' % (
         serializer.encode_json(kind),
         serializer.encode_json(api_version),
@@ -166,14 +170,14 @@ def _frame(kind: str, api_version: str, metadata: Object) -> tuple[bytes, bytes]
     return b'%b%b,"items":[' % (head, serializer.encode_json(metadata)), b"]}"
 
 
-def _whole(text: bytes, name: str, items: Iterable[Any]) -> Object:
+def _replace_items(text: bytes, name: str, items: Iterable[Any]) -> Object:
     """Return a decoded list with its items replaced."""
     whole: Object = serializer.decode_own(text)
     whole[name] = items
     return whole
 
 
-def _joined(head: bytes, items: Iterator[bytes], tail: bytes) -> Iterator[bytes]:
+def _join_pieces(head: bytes, items: Iterator[bytes], tail: bytes) -> Iterator[bytes]:
     """Yield JSON in pieces."""
     held, size = [head], 0
     comma = False
@@ -189,13 +193,13 @@ def _joined(head: bytes, items: Iterator[bytes], tail: bytes) -> Iterator[bytes]
     yield b"".join((*held, tail))
 
 
-def _pretty(whole: Object, items: Iterator[bytes]) -> Iterator[bytes]:
+def _indent_pieces(whole: Object, items: Iterator[bytes]) -> Iterator[bytes]:
     """Yield indented JSON in pieces. Items are indented to their depth."""
     head, _, tail = orjson.dumps(whole, option=orjson.OPT_INDENT_2).partition(_MARK)
-    yield from _joined(head, map(_indented, items), b"\n" + tail)
+    yield from _join_pieces(head, map(_indent_item, items), b"\n" + tail)
 
 
-def _indented(item: bytes) -> bytes:
+def _indent_item(item: bytes) -> bytes:
     charge(len(item) // _SHOWN)
     with pause_gc():
         shown = orjson.dumps(orjson.loads(item), option=orjson.OPT_INDENT_2)

@@ -10,7 +10,18 @@ from functools import partial
 from podless.auth.attributes import Attributes
 from podless.http.families import render_family
 from podless.http.flows import Flow, Flows
-from podless.http.message import Answer, Ending, Handler, HTTPRequest, Lost, Pending, Response, Sink, Stream, is_long
+from podless.http.message import (
+    Answer,
+    EndingSink,
+    Handler,
+    HTTPRequest,
+    NoAnswer,
+    Pending,
+    Response,
+    Sink,
+    Stream,
+    is_long,
+)
 from podless.runtime.histogram import Histogram
 
 BOUNDS: tuple[float, ...] = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
@@ -22,33 +33,33 @@ _VERBS = {"create": "POST", "update": "PUT", "deletecollection": "DELETE"}
 _CONNECT = frozenset(("attach", "exec", "log", "portforward", "proxy"))
 _APPLY = "application/apply-patch"
 _MANY = "*"
-_Sort = tuple[str, str, str, str, str, str, str, str]  # the values of the labels, in order
-_OTHERS: _Sort = ("", "", "", "", "", "", "", "")
-_Figures = tuple[_Sort, Histogram, dict[int, int]]  # (label values, durations, counts by status)
-_Plain = tuple[_Sort, Histogram, dict[int, int], Flow]
+_Labels = tuple[str, str, str, str, str, str, str, str]  # the values of the labels, in order
+_OTHERS: _Labels = ("", "", "", "", "", "", "", "")
+_Figures = tuple[_Labels, Histogram, dict[int, int]]  # (label values, durations, counts by status)
+_Plain = tuple[_Labels, Histogram, dict[int, int], Flow]
 _READS = ("get", "list", "watch")
 
 
-class Measured:
+class RequestMetrics:
     """The durations of one server's requests. working: number in flight, by whether they write. watches: open watches.
 
     flows: finds the flow of each request, if FlowSchemas are served.
     """
 
     def __init__(self, flows: Flows | None = None) -> None:
-        self._found: dict[_Sort, _Figures] = {}
+        self._by_labels: dict[_Labels, _Figures] = {}
         # the same figures by a faster key, for requests to resources without dryRun; with the flow of the last request
         self._plain: dict[tuple[str, ...], _Plain] = {}
         self.flows = flows
         self.working = {False: 0, True: 0}
-        self.watches: Counter[_Sort] = Counter()
+        self.watches: Counter[_Labels] = Counter()
 
     def filter(self, handler: Handler) -> Handler:
         """Measure the handler behind it; for a watch, the time until it starts."""
         working, clock = self.working, time.perf_counter
 
         async def later(request: HTTPRequest, pending: Pending, began: float) -> Answer:
-            writes = request.info.asked.verb not in _READS
+            writes = request.info.attributes.verb not in _READS
             working[writes] += 1
             try:
                 answer = await pending
@@ -66,14 +77,14 @@ class Measured:
         return handle
 
     def _note_answer(self, request: HTTPRequest, answer: Answer, took: float) -> Answer:
-        asked, status = request.info.asked, answer.status
+        asked, status = request.info.attributes, answer.status
         plain: tuple[str, ...] | None = None
         if asked.resource and "dryRun" not in request.query_text:
             # five elements with a namespace, else six; collections and applies add a marker, so that no keys are equal
             plain = asked[:5] if asked.namespace else asked[:6]
             if not asked.name and asked.verb != "create":
                 plain = (*plain, _MANY)
-            elif asked.verb == "patch" and _applies(request):
+            elif asked.verb == "patch" and _is_apply(request):
                 plain = (*plain, _APPLY)
         found = self._plain.get(plain) if plain is not None else None
         if found is not None:
@@ -84,38 +95,38 @@ class Measured:
             else:
                 self._find_flow(request, status, flow)
         else:
-            sort, times, counts = figures = self._figures(request, status)
+            sort, times, counts = figures = self._find_figures(request, status)
             self._find_flow(request, status, None)
             if plain is not None and sort is not _OTHERS and len(self._plain) < _MOST:
                 self._plain[plain] = *figures, Flow()
-        times.observe(took)
+        times.observe_seconds(took)
         if isinstance(answer, Response) and is_long(answer):
-            request.settle = partial(_count, counts, request.settle)
+            request.settle = partial(_count_status, counts, request.settle)
             return answer
         counts[status] = counts.get(status, 0) + 1
-        return answer if isinstance(answer, (Response, Lost)) else self._counted(sort, answer)
+        return answer if isinstance(answer, (Response, NoAnswer)) else self._count_watch(sort, answer)
 
     def _find_flow(self, request: HTTPRequest, status: int, flow: Flow | None) -> None:
         """Set the flow headers of a request whose user is known."""
         if self.flows is not None and status != _REFUSED:
             request.flow = self.flows.find_flow(request, flow)
 
-    def _figures(self, request: HTTPRequest, status: int) -> _Figures:
-        sort = _sort(request.info.asked, request)
-        found = self._found.get(sort)
-        if found is None:
-            if len(self._found) >= _MOST or status in _NOWHERE:
-                sort = _OTHERS
-            found = self._found.setdefault(sort, (sort, Histogram(BOUNDS), {}))
-        return found
+    def _find_figures(self, request: HTTPRequest, status: int) -> _Figures:
+        labels = _label_request(request.info.attributes, request)
+        figures = self._by_labels.get(labels)
+        if figures is None:
+            if len(self._by_labels) >= _MOST or status in _NOWHERE:
+                labels = _OTHERS
+            figures = self._by_labels.setdefault(labels, (labels, Histogram(BOUNDS), {}))
+        return figures
 
-    def _counted(self, sort: _Sort, answer: Stream) -> Stream:
+    def _count_watch(self, sort: _Labels, answer: Stream) -> Stream:
         """Return a stream that counts as an open watch until it ends."""
         start = answer.start
 
         def begin(sink: Sink) -> Callable[[], None]:
             self.watches[sort] += 1
-            ended = Ending(sink, lambda: self.watches.subtract((sort,)))
+            ended = EndingSink(sink, lambda: self.watches.subtract((sort,)))
             stop = start(ended)
 
             def end() -> None:
@@ -126,9 +137,9 @@ class Measured:
 
         return Stream(begin, answer.media, answer.headers)
 
-    def lines(self) -> Iterator[str]:
+    def format_lines(self) -> Iterator[str]:
         """Yield the metrics, with their descriptions."""
-        shown = [found for sort, found in self._found.items() if all(map(_is_plain, sort))]
+        shown = [found for sort, found in self._by_labels.items() if all(map(_is_plain, sort))]
         yield from render_family("apiserver_request_duration_seconds", ((sort, times) for sort, times, _ in shown))
         counted = (((*sort, str(status)), count) for sort, _, counts in shown for status, count in [*counts.items()])
         yield from render_family("apiserver_request_total", counted)
@@ -139,19 +150,19 @@ class Measured:
         open_ = [((verb, *rest), count) for (verb, _, *rest), count in self.watches.items() if count]
         yield from render_family("apiserver_longrunning_requests", open_)
         if self.flows is not None:
-            yield from self.flows.lines()
+            yield from self.flows.format_lines()
 
 
-def _count(counts: dict[int, int], then: Callable[[Response], None] | None, sent: Response) -> None:
+def _count_status(counts: dict[int, int], then: Callable[[Response], None] | None, response: Response) -> None:
     """Count an answer by the status that was sent."""
-    counts[sent.status] = counts.get(sent.status, 0) + 1
+    counts[response.status] = counts.get(response.status, 0) + 1
     if then is not None:
-        then(sent)
+        then(response)
 
 
-def _sort(asked: Attributes, request: HTTPRequest) -> _Sort:
+def _label_request(attributes: Attributes, request: HTTPRequest) -> _Labels:
     """Return the labels of a request. Source: endpoints/metrics of k8s.io/apiserver."""
-    verb, group, version, resource, subresource, namespace, name, path = asked
+    verb, group, version, resource, subresource, namespace, name, path = attributes
     if path:
         return (verb.upper(), "", group, version, resource, subresource, "", "")
     scope = "resource" if name or verb == "create" else "namespace" if namespace else "cluster"
@@ -160,14 +171,14 @@ def _sort(asked: Attributes, request: HTTPRequest) -> _Sort:
         dry = "All" if request.query.get("dryRun") == ["All"] else "invalid"
     if subresource in _CONNECT:
         shown = "CONNECT"
-    elif verb == "patch" and _applies(request):
+    elif verb == "patch" and _is_apply(request):
         shown = "APPLY"
     else:
         shown = _VERBS.get(verb) or verb.upper()
     return (shown, dry, group, version, resource, subresource, scope, "apiserver")
 
 
-def _applies(request: HTTPRequest) -> bool:
+def _is_apply(request: HTTPRequest) -> bool:
     """Return whether a patch is a server-side apply."""
     return request.headers.get("content-type", "").startswith(_APPLY)
 

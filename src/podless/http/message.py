@@ -16,7 +16,7 @@ JSON = b"application/json"
 TEXT = b"text/plain; charset=utf-8"
 _PIECE = 1 << 16  # bytes of a Listing that are joined to one piece
 SLOW = 1 << 17  # bytes; longer bodies are sent as fast as the client reads
-TOLD = 200  # characters of client data in a log line
+MAX_LOGGED = 200  # characters of client data in a log line
 
 
 class BodySource(Protocol):
@@ -33,34 +33,34 @@ class HTTPRequest:
     body: the part that was read; `read_body` returns all. source: of the body, None if it is complete. certificate: of
     the client, if it sent one. info: the attributes. user: the sender, or the user that it impersonates. sender: the
     name of the impersonating user, "" for none. warnings: texts for the client, added by handlers. audit: collects
-    audit data, None without an audit log. length: of the body in bytes, -1 if unknown. fault: why the body cannot be
-    read. loose: received bytes of it that no handler has asked for; taken: those charged to the user payer (bodies.py).
-    current: whether this server shows all earlier writes, or why it cannot; None before the check. flow: header lines
-    that name the FlowSchema. settle: called with the answer that is sent, because a long one may exceed the memory
-    limit; None if it is not needed.
+    audit data, None without an audit log. length: of the body in bytes, -1 if unknown. body_error: why the body cannot
+    be read. unrequested: received bytes of it that no handler has asked for; charged: those charged to the user payer
+    (bodies.py). current: whether this server shows all earlier writes, or why it cannot; None before the check. flow:
+    header lines that name the FlowSchema. settle: called with the answer that is sent, because a long one may exceed
+    the memory limit; None if it is not needed.
     """
 
     __slots__ = (
         "audit",
         "body",
+        "body_error",
         "certificate",
+        "charged",
+        "charged_user",
         "current",
-        "fault",
         "flow",
         "headers",
         "info",
         "keep_alive",
         "length",
-        "loose",
         "method",
         "path",
-        "payer",
         "peer",
         "query_text",
         "sender",
         "settle",
         "source",
-        "taken",
+        "unrequested",
         "user",
         "version",
         "warnings",
@@ -74,10 +74,10 @@ class HTTPRequest:
         self.headers = headers
         self.body = b""
         self.source: BodySource | None = None
-        self.length = self.loose = self.taken = 0
-        self.fault: Exception | None = None
+        self.length = self.unrequested = self.charged = 0
+        self.body_error: Exception | None = None
         self.current: bool | BaseException | None = None
-        self.payer = ""
+        self.charged_user = ""
         self.peer = peer
         self.certificate: Certificate | None = None
         self.user = ANONYMOUS
@@ -99,8 +99,13 @@ class HTTPRequest:
     def describe_work(self) -> Work:
         """Return the description of this request for log lines."""
         info: RequestInfo | None = getattr(self, "info", None)
-        verb = info.verb if info is not None and info.asked.resource else "other"
-        return Work("request", verb, self.user.name[:TOLD], gotext.quote(f"{self.method[:TOLD]} {self.path[:TOLD]}"))
+        verb = info.verb if info is not None and info.attributes.resource else "other"
+        return Work(
+            "request",
+            verb,
+            self.user.name[:MAX_LOGGED],
+            gotext.quote(f"{self.method[:MAX_LOGGED]} {self.path[:MAX_LOGGED]}"),
+        )
 
     @property
     def query(self) -> dict[str, list[str]]:
@@ -108,56 +113,56 @@ class HTTPRequest:
         return parse_query(self.query_text) if self.query_text else {}
 
 
-class Listing:
+class ListBody:
     """A JSON body of many items with commas between, joined while it is sent, so that it never exists as a whole.
 
-    size: in bytes. cut: start of some items, which is left out except for the brace.
+    size: in bytes. removed: start of some items, which is left out except for the brace.
     """
 
-    __slots__ = ("_cut", "_head", "_items", "_tail", "size")
+    __slots__ = ("_head", "_items", "_removed", "_tail", "size")
 
-    own = 0
+    own_size = 0
 
-    def __init__(self, head: bytes, items: list[bytes], tail: bytes, cut: bytes = b"") -> None:
+    def __init__(self, head: bytes, items: list[bytes], tail: bytes, removed: bytes = b"") -> None:
         self._head = head
         self._items = items
         self._tail = tail
-        self._cut = cut
+        self._removed = removed
         self.size = len(head) + sum(map(len, items)) + max(len(items) - 1, 0) + len(tail)
-        if cut:
-            self.size -= (len(cut) - 1) * sum(item.startswith(cut) for item in items)
+        if removed:
+            self.size -= (len(removed) - 1) * sum(item.startswith(removed) for item in items)
 
     def __iter__(self) -> Iterator[bytes]:
         items = self._items
         step = max(_PIECE * len(items) // max(self.size, 1), 1)
         lead = self._head
         for start in range(0, len(items), step):
-            shown = self._shown(items[start : start + step])
+            shown = self._cut_items(items[start : start + step])
             shown[0] = lead + shown[0]  # the joined piece is longer to copy
             yield b",".join(shown)
             lead = b","
         yield self._tail if items else lead + self._tail
 
-    def _shown(self, items: list[bytes]) -> list[bytes]:
-        cut = self._cut
-        if not cut:
+    def _cut_items(self, items: list[bytes]) -> list[bytes]:
+        removed = self._removed
+        if not removed:
             return items
-        return [b"{" + item[len(cut) :] if item.startswith(cut) else item for item in items]
+        return [b"{" + item[len(removed) :] if item.startswith(removed) else item for item in items]
 
 
-class Pieces:
+class LazyBody:
     """A body whose pieces are made while they are sent.
 
-    make: returns an iterator from the first piece. size: in bytes, -1 if unknown. own: approximate bytes that only this
-    body keeps alive.
+    make: returns an iterator from the first piece. size: in bytes, -1 if unknown. own_size: approximate bytes that only
+    this body keeps alive.
     """
 
-    __slots__ = ("_make", "own", "size")
+    __slots__ = ("_make", "own_size", "size")
 
-    def __init__(self, make: Callable[[], Iterator[bytes]], size: int = -1, own: int = 0) -> None:
+    def __init__(self, make: Callable[[], Iterator[bytes]], size: int = -1, own_size: int = 0) -> None:
         self._make = make
         self.size = size
-        self.own = own
+        self.own_size = own_size
 
     def __iter__(self) -> Iterator[bytes]:
         return self._make()
@@ -171,24 +176,25 @@ def is_long(answer: Response) -> bool:
 class Response:
     """A whole answer. chunks: the pieces of the body.
 
-    size: of the body in bytes, -1 if unknown. own: bytes that exist only for this answer, not in objects or caches.
+    size: of the body in bytes, -1 if unknown. own_size: bytes that exist only for this answer, not in objects or
+    caches.
     """
 
-    __slots__ = ("chunks", "headers", "media", "own", "size", "status")
+    __slots__ = ("chunks", "headers", "media", "own_size", "size", "status")
 
     def __init__(
         self,
         status: int,
-        chunks: Sequence[bytes] | Listing | Pieces = (),
+        chunks: Sequence[bytes] | ListBody | LazyBody = (),
         media: bytes = JSON,
         headers: Sequence[tuple[str, str]] = (),
     ) -> None:
         self.status = status
         self.chunks = chunks
-        if isinstance(chunks, (Listing, Pieces)):
-            self.size, self.own = chunks.size, chunks.own
+        if isinstance(chunks, (ListBody, LazyBody)):
+            self.size, self.own_size = chunks.size, chunks.own_size
         else:
-            self.size = self.own = sum(map(len, chunks))
+            self.size = self.own_size = sum(map(len, chunks))
         self.media = media
         self.headers = headers
 
@@ -199,23 +205,23 @@ class Sink(Protocol):
     def send(self, data: bytes) -> bool:
         """Send one piece."""
 
-    def pull(self, pieces: Iterator[bytes]) -> None:
+    def send_initial(self, pieces: Iterator[bytes]) -> None:
         """Send these pieces first, each made when the client has read those before."""
 
     def end(self) -> None:
         """End the answer in order."""
 
 
-class Ending:
+class EndingSink:
     """A sink that calls a function at the end of its stream. Code that stops the stream must call `report_end`, too."""
 
-    __slots__ = ("_on_end", "_sink", "pull", "send")
+    __slots__ = ("_on_end", "_sink", "send", "send_initial")
 
-    def __init__(self, sink: Sink, told: Callable[[], None]) -> None:
+    def __init__(self, sink: Sink, on_end: Callable[[], None]) -> None:
         self._sink = sink
-        self._on_end: Callable[[], None] | None = told
+        self._on_end: Callable[[], None] | None = on_end
         self.send = sink.send
-        self.pull = sink.pull
+        self.send_initial = sink.send_initial
 
     def report_end(self) -> None:
         """Call the function, at most once."""
@@ -229,13 +235,13 @@ class Ending:
         self._sink.end()
 
 
-class Nobody(Sink):
+class DiscardingSink(Sink):
     """A sink that discards everything."""
 
     def send(self, data: bytes) -> bool:
         return False
 
-    def pull(self, pieces: Iterator[bytes]) -> None:
+    def send_initial(self, pieces: Iterator[bytes]) -> None:
         pass
 
     def end(self) -> None:
@@ -264,10 +270,10 @@ class Stream:
 
     def abandon(self) -> None:
         """Release a stream that is not sent."""
-        self.start(Nobody())()
+        self.start(DiscardingSink())()
 
 
-class Lost(Stream):
+class NoAnswer(Stream):
     """No answer: the connection is closed at once."""
 
     __slots__ = ()

@@ -16,8 +16,8 @@ from typing import Protocol
 
 from podless.cache.cache import Cache
 from podless.http.families import Sample, render_family
-from podless.http.held import Held
-from podless.http.measured import Measured
+from podless.http.held import ClientMemory
+from podless.http.measured import RequestMetrics
 from podless.kinds.registry import Registry
 from podless.offload.fairqueue import FairQueue
 from podless.runtime import clock, system
@@ -29,7 +29,7 @@ Samples = Mapping[str, list[Sample]]
 MEDIA = b"text/plain; version=0.0.4; charset=utf-8; escaping=underscores"
 
 
-class Audited(Protocol):
+class AuditCounts(Protocol):
     """The audit log's counts since the start."""
 
     @property
@@ -48,16 +48,16 @@ class Metrics:
         self,
         cache: Cache,
         registry: Registry,
-        held: Held,
+        memory: ClientMemory,
         watchdog: Watchdog,
         turns: FairQueue,
-        measured: Measured,
+        measured: RequestMetrics,
         store: Store,
-        audit: Audited | None = None,
+        audit: AuditCounts | None = None,
     ) -> None:
         self._cache = cache
         self._registry = registry
-        self._held = held
+        self._memory = memory
         self._watchdog = watchdog
         self._turns = turns
         self._measured = measured
@@ -65,7 +65,7 @@ class Metrics:
         self._audit = audit
         self._started = clock.wall_time()
 
-    def pieces(self) -> Callable[[], Iterator[bytes]]:
+    def make_pieces(self) -> Callable[[], Iterator[bytes]]:
         """Return a function that yields the metrics in pieces; most figures are read now, request counts later."""
         of_server = {**self._of_resources(), **self._of_store(), **self._of_audit(), **self._of_clients()}
         families = {**_of_process(self._started), **of_server}
@@ -74,7 +74,7 @@ class Metrics:
     def _join_lines(self, families: Samples) -> Iterator[bytes]:
         lines = (line for name, samples in families.items() for line in render_family(name, samples))
         waiting: list[str] = []
-        for line in chain(lines, self._measured.lines()):
+        for line in chain(lines, self._measured.format_lines()):
             waiting.append(line)
             if len(waiting) >= _TOGETHER:
                 yield "".join(waiting).encode()
@@ -104,9 +104,11 @@ class Metrics:
             "podless_revision": [((), self._cache.revision)],
         }
         if store.name == "etcd":
-            samples["etcd_request_duration_seconds"] = [((name, "", ""), times) for name, times in store.times.items()]
+            samples["etcd_request_duration_seconds"] = [
+                ((name, "", ""), times) for name, times in store.durations.items()
+            ]
         else:
-            samples["podless_store_duration_seconds"] = [((name,), times) for name, times in store.times.items()]
+            samples["podless_store_duration_seconds"] = [((name,), times) for name, times in store.durations.items()]
         return samples
 
     def _of_audit(self) -> Samples:
@@ -117,9 +119,11 @@ class Metrics:
         }
 
     def _of_clients(self) -> Samples:
-        held, watchdog, turns = self._held, self._watchdog, self._turns
+        held, watchdog, turns = self._memory, self._watchdog, self._turns
         return {
-            "podless_held_bytes": [((sort,), size) for sort, size in {**held.sorts, "unread": held.loose}.items()],
+            "podless_held_bytes": [
+                ((sort,), size) for sort, size in {**held.sorts, "unread": held.unrequested}.items()
+            ],
             "podless_held_cuts_total": [((), held.cuts)],
             "podless_long_requests_waiting": [((), turns.waiting)],
             "podless_long_requests_refused_total": [((), turns.refused)],

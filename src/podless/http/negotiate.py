@@ -50,30 +50,30 @@ _PEOPLE = ("curl", "Wget", "Mozilla/5.0")  # starts of User-Agents of programs t
 _CONVERSION = frozenset(("as", "g", "v"))
 
 
-def _fits(clause: MediaRange, media: str) -> bool:
+def _includes_media(clause: MediaRange, media: str) -> bool:
     """Return whether a media range of Accept includes a media type."""
     kind, _, subtype = media.partition("/")
     return (clause.kind == kind and clause.subtype in (subtype, "*")) or clause.kind == clause.subtype == "*"
 
 
-def _offered(
+def _find_form(
     clause: MediaRange, media: str, allowed: frozenset[tuple[str, str, str]], builtin: bool
 ) -> AnswerForm | None:
     """Return the form that a clause of Accept asks for, None if it is not offered.
 
     Tables and custom objects have no protobuf form; the PartialObjectMetadata of custom objects has one.
     """
-    given = clause.parameters
-    stream, server = given.get("stream", ""), given.get("sv", "")
+    parameters = clause.parameters
+    stream, server = parameters.get("stream", ""), parameters.get("sv", "")
     if stream and (stream != "watch" or media == YAML):
         return None
     if server and (server != "v1" or allowed not in (_RESOURCE, _UNTABLED)):
         return None
-    pretty = given.get("pretty") == "1"
-    if not given.keys() & _CONVERSION:
+    pretty = parameters.get("pretty") == "1"
+    if not parameters.keys() & _CONVERSION:
         plain = allowed not in (_AGGREGATED, _AGGREGATED_BETA) and (media != PROTOBUF or builtin)
         return AnswerForm(media, pretty=pretty) if plain else None
-    wanted = (given.get("as", ""), given.get("g", ""), given.get("v", ""))
+    wanted = (parameters.get("as", ""), parameters.get("g", ""), parameters.get("v", ""))
     if wanted not in allowed or (wanted[0] == "Table" and media == PROTOBUF):
         return None
     return AnswerForm(media, wanted[0], wanted[2], pretty)
@@ -91,7 +91,7 @@ def choose_form(
         return AnswerForm(offered[0])
     for clause in parse_accept(accept):
         for media in offered:
-            if _fits(clause, media) and (form := _offered(clause, media, allowed, builtin)) is not None:
+            if _includes_media(clause, media) and (form := _find_form(clause, media, allowed, builtin)) is not None:
                 return form
     return None
 
@@ -107,7 +107,7 @@ def of_resource(accept: str, *, builtin: bool = False, many: bool = False, table
     if builtin:
         of_route(accept, OFFERED, STREAMS if many else ())
     if form is None:
-        raise NotAcceptable(_refusal(OFFERED))
+        raise NotAcceptable(_describe_allowed(OFFERED))
     return form
 
 
@@ -117,7 +117,7 @@ def of_stream(form: AnswerForm) -> AnswerForm:
     Raises NotAcceptable.
     """
     if form.media == YAML:
-        raise NotAcceptable(_refusal(STREAMS))
+        raise NotAcceptable(_describe_allowed(STREAMS))
     return form
 
 
@@ -143,7 +143,7 @@ def of_discovery(accept: str, *, aggregated: bool) -> AnswerForm:
     if form is None:
         form = choose_form(accept, _PLAIN, OFFERED, builtin=True)
     if form is None:
-        raise NotAcceptable(_refusal(OFFERED))
+        raise NotAcceptable(_describe_allowed(OFFERED))
     return form
 
 
@@ -167,7 +167,7 @@ def of_error(accept: str) -> AnswerForm:
     return form if form is not None else AnswerForm(JSON, pretty=True)
 
 
-def _refusal(offered: tuple[str, ...]) -> str:
+def _describe_allowed(offered: tuple[str, ...]) -> str:
     return f"only the following media types are accepted: {', '.join(offered)}"
 
 
@@ -191,21 +191,21 @@ def _media_type(header: str) -> str:
 
     The header is scanned once, from left to right.
     """
-    at = _blanks(header, 0)
-    end = _word(header, at, ";")
-    media, at = header[at:end].lower(), _blanks(header, end)
+    at = _skip_blanks(header, 0)
+    end = _skip_word(header, at, ";")
+    media, at = header[at:end].lower(), _skip_blanks(header, end)
     while media and at < len(header):
         if header[at] != ";":
             return ""
-        at = _blanks(header, at + 1)
+        at = _skip_blanks(header, at + 1)
         if at < len(header):
-            at = _blanks(header, _parameter(header, at))
+            at = _skip_blanks(header, _skip_parameter(header, at))
             if not at:
                 return ""
     return media
 
 
-def _blanks(text: str, at: int) -> int:
+def _skip_blanks(text: str, at: int) -> int:
     """Return the position of the next character that is not blank; 0 for an invalid position."""
     while 0 < at < len(text) and text[at].isspace():
         at += 1
@@ -214,21 +214,21 @@ def _blanks(text: str, at: int) -> int:
     return at
 
 
-def _word(text: str, at: int, stops: str) -> int:
+def _skip_word(text: str, at: int, stops: str) -> int:
     """Return the end of a word."""
     while at < len(text) and text[at] not in stops and not text[at].isspace():
         at += 1
     return at
 
 
-def _parameter(text: str, at: int) -> int:
+def _skip_parameter(text: str, at: int) -> int:
     """Return the end of a parameter name=value; 0 if there is none."""
-    equals = _word(text, at, ";=")
+    equals = _skip_word(text, at, ";=")
     if equals == at or text[equals : equals + 1] != "=":
         return 0
     at = equals + 1
     if text[at : at + 1] != '"':
-        end = _word(text, at, ';"')
+        end = _skip_word(text, at, ';"')
         return end if end > at else 0
     at += 1
     while at < len(text) and text[at] != '"':

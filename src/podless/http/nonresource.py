@@ -8,14 +8,14 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.apis.release import RELEASE, Facts
-from podless.auth.accounts import ALGORITHM, Accounts
+from podless.auth.accounts import ALGORITHM, ServiceAccountTokens
 from podless.codec import serializer
-from podless.controllers.health import LIVE, Health
+from podless.controllers.health import LIVE, HealthChecks
 from podless.http import health, negotiate
-from podless.http.message import JSON, HTTPRequest, Pending, Pieces, Response
+from podless.http.message import JSON, HTTPRequest, LazyBody, Pending, Response
 from podless.http.metrics import MEDIA, Metrics
-from podless.http.openapi import OpenAPI
-from podless.http.operations import Operations
+from podless.http.openapi import OpenAPIPaths
+from podless.http.operations import OperationPaths
 from podless.http.render import encode_pretty
 from podless.kinds.registry import Registry
 from podless.meta.errors import MethodNotAllowed, NotServed, PageNotFound
@@ -63,7 +63,7 @@ def version_info(release: Facts = RELEASE) -> dict[str, str]:
     }
 
 
-class NonResource:
+class NonResourcePaths:
     """Answers all paths that are not resources. address: host and port under which clients reach the server.
 
     off_loop: runs long work. pace: runs work in slices. accounts: publishes the keys of service account tokens.
@@ -74,11 +74,11 @@ class NonResource:
         registry: Registry,
         address: Callable[[], str],
         metrics: Metrics,
-        checks: Health,
+        checks: HealthChecks,
         off_loop: OffLoop,
         pace: Pace,
-        accounts: Accounts | None = None,
-        operations: Operations | None = None,
+        accounts: ServiceAccountTokens | None = None,
+        operations: OperationPaths | None = None,
         release: Facts = RELEASE,
     ) -> None:
         self._health = checks
@@ -89,7 +89,7 @@ class NonResource:
         self._operations = operations
         self._release = release
         self._off_loop = off_loop
-        self._openapi = OpenAPI(registry, release.name, off_loop, pace)
+        self._openapi = OpenAPIPaths(registry, release.name, off_loop, pace)
         self._aggregated_documents: dict[Any, tuple[bytes, str]] = {}
         self._generation = -1
 
@@ -108,7 +108,7 @@ class NonResource:
         if path.removesuffix("/") == "/version":
             return self._answer_version(request, accept)
         if path == "/metrics":
-            return Response(200, Pieces(self._metrics.pieces()), MEDIA)
+            return Response(200, LazyBody(self._metrics.make_pieces()), MEDIA)
         if first == "podless" and self._operations is not None:
             return self._operations.answer(request)
         if first == "openapi":
@@ -129,7 +129,7 @@ class NonResource:
             return told
         raise PageNotFound
 
-    def _answer_keys(self, accounts: Accounts, request: HTTPRequest, accept: str) -> Response:
+    def _answer_keys(self, accounts: ServiceAccountTokens, request: HTTPRequest, accept: str) -> Response:
         """Return the OpenID Connect discovery document or the keys of service account tokens.
 
         Source: OpenID Connect Discovery. Raises MethodNotAllowed, NotAcceptable.
@@ -183,9 +183,9 @@ class NonResource:
             raise PageNotFound
         if len(parts) == 1:
             return self._answer_root(request, accept, lambda: discovery.groups_document(registry), core=False)
-        return self._off_loop.run_in_slices(self._answer_below, request, parts, accept)
+        return self._off_loop.run_in_slices(self._answer_document, request, parts, accept)
 
-    def _answer_below(self, request: HTTPRequest, parts: list[str], accept: str) -> Response:
+    def _answer_document(self, request: HTTPRequest, parts: list[str], accept: str) -> Response:
         """Return the discovery document of a group, or of one of its versions. Raises as `answer` does."""
         registry = self._registry
         if len(parts) == 2:
@@ -270,7 +270,7 @@ def _render_document(document: Any, form: negotiate.AnswerForm) -> Response:
         return Response(200, [discovery_messages.encode_discovery(document)], negotiate.PROTOBUF.encode())
     if form.media == negotiate.YAML:
         if len(serializer.looked_at(document)) > _SHORT:
-            return Response(200, Pieces(lambda: serializer.yaml_pieces(document)), negotiate.YAML.encode())
+            return Response(200, LazyBody(lambda: serializer.yaml_pieces(document)), negotiate.YAML.encode())
         return Response(200, [serializer.encode_yaml(document)], negotiate.YAML.encode())
     body = encode_pretty(document) if form.pretty else serializer.encode_json(document) + b"\n"
     return Response(200, [body], JSON)

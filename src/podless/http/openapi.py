@@ -8,7 +8,7 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from podless.http.message import Answer, HTTPRequest, Pending, Pieces, Response, settle_answer
+from podless.http.message import Answer, HTTPRequest, LazyBody, Pending, Response, settle_answer
 from podless.kinds.kind import Kind
 from podless.kinds.registry import Registry
 from podless.meta.errors import PageNotFound
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _WHILE = 0.001  # seconds after which other requests run before more parts are made
 
 
-class OpenAPI:
+class OpenAPIPaths:
     """/openapi/v2, /openapi/v3 and the documents below it. release: of Kubernetes, as documents name it."""
 
     def __init__(self, registry: Registry, release: str, off_loop: OffLoop, pace: Pace) -> None:
@@ -50,14 +50,14 @@ class OpenAPI:
             raise PageNotFound
         if parts[1:] != ["v2"] and parts[1:2] != ["v3"]:
             raise PageNotFound
-        return self._find(request, parts) if self._imported else self._import_and_find(request, parts)
+        return self._find_document(request, parts) if self._imported else self._import_and_find(request, parts)
 
     async def _import_and_find(self, request: HTTPRequest, parts: list[str]) -> Answer:
         await self._off_loop.run_on_thread(import_module, "podless.publish.openapi.serve")
         self._imported = True
-        return await settle_answer(self._find(request, parts))
+        return await settle_answer(self._find_document(request, parts))
 
-    def _find(self, request: HTTPRequest, parts: list[str]) -> Response | Pending:
+    def _find_document(self, request: HTTPRequest, parts: list[str]) -> Response | Pending:
         from podless.publish.openapi import serve
 
         ask = serve.DocumentRequest(
@@ -70,7 +70,7 @@ class OpenAPI:
         if not self._making.locked():
             self._read_kinds()
         if self._generation == self._registry.generation and self._library.is_ready(parts[1], ask):
-            return _response(serve.complete_answer(lambda: self._library.answer(parts[1], ask)))
+            return _make_response(serve.complete_answer(lambda: self._library.answer_request(parts[1], ask)))
         return self._await_answer(parts[1], ask, request.user.name)
 
     def _read_kinds(self) -> None:
@@ -85,7 +85,7 @@ class OpenAPI:
             self._read_kinds()
             while True:
                 try:
-                    return _response(self._library.answer(document, ask))
+                    return _make_response(self._library.answer_request(document, ask))
                 except MissingParts as missing:
                     steps = missing.steps
                 await self._run_steps(steps, user)
@@ -103,10 +103,10 @@ class OpenAPI:
                 until = time.perf_counter() + _WHILE
 
 
-def _response(reply: serve.Reply) -> Response:
+def _make_response(reply: serve.DocumentReply) -> Response:
     headers = dict(reply.headers)
     media = headers.pop("Content-Type", "").encode()
     body = reply.body
     if isinstance(body, bytes):
         return Response(reply.status, [body] if body else (), media, list(headers.items()))
-    return Response(reply.status, Pieces(body.__iter__, body.size), media, list(headers.items()))
+    return Response(reply.status, LazyBody(body.__iter__, body.size), media, list(headers.items()))

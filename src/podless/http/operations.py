@@ -8,28 +8,28 @@ from collections.abc import Callable
 from podless.codec import serializer
 from podless.history.moments import find_revision
 from podless.http.message import JSON, TEXT, Answer, HTTPRequest, Response
-from podless.http.requestlog import RequestLog
+from podless.http.requestlog import RequestLogPath
 from podless.meta.errors import BadRequest, Expired, MethodNotAllowed, PageNotFound
 from podless.runtime import clock
-from podless.store import Compacted, backup
+from podless.store import HistoryCompacted, backup
 from podless.verbs.call import API
 from podless.version import __version__
 
 _HOLD = 60.0  # seconds for which history is kept after a page of a backup was read
 
 
-class Operations:
+class OperationPaths:
     """Answers the paths of one server. leader: returns the server that runs the controllers, "" if unknown.
 
     log: answers with the recorded requests of clients, None if they are not recorded.
     """
 
-    def __init__(self, api: API, leader: Callable[[], str], log: RequestLog | None = None) -> None:
+    def __init__(self, api: API, leader: Callable[[], str], log: RequestLogPath | None = None) -> None:
         self._api = api
         self._leader = leader
         self._log = log
         self._started = clock.wall_time()
-        self._let_go: Callable[[], None] | None = None
+        self._release_hold: Callable[[], None] | None = None
         self._timer: asyncio.TimerHandle | None = None
 
     async def answer(self, request: HTTPRequest) -> Answer:
@@ -37,27 +37,27 @@ class Operations:
         if request.method != "GET":
             raise MethodNotAllowed("the server does not allow this method on the requested resource")
         if request.path == "/podless/backup":
-            return await self._backup(request)
+            return await self._answer_backup(request)
         if request.path == "/podless/status":
-            return Response(200, [serializer.encode_json(self._status()), b"\n"], JSON)
+            return Response(200, [serializer.encode_json(self._describe_status()), b"\n"], JSON)
         if request.path == "/podless/requests" and self._log is not None:
             return self._log.answer(request)
         raise PageNotFound
 
-    async def _backup(self, request: HTTPRequest) -> Response:
+    async def _answer_backup(self, request: HTTPRequest) -> Response:
         """Return a page of a backup. Headers have the revision of all pages, and the first key of the next page."""
         query = request.query
         given, after, at = (query.get(name, [""])[0] for name in ("revision", "after", "at"))
         if given and not (given.isascii() and given.isdigit() and len(given) < 19):
             raise BadRequest("revision is a number")
         store = self._api.store
-        self._hold()
+        self._hold_history()
         try:
             revision = await find_revision(store, at) if at else int(given) if given else await store.read_revision()
             lines, following = await backup.read_page(store, revision, after)
         except ValueError as error:
             raise BadRequest(f"at: {error}") from None
-        except Compacted:
+        except HistoryCompacted:
             gone = (
                 f"the history does not go back to {at}" if at else "the history of this backup is gone; start it again"
             )
@@ -65,20 +65,20 @@ class Operations:
         headers = [("Podless-Revision", str(revision)), ("Podless-After", following.encode("utf-8").hex())]
         return Response(200, [lines], TEXT, headers)
 
-    def _hold(self) -> None:
+    def _hold_history(self) -> None:
         """Keep the history for another 60 s."""
-        if self._let_go is None:
-            self._let_go = self._api.store.hold_history()
+        if self._release_hold is None:
+            self._release_hold = self._api.store.hold_history()
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(_HOLD, self._release)
+        self._timer = asyncio.get_running_loop().call_later(_HOLD, self._release_history)
 
-    def _release(self) -> None:
-        if self._let_go is not None:
-            self._let_go()
-            self._let_go = None
+    def _release_history(self) -> None:
+        if self._release_hold is not None:
+            self._release_hold()
+            self._release_hold = None
 
-    def _status(self) -> dict[str, object]:
+    def _describe_status(self) -> dict[str, object]:
         api = self._api
         kinds = {}
         for kind in api.registry:

@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator
 
 from podless.codec import gotext
 from podless.http import sending
-from podless.http.held import ANSWERS, STREAMS, Held
+from podless.http.held import ANSWERS, STREAMS, ClientMemory
 from podless.http.limits import Limits
-from podless.http.message import TOLD, Pieces, Response, Sink, Stream
-from podless.http.sending import CHUNKED, PLAIN, DatedHeads, Framing, Joined, Nowhere
+from podless.http.message import MAX_LOGGED, LazyBody, Response, Sink, Stream
+from podless.http.sending import CHUNKED, PLAIN, DatedHeads, DiscardingTransport, Framing, JoinedPieces
 from podless.runtime.pace import Pace
-from podless.runtime.slices import Incomplete, SlicedIterator
+from podless.runtime.slices import IncompleteItem, SlicedIterator
 from podless.runtime.traces import trace_error
 
 log = logging.getLogger("podless")
@@ -27,12 +27,12 @@ log = logging.getLogger("podless")
 _HIGH, _LOW = 1 << 16, 1 << 14  # bytes in the transport: above the first sending pauses, below the second it continues
 _MAKING = 0.001  # seconds of making pieces, after which other users have their turn
 _TURN = 1 << 18  # bytes sent in one turn; encrypting them takes less than a millisecond
-_NOWHERE = Nowhere()
+_NOWHERE = DiscardingTransport()
 _FULL = "unread data of its user has reached the limit of --max-held-megabytes"
 Piece = bytes | memoryview
 
 
-class Outgoing:
+class OutgoingAnswers:
     """Sends to one client. user: is charged. writable: None while the client reads as fast as the server sends.
 
     since: loop time at which the client was last seen reading, 0 while no bytes wait for it.
@@ -40,9 +40,9 @@ class Outgoing:
 
     __slots__ = (
         "_buffered",
-        "_held",
         "_limits",
         "_loop",
+        "_memory",
         "_pace",
         "_sink",
         "clock",
@@ -52,8 +52,8 @@ class Outgoing:
         "writable",
     )
 
-    def __init__(self, held: Held, limits: Limits, clock: DatedHeads, pace: Pace) -> None:
-        self._held = held
+    def __init__(self, memory: ClientMemory, limits: Limits, clock: DatedHeads, pace: Pace) -> None:
+        self._memory = memory
         self._pace = pace
         self._limits = limits
         self._loop = asyncio.get_running_loop()
@@ -73,45 +73,45 @@ class Outgoing:
     def close(self) -> None:
         """Stop when the client has disconnected."""
         self.transport = _NOWHERE
-        self._free()
-        self._held.end_read(self)
+        self._release_buffered()
+        self._memory.end_read(self)
         if self._sink is not None:
             self._sink.drop_pieces()
             self._sink = None
         if self.writable is not None:
             self.writable.set()
 
-    def cut_off(self, why: str = "the server needs the memory of its unread data") -> None:
+    def cut_off(self, reason: str = "the server needs the memory of its unread data") -> None:
         """Disconnect the client, and log the reason."""
-        log.warning("http: closed a connection of %s: %s", gotext.quote(self.user[:TOLD]), why)
+        log.warning("http: closed a connection of %s: %s", gotext.quote(self.user[:MAX_LOGGED]), reason)
         transport = self.transport
         self.close()
         transport.abort()
 
-    def pause(self) -> None:
+    def pause_sending(self) -> None:
         """Note that the client reads more slowly than the server sends."""
         self.writable = asyncio.Event()
         self.since = self._loop.time()
         size = self.transport.get_write_buffer_size()
-        if self._held.charge(self.user, size, ANSWERS, self, alone=True):
+        if self._memory.charge_holder(self.user, size, ANSWERS, self, alone=True):
             self._buffered = size
         else:
             self.cut_off(_FULL)
 
-    def resume(self) -> None:
+    def resume_sending(self) -> None:
         """Note that the client reads again."""
         self.since = 0.0
-        self._free()
+        self._release_buffered()
         if self.writable is not None:
             self.writable.set()
             self.writable = None
         if self._sink is not None:
             self._sink.send_soon()
 
-    def _free(self) -> None:
+    def _release_buffered(self) -> None:
         if self._buffered:
             size, self._buffered = self._buffered, 0
-            self._held.release(self.user, size, ANSWERS, self)
+            self._memory.release_bytes(self.user, size, ANSWERS, self)
 
     # answers
 
@@ -131,17 +131,21 @@ class Outgoing:
         A list of stored bytes has none at the start; `Held.begin_read` counts objects that are replaced meanwhile.
         One answer is always sent if nothing else is charged.
         """
-        return not answer.own or self._held.charge(self.user, answer.own, STREAMS, self, alone=True)
+        return not answer.own_size or self._memory.charge_holder(self.user, answer.own_size, STREAMS, self, alone=True)
 
-    def send_whole(self, head: bytes, answer: Response, chunked: bool, done: Callable[[], None]) -> None:
+    def send_body(self, head: bytes, answer: Response, chunked: bool, done: Callable[[], None]) -> None:
         """Send a long, charged body piece by piece as the client reads it. done: called when everything is sent.
 
         chunked: use it if the length is unknown.
         """
-        chunks, own = answer.chunks, answer.own
+        chunks, own = answer.chunks, answer.own_size
         self._sink = sink = StreamSink(self, CHUNKED if chunked else PLAIN, done, own)
         self.transport.write(head)
-        sink.start(self.pull(iter(chunks)) if isinstance(chunks, Pieces) else Joined(sending.slice_chunks(chunks)))
+        sink.start(
+            self.make_iterator(iter(chunks))
+            if isinstance(chunks, LazyBody)
+            else JoinedPieces(sending.slice_chunks(chunks))
+        )
         sink.end()
 
     # streams
@@ -155,37 +159,37 @@ class Outgoing:
         return answer.start(sink)
 
     @property
-    def last(self) -> bytes:
+    def closing_bytes(self) -> bytes:
         """The bytes that end the current stream in order."""
         return self._sink.last if self._sink is not None else b""
 
     def end_stream(self) -> None:
         """Note that the stream has ended."""
         self._sink = None
-        self._held.end_read(self)
+        self._memory.end_read(self)
 
     def charge_stream(self, size: int) -> bool:
         """Charge what a stream holds for a slow client. Returns False if there is no room."""
-        return self._held.charge(self.user, size, STREAMS, self)
+        return self._memory.charge_holder(self.user, size, STREAMS, self)
 
     def release_stream(self, size: int) -> None:
         """Take bytes of a stream off the account."""
-        self._held.release(self.user, size, STREAMS, self)
+        self._memory.release_bytes(self.user, size, STREAMS, self)
 
     def begin_read(self) -> None:
         """Note that the stream starts to read the present states."""
-        self._held.begin_read(self)
+        self._memory.begin_read(self)
 
     def reach_now(self) -> None:
         """Note that the stream has reached live changes."""
-        self._held.end_read(self)
+        self._memory.end_read(self)
 
     @property
-    def behind(self) -> int:
+    def max_unread(self) -> int:
         """The maximum of unread bytes of a stream's client."""
         return self._limits.buffer
 
-    def pull(self, pieces: Iterator[Piece]) -> SlicedIterator[Piece]:
+    def make_iterator(self, pieces: Iterator[Piece]) -> SlicedIterator[Piece]:
         """Return a puller for pieces that are made in slices."""
         return self._pace.slice_iterator(pieces)
 
@@ -196,7 +200,7 @@ class Outgoing:
     def write_piece(self, data: Piece) -> None:
         """Send a piece. It is charged if the client has stopped reading since the piece was begun."""
         if self.writable is not None:
-            if not self._held.charge(self.user, len(data), ANSWERS, self, alone=True):
+            if not self._memory.charge_holder(self.user, len(data), ANSWERS, self, alone=True):
                 self.cut_off(_FULL)
                 return
             self._buffered += len(data)
@@ -210,28 +214,28 @@ class StreamSink(Sink):
     the queued ones.
     """
 
-    def __init__(self, out: Outgoing, framing: Framing, done: Callable[[], None], size: int = 0) -> None:
+    def __init__(self, out: OutgoingAnswers, framing: Framing, done: Callable[[], None], size: int = 0) -> None:
         self._out = out
         self._wrap, self.last = framing
         self._done = done
-        self._over = False
+        self._finished = False
         self._ending = False
-        self._source: SlicedIterator[Piece] | Joined | None = None
+        self._source: SlicedIterator[Piece] | JoinedPieces | None = None
         self._waiting: deque[Piece] = deque()
         self._size = 0
-        self._own = size
+        self._own_size = size
         self._due = False
         self._begun = False  # a piece needs another slice
 
     def send(self, data: Piece) -> bool:
         """Queue one piece. Return False if the client is gone, or was too slow and is now disconnected."""
         out = self._out
-        if self._over or out.transport is _NOWHERE:
+        if self._finished or out.transport is _NOWHERE:
             return False
         if self._source is None and not self._waiting and out.writable is None:
             out.transport.write(self._wrap(data))
             return True
-        if self._size + len(data) > out.behind:
+        if self._size + len(data) > out.max_unread:
             out.cut_off("the client reads a watch too slowly")
             return False
         if not out.charge_stream(len(data)):
@@ -241,12 +245,12 @@ class StreamSink(Sink):
         self._size += len(data)
         return True
 
-    def pull(self, pieces: Iterator[Piece]) -> None:
+    def send_initial(self, pieces: Iterator[Piece]) -> None:
         """Send these pieces first; each is produced when the client has read the ones before."""
-        self.start(self._out.pull(pieces))
+        self.start(self._out.make_iterator(pieces))
 
-    def start(self, source: SlicedIterator[Piece] | Joined) -> None:
-        """Send the pieces of a source first, as `pull` does."""
+    def start(self, source: SlicedIterator[Piece] | JoinedPieces) -> None:
+        """Send the pieces of a source first, as `send_initial` does."""
         self._source = source
         self._out.begin_read()
         self.send_soon()  # not now: the first pieces of many answers would fill one iteration of the loop
@@ -255,19 +259,19 @@ class StreamSink(Sink):
         """Continue in a later turn of the loop, because the client reads again."""
         if not self._due and (self._source is not None or self._waiting or self._ending):
             self._due = True
-            self._out.run_soon(self._flow)
+            self._out.run_soon(self._send_next)
 
-    def _flow(self) -> None:
+    def _send_next(self) -> None:
         self._due = False
         out, left, until = self._out, _TURN, time.perf_counter() + _MAKING
         # a begun piece is completed even if the client does not read: decoded, its object takes much memory
-        while not self._over and (out.writable is None or self._begun) and out.transport is not _NOWHERE:
+        while not self._finished and (out.writable is None or self._begun) and out.transport is not _NOWHERE:
             try:
-                piece = self._next()
+                piece = self._take_piece()
                 self._begun = False
-            except Incomplete:
+            except IncompleteItem:
                 self._begun = self._due = True
-                out.run_soon(self._flow, first=True)
+                out.run_soon(self._send_next, first=True)
                 return
             except Exception as error:
                 log.error("http: an answer could not be produced: %s", trace_error(error))
@@ -275,7 +279,7 @@ class StreamSink(Sink):
                 return
             if piece is None:
                 if self._ending:
-                    self._finish()
+                    self._end_stream()
                 return
             if piece:
                 out.write_piece(self._wrap(piece))
@@ -284,7 +288,7 @@ class StreamSink(Sink):
                 self.send_soon()
                 return
 
-    def _next(self) -> Piece | None:
+    def _take_piece(self) -> Piece | None:
         """Return the next piece to send."""
         if self._source is not None:
             piece = self._source.next_item()
@@ -300,15 +304,15 @@ class StreamSink(Sink):
         return piece
 
     def end(self) -> None:
-        if self._over or self._out.transport is _NOWHERE:
+        if self._finished or self._out.transport is _NOWHERE:
             return
         if self._source is not None or self._waiting:
             self._ending = True
         else:
-            self._finish()
+            self._end_stream()
 
-    def _finish(self) -> None:
-        self._over = True
+    def _end_stream(self) -> None:
+        self._finished = True
         if self.last:
             self._out.transport.write(self.last)
         self._give_back()
@@ -317,7 +321,7 @@ class StreamSink(Sink):
 
     def drop_pieces(self) -> None:
         """Drop everything, because the client is gone."""
-        self._over = True
+        self._finished = True
         if self._source is not None:
             self._source.close()
             self._source = None
@@ -325,6 +329,6 @@ class StreamSink(Sink):
         self._give_back()
 
     def _give_back(self) -> None:
-        size, self._size, self._own = self._size + self._own, 0, 0
+        size, self._size, self._own_size = self._size + self._own_size, 0, 0
         if size:
             self._out.release_stream(size)

@@ -29,7 +29,7 @@ class Receiver(Protocol):
     def take_head(self, request: HTTPRequest, length: int) -> None:
         """A head is complete. length: of the body in bytes, -1 if unknown."""
 
-    def take_piece(self, part: bytes) -> None:
+    def take_piece(self, piece: bytes) -> None:
         """A piece of the body has arrived."""
 
     def end_request(self) -> None:
@@ -163,12 +163,12 @@ class RequestParser:
         self._unfinished = 0
         self._receiver.begin_head()
 
-    def on_url(self, part: bytes) -> None:
+    def on_url(self, piece: bytes) -> None:
         """Add a piece of the request target."""
-        self._size += len(part)
+        self._size += len(piece)
         if self._size > self._limit:
             self._too_long()
-        self._target += part
+        self._target += piece
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Add a header field. Trailers of a chunked body are ignored."""
@@ -233,12 +233,12 @@ class RequestParser:
             return "unsupported transfer encoding"
         return ""
 
-    def on_body(self, part: bytes) -> None:
+    def on_body(self, piece: bytes) -> None:
         """Add a piece of the body."""
         if self._body_left:
-            self._body_left -= len(part)
+            self._body_left -= len(piece)
         if not self._deaf:
-            self._receiver.take_piece(part)
+            self._receiver.take_piece(piece)
 
     def on_message_complete(self) -> None:
         """Complete the request."""

@@ -28,12 +28,12 @@ def check_place(call: Call, info: RequestInfo, method: str) -> None:
 
 
 def _check_custom(call: Call, info: RequestInfo) -> None:
-    kind, verb = call.kind, info.asked.verb
+    kind, verb = call.kind, info.attributes.verb
     if kind.namespaced != info.namespaced and not (kind.namespaced and verb in _EVERYWHERE):
         raise PageNotFound
     if call.version.deprecated:
         call.warnings.append(kind.deprecation(call.version))
-    if info.asked.subresource:
+    if info.attributes.subresource:
         return
     if not info.name and verb in ("update", "patch"):
         if verb == "patch":
@@ -45,7 +45,7 @@ def _check_custom(call: Call, info: RequestInfo) -> None:
 
 def _check_builtin(kind: Kind, info: RequestInfo, method: str) -> None:
     verb = info.verb
-    deep = info.more and not _leads_on(kind, info.asked.subresource)
+    deep = info.has_extra_segments and not _leads_on(kind, info.attributes.subresource)
     if deep or info.prefix == "proxy" or (kind.virtual and info.name):
         raise NotServed
     if kind.namespaced != info.namespaced:
@@ -53,7 +53,7 @@ def _check_builtin(kind: Kind, info: RequestInfo, method: str) -> None:
             raise NotServed
         if verb not in _EVERYWHERE:
             raise not_allowed(kind, verb)
-    if info.asked.subresource:
+    if info.attributes.subresource:
         return
     unnamed = verb in ("update", "patch") and not info.name
     named = verb == "create" and info.name

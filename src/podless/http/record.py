@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from podless.http.info import RequestInfo
-from podless.http.message import Answer, Handler, HTTPRequest, Lost, Pending, Response, Stream
+from podless.http.message import Answer, Handler, HTTPRequest, NoAnswer, Pending, Response, Stream
 from podless.http.target import mask_query
 from podless.runtime import clock
 
@@ -18,7 +18,7 @@ _Line = tuple[float, float, float, str, str, RequestInfo, str, str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RecordedRequest:
     """A request and its answer.
 
     at: Unix time of the answer, by the server's clock. user: after impersonation. agent: the User-Agent. resource: with
@@ -70,7 +70,7 @@ class RecentRequests:
             return answer
 
         def note(request: HTTPRequest, answer: Answer, began: float) -> None:
-            status = answer.status if isinstance(answer, Response) else 0 if isinstance(answer, Lost) else 200
+            status = answer.status if isinstance(answer, Response) else 0 if isinstance(answer, NoAnswer) else 200
             agent = request.headers.get("user-agent", "")
             user, info, last = request.user.name, request.info, self.last
             lines.append((last, last - began, now(), user, agent, info, request.path, request.query_text, status))
@@ -96,36 +96,36 @@ class RecentRequests:
     def __len__(self) -> int:
         return len(self._lines)
 
-    def __iter__(self) -> Iterator[Asked]:
-        return map(_make_asked, self._lines.copy())
+    def __iter__(self) -> Iterator[RecordedRequest]:
+        return map(_make_record, self._lines.copy())
 
-    def __getitem__(self, place: int) -> Asked:
-        return _make_asked(self._lines[place])
+    def __getitem__(self, index: int) -> RecordedRequest:
+        return _make_record(self._lines[index])
 
-    def follow(self, told: Callable[[], None]) -> Callable[[], None]:
+    def follow(self, callback: Callable[[], None]) -> Callable[[], None]:
         """Call a function after each record, on the server's loop. The returned function ends this."""
         key = object()
-        self._followers[key] = told
+        self._followers[key] = callback
 
         def leave() -> None:
             self._followers.pop(key, None)
 
         return leave
 
-    def newest(self, most: int) -> list[Asked]:
+    def newest(self, count: int) -> list[RecordedRequest]:
         """Return the newest records, oldest first."""
         lines = self._lines.copy()
-        return [_make_asked(line) for line in islice(lines, max(len(lines) - most, 0), None)]
+        return [_make_record(line) for line in islice(lines, max(len(lines) - count, 0), None)]
 
-    def since(self, moment: float) -> list[Asked]:
+    def since(self, moment: float) -> list[RecordedRequest]:
         """Return the requests answered at or after a Unix time, by the server's clock."""
-        return [_make_asked(line) for line in self._lines.copy() if line[2] >= moment]
+        return [_make_record(line) for line in self._lines.copy() if line[2] >= moment]
 
-    def after(self, mark: float) -> list[Asked]:
+    def after(self, mark: float) -> list[RecordedRequest]:
         """Return the requests answered at or after a reading of time.monotonic, which no test advances."""
-        return [_make_asked(line) for line in self._lines.copy() if line[0] >= mark]
+        return [_make_record(line) for line in self._lines.copy() if line[0] >= mark]
 
-    def where(self, **wanted: str | int) -> list[Asked]:
+    def where(self, **wanted: str | int) -> list[RecordedRequest]:
         """Return the requests with these fields: where(verb="update", resource="crontabs.stable.example.com/status").
 
         Raises AttributeError for an unknown field.
@@ -133,12 +133,12 @@ class RecentRequests:
         return [one for one in self if all(getattr(one, name) == value for name, value in wanted.items())]
 
 
-def _make_asked(line: _Line) -> Asked:
+def _make_record(line: _Line) -> RecordedRequest:
     _, seconds, at, user, agent, info, path, query, status = line
-    attributes = info.asked
+    attributes = info.attributes
     resource = f"{attributes.resource}.{attributes.group}" if attributes.group else attributes.resource
     resource += f"/{attributes.subresource}" if attributes.subresource else ""
     target = f"{path}?{mask_query(query)}" if query else path
-    return Asked(
+    return RecordedRequest(
         at, user, agent, attributes.verb, resource, info.namespace, attributes.name, target, status, round(seconds, 6)
     )

@@ -10,9 +10,9 @@ import orjson
 from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.http import lists
-from podless.http.message import Listing, Pieces, Response
+from podless.http.message import LazyBody, ListBody, Response
 from podless.http.negotiate import PLAIN, PROTOBUF, YAML, AnswerForm
-from podless.http.rows import Rows
+from podless.http.rows import RowCache
 from podless.kinds import view
 from podless.meta.errors import Internal, NotAcceptable
 from podless.runtime import lazy
@@ -27,7 +27,7 @@ from podless.verbs.call import API, AnswerDocument, Call, Many, Outcome, Single
 if TYPE_CHECKING:
     from podless.publish import table
 else:
-    table = lazy.Late("podless.publish.table")
+    table = lazy.LateModule("podless.publish.table")
 
 PARTIAL_OBJECT_METADATA = load_struct("meta/v1", "PartialObjectMetadata")
 SCALE = load_struct("autoscaling/v1", "Scale")
@@ -39,7 +39,7 @@ _TREE = 8  # memory of a decoded object, in multiples of its JSON
 _MOVED = 64  # bytes per step on the meter, for decoding and encoding
 
 
-def render_response(call: Call, outcome: Outcome, form: AnswerForm, kept: Rows) -> Response:
+def render_response(call: Call, outcome: Outcome, form: AnswerForm, row_cache: RowCache) -> Response:
     """Return the answer of a verb. kept: the cache of table rows.
 
     Raises NotAcceptable or BadRequest if the outcome does not have this form.
@@ -49,17 +49,17 @@ def render_response(call: Call, outcome: Outcome, form: AnswerForm, kept: Rows) 
     if form.media == PROTOBUF:
         answer = Response(getattr(outcome, "code", 200), _render_protobuf(call, outcome, form), form.media.encode())
         if isinstance(outcome, Many):  # the messages are cached with the objects
-            answer.own = 0
+            answer.own_size = 0
         return answer
-    body: Sequence[bytes] | Listing | Pieces
+    body: Sequence[bytes] | ListBody | LazyBody
     if isinstance(outcome, Many) and (form.target or form.pretty or form.media == YAML) and lists.is_long(outcome):
-        return Response(200, _render_pieces(call, outcome, form, kept), form.media.encode())
+        return Response(200, _render_pieces(call, outcome, form, row_cache), form.media.encode())
     if isinstance(outcome, AnswerDocument):
         body, code = _render_document(call, outcome, form), outcome.code
     elif isinstance(outcome, Single):
         body, code = _render_single(call, outcome, form), outcome.code
     else:
-        body, code = _render_many(call, outcome, form, kept), 200
+        body, code = _render_many(call, outcome, form, row_cache), 200
     if form.media == YAML:
         whole = b"".join(body)
         charge(len(whole) // _MOVED)
@@ -68,7 +68,7 @@ def render_response(call: Call, outcome: Outcome, form: AnswerForm, kept: Rows) 
         body = (
             [serializer.encode_yaml(obj)]
             if short
-            else Pieces(lambda: serializer.yaml_pieces(obj), own=_TREE * len(whole))
+            else LazyBody(lambda: serializer.yaml_pieces(obj), own_size=_TREE * len(whole))
         )
     elif form.pretty:
         whole = b"".join(body)
@@ -76,7 +76,7 @@ def render_response(call: Call, outcome: Outcome, form: AnswerForm, kept: Rows) 
         obj = serializer.decode_own(whole)
         charge(len(whole) // _MOVED)
         body = [encode_pretty(obj)]
-    elif not isinstance(body, Listing):
+    elif not isinstance(body, ListBody):
         body = [*body, b"\n"]  # Go's encoder ends each JSON object with a line break; encode_pretty has added it
     return Response(code, body, form.media.encode())
 
@@ -116,8 +116,8 @@ async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm)
     binary = struct is not None or form.media == PROTOBUF
     left = outcome.entries if binary else view.find_indirect(kind, version, outcome.entries, outcome.oldest)
 
-    def make(some: Sequence[Entry]) -> None:
-        for entry in some:
+    def make(entries: Sequence[Entry]) -> None:
+        for entry in entries:
             if struct is not None:
                 _encode_message(call, struct, entry)
             elif binary:
@@ -127,18 +127,18 @@ async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm)
 
     if left:
         async with api.pace.lock_of(call.user.name):  # equal lists at the same time find what the first one makes
-            async for some in api.pace.iterate_slices(call.user.name, left):
-                await api.off_loop.slices.run(make, some)
+            async for entries in api.pace.iterate_slices(call.user.name, left):
+                await api.off_loop.slices.run(make, entries)
     order = table.table_layout(kind, version).order if form.target == "Table" else None
     if order is not None:
         look = order  # mypy does not narrow `order` inside the function
 
-        def find(some: Sequence[Entry]) -> None:
-            for entry in some:
+        def find(entries: Sequence[Entry]) -> None:
+            for entry in entries:
                 lists.sort_key(call, look, entry)
 
-        async for some in api.pace.iterate_slices(call.user.name, outcome.entries):
-            await api.off_loop.slices.run(find, some)
+        async for entries in api.pace.iterate_slices(call.user.name, outcome.entries):
+            await api.off_loop.slices.run(find, entries)
 
 
 def lay_out(call: Call, form: AnswerForm) -> None:
@@ -207,7 +207,9 @@ def _render_document(call: Call, outcome: AnswerDocument, form: AnswerForm) -> l
     if form.target and outcome.obj.get("kind") == "Scale":
         if form.target == "PartialObjectMetadataList":
             raise _not_a_list(form, "v1" if call.kind.custom else "autoscaling", "Scale")
-        return [serializer.encode_json(_transform(call, [outcome.obj], outcome.obj["metadata"], form, scale=True))]
+        return [
+            serializer.encode_json(_transform_objects(call, [outcome.obj], outcome.obj["metadata"], form, scale=True))
+        ]
     if form.target and outcome.obj.get("kind") != "Status":
         return [serializer.encode_json(_make_review(outcome.obj, form))]
     return [serializer.encode_parts(outcome.obj) if outcome.long else serializer.encode_json(outcome.obj)]
@@ -250,16 +252,16 @@ def _render_single(call: Call, outcome: Single, form: AnswerForm) -> list[bytes]
     if form.target == "PartialObjectMetadata":
         return [serializer.encode_json(table.make_partial(obj, form.version))]
     revision = {"resourceVersion": obj["metadata"].get("resourceVersion", "")}
-    shown = _transform(call, [obj], revision, form)
+    shown = _transform_objects(call, [obj], revision, form)
     if included_part(call) == "Object" and outcome.entry is not None:
         shown["rows"][0]["object"] = view.load_object(call.kind, call.version, outcome.entry)
     return [serializer.encode_json(shown)]
 
 
-def _render_pieces(call: Call, page: Many, form: AnswerForm, kept: Rows) -> Pieces:
+def _render_pieces(call: Call, page: Many, form: AnswerForm, row_cache: RowCache) -> LazyBody:
     """Return a long list that is not sent as stored. Raises NotAcceptable or BadRequest."""
     _refuse_partial(call, form)
-    return lists.list_pieces(call, page, form, kept, included_part(call) if form.target == "Table" else "")
+    return lists.list_pieces(call, page, form, row_cache, included_part(call) if form.target == "Table" else "")
 
 
 def _refuse_partial(call: Call, form: AnswerForm) -> None:
@@ -270,9 +272,9 @@ def _refuse_partial(call: Call, form: AnswerForm) -> None:
         raise NotAcceptable(f"you requested PartialObjectMetadata, but the requested object is a list ({go})")
 
 
-def _render_many(call: Call, page: Many, form: AnswerForm, kept: Rows) -> list[bytes] | Listing:
+def _render_many(call: Call, page: Many, form: AnswerForm, row_cache: RowCache) -> list[bytes] | ListBody:
     if form.target == "Table":
-        return _render_table(call, page, form, kept)
+        return _render_table(call, page, form, row_cache)
     if form.target:
         return [serializer.encode_json(_make_partials(call, page, form))]
     kind, version = call.kind, call.version
@@ -281,10 +283,10 @@ def _render_many(call: Call, page: Many, form: AnswerForm, kept: Rows) -> list[b
     if kind.strategy.ordered:
         meta = serializer.encode_json(lists.list_metadata(page))
         head = f'{{"kind":"{kind.list_kind}","apiVersion":"{api_version}","metadata":'.encode()
-        return Listing(b'%b%b,"items":[' % (head, meta), items, b"]}\n", view.type_prefix(kind, version))
+        return ListBody(b'%b%b,"items":[' % (head, meta), items, b"]}\n", view.type_prefix(kind, version))
     meta = serializer.encode_sorted({"continue": ""} | lists.list_metadata(page))
     head = f'{{"apiVersion":"{api_version}","items":['.encode()
-    return Listing(head, items, b'],"kind":"%b","metadata":%b}\n' % (kind.list_kind.encode(), meta))
+    return ListBody(head, items, b'],"kind":"%b","metadata":%b}\n' % (kind.list_kind.encode(), meta))
 
 
 def encode_pretty(obj: Any) -> bytes:
@@ -304,13 +306,13 @@ def _make_partials(call: Call, page: Many, form: AnswerForm) -> Object:
     }
 
 
-def _render_table(call: Call, page: Many, form: AnswerForm, kept: Rows) -> Listing:
+def _render_table(call: Call, page: Many, form: AnswerForm, row_cache: RowCache) -> ListBody:
     """Return a list as a Table."""
-    rows = list(lists.table_rows(call, page, form, kept, included_part(call)))
+    rows = list(lists.table_rows(call, page, form, row_cache, included_part(call)))
     head, tail = table.frame_table(
         table.table_layout(call.kind, call.version), lists.list_metadata(page), form.version, bare=not rows
     )
-    return Listing(head, rows, tail + b"\n")
+    return ListBody(head, rows, tail + b"\n")
 
 
 def included_part(call: Call) -> str:
@@ -319,7 +321,9 @@ def included_part(call: Call) -> str:
     return table.check_include(values[0] if values else "")
 
 
-def _transform(call: Call, objects: list[Object], meta: Object, form: AnswerForm, *, scale: bool = False) -> Object:
+def _transform_objects(
+    call: Call, objects: list[Object], meta: Object, form: AnswerForm, *, scale: bool = False
+) -> Object:
     if scale and form.target == "PartialObjectMetadata":
         return table.make_partial(objects[0], form.version)
     layout = table.SCALE if scale else table.table_layout(call.kind, call.version)

@@ -11,8 +11,8 @@ from itertools import islice
 
 import orjson
 
-from podless.http.message import TEXT, HTTPRequest, Pieces, Response, Sink, Stream
-from podless.http.record import Asked, RecentRequests
+from podless.http.message import TEXT, HTTPRequest, LazyBody, Response, Sink, Stream
+from podless.http.record import RecentRequests, RecordedRequest
 from podless.meta.errors import BadRequest
 
 _FIRST = 100  # earlier requests at the start of a watch
@@ -21,7 +21,7 @@ _MOST = 500  # requests in one piece; more are only counted
 _WATCH = {"": False, "0": False, "false": False, "1": True, "true": True}
 
 
-class RequestLog:
+class RequestLogPath:
     """Answers for one server."""
 
     def __init__(self, requests: RecentRequests) -> None:
@@ -33,8 +33,8 @@ class RequestLog:
         if watch is None:
             raise BadRequest("watch is true or false")
         if watch:
-            return Stream(Watcher(self._requests).start, TEXT)
-        return Response(200, Pieces(self._list), TEXT)
+            return Stream(RequestWatch(self._requests).start, TEXT)
+        return Response(200, LazyBody(self._list), TEXT)
 
     def _list(self) -> Iterator[bytes]:
         lines = map(_encode_line, self._requests)
@@ -42,7 +42,7 @@ class RequestLog:
             yield piece
 
 
-class Watcher:
+class RequestWatch:
     """One watch. Records are sent together, at most ten times a second.
 
     A client that reads too slowly is disconnected, as in any watch. If there are more records than fit into a piece, a
@@ -51,7 +51,7 @@ class Watcher:
 
     def __init__(self, requests: RecentRequests) -> None:
         self._requests = requests
-        self._sent = requests.count
+        self._sent_count = requests.count
         self._timer: asyncio.TimerHandle | None = None
         self._leave: Callable[[], None] = lambda: None
 
@@ -59,7 +59,7 @@ class Watcher:
         """Send the last requests, then later ones. Returns a function that stops this."""
         self._sink = sink
         self._leave = self._requests.follow(self._note_request)
-        self._sent = self._requests.count
+        self._sent_count = self._requests.count
         sink.send(b"".join(map(_encode_line, self._requests.newest(_FIRST))))
         return self._stop
 
@@ -69,8 +69,8 @@ class Watcher:
 
     def _send(self) -> None:
         self._timer = None
-        new = self._requests.count - self._sent
-        self._sent += new
+        new = self._requests.count - self._sent_count
+        self._sent_count += new
         lines = [_encode_line(one) for one in self._requests.newest(min(new, _MOST))]
         if new > len(lines):
             lines.insert(0, orjson.dumps({"skipped": new - len(lines)}, option=orjson.OPT_APPEND_NEWLINE))
@@ -84,5 +84,5 @@ class Watcher:
             self._timer = None
 
 
-def _encode_line(one: Asked) -> bytes:
-    return orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE)
+def _encode_line(record: RecordedRequest) -> bytes:
+    return orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE)

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
-from podless.http.clientcertificates import Context, deferred_context
+from podless.http.clientcertificates import TLSContext, deferred_context
 from podless.http.tls import BadCertificate, Certificates
 
 log = logging.getLogger("podless")
@@ -17,7 +17,7 @@ State = list[tuple[int, int, int] | None]
 _EVERY = 10.0  # seconds between two checks of the files
 
 
-class Rotation:
+class CertificateRotation:
     """A server's TLS context, made from its files at first use and updated when they change.
 
     names: DNS names and addresses for the server's own certificate. clients: a file of CAs for client certificates.
@@ -28,13 +28,13 @@ class Rotation:
         self._certificates = certificates
         self._names = names
         self._clients = clients
-        self._known: State | None = None
+        self._last_state: State | None = None
         self._timer: asyncio.TimerHandle | None = None
         self.context = deferred_context(self._load_context)
 
-    def _load_context(self) -> Context:
+    def _load_context(self) -> TLSContext:
         self._certificates.create_missing(self._names)
-        self._known = self._state()
+        self._last_state = self._read_state()
         return self._certificates.make_context(self._clients)
 
     def make_context(self) -> None:
@@ -59,23 +59,23 @@ class Rotation:
 
         If the new ones are invalid, the former ones stay in use, and an error is logged.
         """
-        if self._known is None:
+        if self._last_state is None:
             return
         try:
             self._certificates.create_missing(self._names)
-            if self._state() != self._known:
+            if self._read_state() != self._last_state:
                 self.context.reload_files()
                 log.info("tls: reloaded the server's certificate: %s", self._certificates.files[0])
         except (BadCertificate, OSError) as error:
             log.error("tls: kept the former server certificate: %s", error)
 
-    def _state(self) -> State:
-        return [_identity(path) for path in self._certificates.files]
+    def _read_state(self) -> State:
+        return [_identify_file(path) for path in self._certificates.files]
 
 
-def _identity(path: Path) -> tuple[int, int, int] | None:
+def _identify_file(path: Path) -> tuple[int, int, int] | None:
     try:
-        found = path.stat()
+        stat = path.stat()
     except OSError:
         return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
+    return stat.st_ino, stat.st_size, stat.st_mtime_ns

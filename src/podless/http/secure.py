@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, Protocol, cast
 
-from podless.http.sending import Nowhere
+from podless.http.sending import DiscardingTransport
 
 log = logging.getLogger("podless")
 
@@ -27,7 +27,7 @@ _TURN = 0.0005  # seconds of handshakes in one iteration of the loop; excess is 
 _ROOM = _READ + 2 * _RECORD  # maximum bytes decrypted at once: one read, and an incomplete record from before
 _SAY = 10.0  # minimum seconds between two log lines about failed handshakes
 _NOT_TLS = "the client sends plain HTTP"
-_NOWHERE = Nowhere()
+_NOWHERE = DiscardingTransport()
 _NOTHING = memoryview(b"")
 
 
@@ -56,56 +56,56 @@ class InnerProtocol(Protocol):
         """The client reads again."""
 
 
-class Handshakes:
+class HandshakeQueue:
     """The handshakes of a listener, some in each iteration of the loop, in the order of arrival.
 
     buffer: receives bytes from the sockets.
     """
 
     def __init__(self) -> None:
-        self._queue: deque[Secure] = deque()
-        self._left = _TURN  # seconds that are left in this iteration
+        self._queue: deque[TLSConnection] = deque()
+        self._seconds_left = _TURN  # seconds that are left in this iteration
         self._due = False
-        self._said = -_SAY
+        self._last_logged = -_SAY
         self.buffer = memoryview(bytearray(_READ))
 
-    def go_on(self, secure: Secure) -> bool:
+    def go_on(self, secure: TLSConnection) -> bool:
         """Continue a handshake. Returns False if it must wait for its turn."""
-        if self._left > 0 and not self._queue:
-            self._step(secure)
+        if self._seconds_left > 0 and not self._queue:
+            self._continue_handshake(secure)
             return True
         self._queue.append(secure)
         return False
 
     def note_failure(self, error: Exception, peer: tuple[str, int] | None) -> None:
         """Log that a handshake failed, at most one in ten seconds. peer: the client's address."""
-        if time.monotonic() >= self._said + _SAY:
-            self._said = time.monotonic()
+        if time.monotonic() >= self._last_logged + _SAY:
+            self._last_logged = time.monotonic()
             reason = str(getattr(error, "reason", None) or type(error).__name__)
             told = _NOT_TLS if reason == "HTTP_REQUEST" else reason
             log.warning("tls: handshake failed: %s: %s", peer[0] if peer else "unknown address", told)
 
-    def _step(self, secure: Secure) -> None:
+    def _continue_handshake(self, secure: TLSConnection) -> None:
         began = time.perf_counter()
         secure.continue_handshake()
-        self._left -= time.perf_counter() - began
-        self._again()
+        self._seconds_left -= time.perf_counter() - began
+        self._schedule_turn()
 
-    def _again(self) -> None:
+    def _schedule_turn(self) -> None:
         if not self._due:
             self._due = True
-            asyncio.get_running_loop().call_soon(self._turn)
+            asyncio.get_running_loop().call_soon(self._run_turn)
 
-    def _turn(self) -> None:
+    def _run_turn(self) -> None:
         self._due = False
-        self._left = min(self._left + _TURN, _TURN)
-        while self._queue and self._left > 0:
-            self._step(self._queue.popleft())
-        if self._queue or self._left < 0:
-            self._again()
+        self._seconds_left = min(self._seconds_left + _TURN, _TURN)
+        while self._queue and self._seconds_left > 0:
+            self._continue_handshake(self._queue.popleft())
+        if self._queue or self._seconds_left < 0:
+            self._schedule_turn()
 
 
-class Secure(asyncio.BufferedProtocol):
+class TLSConnection(asyncio.BufferedProtocol):
     """The protocol of a socket, and the transport of the client's connection above it.
 
     seconds: maximum for the handshake. over: called with this object when the handshake has succeeded or failed.
@@ -115,13 +115,13 @@ class Secure(asyncio.BufferedProtocol):
         self,
         client: InnerProtocol,
         context: ssl.SSLContext,
-        handshakes: Handshakes,
+        handshakes: HandshakeQueue,
         seconds: float,
-        over: Callable[[Secure], object],
+        on_handshake: Callable[[TLSConnection], object],
     ) -> None:
         self._client: InnerProtocol | None = client
         self._handshakes = handshakes
-        self._over = over
+        self._on_handshake = on_handshake
         self._raw: asyncio.Transport = _NOWHERE
         self._in, self._out = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._object = context.wrap_bio(self._in, self._out, server_side=True)
@@ -150,7 +150,7 @@ class Secure(asyncio.BufferedProtocol):
         if self._open and client is not None:
             client.connection_lost(exc)
         elif not self._open:
-            self._over(self)
+            self._on_handshake(self)
 
     def get_buffer(self, sizehint: int) -> memoryview:
         """Return the buffer for the next bytes."""
@@ -191,10 +191,10 @@ class Secure(asyncio.BufferedProtocol):
         try:
             self._object.do_handshake()
         except ssl.SSLWantReadError:
-            self._flush()
-            self._listen()
+            self._flush_records()
+            self._resume_reading()
         except (ssl.SSLError, ValueError) as error:
-            self._flush()  # send the TLS alert that tells the client what failed
+            self._flush_records()  # send the TLS alert that tells the client what failed
             self._handshakes.note_failure(error, self._raw.get_extra_info("peername"))
             self.close()
         else:
@@ -202,23 +202,23 @@ class Secure(asyncio.BufferedProtocol):
 
     def _begin_handshake(self) -> None:
         self._timer.cancel()
-        self._flush()
+        self._flush_records()
         self._open = True
-        self._over(self)
-        self._listen()
+        self._on_handshake(self)
+        self._resume_reading()
         if self._client is not None:
             self._client.connection_made(cast(asyncio.Transport, self))
             self._into = self._client.get_buffer(_ROOM)
         if self._in.pending:
             self._read_records()
 
-    def _listen(self) -> None:
+    def _resume_reading(self) -> None:
         """Continue reading, which stopped during the handshake."""
         if self._waiting:
             self._waiting = False
             self._raw.resume_reading()
 
-    def _flush(self) -> None:
+    def _flush_records(self) -> None:
         if self._out.pending:
             self._raw.write(self._sealed())
 
@@ -240,11 +240,11 @@ class Secure(asyncio.BufferedProtocol):
         except ssl.SSLZeroReturnError:
             closed = True
         except ssl.SSLError:
-            self._flush()
+            self._flush_records()
             self.abort()
             return
         if self._out.pending:
-            self._flush()
+            self._flush_records()
         if at and self._client is not None and not self._closed:
             self._client.buffer_updated(at)
         if closed:
@@ -258,16 +258,16 @@ class Secure(asyncio.BufferedProtocol):
         try:
             size = len(data)
             if size > _RECORD:
-                self._raw.writelines(self._records(memoryview(data)))
+                self._raw.writelines(self._encrypt_records(memoryview(data)))
                 return
             sent = self._encrypt(data)
             self._raw.write(self._sealed())
             if sent < size:  # the client limits the size of records
-                self._raw.writelines(self._records(memoryview(data)[sent:]))
+                self._raw.writelines(self._encrypt_records(memoryview(data)[sent:]))
         except ssl.SSLError:
             self.abort()
 
-    def _records(self, data: memoryview) -> list[bytes]:
+    def _encrypt_records(self, data: memoryview) -> list[bytes]:
         parts, encrypt, sealed = [], self._encrypt, self._sealed
         while data:
             data = data[encrypt(data[:_AT_ONCE]) :]
@@ -282,7 +282,7 @@ class Secure(asyncio.BufferedProtocol):
         if self._open:
             with contextlib.suppress(ssl.SSLError, ValueError):
                 self._object.unwrap()
-            self._flush()
+            self._flush_records()
         self._raw.close()
 
     def abort(self) -> None:

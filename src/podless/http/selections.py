@@ -11,7 +11,7 @@ import time
 from collections import Counter
 
 from podless.codec import gotext
-from podless.http.held import REFUSAL, STREAMS, Held
+from podless.http.held import REFUSAL, STREAMS, ClientMemory
 from podless.http.message import HTTPRequest
 from podless.meta.errors import TooManyRequests
 from podless.meta.selectors import FieldSelector, LabelSelector
@@ -20,7 +20,7 @@ from podless.verbs.call import Call
 
 log = logging.getLogger("podless")
 
-_TIMES = 40  # maximum bytes of a parsed selector for each character of its text
+_BYTES_A_CHARACTER = 40  # maximum bytes of a parsed selector for each character of its text
 _OF_ALL, _OF_ONE = 2, 8  # share of the memory limit for all watches (1/2), and for those of one user (1/8)
 _SAY = 10.0  # minimum seconds between two log lines
 
@@ -28,7 +28,7 @@ Texts = tuple[str, str]
 Parsed = tuple[LabelSelector, FieldSelector]
 
 
-class Selectors:
+class SharedSelectors:
     """Parsed selectors in use. parsed: None until a watch has parsed them. users: number of watches, by user."""
 
     __slots__ = ("parsed", "texts", "users")
@@ -39,73 +39,73 @@ class Selectors:
         self.users: Counter[str] = Counter()
 
 
-class Selections:
+class SelectorTable:
     """The selectors of all watches, by their texts."""
 
-    def __init__(self, held: Held) -> None:
-        self._held = held
-        self._known: dict[Texts, Selectors] = {}
+    def __init__(self, memory: ClientMemory) -> None:
+        self._memory = memory
+        self._by_texts: dict[Texts, SharedSelectors] = {}
         self._sizes: Counter[str] = Counter()  # bytes, by user
         self._size = 0
-        self._said = -_SAY
+        self._last_logged = -_SAY
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._by_texts)
 
-    def charge_watch(self, request: HTTPRequest, call: Call) -> Lease:
+    def charge_watch(self, request: HTTPRequest, call: Call) -> SelectorLease:
         """Charge the memory that a watch keeps to its user. Raises TooManyRequests."""
         texts = options.read_text(call, "labelSelector"), options.read_text(call, "fieldSelector")
         user = call.user.name
         own = len(request.query_text) + sum(map(len, request.headers.values()))
-        known = self._known.get(texts)
-        size = own if known is not None and known.users[user] else own + _cost(texts)
+        known = self._by_texts.get(texts)
+        size = own if known is not None and known.users[user] else own + _estimate_bytes(texts)
         self._charge_user(user, size)
         if known is None:
-            known = self._known[texts] = Selectors(texts)
+            known = self._by_texts[texts] = SharedSelectors(texts)
         known.users[user] += 1
-        return Lease(self, user, known, own)
+        return SelectorLease(self, user, known, own)
 
     def _charge_user(self, user: str, size: int) -> None:
-        most = self._held.most
+        most = self._memory.limit
         if self._size + size > most // _OF_ALL or self._sizes[user] + size > most // _OF_ONE:
-            if time.monotonic() >= self._said + _SAY:
-                self._said = time.monotonic()
+            if time.monotonic() >= self._last_logged + _SAY:
+                self._last_logged = time.monotonic()
                 log.warning(
                     "watch: rejected with 429: queries and selectors of %s take %d bytes",
                     gotext.quote(user[:200]),
                     self._sizes[user],
                 )
             raise TooManyRequests(REFUSAL, {"retryAfterSeconds": 1})
-        self._held.charge_user(user, size, STREAMS)
+        self._memory.charge_user(user, size, STREAMS)
         self._size += size
         self._sizes[user] += size
 
-    def release_watch(self, user: str, known: Selectors, own: int) -> None:
+    def release_watch(self, user: str, selectors: SharedSelectors, own_size: int) -> None:
         """Release the memory that a watch has kept."""
-        known.users[user] -= 1
-        if not known.users[user]:
-            own += _cost(known.texts)
-            del known.users[user]
-            if not known.users:
-                del self._known[known.texts]
-        self._size -= own
-        self._sizes[user] -= own
+        selectors.users[user] -= 1
+        if not selectors.users[user]:
+            own_size += _estimate_bytes(selectors.texts)
+            del selectors.users[user]
+            if not selectors.users:
+                del self._by_texts[selectors.texts]
+        self._size -= own_size
+        self._sizes[user] -= own_size
         if not self._sizes[user]:
             del self._sizes[user]
-        if own:
-            self._held.release(user, own, STREAMS)
+        if own_size:
+            self._memory.release_bytes(user, own_size, STREAMS)
 
 
-class Lease:
+class SelectorLease:
     """The memory that one watch keeps. Call `end_lease` when the watch is over."""
 
-    __slots__ = ("_own", "_selections", "_selectors", "_user")
+    __slots__ = ("_own_size", "_selections", "_selectors", "_user")
 
-    def __init__(self, selections: Selections, user: str, selectors: Selectors, own: int) -> None:
-        self._selections: Selections | None = selections
+    def __init__(self, selections: SelectorTable, user: str, selectors: SharedSelectors, own_size: int) -> None:
+        self._selections: SelectorTable | None = selections
         self._user = user
         self._selectors = selectors
-        self._own = own
+        self._own_size = own_size
 
     @property
     def parsed(self) -> Parsed | None:
@@ -119,9 +119,9 @@ class Lease:
     def end_lease(self) -> None:
         """End the lease."""
         if self._selections is not None:
-            self._selections.release_watch(self._user, self._selectors, self._own)
+            self._selections.release_watch(self._user, self._selectors, self._own_size)
             self._selections = None
 
 
-def _cost(texts: Texts) -> int:
-    return _TIMES * (len(texts[0]) + len(texts[1]))
+def _estimate_bytes(texts: Texts) -> int:
+    return _BYTES_A_CHARACTER * (len(texts[0]) + len(texts[1]))

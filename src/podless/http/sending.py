@@ -39,17 +39,17 @@ class DatedHeads:
         media: b"" for none. flow: lines that name the request's FlowSchema.
         """
         if time.monotonic() >= self._until or self._clock.shift != self._shift:
-            self._renew()
-        found = self._lines.get((status, media, flow))
-        if found is None:
+            self._renew_date()
+        lines = self._lines.get((status, media, flow))
+        if lines is None:
             line = _LINES.get(status) or b"HTTP/1.1 %d \r\n" % status
             kind = b"Content-Type: %b\r\n" % media if media else b""
             shown = format_date(self._second).encode()
-            found = b"%b%b%b%bDate: %b\r\n" % (line, kind, _PRIVATE, flow, shown)
-            self._lines[status, media, flow] = found
-        return found
+            lines = b"%b%b%b%bDate: %b\r\n" % (line, kind, _PRIVATE, flow, shown)
+            self._lines[status, media, flow] = lines
+        return lines
 
-    def _renew(self) -> None:
+    def _renew_date(self) -> None:
         """Update the date, and the time until which it is valid."""
         self._shift = self._clock.shift
         now = self._clock.time()
@@ -75,7 +75,7 @@ def format_date(second: int) -> str:
     return f"{_DAYS[weekday]}, {day:02} {_MONTHS[month - 1]} {year:04} {hour:02}:{minute:02}:{late:02} GMT"
 
 
-class Nowhere(asyncio.Transport):
+class DiscardingTransport(asyncio.Transport):
     """The transport of a disconnected client, which discards everything."""
 
     def write(self, data: object) -> None:
@@ -109,7 +109,7 @@ PLAIN = Framing(lambda piece: piece, b"")
 CHUNKED = Framing(frame_chunk, b"0\r\n\r\n")
 
 
-class Joined:
+class JoinedPieces:
     """The pieces of a body whose bytes exist, in place of a `SlicedIterator`: no piece needs a slice."""
 
     __slots__ = ("_pieces",)

@@ -13,7 +13,7 @@ from podless.http.message import JSON, TEXT, Answer, Handler, HTTPRequest, Pendi
 from podless.meta.errors import APIError, InsufficientStorage, Internal, Plain, Timeout, TooManyRequests, Unavailable
 from podless.runtime.lazy import compile_late
 from podless.runtime.traces import trace_error
-from podless.store import Full, NoRoom, Overdue, Oversized, StoreError, Unreachable
+from podless.store import DiskFull, StoreError, StoreFull, StoreTimeout, StoreUnreachable, ValueTooLarge
 from podless.structs import protobuf
 from podless.structs.structfiles import load_struct
 
@@ -53,22 +53,22 @@ def with_status(handler: Handler) -> Handler:
             if isinstance(error, APIError) and len(error.message) > _LONG:
                 answer = await _render_long(error, request)
             else:
-                answer = _render(error, request)
-        return _warn(request, answer) if request.warnings else answer
+                answer = _render_error(error, request)
+        return _add_warnings(request, answer) if request.warnings else answer
 
     def handle(request: HTTPRequest) -> Answer | Pending:
         try:
             answer = handler(request)
         except Exception as error:
-            answer = _render(error, request)
+            answer = _render_error(error, request)
         if not isinstance(answer, (Response, Stream)):
             return later(request, answer)
-        return _warn(request, answer) if request.warnings else answer
+        return _add_warnings(request, answer) if request.warnings else answer
 
     return handle
 
 
-def _render(error: Exception, request: HTTPRequest) -> Response:
+def _render_error(error: Exception, request: HTTPRequest) -> Response:
     """Return the answer to a request that failed, indented for people."""
     accept = request.headers.get("accept", "")
     answer = render_error(error, accept)
@@ -84,14 +84,14 @@ def _render(error: Exception, request: HTTPRequest) -> Response:
 async def _render_long(error: APIError, request: HTTPRequest) -> Response:
     """Render a long message in pieces, so that other requests are served meanwhile."""
     if negotiate.of_error(request.headers.get("accept", "")).media != negotiate.JSON:
-        return await asyncio.to_thread(_render, error, request)
+        return await asyncio.to_thread(_render_error, error, request)
     message, error.message = error.message, _MARK
-    answer = _render(error, request)
+    answer = _render_error(error, request)
     error.message = message
     mark = serializer.encode_json(_MARK)
     head, found, tail = b"".join(bytes(chunk) for chunk in answer.chunks).partition(mark)
     if answer.media != JSON or not found:
-        return _render(error, request)
+        return _render_error(error, request)
     chunks = [head, b'"']
     for start in range(0, len(message), _SLICE):
         chunks.append(serializer.encode_json(message[start : start + _SLICE])[1:-1])
@@ -99,7 +99,7 @@ async def _render_long(error: APIError, request: HTTPRequest) -> Response:
     return Response(answer.status, [*chunks, b'"', tail], JSON, answer.headers)
 
 
-def _warn(request: HTTPRequest, answer: Answer) -> Answer:
+def _add_warnings(request: HTTPRequest, answer: Answer) -> Answer:
     answer.headers = [*answer.headers, *warning_headers(request.warnings)]
     return answer
 
@@ -114,12 +114,12 @@ def render_error(error: Exception, accept: str = "") -> Response:
         if "retryAfterSeconds" in details:
             headers = [("Retry-After", str(details["retryAfterSeconds"]))]
         return status_response(error.status(), error.code, accept, headers)
-    if isinstance(error, NoRoom):
+    if isinstance(error, DiskFull):
         return status_response(InsufficientStorage(str(error)).status(), InsufficientStorage.code, accept)
-    if isinstance(error, (Full, Oversized)):  # a real server answers etcd's message, without a reason
+    if isinstance(error, (StoreFull, ValueTooLarge)):  # a real server answers etcd's message, without a reason
         return status_response(Internal(str(error)).status(), 500, accept)
-    if isinstance(error, Unreachable):
-        known = Timeout(str(error)) if isinstance(error, Overdue) else Unavailable(str(error))
+    if isinstance(error, StoreUnreachable):
+        known = Timeout(str(error)) if isinstance(error, StoreTimeout) else Unavailable(str(error))
         return status_response(known.status(), known.code, accept, [("Retry-After", "1")])
     if isinstance(error, StoreError):
         log.error("store: a request failed: %s", error)

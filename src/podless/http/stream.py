@@ -13,7 +13,7 @@ from podless.codec import serializer
 from podless.http.message import JSON, Sink, Stream
 from podless.http.negotiate import PROTOBUF, AnswerForm
 from podless.http.render import included_part
-from podless.http.rows import Rows
+from podless.http.rows import RowCache
 from podless.kinds import view
 from podless.kinds.kind import Kind, Version
 from podless.meta.errors import APIError
@@ -24,12 +24,12 @@ from podless.structs import protobuf
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
 from podless.verbs.call import API, Call
-from podless.verbs.watch import Seen, View, Watch
+from podless.verbs.watch import Watch, WatcherEvent, WatcherEvents
 
 if TYPE_CHECKING:
     from podless.publish import table
 else:
-    table = lazy.Late("podless.publish.table")
+    table = lazy.LateModule("podless.publish.table")
 
 PARTIAL_OBJECT_METADATA = load_struct("meta/v1", "PartialObjectMetadata")
 STATUS = load_struct("meta/v1", "Status")
@@ -45,9 +45,9 @@ class WatchStream:
     """Sends a watch to one client. rows: the cache of table rows. over: called when the watch ends."""
 
     def __init__(
-        self, api: API, call: Call, watch: Watch, form: AnswerForm, rows: Rows, over: Callable[[], None]
+        self, api: API, call: Call, watch: Watch, form: AnswerForm, rows: RowCache, on_end: Callable[[], None]
     ) -> None:
-        self._over = over
+        self._on_end = on_end
         self._rows = rows
         self._api = api
         self._call = call
@@ -62,14 +62,14 @@ class WatchStream:
         self._timers: list[asyncio.TimerHandle] = []
         self._loop = asyncio.get_running_loop()
 
-    def stream(self) -> Stream:
+    def make_stream(self) -> Stream:
         """Return the answer for the connection."""
         return Stream(self._start_watch, watch_media(self._form))
 
     def _start_watch(self, sink: Sink) -> Callable[[], None]:
         self._sink = sink
         watch = self._watch
-        sink.pull(self._initial_pieces(watch.revision))
+        sink.send_initial(self._initial_pieces(watch.revision))
         watch.start(self._send_events, self._end_watch, self._fail_watch)
         seconds = watch.options.timeout
         time = float(seconds) if seconds else random.uniform(*_DEFAULT_TIME)
@@ -125,7 +125,7 @@ class WatchStream:
     def _stop_watch(self) -> None:
         self._leave()
         self._watch.stop()
-        self._over()
+        self._on_end()
         for timer in self._timers:
             timer.cancel()
 
@@ -161,9 +161,9 @@ class WatchStream:
     def _find_layout(self) -> table.TableLayout:
         return table.table_layout(self._call.kind, self._call.version)
 
-    def _send_events(self, seen: Sequence[Seen]) -> bool:
+    def _send_events(self, events: Sequence[WatcherEvent]) -> bool:
         try:
-            data = self._render_events(seen)
+            data = self._render_events(events)
         except APIError as error:
             self._fail_watch(error)
             return False
@@ -174,26 +174,26 @@ class WatchStream:
         self._sink.send(error_line(error.status(), self._form))
         self._end_watch()
 
-    def _render_events(self, seen: Sequence[Seen]) -> bytes:
+    def _render_events(self, events: Sequence[WatcherEvent]) -> bytes:
         kind, version = self._call.kind, self._call.version  # Watch updates these when the kind changes
         if kind is not self._last_view[0] or version is not self._last_view[1]:
             self._last_view = kind, version, (self._form, kind.group, version.name, kind.changed, self._include)
         key = self._last_view[2] if not self._include else (*self._last_view[2], self._columns_sent)
-        if type(seen) is View and (frames_ := seen.frames.get(key)) is not None:
+        if type(events) is WatcherEvents and (frames_ := events.frames.get(key)) is not None:
             self._columns_sent = True
             return frames_
         render = _RENDER.get(self._form.target)
         if self._form.media == PROTOBUF and render is not None:
             render = _render_protobuf
         if render is None:
-            data = b"".join([self._row_line(kind, version, item) for item in seen])
+            data = b"".join([self._row_line(kind, version, item) for item in events])
         else:
-            data = b"".join([render(kind, version, self._form, item) for item in seen])
-        if type(seen) is View:
-            seen.frames[key] = data
+            data = b"".join([render(kind, version, self._form, item) for item in events])
+        if type(events) is WatcherEvents:
+            events.frames[key] = data
         return data
 
-    def _row_line(self, kind: Kind, version: Version, item: Seen) -> bytes:
+    def _row_line(self, kind: Kind, version: Version, item: WatcherEvent) -> bytes:
         """Return an event as a table of one row, shared by all watchers with this view."""
         if item.event is None:
             row = self._initial_row(kind, version, item.entry)
@@ -225,10 +225,11 @@ class WatchStream:
     def _table_line(self, type_: str, row: table.Row, revision: str) -> bytes:
         headed = not self._columns_sent
         self._columns_sent = True
-        rows = [table.AgeFiller(clock.time()).fill(row)]
+        rows = [table.AgeFiller(clock.time()).fill_row(row)]
         listed = {"resourceVersion": revision}
         return _encode_line(
-            type_.encode(), table.encode_table(self._find_layout(), rows, listed, self._form.version, headed=headed)
+            type_.encode(),
+            table.encode_table(self._find_layout(), rows, listed, self._form.version, with_columns=headed),
         )
 
 
@@ -236,7 +237,7 @@ def _encode_line(type_: bytes, obj: bytes) -> bytes:
     return b'{"type":"%b","object":%b}\n' % (type_, obj)
 
 
-def _render_plain(kind: Kind, version: Version, form: AnswerForm, item: Seen) -> bytes:
+def _render_plain(kind: Kind, version: Version, form: AnswerForm, item: WatcherEvent) -> bytes:
     if item.event is None:
         return _encode_line(item.type.encode(), view.encode_body(kind, version, item.entry))
     key = (item.type, kind.group, version.name, kind.changed)
@@ -246,7 +247,7 @@ def _render_plain(kind: Kind, version: Version, form: AnswerForm, item: Seen) ->
     return line
 
 
-def _render_partial(kind: Kind, version: Version, form: AnswerForm, item: Seen) -> bytes:
+def _render_partial(kind: Kind, version: Version, form: AnswerForm, item: WatcherEvent) -> bytes:
     key = (item.type, kind.group, version.name, kind.changed, "partial", form.version)
     line = item.event.frames.get(key) if item.event is not None else None
     if line is None:
@@ -257,7 +258,7 @@ def _render_partial(kind: Kind, version: Version, form: AnswerForm, item: Seen) 
     return line
 
 
-def _render_protobuf(kind: Kind, version: Version, form: AnswerForm, item: Seen) -> bytes:
+def _render_protobuf(kind: Kind, version: Version, form: AnswerForm, item: WatcherEvent) -> bytes:
     key = (item.type, kind.group, version.name, kind.changed, form)
     frame = item.event.frames.get(key) if item.event is not None else None
     if frame is None:

@@ -20,12 +20,12 @@ def split_target(target: str) -> tuple[str, str]:
 @bounded_cache(1024)
 def parse_query(query: str) -> dict[str, list[str]]:
     """Return the query parameters in order. The result is shared: do not change it."""
-    found: dict[str, list[str]] = {}
+    result: dict[str, list[str]] = {}
     if ";" in query or "%" in query:
         query = "&".join(filter(_is_sound, query.split("&")))
     for name, value in parse_qsl(query, keep_blank_values=True):
-        found.setdefault(name, []).append(value)
-    return found
+        result.setdefault(name, []).append(value)
+    return result
 
 
 def _is_sound(parameter: str) -> bool:
@@ -39,9 +39,9 @@ def mask_query(query: str) -> str:
     """Return the raw query for a log, without bearer tokens."""
     if "%" not in query and _SECRET not in query.lower():
         return query
-    return "&".join(map(_mask, query.split("&")))
+    return "&".join(map(_mask_parameter, query.split("&")))
 
 
-def _mask(parameter: str) -> str:
+def _mask_parameter(parameter: str) -> str:
     name, _, value = parameter.partition("=")
     return f"{name}={_MASKED}" if value and _SECRET in unquote_plus(parameter).lower() else parameter

@@ -36,18 +36,18 @@ def read_validity(pem: str) -> tuple[datetime, datetime]:
         raise ValueError("no certificate")
     der = ssl.PEM_cert_to_DER_cert(pem[start : end + len(_END)])
     try:
-        certificate = _parts(_parts(der)[0][1])
-        fields = [field for field in _parts(certificate[0][1]) if field[0] != _VERSION]
+        certificate = _split_der(_split_der(der)[0][1])
+        fields = [field for field in _split_der(certificate[0][1]) if field[0] != _VERSION]
     except IndexError:
         raise ValueError("not a certificate") from None
     # the fields before: serial number, algorithm, issuer
     if [tag for tag, _ in fields[:4]] != [_INTEGER, _SEQUENCE, _SEQUENCE, _SEQUENCE]:
         raise ValueError("not a certificate")
-    begins, ends = (_moment(tag, text) for tag, text in _parts(fields[3][1]))
+    begins, ends = (_parse_time(tag, text) for tag, text in _split_der(fields[3][1]))
     return begins, ends
 
 
-def _parts(data: bytes) -> list[tuple[int, bytes]]:
+def _split_der(data: bytes) -> list[tuple[int, bytes]]:
     """Return tags and contents of consecutive DER elements."""
     elements, offset = [], 0
     while offset < len(data):
@@ -66,7 +66,7 @@ def _parts(data: bytes) -> list[tuple[int, bytes]]:
     return elements
 
 
-def _moment(tag: int, text: bytes) -> datetime:
+def _parse_time(tag: int, text: bytes) -> datetime:
     if tag not in (_UTC_TIME, _TIME):
         raise ValueError("not a time")
     year = text.decode("ascii")
@@ -101,11 +101,11 @@ class Certificates:
     given: the server's certificate (with intermediates) and key, if the user provides them.
     """
 
-    def __init__(self, folder: Path, given: tuple[Path, Path] | None = None) -> None:
+    def __init__(self, folder: Path, files: tuple[Path, Path] | None = None) -> None:
         self.authority = folder / "ca.crt"
         self.authority_key = folder / "ca.key"
-        self._given = given is not None
-        self._server, self._server_key = given or (folder / "server.crt", folder / "server.key")
+        self._is_given = files is not None
+        self._server, self._server_key = files or (folder / "server.crt", folder / "server.key")
 
     @property
     def files(self) -> tuple[Path, Path]:
@@ -114,7 +114,7 @@ class Certificates:
 
     def read_trust(self) -> str:
         """Return the PEM text with which clients verify the server. Raises OSError."""
-        return (self._server.read_text() if self._given else "") + self.authority.read_text()
+        return (self._server.read_text() if self._is_given else "") + self.authority.read_text()
 
     def create_missing(self, names: Iterable[str]) -> None:
         """Create missing files, and a new server certificate if the old one expires soon or lacks a name.
@@ -123,11 +123,11 @@ class Certificates:
         """
         wanted = list(dict.fromkeys([*_NAMES, *names]))
         if self.ensure_authority():
-            if not self._given:
+            if not self._is_given:
                 self._make_server(wanted)
-        elif self._given:
+        elif self._is_given:
             return
-        elif not (self._server.exists() and self._server_key.exists()) or self._stale(wanted):
+        elif not (self._server.exists() and self._server_key.exists()) or self._is_stale(wanted):
             self._make_server(wanted)
 
     def ensure_authority(self) -> bool:
@@ -137,7 +137,7 @@ class Certificates:
         self._make_authority()
         return True
 
-    def make_context(self, clients: Path | None = None) -> clientcertificates.Context:
+    def make_context(self, clients: Path | None = None) -> clientcertificates.TLSContext:
         """Return a context for TLS 1.2 or newer with the server's certificate, and HTTP/1.1 by ALPN.
 
         Raises BadCertificate. clients: a file of additional CAs for client certificates. Clients need no certificate;
@@ -188,10 +188,10 @@ class Certificates:
         from cryptography.hazmat.primitives.asymmetric import ec
         from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-        authority, signer = self._read_certificate(self.authority), self._signer()
+        authority, signer = self._read_certificate(self.authority), self._load_signer()
         parts = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
         key = ec.generate_private_key(ec.SECP256R1())
-        now = _now()
+        now = _machine_time()
         certificate = (
             x509.CertificateBuilder()
             .subject_name(x509.Name([*parts, x509.NameAttribute(NameOID.COMMON_NAME, user)]))
@@ -205,9 +205,9 @@ class Certificates:
             .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False)
             .sign(signer, hashes.SHA256())
         )
-        return certificate.public_bytes(serialization.Encoding.PEM), _pem(key)
+        return certificate.public_bytes(serialization.Encoding.PEM), _encode_pem(key)
 
-    def _signer(self) -> EllipticCurvePrivateKey:
+    def _load_signer(self) -> EllipticCurvePrivateKey:
         """Return the CA's key. Raises BadCertificate, OSError."""
         from cryptography.hazmat.primitives import serialization
         from cryptography.hazmat.primitives.asymmetric import ec
@@ -228,17 +228,17 @@ class Certificates:
         except ValueError:
             raise BadCertificate(f"{path}: not a certificate; remove it, and podless makes a new one") from None
 
-    def _stale(self, wanted: list[str]) -> bool:
+    def _is_stale(self, wanted: list[str]) -> bool:
         # a file beside the certificate has the names that it was made for
         try:
-            names = self._names_file().read_text().split()
+            known_names = self._names_file().read_text().split()
             begins, ends = read_validity(self._server.read_text())
         except OSError:
             return True
         except ValueError:
             raise BadCertificate(f"{self._server}: not a certificate; remove it, and podless makes a new one") from None
-        now = _now()
-        return not begins <= now < ends - _RENEW or not set(wanted) <= set(names)
+        now = _machine_time()
+        return not begins <= now < ends - _RENEW or not set(wanted) <= set(known_names)
 
     def _names_file(self) -> Path:
         return self._server.with_name("server.names")
@@ -249,8 +249,8 @@ class Certificates:
         from cryptography.hazmat.primitives.asymmetric import ec
 
         key = ec.generate_private_key(ec.SECP256R1())
-        name = _name("podless-ca")
-        now = _now()
+        name = _make_name("podless-ca")
+        now = _machine_time()
         usage = x509.KeyUsage(True, False, False, False, False, True, True, False, False)
         certificate = (
             x509.CertificateBuilder()
@@ -265,7 +265,7 @@ class Certificates:
             .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
             .sign(key, hashes.SHA256())
         )
-        write_file(self.authority_key, _pem(key), 0o600)
+        write_file(self.authority_key, _encode_pem(key), 0o600)
         write_file(self.authority, certificate.public_bytes(serialization.Encoding.PEM), 0o644)
 
     def _make_server(self, names: list[str]) -> None:
@@ -274,41 +274,43 @@ class Certificates:
         from cryptography.hazmat.primitives.asymmetric import ec
         from cryptography.x509.oid import ExtendedKeyUsageOID
 
-        authority, signer = self._read_certificate(self.authority), self._signer()
+        authority, signer = self._read_certificate(self.authority), self._load_signer()
         key = ec.generate_private_key(ec.SECP256R1())
-        now = _now()
+        now = _machine_time()
         certificate = (
             x509.CertificateBuilder()
-            .subject_name(_name("podless"))
+            .subject_name(_make_name("podless"))
             .issuer_name(authority.subject)
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
             .not_valid_before(now - _SKEW)
             .not_valid_after(now + _SERVER_TIME)
             .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-            .add_extension(x509.SubjectAlternativeName([_alternative(name) for name in names]), critical=False)
+            .add_extension(
+                x509.SubjectAlternativeName([_make_alternative_name(name) for name in names]), critical=False
+            )
             .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
             .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False)
             .sign(signer, hashes.SHA256())
         )
-        write_file(self._server_key, _pem(key), 0o600)
+        write_file(self._server_key, _encode_pem(key), 0o600)
         write_file(self._server, certificate.public_bytes(serialization.Encoding.PEM), 0o644)
         write_file(self._names_file(), "\n".join(names).encode(), 0o644)
 
 
-def _now() -> datetime:
+def _machine_time() -> datetime:
     """Return the machine's time, because clients check certificates with their own clocks, not with a test's."""
     return datetime.fromtimestamp(clock.wall_time(), UTC)
 
 
-def _name(common: str) -> x509.Name:
+def _make_name(common: str) -> x509.Name:
     from cryptography import x509
     from cryptography.x509.oid import NameOID
 
     return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common)])
 
 
-def _alternative(name: str) -> x509.GeneralName:
+def _make_alternative_name(name: str) -> x509.GeneralName:
     from cryptography import x509
 
     try:
@@ -317,7 +319,7 @@ def _alternative(name: str) -> x509.GeneralName:
         return x509.DNSName(name)
 
 
-def _pem(key: object) -> bytes:
+def _encode_pem(key: object) -> bytes:
     from cryptography.hazmat.primitives.asymmetric import ec
     from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
@@ -335,10 +337,10 @@ _LINK_LOCAL = "20"
 
 def parse_names(text: str) -> tuple[str, ...]:
     """Return the DNS names and addresses in a comma-separated list. Raises ValueError."""
-    return tuple(_checked(part.strip()) for part in text.split(",") if part.strip())
+    return tuple(_validate_name(part.strip()) for part in text.split(",") if part.strip())
 
 
-def _checked(name: str) -> str:
+def _validate_name(name: str) -> str:
     try:
         return str(ipaddress.ip_address(name))
     except ValueError:
@@ -367,5 +369,5 @@ def own_names() -> list[str]:
     sound = []
     for name in addresses:
         with contextlib.suppress(ValueError):
-            sound.append(_checked(name))
+            sound.append(_validate_name(name))
     return list(dict.fromkeys(sound))

@@ -67,20 +67,20 @@ def frame_message(operation: int, payload: bytes | memoryview) -> bytes:
     return start + payload
 
 
-def _lines(piece: bytes | memoryview) -> bytes:
+def _frame_lines(piece: bytes | memoryview) -> bytes:
     return b"".join([frame_message(_TEXT, line) for line in bytes(piece).splitlines(keepends=True)])
 
 
-def _counted(piece: bytes | memoryview) -> bytes:
+def _frame_events(piece: bytes | memoryview) -> bytes:
     return b"".join([frame_message(_BINARY, event[_LENGTH:]) for event in protobuf.split_frames(memoryview(piece))])
 
 
 _END = frame_message(_CLOSE, _NORMAL.to_bytes(2, "big"))
-LINES = Framing(_lines, _END)  # for events in JSON
-COUNTED = Framing(_counted, _END)  # for events in protobuf
+LINES = Framing(_frame_lines, _END)  # for events in JSON
+COUNTED = Framing(_frame_events, _END)  # for events in protobuf
 
 
-class Talker(Protocol):
+class ControlHandler(Protocol):
     """Receives the answers to control frames of a client."""
 
     def send_pong(self, data: bytes) -> None:
@@ -93,13 +93,13 @@ class Talker(Protocol):
 class WebSocketReader:
     """Parses what a client sends, in pieces of any size. Data frames are discarded."""
 
-    def __init__(self, talker: Talker) -> None:
-        self._talker: Talker | None = talker
+    def __init__(self, talker: ControlHandler) -> None:
+        self._talker: ControlHandler | None = talker
         self._head = bytearray()
         self._mask = b""
-        self._left = 0  # bytes of the frame that are still missing
+        self._bytes_left = 0  # bytes of the frame that are still missing
         self._operation = 0
-        self._kept = bytearray()  # payload of the present control frame, masked
+        self._payload = bytearray()  # payload of the present control frame, masked
         self._count = 0  # frames since `_since`
         self._since = time.monotonic()
 
@@ -110,31 +110,31 @@ class WebSocketReader:
     def feed(self, data: bytes | memoryview) -> None:
         data = memoryview(data)
         while data and self._talker is not None:
-            if self._left:
-                part, data = data[: self._left], data[self._left :]
-                self._left -= len(part)
+            if self._bytes_left:
+                part, data = data[: self._bytes_left], data[self._bytes_left :]
+                self._bytes_left -= len(part)
                 if self._operation & _CONTROL:
-                    self._kept += part
-                if not self._left:
-                    self._ended(self._talker)
+                    self._payload += part
+                if not self._bytes_left:
+                    self._end_frame(self._talker)
                 continue
-            missing = self._missing()
+            missing = self._count_missing()
             self._head += data[:missing]
             data = data[missing:]
-            if not self._missing():
-                self._begun(self._talker)
+            if not self._count_missing():
+                self._begin_frame(self._talker)
 
-    def _missing(self) -> int:
+    def _count_missing(self) -> int:
         """Return how many bytes of a frame's head are missing."""
         head = self._head
         if len(head) < 2:
             return 2 - len(head)
-        return 2 + self._extended() + 4 * (head[1] >> 7) - len(head)
+        return 2 + self._extended_size() + 4 * (head[1] >> 7) - len(head)
 
-    def _extended(self) -> int:
+    def _extended_size(self) -> int:
         return {126: 2, 127: 8}.get(self._head[1] & 0x7F, 0)
 
-    def _begun(self, talker: Talker) -> None:
+    def _begin_frame(self, talker: ControlHandler) -> None:
         head, self._head = self._head, bytearray()
         self._operation, size = head[0] & 0xF, head[1] & 0x7F
         if size > _MOST:
@@ -146,9 +146,9 @@ class WebSocketReader:
             self._talker = None
             return
         self._mask = bytes(head[-4:])
-        self._left = size
+        self._bytes_left = size
         if not size:
-            self._ended(talker)
+            self._end_frame(talker)
 
     def _is_noisy(self) -> bool:
         """Return whether a client sends too many frames, each of which costs the loop some time."""
@@ -161,11 +161,11 @@ class WebSocketReader:
         self._count, self._since = 1, now
         return False
 
-    def _ended(self, talker: Talker) -> None:
-        kept, self._kept = self._kept, bytearray()
+    def _end_frame(self, talker: ControlHandler) -> None:
+        kept, self._payload = self._payload, bytearray()
         if self._operation == _PING:
             talker.send_pong(
-                frame_message(_PONG, bytes(byte ^ self._mask[place % 4] for place, byte in enumerate(kept)))
+                frame_message(_PONG, bytes(byte ^ self._mask[index % 4] for index, byte in enumerate(kept)))
             )
         elif self._operation == _CLOSE:
             talker.send_close(_END)

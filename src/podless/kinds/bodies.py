@@ -51,10 +51,10 @@ def read_body(body: Body) -> Object:
     strict = body.validation != "Ignore"
     struct = body.kind.struct_of(body.version)
     if body.content_type.startswith(protobuf.MEDIA) and struct is not None:
-        raw, kind = _message(body, struct)
+        raw, kind = _decode_message(body, struct)
     else:
         yaml = body.content_type.startswith("application/yaml")
-        parsed = _parse(body, yaml, repeated if strict or struct is not None else None)
+        parsed = _parse_body(body, yaml, repeated if strict or struct is not None else None)
         if repeated and struct is not None and not yaml:
             found: list[str] = []
             parsed = repeats.decode_repeats(struct, body.raw, found)
@@ -63,20 +63,20 @@ def read_body(body: Body) -> Object:
             parsed = gotypes.rewrite_fields(parsed, body.kind.list_raw_fields(body.version))
         kind, raw = body.kind.kind, parsed
         if not body.kind.custom or not _is_expected(body, parsed):
-            kind = _kind(body, parsed)
+            kind = _read_kind(body, parsed)
             raw = parsed or {}
             _read_foreign(body, raw, kind, repeated)
             raw = _check_version(body, raw, kind, repeated)
         # an integer with a point or an exponent is an error; in YAML bodies numbers are normalized already
-        if struct is not None and body.floats and not yaml and (why := _literal(body, "")):
-            raise BadRequest(f"{_cannot(body, kind)}: {why}")
+        if struct is not None and body.floats and not yaml and (why := _describe_number(body, "")):
+            raise BadRequest(f"{_cannot_text(body, kind)}: {why}")
     unknown: list[str] = []
     try:
         obj = body.kind.strategy.decode(body.kind, body.version, raw, unknown)
     except structs.NumberError as error:
-        raise BadRequest(f"{_cannot(body, kind)}: {_literal(body, str(error))}") from None
+        raise BadRequest(f"{_cannot_text(body, kind)}: {_describe_number(body, str(error))}") from None
     except (structs.DecodeError, schema.Malformed) as error:
-        raise BadRequest(f"{_cannot(body, kind)}: {error}") from None
+        raise BadRequest(f"{_cannot_text(body, kind)}: {error}") from None
     _note_fields(body, kind, body.version.name, repeated, unknown)
     return obj
 
@@ -98,17 +98,17 @@ def name_unknown(kind: Kind, paths: Iterable[str]) -> list[str]:
 
 def _read_foreign(body: Body, raw: Object, kind: str, repeated: list[str]) -> None:
     """Decode a custom object of another version as far as possible, before it is rejected. Raises BadRequest."""
-    given = raw.get("apiVersion")
-    if not body.kind.custom or given == body.api_version:
+    api_version = raw.get("apiVersion")
+    if not body.kind.custom or api_version == body.api_version:
         return
-    if given is None and "apiVersion" in raw:
-        raise BadRequest(f"{_cannot(body, kind, '')}: {typemeta.NULL_VERSION}")
-    version = str(given or "").rpartition("/")[2]
+    if api_version is None and "apiVersion" in raw:
+        raise BadRequest(f"{_cannot_text(body, kind, '')}: {typemeta.NULL_VERSION}")
+    version = str(api_version or "").rpartition("/")[2]
     unknown: list[str] = []
     try:
         body.kind.strategy.decode(body.kind, body.version, dict(raw), unknown, fill=False)
     except (structs.DecodeError, schema.Malformed) as error:
-        raise BadRequest(f"{_cannot(body, kind, version)}: {error}") from None
+        raise BadRequest(f"{_cannot_text(body, kind, version)}: {error}") from None
     _note_fields(body, kind, version, repeated, unknown)
 
 
@@ -118,12 +118,14 @@ def _note_fields(body: Body, kind: str, version: str, repeated: Sequence[str], u
         return
     findings = list(dict.fromkeys([*repeated, *name_unknown(body.kind, unknown)]))
     if body.validation == "Strict" and findings:
-        raise BadRequest(f"{_cannot(body, kind, version)}: strict decoding error: {serializer.strict_text(findings)}")
+        raise BadRequest(
+            f"{_cannot_text(body, kind, version)}: strict decoding error: {serializer.strict_text(findings)}"
+        )
     if body.validation != "Ignore":
         body.warnings += findings
 
 
-def _parse(body: Body, yaml: bool, repeated: list[str] | None) -> Any:
+def _parse_body(body: Body, yaml: bool, repeated: list[str] | None) -> Any:
     try:
         return (
             serializer.decode_yaml(body.raw, repeated)
@@ -131,15 +133,15 @@ def _parse(body: Body, yaml: bool, repeated: list[str] | None) -> Any:
             else serializer.decode_json(body.raw, repeated, body.floats)
         )
     except serializer.YAMLError as error:
-        raise BadRequest(f"{_unrecognized(body)}: {error.message} {_snippet(body)}") from None
+        raise BadRequest(f"{_unrecognized_text(body)}: {error.message} {_body_snippet(body)}") from None
     except jsontext.OutOfRange as error:
-        raise _out_of_range(body, error) or _unreadable(body, error) from None
+        raise _out_of_range(body, error) or _unreadable_error(body, error) from None
     except serializer.JSONError as error:
-        raise _unreadable(body, error) from None
+        raise _unreadable_error(body, error) from None
 
 
-def _unreadable(body: Body, error: serializer.JSONError) -> BadRequest:
-    return BadRequest(f"{_unrecognized(body)}: {typemeta.unreadable_error(error)} {_snippet(body)}")
+def _unreadable_error(body: Body, error: serializer.JSONError) -> BadRequest:
+    return BadRequest(f"{_unrecognized_text(body)}: {typemeta.unreadable_error(error)} {_body_snippet(body)}")
 
 
 def _out_of_range(body: Body, error: jsontext.OutOfRange) -> BadRequest | None:
@@ -149,23 +151,23 @@ def _out_of_range(body: Body, error: jsontext.OutOfRange) -> BadRequest | None:
     if not isinstance(kind, str) or not kind or not isinstance(raw.get("apiVersion", ""), str):
         return None
     version = raw.get("apiVersion", "").rpartition("/")[2]
-    return BadRequest(f"{_cannot(body, kind, version)}: {error}")
+    return BadRequest(f"{_cannot_text(body, kind, version)}: {error}")
 
 
-def _message(body: Body, struct: Struct) -> tuple[Object, str]:
+def _decode_message(body: Body, struct: Struct) -> tuple[Object, str]:
     """Return the object in a protobuf body, and its kind."""
     try:
         api_version, kind, message = protobuf.open_envelope(body.raw)
     except protobuf.ProtobufError as error:
-        raise BadRequest(f"{_unrecognized(body)}: {error} {_snippet(body)}") from None
+        raise BadRequest(f"{_unrecognized_text(body)}: {error} {_body_snippet(body)}") from None
     head = _check_version(body, {"apiVersion": api_version, "kind": kind}, kind or body.kind.kind)
     try:
         return head | protobuf.decode_message(struct, message), head["kind"]
     except protobuf.ProtobufError as error:
-        raise BadRequest(f"{_cannot(body, head['kind'])}: {error}") from None
+        raise BadRequest(f"{_cannot_text(body, head['kind'])}: {error}") from None
 
 
-def _literal(body: Body, why: str) -> str:
+def _describe_number(body: Body, text: str) -> str:
     """Return the error text for a number of the wrong type, with the number as it was sent."""
     try:
         given = sentfloats.as_written(body.raw)
@@ -174,59 +176,59 @@ def _literal(body: Body, why: str) -> str:
         return str(error)
     except (ValueError, RecursionError):  # the body is YAML
         pass
-    return why
+    return text
 
 
-def _unrecognized(body: Body) -> str:
+def _unrecognized_text(body: Body) -> str:
     return f"the object provided is unrecognized (must be of type {body.kind.kind})"
 
 
-def _cannot(body: Body, kind: str, version: str | None = None) -> str:
+def _cannot_text(body: Body, kind: str, version: str | None = None) -> str:
     """Return the start of the error. kind, version: those of the body; for custom objects as given."""
     shown = gotext.quote(body.version.name if version is None else version)
     return f"{kind} in version {shown} cannot be handled as a {kind if body.kind.custom else body.kind.kind}"
 
 
-def _kind(body: Body, raw: Any) -> str:
+def _read_kind(body: Body, raw: Any) -> str:
     """Return the kind of the body. A null after another value counts when the object is decoded, not here."""
     try:
         kind = typemeta.read_type_meta(raw).kind
     except ValueError as error:
-        raise BadRequest(f"{_unrecognized(body)}: {error} {_snippet(body)}") from None
+        raise BadRequest(f"{_unrecognized_text(body)}: {error} {_body_snippet(body)}") from None
     if kind:
         return kind
     if not body.kind.custom:
         return body.kind.kind
     if body.validation != "Ignore":
-        raise BadRequest(f"{_unrecognized(body)}: {_missing(body.raw)} {_snippet(body)}")
+        raise BadRequest(f"{_unrecognized_text(body)}: {_missing_kind_text(body.raw)} {_body_snippet(body)}")
     yaml = body.content_type.startswith("application/yaml")
     # this error shows the kind and version of the path for those that the body lacks
     given, api_version = ((raw or {}).get(name) if yaml else repeats.find_last(body.raw, name) for name in _HEAD)
     version = str(api_version or body.api_version).rpartition("/")[2]
-    missing = _missing(serializer.encode_sorted(raw or {}) if yaml else body.raw)
-    raise BadRequest(f"{_cannot(body, given or body.kind.kind, version)}: {missing}")
+    missing = _missing_kind_text(serializer.encode_sorted(raw or {}) if yaml else body.raw)
+    raise BadRequest(f"{_cannot_text(body, given or body.kind.kind, version)}: {missing}")
 
 
-def _missing(raw: bytes) -> str:
+def _missing_kind_text(raw: bytes) -> str:
     return f"Object 'Kind' is missing in '{raw.decode('utf-8', 'replace')}'"
 
 
-def _snippet(body: Body) -> str:
+def _body_snippet(body: Body) -> str:
     """Return the start of the body for an error text."""
     return f"({serializer.hex_or_text(body.raw)})"
 
 
-def _read_other(body: Body, raw: Object, kind: str, given: str, repeated: Sequence[str]) -> None:
+def _read_other(body: Body, raw: Object, kind: str, api_version: str, repeated: Sequence[str]) -> None:
     """Decode a built-in object in the version that it names, to report its errors. Raises BadRequest."""
-    struct = _struct_of(body.kind, given)
+    struct = _struct_of(body.kind, api_version)
     if struct is None or body.content_type.startswith(protobuf.MEDIA):
         return
     unknown: list[str] = []
-    version = given.rpartition("/")[2]
+    version = api_version.rpartition("/")[2]
     try:
         structs.decode_struct(struct, raw, unknown)
     except structs.DecodeError as error:
-        raise BadRequest(f"{_cannot(body, kind, version)}: {error}") from None
+        raise BadRequest(f"{_cannot_text(body, kind, version)}: {error}") from None
     _note_fields(body, kind, version, repeated, unknown)
 
 
@@ -248,12 +250,14 @@ def _check_version(body: Body, raw: Object, kind: str, repeated: Sequence[str] =
 
     A body of another version is decoded as that first, to report all its errors.
     """
-    given, wanted = raw.get("apiVersion") or "", body.api_version
+    given, api_version = raw.get("apiVersion") or "", body.api_version
     if not body.kind.custom:
-        given = wanted if given in ("", "/") else given
+        given = api_version if given in ("", "/") else given
         if why := body.kind.explain_mismatch(kind, given):
-            raise BadRequest(f"{_cannot(body, kind, given.rpartition('/')[2])}: {why}")
-    if given != wanted:
+            raise BadRequest(f"{_cannot_text(body, kind, given.rpartition('/')[2])}: {why}")
+    if given != api_version:
         _read_other(body, raw, kind, given, repeated)
-        raise BadRequest(f"the API version in the data ({given}) does not match the expected API version ({wanted})")
+        raise BadRequest(
+            f"the API version in the data ({given}) does not match the expected API version ({api_version})"
+        )
     return raw if body.kind.custom else {**raw, "kind": kind, "apiVersion": given}

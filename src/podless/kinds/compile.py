@@ -9,7 +9,7 @@ from typing import Any
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.declared import CONVERSION
 from podless.kinds.kind import VERBS, VERBS_TERMINATING, Column, Kind, Scale, Subresource, Version, sort_versions
-from podless.kinds.version import Given
+from podless.kinds.version import GivenSchema
 
 
 def has_condition(definition: dict[str, Any], name: str) -> bool:
@@ -38,7 +38,7 @@ def compile_kind(
     accepted = definition.get("status", {}).get("acceptedNames") or {}
     accepted = accepted if accepted.get("kind") else names
     size = len(stored) // len(spec["versions"])
-    every = [(_version(version, stored, size), bool(version.get("served"))) for version in spec["versions"]]
+    every = [(_make_version(version, stored, size), bool(version.get("served"))) for version in spec["versions"]]
     storage = next(version["name"] for version in spec["versions"] if version.get("storage"))
     terminating = has_condition(definition, "Terminating")
     return Kind(
@@ -60,8 +60,8 @@ def compile_kind(
         created=created,
         changed=changed,
         terminating=terminating,
-        webhook=_conversion(definition, hooked),
-        more_subresources=_subresources(answering),
+        webhook=_find_conversion(definition, hooked),
+        more_subresources=_make_subresources(answering),
         verbs=VERBS_TERMINATING if terminating else VERBS,
     )
 
@@ -69,7 +69,7 @@ def compile_kind(
 CONVERSION_HOOK = "podless.dev/conversion-hook"  # the annotation with the name of a hook
 
 
-def _conversion(definition: dict[str, Any], hooked: bool) -> Mapping[str, Any] | None:
+def _find_conversion(definition: dict[str, Any], hooked: bool) -> Mapping[str, Any] | None:
     """Return the webhook, hook or declared rules that convert the objects; None if only the apiVersion differs."""
     conversion = definition["spec"].get("conversion") or {}
     if conversion.get("strategy") == "Webhook":
@@ -81,7 +81,7 @@ def _conversion(definition: dict[str, Any], hooked: bool) -> Mapping[str, Any] |
     return MappingProxyType({"hook": named}) if hooked or named else None
 
 
-def _subresources(answering: Sequence[Mapping[str, Any]]) -> tuple[Subresource, ...]:
+def _make_subresources(answering: Sequence[Mapping[str, Any]]) -> tuple[Subresource, ...]:
     """Return the subresources that hooks answer. Each verb of a subresource can have its own hook."""
     found: dict[str, dict[str, Mapping[str, Any]]] = {}
     for hook in answering:
@@ -94,32 +94,32 @@ def _subresources(answering: Sequence[Mapping[str, Any]]) -> tuple[Subresource, 
     )
 
 
-def _version(given: dict[str, Any], stored: bytes, size: int) -> Version:
-    subresources = given.get("subresources") or {}
+def _make_version(spec: dict[str, Any], stored: bytes, size: int) -> Version:
+    subresources = spec.get("subresources") or {}
     scale = subresources.get("scale")
-    columns = given.get("additionalPrinterColumns")
+    columns = spec.get("additionalPrinterColumns")
     return Version(
-        name=given["name"],
-        source=Given(stored, given["name"], size),
-        columns=tuple(map(_column, columns)) if columns else None,
+        name=spec["name"],
+        source=GivenSchema(stored, spec["name"], size),
+        columns=tuple(map(_make_column, columns)) if columns else None,
         status="status" in subresources,
-        scale=_scale(scale) if scale else None,
-        selectable=tuple(field["jsonPath"] for field in given.get("selectableFields") or ()),
-        deprecated=bool(given.get("deprecated")),
-        deprecation_warning=given.get("deprecationWarning") or "",
+        scale=_make_scale(scale) if scale else None,
+        selectable=tuple(field["jsonPath"] for field in spec.get("selectableFields") or ()),
+        deprecated=bool(spec.get("deprecated")),
+        deprecation_warning=spec.get("deprecationWarning") or "",
     )
 
 
-def _column(given: dict[str, Any]) -> Column:
+def _make_column(spec: dict[str, Any]) -> Column:
     return Column(
-        name=given["name"],
-        type=given["type"],
-        json_path=given["jsonPath"],
-        format=given.get("format") or "",
-        description=given.get("description") or "",
-        priority=given.get("priority") or 0,
+        name=spec["name"],
+        type=spec["type"],
+        json_path=spec["jsonPath"],
+        format=spec.get("format") or "",
+        description=spec.get("description") or "",
+        priority=spec.get("priority") or 0,
     )
 
 
-def _scale(given: dict[str, Any]) -> Scale:
-    return Scale(given["specReplicasPath"], given["statusReplicasPath"], given.get("labelSelectorPath") or "")
+def _make_scale(spec: dict[str, Any]) -> Scale:
+    return Scale(spec["specReplicasPath"], spec["statusReplicasPath"], spec.get("labelSelectorPath") or "")

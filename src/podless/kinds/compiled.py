@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 from weakref import ref
 
-from podless.kinds.version import Given, Version
+from podless.kinds.version import GivenSchema, Version
 from podless.runtime.bounded import WeightAccount
 from podless.runtime.weigh import free_values, weigh_values
 
@@ -27,14 +27,14 @@ _RULE, _RULE_BYTE = 20_000, 400  # bytes of a compiled rule, plus those for each
 _account = WeightAccount("podless.kinds.compiled.Compiled", _LEAST, _TOTAL)
 
 
-class Compiled:
+class CompiledDefinition:
     """The compiled schemas of a definition, and the values that other layers derive from its kind.
 
     schemas: by version. expressions: by version and whether objects have floats. table: the derived values. used: used
     since the account last checked; only the loop sets it.
     """
 
-    __slots__ = ("__weakref__", "_place", "_weight", "expressions", "schemas", "table", "used")
+    __slots__ = ("__weakref__", "_account_entry", "_weight", "expressions", "schemas", "table", "used")
 
     def __init__(self) -> None:
         self.schemas: dict[str, Schema] = {}
@@ -42,79 +42,79 @@ class Compiled:
         self.table: dict[Any, Any] = {}
         self.used = False
         self._weight = 0
-        self._place = _AccountPlace(self)
+        self._account_entry = _AccountEntry(self)
 
-    def count(self, size: int) -> None:
+    def count_bytes(self, size: int) -> None:
         """Add the bytes of a value that the loop has compiled."""
         self.set_weight(self._weight + size)
 
     def count_schema(self, version: Version) -> None:
         """Add the bytes of a decoded schema."""
-        self.count(_DECODED * version.source.size if isinstance(version.source, Given) else 0)
+        self.count_bytes(_DECODED * version.source.size if isinstance(version.source, GivenSchema) else 0)
 
     def count_rules(self, openapi: dict[str, Any]) -> None:
         """Add the bytes of all rules of a schema, including rules that are compiled later."""
         from podless.schema.definition import walk_nodes  # imported late: slow, and many servers have no definitions
 
         rules = [rule for node in walk_nodes(openapi) for rule in node.get("x-kubernetes-validations") or ()]
-        self.count(_RULE * len(rules) + _RULE_BYTE * sum(len(rule["rule"]) for rule in rules))
+        self.count_bytes(_RULE * len(rules) + _RULE_BYTE * sum(len(rule["rule"]) for rule in rules))
 
     def set_weight(self, weight: int) -> None:
         """Set the bytes of the form."""
         self._weight = weight
-        _account.set_weight(self._place, weight)
+        _account.set_weight(self._account_entry, weight)
 
     def weigh(self, values: list[Any]) -> int:
         """Measure the form and more values that belong to it, in bytes."""
-        return weigh_values((*values, self.schemas, self.expressions, self.table), _apart())
+        return weigh_values((*values, self.schemas, self.expressions, self.table), _unowned_types())
 
     def pin(self) -> None:
         """Keep the form until `unpin`."""
         self.used = True
-        _account.pin(self._place)
+        _account.pin_value(self._account_entry)
 
     def unpin(self) -> None:
         """Undo one `pin`."""
-        _account.unpin(self._place)
+        _account.unpin_value(self._account_entry)
 
     def drop_unused(self) -> None:
         """Drop the form at once, unless it is pinned."""
-        _account.drop_holder(self._place)
+        _account.drop_holder(self._account_entry)
 
     def drop(self, forced: bool) -> bool:
         """Drop the form, unless it was used lately; see `Droppable`. Work in progress keeps its references."""
         if self.used and not forced:
             self.used = False
             return False
-        self._free()
+        self._free_tables()
         return True
 
     def __del__(self) -> None:
-        self._free()
+        self._free_tables()
 
-    def _free(self) -> None:
+    def _free_tables(self) -> None:
         tables: tuple[dict[Any, Any], ...] = (self.table, self.schemas, self.expressions)
         if self._weight > _LARGE and not sys.is_finalizing():
-            free_values([table.copy() for table in tables], _apart())
+            free_values([table.copy() for table in tables], _unowned_types())
         self._weight = 0
         for table in tables:
             table.clear()
 
 
-def _apart() -> tuple[type, ...]:
+def _unowned_types() -> tuple[type, ...]:
     """Return the classes whose instances a form refers to without owning them."""
     from podless.kinds.kind import Kind
     from podless.kinds.strategy import Strategy
 
-    return Kind, Strategy, Compiled
+    return Kind, Strategy, CompiledDefinition
 
 
-class _AccountPlace:
+class _AccountEntry:
     """The entry of a form on the account. Its weak reference lets the form of a deleted definition go."""
 
     __slots__ = ("_form",)
 
-    def __init__(self, form: Compiled) -> None:
+    def __init__(self, form: CompiledDefinition) -> None:
         self._form = ref(form, lambda _: _account.remove_holder(self))
 
     def drop_value(self, forced: bool = False) -> bool:

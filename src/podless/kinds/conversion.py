@@ -18,11 +18,11 @@ from podless.fields.typed import SchemaMisfit
 from podless.kinds import reviews, view
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.scheme import NO_SCHEME, Scheme
+from podless.kinds.scheme import NO_SCHEME, GoScheme
 from podless.meta import objectmeta
 from podless.meta.errors import Internal
 from podless.meta.field import join_errors
-from podless.remote import RemoteError, Target, WebhookClient
+from podless.remote import RemoteError, WebhookClient, WebhookTarget
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gotypes
@@ -71,12 +71,12 @@ class Converter:
     client: calls webhooks. hooks: hooks of podless.hooks, used in place of webhooks.
     """
 
-    def __init__(self, client: WebhookClient, scheme: Scheme = NO_SCHEME, hooks: LoadedHooks | None = None) -> None:
+    def __init__(self, client: WebhookClient, scheme: GoScheme = NO_SCHEME, hooks: LoadedHooks | None = None) -> None:
         self.client = client
         self.hooks = hooks
         self._scheme = scheme
 
-    async def convert(self, kind: Kind, obj: Object, wanted: str) -> Object:
+    async def convert_object(self, kind: Kind, obj: Object, wanted: str) -> Object:
         """Return an object in the version `wanted`, in the form of its schema; a new object unless it has that version.
 
         Raises ConversionFailed.
@@ -85,16 +85,16 @@ class Converter:
             return obj
         version = kind.by_version[wanted]
         if kind.webhook is None:
-            return await self.client.slice(_convert_copy, kind, version, obj)
+            return await self.client.run_in_slices(_convert_copy, kind, version, obj)
         (converted,) = await self.ask_webhook(kind, [obj], wanted)
-        await self.client.slice(_prune, kind, wanted, converted)
+        await self.client.run_in_slices(_prune_object, kind, wanted, converted)
         return converted
 
     async def make_stored(self, kind: Kind, obj: Object) -> Object:
         """Return an object as it is stored; may change one of another version in place. Raises ConversionFailed."""
         if kind.webhook is not None and obj["apiVersion"] != kind.api_version(kind.storage_version):
             (obj,) = await self.ask_webhook(kind, [obj], kind.storage_version)
-            await self.client.slice(_prune, kind, kind.storage_version, obj)
+            await self.client.run_in_slices(_prune_object, kind, kind.storage_version, obj)
         return kind.strategy.make_stored(kind, obj)
 
     async def round_trip(self, kind: Kind, version: Version, obj: Object) -> Object:
@@ -105,13 +105,13 @@ class Converter:
         if not kind.custom:
             return kind.strategy.round_trip(obj)
         if version.name == kind.storage_version:
-            await self.client.slice(_schema(kind, version.name).normalize, obj)
+            await self.client.run_in_slices(_find_schema(kind, version.name).normalize, obj)
             return obj
         there = await self.make_stored(kind, obj)
         if kind.webhook is not None:
-            await self.client.slice(_schema(kind, kind.storage_version).normalize, there)
-            return await self.convert(kind, there, version.name)
-        return await self.client.slice(kind.strategy.read_stored, kind, version, there)
+            await self.client.run_in_slices(_find_schema(kind, kind.storage_version).normalize, there)
+            return await self.convert_object(kind, there, version.name)
+        return await self.client.run_in_slices(kind.strategy.read_stored, kind, version, there)
 
     async def prepare_entries(self, kind: Kind, version: Version, entries: Sequence[Entry]) -> None:
         """Convert these entries, so that view.body and view.load can show them in a version.
@@ -125,7 +125,7 @@ class Converter:
         waiting: dict[asyncio.Task[None], None] = {}
         size = 0
         for entry in entries:
-            if not _unknown(kind, version, entry):
+            if not _must_convert(kind, version, entry):
                 continue
             task = entry.forms.get(flight)
             if task is not None:
@@ -167,7 +167,7 @@ class Converter:
         converted = await self.ask_webhook(kind, objects, version.name, size)
         bodies = await self.client.run_by_size(size, _make_forms, kind, version, converted)
         for entry, body in zip(batch, bodies, strict=True):
-            view.put_body(kind, version, entry, body)
+            view.cache_body(kind, version, entry, body)
 
     async def ask_webhook(self, kind: Kind, objects: Sequence[Object], wanted: str, size: int = 0) -> list[Object]:
         """Convert objects of one version to the version `wanted` with the kind's webhook.
@@ -175,19 +175,19 @@ class Converter:
         The given objects are not changed. size: of the objects in bytes, approximately. Raises ConversionFailed if the
         webhook does not answer, rejects the review, or gives an invalid answer.
         """
-        given = _type(kind, objects[0]["apiVersion"])
+        given = _describe_type(kind, objects[0]["apiVersion"])
         webhook = kind.webhook
         assert webhook is not None
         if "hook" in webhook:
             return await self._ask_hook(kind, objects, wanted, size)
         if "rules" in webhook:
-            return await self._carry_out(kind, objects, wanted, size)
+            return await self._convert_declared(kind, objects, wanted, size)
         head = f"conversion webhook for {given}"
         review, version = _make_review(webhook, objects, kind.api_version(wanted))
         body = await self.client.run_by_size(size, serializer.encode_json, review)
-        target = kind.derive("conversion target", lambda: Target.of(webhook["clientConfig"]))
+        target = kind.derive("conversion target", lambda: WebhookTarget.from_config(webhook["clientConfig"]))
         try:
-            answer = await self.client.post(target, body, seconds=_SECONDS, most=_ANSWER_MOST)
+            answer = await self.client.post_json(target, body, seconds=_SECONDS, limit=_ANSWER_MOST)
             told = partial(_read_review, uid=review["request"]["uid"], version=version, scheme=self._scheme)
             converted = await self.client.read(answer, told)
         except (RemoteError, _InvalidReview) as error:
@@ -195,35 +195,35 @@ class Converter:
         return await self._check_converted(head, kind, objects, converted, wanted, len(answer))
 
     async def _check_converted(
-        self, head: str, kind: Kind, objects: Sequence[Object], converted: list[Any], wanted: str, size: int
+        self, head: str, kind: Kind, objects: Sequence[Object], converted: list[Any], version: str, size: int
     ) -> list[Object]:
         """Check the results of a conversion, and prune them. Raises ConversionFailed."""
         if len(converted) != len(objects):
             raise ConversionFailed(f"{head} returned {len(converted)} objects, expected {len(objects)}")
         try:
-            return await self.client.run_by_size(size, _all_checked, kind, objects, converted, wanted)
+            return await self.client.run_by_size(size, _check_all, kind, objects, converted, version)
         except _InvalidReview as error:
             raise ConversionFailed(f"{head} returned {error}") from None
 
-    async def _carry_out(self, kind: Kind, objects: Sequence[Object], wanted: str, size: int) -> list[Object]:
+    async def _convert_declared(self, kind: Kind, objects: Sequence[Object], version: str, size: int) -> list[Object]:
         """Convert objects by the conversions that their definition declares."""
-        head = f"declared conversion for {_type(kind, objects[0]['apiVersion'])}"
-        converted = await self.client.run_by_size(size, _convert_declared, kind, objects, wanted)
-        return await self._check_converted(head, kind, objects, converted, wanted, size)
+        head = f"declared conversion for {_describe_type(kind, objects[0]['apiVersion'])}"
+        converted = await self.client.run_by_size(size, _run_conversions, kind, objects, version)
+        return await self._check_converted(head, kind, objects, converted, version, size)
 
-    async def _ask_hook(self, kind: Kind, objects: Sequence[Object], wanted: str, size: int) -> list[Object]:
+    async def _ask_hook(self, kind: Kind, objects: Sequence[Object], version: str, size: int) -> list[Object]:
         """Convert with a hook. The error does not say where it failed, because the answer is shared by all clients."""
         source = objects[0]["apiVersion"]
-        head = f"conversion hook for {_type(kind, source)}"
+        head = f"conversion hook for {_describe_type(kind, source)}"
         assert kind.webhook is not None
-        hook = self._choose_hook(kind, source.rpartition("/")[2], wanted, kind.webhook["hook"])
+        hook = self._choose_hook(kind, source.rpartition("/")[2], version, kind.webhook["hook"])
         if self.hooks is None or hook is None:
             named = f" {kind.webhook['hook']!r}" if kind.webhook["hook"] else ""
-            raise ConversionFailed(f"{head} failed: no hook{named} converts {source} to {kind.api_version(wanted)}")
+            raise ConversionFailed(f"{head} failed: no hook{named} converts {source} to {kind.api_version(version)}")
         from podless.hooks import CONVERT  # imported already if there are hooks
         from podless.hooks.peer import HookFailed
 
-        question = {"version": kind.api_version(wanted), "objects": [*map(_make_sent, objects)]}
+        question = {"version": kind.api_version(version), "objects": [*map(_make_sent, objects)]}
         body = await self.client.run_by_size(size, serializer.encode_json, question)
         try:
             answer = await self.hooks.call_hook(CONVERT, hook["name"], (body, b"", b""), hook["timeoutSeconds"])
@@ -233,12 +233,12 @@ class Converter:
         if answer is None:
             raise ConversionFailed(f"{head} failed: the hook is gone")
         converted: list[Any] = (await self.client.read(answer, serializer.decode_json))["objects"]
-        return await self._check_converted(head, kind, objects, converted, wanted, len(answer))
+        return await self._check_converted(head, kind, objects, converted, version, len(answer))
 
-    def _choose_hook(self, kind: Kind, source: str, wanted: str, named: str) -> Object | None:
-        """Return the hook for two versions, else the one for all versions. named: consider only this hook."""
-        known = self.hooks.list_conversions(kind.resource, named) if self.hooks is not None else []
-        fitting = [one for one in known if one["from"] in ("", source) and one["to"] in ("", wanted)]
+    def _choose_hook(self, kind: Kind, source: str, version: str, name: str) -> Object | None:
+        """Return the hook for two versions, else the one for all versions. name: consider only this hook."""
+        known = self.hooks.list_conversions(kind.resource, name) if self.hooks is not None else []
+        fitting = [one for one in known if one["from"] in ("", source) and one["to"] in ("", version)]
         return max(fitting, key=lambda one: (bool(one["from"]), bool(one["to"])), default=None)
 
 
@@ -249,7 +249,7 @@ def _decode_entries(kind: Kind, source: Version, batch: Sequence[Entry]) -> list
 def _make_forms(kind: Kind, version: Version, converted: Sequence[Object]) -> list[bytes]:
     """Prune converted objects, and return their JSON for the cache."""
     for obj in each(converted):
-        _schema(kind, version.name).prune(obj, drop=True)
+        _find_schema(kind, version.name).prune(obj, drop=True)
     return [view.encode_form(kind, obj) for obj in converted]
 
 
@@ -267,27 +267,27 @@ def _make_review(webhook: Mapping[str, Any], objects: Sequence[Object], wanted: 
     return {"kind": "ConversionReview", "apiVersion": f"{_GROUP}/{version}", "request": request}, version
 
 
-def _schema(kind: Kind, version: str) -> Schema:
+def _find_schema(kind: Kind, version: str) -> Schema:
     assert isinstance(kind.strategy, CustomStrategy)
     return kind.strategy.schema(kind.by_version[version])
 
 
-def _prune(kind: Kind, version: str, obj: Object) -> None:
+def _prune_object(kind: Kind, version: str, obj: Object) -> None:
     """Drop the fields that a version does not have, if it has a schema."""
     if kind.custom:
-        _schema(kind, version).prune(obj, drop=True)
+        _find_schema(kind, version).prune(obj, drop=True)
 
 
 def _convert_copy(kind: Kind, version: Version, obj: Object) -> Object:
     """Return a copy in another version, for kinds without a webhook."""
     converted = kind.strategy.convert(kind, version, view.copy_object(obj))
-    _prune(kind, version.name, converted)
+    _prune_object(kind, version.name, converted)
     return converted
 
 
-def _convert_declared(kind: Kind, objects: Sequence[Object], wanted: str) -> list[Any]:
+def _run_conversions(kind: Kind, objects: Sequence[Object], version: str) -> list[Any]:
     try:
-        return [kind.strategy.convert(kind, kind.by_version[wanted], obj) for obj in each(objects)]
+        return [kind.strategy.convert(kind, kind.by_version[version], obj) for obj in each(objects)]
     except Internal as error:
         raise ConversionFailed(error.message) from None
 
@@ -296,7 +296,7 @@ class _InvalidReview(Exception):
     """The answer is invalid; the text says why."""
 
 
-def _type(kind: Kind, api_version: str) -> str:
+def _describe_type(kind: Kind, api_version: str) -> str:
     return f"{api_version}, Kind={kind.kind}"
 
 
@@ -306,7 +306,7 @@ def _make_sent(obj: Object) -> Object:
     return {**obj, "metadata": metadata}
 
 
-def _read_review(answer: bytes, uid: str, version: str, scheme: Scheme) -> list[Any]:
+def _read_review(answer: bytes, uid: str, version: str, scheme: GoScheme) -> list[Any]:
     """Return the converted objects of a review. Raises _InvalidReview."""
     try:
         review = reviews.decode_review(answer, _REVIEWS[version], f"{_GROUP}/{version}", scheme)
@@ -330,11 +330,11 @@ def _read_review(answer: bytes, uid: str, version: str, scheme: Scheme) -> list[
     return converted
 
 
-def _all_checked(kind: Kind, before: Sequence[Object], after: Sequence[Any], wanted: str) -> list[Object]:
-    return [_check_object(kind, *pair, wanted) for pair in zip(each(before), after, strict=True)]
+def _check_all(kind: Kind, before: Sequence[Object], after: Sequence[Any], version: str) -> list[Object]:
+    return [_check_object(kind, *pair, version) for pair in zip(each(before), after, strict=True)]
 
 
-def _check_object(kind: Kind, before: Object, after: Any, wanted: str) -> Object:
+def _check_object(kind: Kind, before: Object, after: Any, version: str) -> Object:
     """Return a converted object with the metadata of the sent one. Raises _InvalidReview if they do not match."""
     if after is None:
         raise ConversionFailed("unexpected end of JSON input")
@@ -343,7 +343,7 @@ def _check_object(kind: Kind, before: Object, after: Any, wanted: str) -> Object
         raise ConversionFailed(f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}")
     if not _text_field(after, "kind"):
         raise ConversionFailed(f"Object 'Kind' is missing in '{serializer.encode_json(after).decode()}'")
-    expected, got = kind.api_version(wanted), _text_field(after, "apiVersion")
+    expected, got = kind.api_version(version), _text_field(after, "apiVersion")
     if got != expected:
         raise _InvalidReview(f"invalid object at index 0: invalid groupVersion (expected {expected}, received {got})")
     if after["kind"] != before["kind"]:
@@ -388,10 +388,10 @@ def _restore_metadata(before: Object, after: Object) -> Object:
     return metadata
 
 
-def _check_map(field: str, given: dict[str, str]) -> None:
+def _check_map(field: str, values: dict[str, str]) -> None:
     check = objectmeta.check_labels if field == "labels" else objectmeta.check_annotations
     # a real server's error has this path for annotations
-    found = check(given, "metadata.labels" if field == "labels" else "metadata.annotation")
+    found = check(values, "metadata.labels" if field == "labels" else "metadata.annotation")
     if found:
         raise _InvalidReview(f"invalid metadata: {join_errors(found)}")
 
@@ -405,10 +405,10 @@ def _go_type(value: Any) -> str:
 
 def needs_webhook(kind: Kind, version: Version, entries: Sequence[Entry]) -> bool:
     """Return whether a webhook call is needed to show these entries in a version."""
-    return kind.webhook is not None and any(_unknown(kind, version, entry) for entry in entries)
+    return kind.webhook is not None and any(_must_convert(kind, version, entry) for entry in entries)
 
 
-def _unknown(kind: Kind, version: Version, entry: Entry) -> bool:
+def _must_convert(kind: Kind, version: Version, entry: Entry) -> bool:
     return view.known_body(kind, version, entry) is None and view.stored_version(kind, entry) != version.name
 
 
@@ -419,34 +419,34 @@ Known = dict[tuple[bytes, str], "bytes | ConversionFailed"]
 
 
 class Unconverted(Exception):
-    """Code that cannot wait needs an object in another version. Await `fetch` and call the code again."""
+    """Code that cannot wait needs an object in another version. Await `fetch_converted` and call the code again."""
 
-    def __init__(self, kind: Kind, obj: Object, wanted: str, known: Known) -> None:
-        super().__init__(f"{obj.get('apiVersion')} to {wanted}")
-        self._kind, self._obj, self._wanted, self._known = kind, obj, wanted, known
+    def __init__(self, kind: Kind, obj: Object, version: str, results: Known) -> None:
+        super().__init__(f"{obj.get('apiVersion')} to {version}")
+        self._kind, self._obj, self._wanted, self._known = kind, obj, version, results
 
-    async def fetch(self, converter: Converter) -> int:
+    async def fetch_converted(self, converter: Converter) -> int:
         """Ask the webhook, and keep the result or error for `find_converted`. Returns its size, 0 for an error."""
         answer: bytes | ConversionFailed
         try:
-            answer = serializer.encode_sorted(await converter.convert(self._kind, self._obj, self._wanted))
+            answer = serializer.encode_sorted(await converter.convert_object(self._kind, self._obj, self._wanted))
         except ConversionFailed as failed:
             answer = failed
         self._known[serializer.encode_sorted(self._obj), self._wanted] = answer
         return len(answer) if isinstance(answer, bytes) else 0
 
 
-def find_converted(kind: Kind, known: Known, obj: Object, api_version: str) -> Object:
-    """Return an object in another apiVersion. known: the fetched results.
+def find_converted(kind: Kind, results: Known, obj: Object, api_version: str) -> Object:
+    """Return an object in another apiVersion. results: the fetched results.
 
     Raises Unconverted if it has not been fetched, and SchemaMisfit if the webhook failed.
     """
     if obj.keys() <= {"apiVersion", "kind"}:
         return {**obj, "apiVersion": api_version}  # without fields, all versions are equal
     wanted = api_version.rpartition("/")[2]
-    found = known.get((serializer.encode_sorted(obj), wanted))
+    found = results.get((serializer.encode_sorted(obj), wanted))
     if found is None:
-        raise Unconverted(kind, obj, wanted, known)
+        raise Unconverted(kind, obj, wanted, results)
     if isinstance(found, ConversionFailed):
         raise SchemaMisfit(found.message)
     converted: Object = serializer.decode_json(found)

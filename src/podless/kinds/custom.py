@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from podless import schema as schemas
 from podless.codec import serializer
 from podless.kinds import scaling
-from podless.kinds.compiled import Compiled
+from podless.kinds.compiled import CompiledDefinition
 from podless.kinds.declared import CONVERSION, ConversionFault
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import NOT_STATUS, ONLY_SPEC, Checking, Faults, Reads, Strategy
+from podless.kinds.strategy import NOT_STATUS, ONLY_SPEC, Faults, ReadPolicy, Strategy, ValidationCost
 from podless.meta import objectmeta
 from podless.meta.errors import Internal
 from podless.runtime.jsonobject import Object
@@ -20,7 +20,7 @@ from podless.runtime.release import has
 
 if TYPE_CHECKING:
     from podless.cel.rules import NodeRules as Expressions
-    from podless.kinds.declared.carryout import Conversions
+    from podless.kinds.declared.carryout import DeclaredConversions
     from podless.schema import Schema
 
 
@@ -32,13 +32,13 @@ class CustomStrategy(Strategy[Kind]):
 
     allow_unconditional_update = False
     has_generation = True
-    reads = Reads(by_namespace=False)
-    checking = Checking(repeats=False)
+    reads = ReadPolicy(by_namespace=False)
+    checking = ValidationCost(repeats=False)
     ordered = False
 
     def __init__(self, preserve: bool = False) -> None:
         self._preserve = preserve
-        self._compiled = Compiled()
+        self._compiled = CompiledDefinition()
 
     @property
     def status_resets(self) -> tuple[tuple[str, ...], ...]:
@@ -55,7 +55,7 @@ class CustomStrategy(Strategy[Kind]):
         compiled = self._compiled
         if not is_off_loop():
             compiled.count_schema(version)
-        return schemas.Schema.compile(version.schema, self._preserve, compiled.count)
+        return schemas.Schema.compile(version.schema, self._preserve, compiled.count_bytes)
 
     def expressions(self, version: Version, with_floats: bool = False) -> Expressions:
         """Return the compiled rules (x-kubernetes-validations) of a version. with_floats: for objects with floats."""
@@ -106,7 +106,7 @@ class CustomStrategy(Strategy[Kind]):
         if (declared := self.conversions(kind)) is not None:
             declared.complete()
 
-    def conversions(self, kind: Kind) -> Conversions | None:
+    def conversions(self, kind: Kind) -> DeclaredConversions | None:
         """Return the conversions that the definition declares, None if it declares none.
 
         Raises Internal if they are invalid, which only definitions stored by older releases of podless can be.
@@ -119,7 +119,7 @@ class CustomStrategy(Strategy[Kind]):
             raise Internal(f"declared conversion for Kind={kind.kind} failed: {wrong}")
         return made
 
-    def _read_conversions(self, kind: Kind, text: str) -> tuple[Conversions, str]:
+    def _read_conversions(self, kind: Kind, text: str) -> tuple[DeclaredConversions, str]:
         from podless.kinds.declared.reading import read_conversions
 
         schemas = {version.name: self.schema(version) for version in kind.by_version.values()}
@@ -178,7 +178,7 @@ class CustomStrategy(Strategy[Kind]):
         if stored is not None:
             self.schema(stored).normalize(obj)
         if stored is not version:
-            obj = self._convert(kind, obj, version.name)
+            obj = self._convert_object(kind, obj, version.name)
             self.schema(version).prune(obj, drop=True)
         return obj
 
@@ -187,7 +187,7 @@ class CustomStrategy(Strategy[Kind]):
         wanted = kind.api_version(kind.storage_version)
         storage = kind.by_version[kind.storage_version]
         if obj["apiVersion"] != wanted:
-            obj = self._convert(kind, obj, kind.storage_version)
+            obj = self._convert_object(kind, obj, kind.storage_version)
             self.schema(storage).prune(obj, drop=True)
         return obj
 
@@ -195,21 +195,21 @@ class CustomStrategy(Strategy[Kind]):
         """Convert an object as its definition declares. Without a declaration, only the apiVersion changes."""
         if self.conversions(kind) is None:
             return super().convert(kind, version, obj)
-        return self._convert(kind, obj, version.name)
+        return self._convert_object(kind, obj, version.name)
 
-    def _convert(self, kind: Kind, obj: Object, wanted: str) -> Object:
+    def _convert_object(self, kind: Kind, obj: Object, version: str) -> Object:
         """Return an object in another version, not pruned. Raises Internal if that needs a webhook or a hook."""
         declared = self.conversions(kind)
-        api_version = kind.api_version(wanted)
+        api_version = kind.api_version(version)
         if declared is not None:
             try:
-                return declared.convert(obj, api_version)
+                return declared.convert_object(obj, api_version)
             except ConversionFault as fault:
                 said = f"declared conversion for {obj['apiVersion']}, Kind={kind.kind} failed: {fault}"
                 raise Internal(said) from None
         if kind.webhook is not None and obj["apiVersion"] != api_version:
             # a caller that can wait has asked the webhook before
-            raise Internal(f"conversion webhook for {obj['apiVersion']}, Kind={kind.kind} was not asked for {wanted}")
+            raise Internal(f"conversion webhook for {obj['apiVersion']}, Kind={kind.kind} was not asked for {version}")
         obj["apiVersion"] = api_version
         return obj
 
@@ -258,7 +258,7 @@ class CustomStrategy(Strategy[Kind]):
         return self.schema(version).validate(obj, old, scaling.validate_scale(obj, version.scale))
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return self.schema(version).status(obj, old, scaling.validate_scale(obj, version.scale, wanted=False))
+        return self.schema(version).status(obj, old, scaling.validate_scale(obj, version.scale, required=False))
 
     def drop_unknown_fields(self, version: Version, obj: Object) -> None:
         compiled = self.schema(version)
@@ -274,7 +274,7 @@ class CustomStrategy(Strategy[Kind]):
         version: Version,
         obj: Object,
         old: Object | None,
-        found: Faults,
+        faults: Faults,
         warnings: list[str] | None = None,
         *,
         floats: bool = False,
@@ -283,8 +283,8 @@ class CustomStrategy(Strategy[Kind]):
         """Evaluate CEL rules on the parts of the object that have the right types."""
         if not self.schema(version).has_rules:
             return ()
-        if found and any(error.reason in schemas.BLOCKING for error in each(found)):
-            return () if schemas.UNCHECKED in found else (schemas.UNCHECKED,)
+        if faults and any(error.reason in schemas.BLOCKING for error in each(faults)):
+            return () if schemas.UNCHECKED in faults else (schemas.UNCHECKED,)
         return self.expressions(version, floats).validate(
             obj, old, warnings=warnings, ratchet=None if ratchet else False
         )
@@ -295,7 +295,7 @@ class CustomStrategy(Strategy[Kind]):
         for name, value in each(obj).items():
             if name not in apart and (name not in old or old[name] != value):
                 return True  # values that differ in Python also differ in JSON
-        return _without(obj, apart) != _without(old, apart)
+        return _encode_without(obj, apart) != _encode_without(old, apart)
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {path.lstrip("."): _selector_text(_get_value(obj, path)) for path in version.selectable}
@@ -314,8 +314,8 @@ def _keep_status(obj: Object, old: Object) -> None:
         obj.pop("status", None)
 
 
-def _without(obj: Object, apart: tuple[str, ...]) -> bytes:
-    return serializer.encode_sorted({key: value for key, value in each(obj).items() if key not in apart})
+def _encode_without(obj: Object, excluded: tuple[str, ...]) -> bytes:
+    return serializer.encode_sorted({key: value for key, value in each(obj).items() if key not in excluded})
 
 
 def _get_value(obj: Object, path: str) -> Any:

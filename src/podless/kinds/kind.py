@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from podless.kinds.scheme import NO_SCHEME, Scheme
+from podless.kinds.scheme import NO_SCHEME, GoScheme
 from podless.kinds.strategy import Strategy
 from podless.kinds.version import Column as Column
 from podless.kinds.version import Scale as Scale
@@ -21,7 +21,7 @@ from podless.runtime.memo import draft_values, made_once, make_once
 from podless.structs import defaults, structs
 
 if TYPE_CHECKING:
-    from podless.store.keys import Keys
+    from podless.store.keys import ResourceKeys
     from podless.structs.structs import Struct
 
 T = TypeVar("T")
@@ -65,7 +65,7 @@ class Kind:
     kind; `struct_of` returns those of a version. preserve: keep unknown fields everywhere (spec.preserveUnknownFields).
     home: the kind that stores the objects, if this one only shows them in another group; storage_version is "" then.
     hashed: discovery shows a storage hash. shown_deleted: a delete answers the object instead of a Status.
-    status_tables: the status subresource has Tables. others: kinds that show the objects of this one. scheme: of a
+    status_tables: the status subresource has Tables. read_others: kinds that show the objects of this one. scheme: of a
     built-in kind. views: all kinds that show the objects, home first.
     """
 
@@ -97,39 +97,39 @@ class Kind:
     shown_deleted: bool = False
     status_tables: bool = True
     home: Kind | None = None
-    others: Callable[[], tuple[Kind, ...]] = tuple
+    read_others: Callable[[], tuple[Kind, ...]] = tuple
     unserved: tuple[Version, ...] = ()
-    scheme: Scheme = NO_SCHEME
+    scheme: GoScheme = NO_SCHEME
     by_version: Mapping[str, Version] = field(init=False, repr=False)
     is_loaded = True  # rules and fields are imported (kinds/late.py)
-    _made: dict[Any, Any] = field(init=False, repr=False, default_factory=dict)
+    _derived: dict[Any, Any] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         every = {version.name: version for version in (*self.versions, *self.unserved)}
         object.__setattr__(self, "by_version", MappingProxyType(every))
-        self.strategy.attach_table(self._made)
+        self.strategy.attach_table(self._derived)
 
     def derive(self, key: Any, make: Callable[[], T]) -> T:
         """Return the result of `make`, computed once for each key and kept as long as the kind."""
         try:
-            found: T = self._made[key]
+            result: T = self._derived[key]
         except KeyError:
-            return make_once(self._made, key, make)
-        return found
+            return make_once(self._derived, key, make)
+        return result
 
     @property
     def is_complete(self) -> bool:
         """Whether work off the loop finds everything of this kind that it can need."""
-        return "complete" in self._made
+        return "complete" in self._derived
 
-    def complete(self, *more: Callable[[], object]) -> Callable[[], None]:
+    def complete(self, *steps: Callable[[], object]) -> Callable[[], None]:
         """Compute everything that work off the loop can need. Call the returned function on the loop to publish it.
 
-        more: compute values that other layers derive from the kind. Call it off the loop: it can take as long as
+        steps: compute values that other layers derive from the kind. Call it off the loop: it can take as long as
         compiling. The strategy must be pinned from before the call until the end of the work.
         """
         with draft_values() as draft:
-            for name in ("views", "custom", "reads_as_stored", "resource", "named", "keys", "prefix", "key"):
+            for name in ("views", "custom", "reads_as_stored", "resource", "stored_group", "keys", "prefix", "key"):
                 getattr(self, name)
             for version in self.by_version.values():
                 struct = self.struct_of(version)
@@ -138,10 +138,10 @@ class Kind:
                     defaults.complete_defaults(struct)
                 self.list_raw_fields(version)
             self.strategy.compile_rules(self)
-            for make in more:
+            for make in steps:
                 make()
-            weight = self.strategy.weigh(draft.values())
-        complete = self._made
+            weight = self.strategy.weigh(draft.list_values())
+        complete = self._derived
 
         def publish() -> None:
             draft.publish_values()
@@ -154,7 +154,7 @@ class Kind:
     def views(self) -> tuple[Kind, ...]:
         """Return all kinds that show the same objects."""
         home = self.home or self
-        return (home, *home.others())
+        return (home, *home.read_others())
 
     @made_once
     def custom(self) -> bool:
@@ -170,7 +170,7 @@ class Kind:
         struct = self.struct_of(version)
         return self.derive(("raws", version.name), lambda: structs.raw_fields(struct) if struct is not None else ())
 
-    def structure(self, version: Version) -> dict[str, Any] | None:
+    def structural_schema(self, version: Version) -> dict[str, Any] | None:
         """Return a custom kind's schema in one version if it is structural, for merging and publishing.
 
         Only kinds that keep unknown fields can have another schema.
@@ -193,23 +193,25 @@ class Kind:
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
     @made_once
-    def named(self) -> str:
+    def stored_group(self) -> str:
         """Return the group for error texts: that of the kind that stores the objects."""
         return self.group if self.home is None else self.home.group
 
-    def explain_mismatch(self, given: str, api_version: str) -> str:
-        """Return why a `given` of an apiVersion is not an object of this built-in kind; "" if it is."""
+    def explain_mismatch(self, kind_name: str, api_version: str) -> str:
+        """Return why a `kind_name` of an apiVersion is not an object of this built-in kind; "" if it is."""
         shown = {(view.group, view.api_version(name)) for view in self.views for name in view.by_version}
-        if given == self.kind and self.scheme.converts(given, api_version, shown):
+        if kind_name == self.kind and self.scheme.can_convert(kind_name, api_version, shown):
             return ""
-        return self.scheme.explain_unfit(given, api_version, f"{(self.named or 'core').partition('.')[0]}.{self.kind}")
+        return self.scheme.explain_unfit(
+            kind_name, api_version, f"{(self.stored_group or 'core').partition('.')[0]}.{self.kind}"
+        )
 
     @made_once
-    def keys(self) -> Keys:
+    def keys(self) -> ResourceKeys:
         """Return the keys of the kind's objects in the store."""
-        from podless.store.keys import Keys  # imported late: offline commands have no store
+        from podless.store.keys import ResourceKeys  # imported late: offline commands have no store
 
-        return Keys.of(self.named, self.plural, namespaced=self.namespaced)
+        return ResourceKeys.of(self.stored_group, self.plural, namespaced=self.namespaced)
 
     @made_once
     def prefix(self) -> str:
@@ -244,9 +246,9 @@ class Kind:
         return self.keys.key
 
 
-def is_same_kind(one: Kind, other: Kind) -> bool:
+def is_same_kind(kind: Kind, other: Kind) -> bool:
     """Return whether two kinds serve objects in the same way: they come from equal definitions."""
-    return all(getattr(one, name) == getattr(other, name) for name in _SERVED)
+    return all(getattr(kind, name) == getattr(other, name) for name in _SERVED)
 
 
 _SERVED = ("uid", "generation", "created", "kind", "singular", "list_kind", "short_names", "categories", "terminating")

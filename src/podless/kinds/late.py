@@ -27,28 +27,30 @@ def of_release(kind: Kind, release: Release) -> Kind:
     late = {"strategy": NOT_YET, "struct": None} if isinstance(kind, LateKind) else {}
     given = late | {each.name: getattr(kind, each.name) for each in fields(kind) if each.init and each.name not in late}
     given["more_subresources"] = tuple(
-        _subresource(one, release) for one in kind.more_subresources if release.covers(one.releases)
+        _adapt_subresource(one, release) for one in kind.more_subresources if release.is_in_span(one.releases)
     )
-    given["versions"] = tuple(_version(one, release) for one in kind.versions)
-    made: _Same
+    given["versions"] = tuple(_adapt_version(one, release) for one in kind.versions)
+    result: _ReleaseKind
     if isinstance(kind, LateKind):
-        made = _SameLate(**given | {"fields": partial(_fields_in, kind.fields, release)})
+        result = _ReleaseLateKind(**given | {"fields": partial(_fields_in, kind.fields, release)})
     else:
-        made = _Same(**given | {"struct": in_release(kind.struct, release) if kind.struct is not None else None})
-    object.__setattr__(made, "origin", kind)
-    return made
+        result = _ReleaseKind(
+            **given | {"struct": in_release(kind.struct, release) if kind.struct is not None else None}
+        )
+    object.__setattr__(result, "origin", kind)
+    return result
 
 
-def _subresource(known: Subresource, release: Release) -> Subresource:
+def _adapt_subresource(subresource: Subresource, release: Release) -> Subresource:
     """Return a subresource with the kinds of its bodies and options as a release has them."""
-    kind, options = (one and of_release(one, release) for one in (known.kind, known.options))
-    return replace(known, kind=kind, options=options)
+    kind, options = (one and of_release(one, release) for one in (subresource.kind, subresource.options))
+    return replace(subresource, kind=kind, options=options)
 
 
-def _version(version: Version, release: Release) -> Version:
-    if version.status_ahead and release.reaches(version.status_ahead):
+def _adapt_version(version: Version, release: Release) -> Version:
+    if version.status_ahead and release.has_reached(version.status_ahead):
         version = replace(version, status=True)
-    if not version.deprecated or release.covers(version.deprecated_in):
+    if not version.deprecated or release.is_in_span(version.deprecated_in):
         return version
     return replace(version, deprecated=False, deprecation_warning="")
 
@@ -57,7 +59,7 @@ def _fields_in(fields: Callable[[], Mapping[str, Struct]], release: Release) -> 
     return {version: in_release(struct, release) for version, struct in fields().items()}
 
 
-def _nothing() -> Any:
+def _raise_undeclared() -> Any:
     """Raise LookupError, because a late kind was declared without rules or fields."""
     raise LookupError("a late kind without rules or fields")
 
@@ -66,8 +68,8 @@ def _nothing() -> Any:
 class LateKind(Kind):
     """A built-in kind whose strategy and structs are loaded at first use, by the functions `rules` and `fields`."""
 
-    rules: Callable[[], Strategy[Kind]] = _nothing
-    fields: Callable[[], Mapping[str, Struct]] = _nothing
+    rules: Callable[[], Strategy[Kind]] = _raise_undeclared
+    fields: Callable[[], Mapping[str, Struct]] = _raise_undeclared
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -116,18 +118,18 @@ class LateKind(Kind):
         return self.structs[version.name]
 
 
-class _Same(Kind):
+class _ReleaseKind(Kind):
     """The kind of a release. It equals the original kind, so tables keyed by that find it."""
 
     origin: Kind | None = None
 
     def __eq__(self, other: object) -> bool:
-        mine = self.origin or self
-        return (other.origin or other if isinstance(other, _Same) else other) is mine
+        original = self.origin or self
+        return (other.origin or other if isinstance(other, _ReleaseKind) else other) is original
 
     def __hash__(self) -> int:
         return object.__hash__(self.origin or self)
 
 
-class _SameLate(_Same, LateKind):
+class _ReleaseLateKind(_ReleaseKind, LateKind):
     """The late kind of a release."""

@@ -9,7 +9,7 @@ from podless.kinds.kind import Kind, Version
 from podless.structs.structs import Struct
 
 
-class Announced(NamedTuple):
+class AnnouncedVersion(NamedTuple):
     """A group-version that a user's APIService announces.
 
     priority, version_priority: groupPriorityMinimum and versionPriority. remote: another server serves it.
@@ -38,7 +38,7 @@ class Registry:
         self._versions: dict[tuple[str, str], dict[str, Kind]] = {}
         self._listeners: dict[Callable[[], None], None] = {}
         self._followers: dict[Callable[[str, str], None], None] = {}
-        self.announced: Mapping[tuple[str, str], Announced] = {}
+        self.announced: Mapping[tuple[str, str], AnnouncedVersion] = {}
         self.remote: frozenset[tuple[str, str]] = frozenset()
         self._announced: dict[str, list[str]] = {}
 
@@ -65,7 +65,7 @@ class Registry:
         for listener in list(self._listeners):
             listener()
 
-    def set_announced(self, announced: Mapping[tuple[str, str], Announced]) -> None:
+    def set_announced(self, announced: Mapping[tuple[str, str], AnnouncedVersion]) -> None:
         """Set the group-versions that APIServices announce."""
         if announced != self.announced:
             self.announced = announced
@@ -124,8 +124,8 @@ class Registry:
 
     def find_struct(self, group: str, version: str, plural: str, kind: str) -> Struct | None:
         """Return the struct of the built-in kind of a path if it has this name; None if it is not loaded yet."""
-        found = self.find_route(group, version, plural)
-        return found[0].struct_of(found[1]) if found and found[0].kind == kind and found[0].is_loaded else None
+        route = self.find_route(group, version, plural)
+        return route[0].struct_of(route[1]) if route and route[0].kind == kind and route[0].is_loaded else None
 
     def get(self, group: str, plural: str) -> Kind | None:
         """Return a served kind."""

@@ -9,7 +9,7 @@ import re
 
 from podless.codec import serializer
 from podless.kinds import typemeta
-from podless.kinds.scheme import Scheme
+from podless.kinds.scheme import GoScheme
 from podless.runtime.jsonobject import Object
 from podless.structs import repeats, structs
 from podless.structs.structs import Struct
@@ -22,7 +22,7 @@ class Undecodable(Exception):
     """The answer is not the expected review; the text says why."""
 
 
-def decode_review(raw: bytes, struct: Struct, api_version: str, scheme: Scheme) -> Object:
+def decode_review(raw: bytes, struct: Struct, api_version: str, scheme: GoScheme) -> Object:
     """Decode the review in a JSON or YAML answer, which may lack apiVersion and kind.
 
     struct: its fields. api_version: of the request. scheme: types that the webhook client knows. Raises Undecodable.
@@ -37,14 +37,14 @@ def decode_review(raw: bytes, struct: Struct, api_version: str, scheme: Scheme) 
             raise Undecodable(f"an answer that is no JSON object is read up to {_YAML_MOST} bytes")
         else:
             value = serializer.decode_yaml(raw)
-        given = typemeta.read_type_meta(value)
+        type_meta = typemeta.read_type_meta(value)
     except serializer.YAMLError as error:
         raise Undecodable(error.message) from None
     except serializer.JSONError as error:
         raise Undecodable(str(typemeta.unreadable_error(error))) from None
     except ValueError as error:
         raise Undecodable(str(error)) from None
-    kind, version = given.kind or struct.name, given.api_version or api_version
+    kind, version = type_meta.kind or struct.name, type_meta.api_version or api_version
     if (kind, version) != (struct.name, api_version):
         raise Undecodable(scheme.explain_unfit(kind, version, struct.go))
     try:

@@ -24,15 +24,15 @@ _GO_TYPES = {
 }
 
 
-def validate_scale(obj: dict[str, Any], scale: Scale | None, *, wanted: bool = True) -> list[FieldError]:
+def validate_scale(obj: dict[str, Any], scale: Scale | None, *, required: bool = True) -> list[FieldError]:
     """Require replicas from 0 to 2147483647 and a string as selector; missing fields are valid.
 
-    wanted: also check spec replicas, which a status write does not change.
+    required: also check spec replicas, which a status write does not change.
     """
     if scale is None:
         return []
-    errors = _replicas(obj, scale.spec_replicas_path) if wanted else []
-    errors += _replicas(obj, scale.status_replicas_path)
+    errors = _validate_replicas(obj, scale.spec_replicas_path) if required else []
+    errors += _validate_replicas(obj, scale.status_replicas_path)
     path = scale.label_selector_path
     if path:
         value, fault = get_path(obj, path)
@@ -43,7 +43,7 @@ def validate_scale(obj: dict[str, Any], scale: Scale | None, *, wanted: bool = T
     return errors
 
 
-def _replicas(obj: dict[str, Any], path: str) -> list[FieldError]:
+def _validate_replicas(obj: dict[str, Any], path: str) -> list[FieldError]:
     value, fault = get_path(obj, path)
     if not fault and value is not NOTHING and type(value) is not int:
         fault = f"{gotext.format_plain(value)} is of the type {_go_type(value)}, expected int64"

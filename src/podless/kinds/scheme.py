@@ -10,7 +10,7 @@ from podless.runtime.release import CURRENT
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Scheme:
+class GoScheme:
     """The Go types that a decoder knows.
 
     source: the Go source line that constructs the scheme, for errors. kinds: by apiVersion. moved: by group, kinds that
@@ -21,26 +21,26 @@ class Scheme:
     kinds: dict[str, Collection[str]] = field(default_factory=dict)
     moved: dict[str, dict[str, str]] = field(default_factory=dict)
 
-    def explain_unfit(self, given: str, api_version: str, wanted: str) -> str:
-        """Return why an object that claims to be a `given` is not the Go type `wanted`."""
-        if given in self.kinds.get(api_version, ()):
-            return f"converting ({api_version.rpartition('/')[2]}.{given}) to ({wanted}): unknown conversion"
-        return explain_unregistered(given, api_version, self.source)
+    def explain_unfit(self, kind: str, api_version: str, type_name: str) -> str:
+        """Return why an object that claims to be a `kind` is not the Go type `type_name`."""
+        if kind in self.kinds.get(api_version, ()):
+            return f"converting ({api_version.rpartition('/')[2]}.{kind}) to ({type_name}): unknown conversion"
+        return explain_unregistered(kind, api_version, self.source)
 
-    def converts(self, given: str, api_version: str, shown: Collection[tuple[str, str]]) -> bool:
-        """Return whether a `given` of a version converts to a kind of this name in these groups and apiVersions."""
+    def can_convert(self, kind: str, api_version: str, targets: Collection[tuple[str, str]]) -> bool:
+        """Return whether a `kind` of a version converts to a kind of this name in these groups and apiVersions."""
         group = api_version.rpartition("/")[0]
-        group = self.moved.get(group, {}).get(given, group)
-        if (group, api_version) in shown:
+        group = self.moved.get(group, {}).get(kind, group)
+        if (group, api_version) in targets:
             return True
-        return given in self.kinds.get(api_version, ()) and group in {one for one, _ in shown}
+        return kind in self.kinds.get(api_version, ()) and group in {one for one, _ in targets}
 
 
-def explain_unregistered(given: str, api_version: str, source: str) -> str:
+def explain_unregistered(kind: str, api_version: str, source: str) -> str:
     """Return that a scheme, constructed at the Go line `source`, does not know a kind."""
     source = gotext.quote(CURRENT.get().sources(source))
     where = f"is registered for version {gotext.quote(api_version)} in scheme {source}"
-    return f"no kind {gotext.quote(given)} {where}"
+    return f"no kind {gotext.quote(kind)} {where}"
 
 
-NO_SCHEME = Scheme()
+NO_SCHEME = GoScheme()

@@ -52,7 +52,7 @@ class State:
 
     def find_namespace(self, name: str) -> Entry | None:
         """Return a namespace without waiting; None if it does not exist or namespaces are not loaded yet."""
-        kind = self._namespaces()
+        kind = self._namespace_kind()
         if kind is None:
             return None
         collection = self.cache.collection(kind.keys)
@@ -60,10 +60,10 @@ class State:
 
     async def load_namespace(self, name: str) -> Entry | None:
         """Return a namespace, None if it does not exist. Raises LookupError if namespaces are not served."""
-        kind = self._namespaces()
+        kind = self._namespace_kind()
         if kind is None:
             raise LookupError("namespaces")
         return (await self.load_collection(kind)).get(kind.key("", name))
 
-    def _namespaces(self) -> Kind | None:
+    def _namespace_kind(self) -> Kind | None:
         return self.registry.get("", "namespaces")

@@ -36,7 +36,7 @@ class KindNames(Protocol):
 K = TypeVar("K", bound=KindNames, contravariant=True)
 
 
-class Deletion(NamedTuple):
+class DeletionPolicy(NamedTuple):
     """How objects of a kind are deleted.
 
     graceful: deletes have grace periods and propagation policies; other kinds are deleted in their own stages.
@@ -67,7 +67,7 @@ class MetadataPolicy(NamedTuple):
     drops_namespace: bool = True
 
 
-class Reads(NamedTuple):
+class ReadPolicy(NamedTuple):
     """How objects of a kind are read.
 
     cached: a real server keeps them in a watch cache, which answers lists at revision 0 whole. revisioned: a list has a
@@ -79,7 +79,7 @@ class Reads(NamedTuple):
     by_namespace: bool = True
 
 
-class Checking(NamedTuple):
+class ValidationCost(NamedTuple):
     """The cost of validating a kind.
 
     preload: the rules take long to import; `Strategy.load_rules` imports them in advance. repeats: every error of a
@@ -113,9 +113,9 @@ class Strategy(Generic[K]):
     rearranged = False
     marks = False
     metadata = MetadataPolicy(on_update=(0, 1), qualified_finalizers=False)
-    deletion = Deletion()
-    reads = Reads()
-    checking = Checking()
+    deletion = DeletionPolicy()
+    reads = ReadPolicy()
+    checking = ValidationCost()
 
     @property
     def status_resets(self) -> tuple[tuple[str, ...], ...]:
@@ -241,7 +241,7 @@ class Strategy(Generic[K]):
         version: Version,
         obj: Object,
         old: Object | None,
-        found: Faults,
+        faults: Faults,
         warnings: list[str] | None = None,
         *,
         floats: bool = False,
@@ -249,7 +249,7 @@ class Strategy(Generic[K]):
     ) -> Faults:
         """Return the errors of rules that run after everything else.
 
-        found: all errors so far. floats: the body has integers as floats. ratchet: errors in unchanged parts become
+        faults: all errors so far. floats: the body has integers as floats. ratchet: errors in unchanged parts become
         warnings.
         """
         return ()
@@ -298,8 +298,8 @@ class Strategy(Generic[K]):
         """Return the strategy for writes of the object through a subresource."""
         return self
 
-    def grace_period(self, obj: Object, asked: int | None) -> int | None:
-        """Return the seconds until a deleted object is removed, None without a grace period. asked: by the client."""
+    def grace_period(self, obj: Object, requested: int | None) -> int | None:
+        """Return the seconds until a deleted object is removed, None for none. requested: by the client."""
         return None
 
     def prepare_delete(self, obj: Object) -> None:

@@ -42,6 +42,6 @@ def read_type_meta(value: Any) -> TypeMeta:
     return TypeMeta(api_version, kind)
 
 
-def unreadable_error(why: object) -> ValueError:
+def unreadable_error(reason: object) -> ValueError:
     """Return the error for a body that is not a JSON object."""
-    return ValueError(f"couldn't get version/kind; json parse error: {why}")
+    return ValueError(f"couldn't get version/kind; json parse error: {reason}")

@@ -21,7 +21,7 @@ from podless.runtime.release import has
 if TYPE_CHECKING:
     from podless.structs import gosyntax
 else:
-    gosyntax = lazy.Late("podless.structs.gosyntax")
+    gosyntax = lazy.LateModule("podless.structs.gosyntax")
 
 _AS_IT_IS = nullcontext()
 
@@ -33,15 +33,15 @@ def validate_type(kind: Kind, version: Version, obj: Object, old: Object | None 
     """
     if not kind.custom:
         return []
-    found, wanted = [], kind.api_version(version.name)
+    errors, wanted = [], kind.api_version(version.name)
     if obj.get("kind") != kind.kind:
-        found.append(invalid("kind", obj.get("kind"), f"must be {kind.kind}"))
+        errors.append(invalid("kind", obj.get("kind"), f"must be {kind.kind}"))
     if obj.get("apiVersion") != wanted:
-        found.append(invalid("apiVersion", obj.get("apiVersion"), f"must be {wanted}"))
-    if found:
-        found += kind.strategy.validate_other(version, obj, old)
-        found += kind.strategy.validate_rules(version, obj, old, found)
-    return found
+        errors.append(invalid("apiVersion", obj.get("apiVersion"), f"must be {wanted}"))
+    if errors:
+        errors += kind.strategy.validate_other(version, obj, old)
+        errors += kind.strategy.validate_rules(version, obj, old, errors)
+    return errors
 
 
 def validate_new(
@@ -62,7 +62,7 @@ def validate_new(
     except Enough:
         found = look.errors[:MOST]
     found = found or named
-    return found if not found or has("ValuesAsJSON") else [*_typed(kind, version, found)]
+    return found if not found or has("ValuesAsJSON") else [*_add_types(kind, version, found)]
 
 
 def validate_change(
@@ -96,10 +96,10 @@ def validate_change(
             found += strategy.validate_rules(version, obj, old, found, warnings, floats=bool(floats), ratchet=ratchet)
     except Enough:
         found = look.errors[:MOST]
-    return found if not found or has("ValuesAsJSON") else [*_typed(kind, version, found)]
+    return found if not found or has("ValuesAsJSON") else [*_add_types(kind, version, found)]
 
 
-def _typed(kind: Kind, version: Version, errors: Iterable[FieldError]) -> Iterator[FieldError]:
+def _add_types(kind: Kind, version: Version, errors: Iterable[FieldError]) -> Iterator[FieldError]:
     """Add Go types to errors that show values in Go's syntax, by the paths of the errors."""
     struct = kind.struct_of(version)
     for error in errors:
@@ -128,15 +128,15 @@ def _changed_metadata(
         # as a real server: once as mutable, twice as immutable metadata
         return 3 * objectmeta.check_managed_fields(metadata.get("managedFields") or [], "metadata.managedFields")
     placed = kind.namespaced if namespaced is None else namespaced
-    found = objectmeta.validate_metadata(metadata, namespaced=placed, name_check=_any_name)
+    errors = objectmeta.validate_metadata(metadata, namespaced=placed, name_check=_any_name)
     # a real server checks this once for all kinds, and for many kinds again with the kind's rules for names
     rechecks = {"status": strategy.metadata.on_status, "finalize": (0, 1)}
     again, changes = rechecks.get(subresource, strategy.metadata.on_update)
     if again:
-        found += again * objectmeta.validate_metadata(metadata, namespaced=placed, name_check=strategy.name_errors)
-    found += (1 + changes) * objectmeta.validate_update(metadata, before)
-    found += (again + changes) * _check_finalizers(kind, metadata)
-    return found
+        errors += again * objectmeta.validate_metadata(metadata, namespaced=placed, name_check=strategy.name_errors)
+    errors += (1 + changes) * objectmeta.validate_update(metadata, before)
+    errors += (again + changes) * _check_finalizers(kind, metadata)
+    return errors
 
 
 def _check_finalizers(kind: Kind, metadata: Object) -> list[FieldError]:

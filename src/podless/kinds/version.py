@@ -38,7 +38,7 @@ class Scale:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class GivenSchema:
     """Reads the schema of a version from its stored definition. size: approximate bytes of the schema."""
 
     stored: bytes
@@ -47,10 +47,10 @@ class Given:
 
     def __call__(self) -> dict[str, Any] | None:
         """Return the openAPIV3Schema, None if there is none."""
-        return _schemas(self.stored)[self.name]
+        return _read_schemas(self.stored)[self.name]
 
 
-def _schemas(stored: bytes) -> dict[str, dict[str, Any] | None]:
+def _read_schemas(stored: bytes) -> dict[str, dict[str, Any] | None]:
     """Return the schemas of a stored definition by version."""
     versions = serializer.decode_json(stored)["spec"]["versions"]
     return {version["name"]: (version.get("schema") or {}).get("openAPIV3Schema") for version in versions}
@@ -88,13 +88,13 @@ class Version:
 def read_schemas(versions: Iterable[Version]) -> list[Version]:
     """Return the versions with their schemas, read at once if they come from one definition."""
     known: dict[int, dict[str, dict[str, Any] | None]] = {}
-    found: list[Version] = []
+    schemas: list[Version] = []
     for version in versions:
         schema = version.source
-        if isinstance(schema, Given):
+        if isinstance(schema, GivenSchema):
             stored = schema.stored
             if id(stored) not in known:
-                known[id(stored)] = _schemas(stored)
+                known[id(stored)] = _read_schemas(stored)
             schema = known[id(stored)][schema.name]
-        found.append(replace(version, source=schema))
-    return found
+        schemas.append(replace(version, source=schema))
+    return schemas

@@ -16,7 +16,7 @@ from podless.runtime.gcpause import pause_gc
 from podless.runtime.jsonobject import Object
 from podless.runtime.memo import is_off_loop
 from podless.runtime.meter import charge
-from podless.store.keys import Stored
+from podless.store.keys import StoredValue
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
 
@@ -32,16 +32,16 @@ _AWAKE = nullcontext()
 _REVISION, _BODY = attrgetter("revision"), attrgetter("body")
 
 
-def encode_object(kind: Kind, obj: Object) -> Stored:
+def encode_object(kind: Kind, obj: Object) -> StoredValue:
     """Return the stored form of an object."""
     metadata = {**obj["metadata"], "resourceVersion": _MARK}
     metadata.pop("selfLink", None)  # only the answer of a dry run shows it
     if kind.strategy.ordered:
-        body = serializer.encode_json(arrange_object(kind, {**obj, "metadata": _ordered(metadata)}))
+        body = serializer.encode_json(arrange_object(kind, {**obj, "metadata": _order_metadata(metadata)}))
     else:
         body = serializer.encode_sorted({**obj, "metadata": metadata})
     offset = body.index(_MARK_BYTES)
-    return Stored(body[:offset] + body[offset + len(_MARK_BYTES) :], offset)
+    return StoredValue(body[:offset] + body[offset + len(_MARK_BYTES) :], offset)
 
 
 def arrange_object(kind: Kind, obj: Object) -> Object:
@@ -56,7 +56,7 @@ def show_unstored(kind: Kind, version: Version, obj: Object) -> Object:
     metadata = obj.get("metadata")
     if metadata is None or not kind.strategy.ordered:
         return obj
-    obj = {**obj, "metadata": _ordered(metadata) | metadata}
+    obj = {**obj, "metadata": _order_metadata(metadata) | metadata}
     struct = kind.struct_of(version)
     return structs.arrange_fields(struct, obj) if kind.strategy.rearranged and struct is not None else obj
 
@@ -64,7 +64,7 @@ def show_unstored(kind: Kind, version: Version, obj: Object) -> Object:
 _FIELDS = tuple(known.name for known in OBJECT_META.fields)
 
 
-def _ordered(metadata: Object) -> Object:
+def _order_metadata(metadata: Object) -> Object:
     """Return metadata in the field order of ObjectMeta."""
     return {name: metadata[name] for name in _FIELDS if name in metadata}
 
@@ -103,15 +103,15 @@ def known_body(kind: Kind, version: Version, entry: Entry) -> bytes | None:
     """Return the object's JSON in one version if it is cached."""
     if is_direct(kind, version, entry):
         return entry.body
-    found: bytes | None = entry.forms.get((kind.group, version.name, kind.changed))
-    return found
+    result: bytes | None = entry.forms.get((kind.group, version.name, kind.changed))
+    return result
 
 
 def keep_body(kind: Kind, version: Version, entry: Entry, obj: Object) -> bytes:
     """Cache the form of an entry in a version until its definition changes (on the loop only), and return it."""
     made = encode_form(kind, obj)
     charge(len(made) // _DECODED)
-    return made if is_off_loop() else put_body(kind, version, entry, made)
+    return made if is_off_loop() else cache_body(kind, version, entry, made)
 
 
 def encode_form(kind: Kind, obj: Object) -> bytes:
@@ -119,14 +119,14 @@ def encode_form(kind: Kind, obj: Object) -> bytes:
     return serializer.fit_bytes(serializer.encode_json(obj) if kind.strategy.ordered else serializer.encode_sorted(obj))
 
 
-def put_body(kind: Kind, version: Version, entry: Entry, made: bytes) -> bytes:
+def cache_body(kind: Kind, version: Version, entry: Entry, body: bytes) -> bytes:
     """Cache the JSON of an entry in a version until its definition changes, and return it. On the loop only."""
-    if made == entry.body:
-        made = entry.body  # most changes of a definition leave an object unchanged: share its bytes
+    if body == entry.body:
+        body = entry.body  # most changes of a definition leave an object unchanged: share its bytes
     for form in [form for form in entry.forms if form[-1] != kind.changed]:
         del entry.forms[form]
-    entry.forms[kind.group, version.name, kind.changed] = made
-    return made
+    entry.forms[kind.group, version.name, kind.changed] = body
+    return body
 
 
 def carry_bodies(kind: Kind, version: Version, entry: Entry, later: Entry) -> None:
@@ -142,9 +142,9 @@ def encode_body(kind: Kind, version: Version, entry: Entry) -> bytes:
 
     Raises Internal if a webhook call is needed (conversion.ready makes it).
     """
-    found = known_body(kind, version, entry)
-    if found is not None:
-        return found
+    body = known_body(kind, version, entry)
+    if body is not None:
+        return body
     with pause_collector(entry):
         return keep_body(kind, version, entry, _read_as_version(kind, version, entry))
 

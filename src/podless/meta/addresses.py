@@ -141,18 +141,18 @@ def range_warnings(path: str, text: str) -> list[str]:
     network, address = parse_range(text), parse_address(text.partition("/")[0])
     if network is None or address is None or not has("AddressWarnings"):
         return []
-    found = []
+    result = []
     if address != network.network_address:
         one = f"{_unmapped(address)}/{address.max_prefixlen}"
         either = f"(should be {quote(str(network))} or {quote(one)}?)"
-        found.append(f"{path}: CIDR value {quote(text)} is ambiguous in this context {either}")
+        result.append(f"{path}: CIDR value {quote(text)} is ambiguous in this context {either}")
     bits = text.rpartition("/")[2]
     if not _strict(text.partition("/")[0]) or (bits[0] == "0" and bits != "0") or _mapped(address):
-        found.append(f"{path}: non-standard CIDR value {quote(text)} {_FUTURE} {quote(str(network))}")
-    if not found and address.version == 6 and str(network) != text:
+        result.append(f"{path}: non-standard CIDR value {quote(text)} {_FUTURE} {quote(str(network))}")
+    if not result and address.version == 6 and str(network) != text:
         form = quote(str(network))
-        found.append(f"{path}: IPv6 CIDR value {quote(text)} should be in RFC 5952 canonical format ({form})")
-    return found
+        result.append(f"{path}: IPv6 CIDR value {quote(text)} should be in RFC 5952 canonical format ({form})")
+    return result
 
 
 def is_dual_stack(texts: list[str]) -> bool:
@@ -162,7 +162,7 @@ def is_dual_stack(texts: list[str]) -> bool:
 
 def dual_stack_fault(texts: Sequence[str]) -> str:
     """Return the error of Kubernetes' check for both families, or "": one of the addresses is invalid."""
-    bad = next((place for place, text in enumerate(texts) if parse_address(text) is None), None)
+    bad = next((index for index, text in enumerate(texts) if parse_address(text) is None), None)
     return f"failed to check for dual stack with error:invalid IP[{bad}]: {texts[bad]}" if bad is not None else ""
 
 

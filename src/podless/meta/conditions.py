@@ -22,33 +22,33 @@ _REASON_TEXT = (
 
 def validate_conditions(conditions: list[dict[str, Any]], path: str) -> list[FieldError]:
     """Validate conditions."""
-    found: list[FieldError] = []
+    errors: list[FieldError] = []
     seen: set[str] = set()
-    for place, condition in enumerate(each(conditions)):
+    for index, condition in enumerate(each(conditions)):
         kind = condition.get("type") or ""
         if kind in seen:
-            found.append(field.duplicate(f"{path}[{place}].type", kind))
+            errors.append(field.duplicate(f"{path}[{index}].type", kind))
         seen.add(kind)
-        found += _condition(condition, kind, f"{path}[{place}]")
-    return found
+        errors += _condition(condition, kind, f"{path}[{index}]")
+    return errors
 
 
 def _condition(condition: dict[str, Any], kind: str, path: str) -> list[FieldError]:
     status, reason = condition.get("status") or "", condition.get("reason") or ""
-    found = field.invalid_details(f"{path}.type", kind, names.qualified_name(kind))
-    found += field.one_of(f"{path}.status", status, _STATUSES)
+    errors = field.invalid_details(f"{path}.type", kind, names.qualified_name(kind))
+    errors += field.one_of(f"{path}.status", status, _STATUSES)
     generation = condition.get("observedGeneration") or 0
     if generation < 0:
         text = "must be greater than or equal to zero"
-        found.append(field.invalid(f"{path}.observedGeneration", generation, text))
+        errors.append(field.invalid(f"{path}.observedGeneration", generation, text))
     if condition.get("lastTransitionTime") is None:
-        found.append(field.required(f"{path}.lastTransitionTime"))
+        errors.append(field.required(f"{path}.lastTransitionTime"))
     if not reason:
-        found.append(field.required(f"{path}.reason"))
+        errors.append(field.required(f"{path}.reason"))
     elif not _REASON.fullmatch(reason):
-        found.append(field.invalid(f"{path}.reason", reason, _REASON_TEXT))
+        errors.append(field.invalid(f"{path}.reason", reason, _REASON_TEXT))
     if len(reason.encode()) > _MOST_REASON:
-        found.append(field.too_long(f"{path}.reason", _MOST_REASON))
+        errors.append(field.too_long(f"{path}.reason", _MOST_REASON))
     if len((condition.get("message") or "").encode()) > _MOST_MESSAGE:
-        found.append(field.too_long(f"{path}.message", _MOST_MESSAGE))
-    return found
+        errors.append(field.too_long(f"{path}.message", _MOST_MESSAGE))
+    return errors

@@ -46,11 +46,11 @@ class Forbidden(APIError):
 
     code, reason = 403, "Forbidden"
 
-    def __init__(self, resource: str, group: str, name: str, why: str, **more: Any) -> None:
+    def __init__(self, resource: str, group: str, name: str, reason: str, **more: Any) -> None:
         subject = qualify_resource(resource, group) if resource else "forbidden"
         if name and resource:
             subject = f"{subject} {gotext.quote(name)}"
-        super().__init__(f"{subject} is forbidden: {why}", describe_object(name, group, resource, **more))
+        super().__init__(f"{subject} is forbidden: {reason}", describe_object(name, group, resource, **more))
 
 
 class NotFound(APIError):
@@ -139,8 +139,8 @@ class Conflict(APIError):
 
     code, reason = 409, "Conflict"
 
-    def __init__(self, resource: str, group: str, name: str, why: str) -> None:
-        text = f"Operation cannot be fulfilled on {qualify_resource(resource, group)} {gotext.quote(name)}: {why}"
+    def __init__(self, resource: str, group: str, name: str, reason: str) -> None:
+        text = f"Operation cannot be fulfilled on {qualify_resource(resource, group)} {gotext.quote(name)}: {reason}"
         super().__init__(text, describe_object(name, group, resource))
 
 

@@ -56,8 +56,8 @@ _NAME = re.compile(r"[^.\[]++")
 def format_path(path: Path) -> str:
     """Return a path as errors write it: spec.ports[0].name."""
     parts = [
-        f"[{part}]" if part.__class__ is not str else f".{part}" if place else str(part)
-        for place, part in enumerate(path)
+        f"[{part}]" if part.__class__ is not str else f".{part}" if index else str(part)
+        for index, part in enumerate(path)
     ]
     return "".join(parts)
 
@@ -148,7 +148,7 @@ class FieldError:
         said = TEXTS[self.reason]
         release, detail = CURRENT.get(), self.detail
         if self.reason not in _WITHOUT_VALUE:
-            show = gotext.format_value if release.has("ValuesAsJSON") else gotext.format_syntax
+            show = gotext.format_value if release.has_feature("ValuesAsJSON") else gotext.format_syntax
             value = self.value if isinstance(self.value, Literal) else show(self.value)
             said = f"{said}: {value}" if value else said
         detail = release.word_error(self.field, detail)
@@ -204,15 +204,15 @@ def one_of(path: At, value: str | None, supported: Collection[str]) -> list[Fiel
     return [] if value is None or value in supported else [not_supported(path, value, supported)]
 
 
-def too_long(path: At, most: int) -> FieldError:
-    """Return the error of a string of more than `most` bytes. A negative limit is not shown."""
-    detail = f"may not be more than {most} byte{'s' * (most != 1)}" if most >= 0 else "value is too long"
+def too_long(path: At, limit: int) -> FieldError:
+    """Return the error of a string of more than `limit` bytes. A negative limit is not shown."""
+    detail = f"may not be more than {limit} byte{'s' * (limit != 1)}" if limit >= 0 else "value is too long"
     return FieldError("FieldValueTooLong", path, None, detail)
 
 
-def too_many(path: At, count: int, most: int) -> FieldError:
-    """Return the error of a list or map of `count` items, if `most` are allowed. A negative limit is not shown."""
-    detail = f"must have at most {most} item{'s' * (most != 1)}" if most >= 0 else "has too many items"
+def too_many(path: At, count: int, limit: int) -> FieldError:
+    """Return the error of a list or map of `count` items, if `limit` are allowed. A negative limit is not shown."""
+    detail = f"must have at most {limit} item{'s' * (limit != 1)}" if limit >= 0 else "has too many items"
     return FieldError("FieldValueTooMany", path, count, detail)
 
 

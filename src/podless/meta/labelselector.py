@@ -16,36 +16,36 @@ _NOT_ALLOWED = "may not be specified when `operator` is 'Exists' or 'DoesNotExis
 
 def validate_selector(selector: dict[str, Any], path: str) -> list[FieldError]:
     """Validate a selector."""
-    found: list[FieldError] = []
+    errors: list[FieldError] = []
     where = f"{path}.matchLabels"
     for key, value in each(sort_keys(selector.get("matchLabels") or {})).items():
-        found += field.invalid_details(where, key, names.qualified_name(key))
-        found += field.invalid_details(where, value, names.label_value(value))
+        errors += field.invalid_details(where, key, names.qualified_name(key))
+        errors += field.invalid_details(where, value, names.label_value(value))
     for index, requirement in enumerate(each(selector.get("matchExpressions") or [])):
-        found += requirement_errors(requirement, f"{path}.matchExpressions[{index}]")
-    return found
+        errors += requirement_errors(requirement, f"{path}.matchExpressions[{index}]")
+    return errors
 
 
 def requirement_errors(requirement: dict[str, Any], path: str, *, any_operator: bool = False) -> list[FieldError]:
     """Validate one requirement. any_operator: accept unknown operators."""
-    found = operator_errors(requirement, path, any_operator=any_operator)
+    errors = operator_errors(requirement, path, any_operator=any_operator)
     key = requirement.get("key", "")
-    found += field.invalid_details(f"{path}.key", key, names.qualified_name(key))
+    errors += field.invalid_details(f"{path}.key", key, names.qualified_name(key))
     for index, value in enumerate(each(requirement.get("values") or [])):
-        found += field.invalid_details(f"{path}.values[{index}]", value, names.label_value(value))
-    return found
+        errors += field.invalid_details(f"{path}.values[{index}]", value, names.label_value(value))
+    return errors
 
 
 def operator_errors(requirement: dict[str, Any], path: str, *, any_operator: bool = False) -> list[FieldError]:
     """Validate the operator of a requirement, and the number of its values."""
-    found: list[FieldError] = []
+    errors: list[FieldError] = []
     operator, values = requirement.get("operator", ""), requirement.get("values") or []
     wanted = _VALUES.get(operator)
     if wanted is None:
         if not any_operator:
-            found.append(field.invalid(f"{path}.operator", operator, "not a valid selector operator"))
+            errors.append(field.invalid(f"{path}.operator", operator, "not a valid selector operator"))
     elif wanted and not values:
-        found.append(field.required(f"{path}.values", _MISSING))
+        errors.append(field.required(f"{path}.values", _MISSING))
     elif values and not wanted:
-        found.append(field.forbidden(f"{path}.values", _NOT_ALLOWED))
-    return found
+        errors.append(field.forbidden(f"{path}.values", _NOT_ALLOWED))
+    return errors

@@ -18,7 +18,7 @@ from podless.meta import field, gvk, names
 from podless.meta.field import FieldError
 from podless.meta.names import NameCheck
 from podless.runtime.bounded import bounded_cache
-from podless.runtime.meter import FEW, charge, each
+from podless.runtime.meter import MAX_UNCHARGED, charge, each
 from podless.runtime.release import has
 from podless.runtime.sorting import sort_texts
 from podless.structs import gotypes, structs
@@ -145,7 +145,7 @@ def validate_update(new: dict[str, Any], old: dict[str, Any]) -> list[FieldError
 def check_labels(items: dict[str, str], path: str) -> list[FieldError]:
     """Validate label keys and values."""
     errors: list[FieldError] = []
-    if len(items) > FEW:
+    if len(items) > MAX_UNCHARGED:
         charge(len(items))
     for key, value in items.items():
         if texts := _key(key):
@@ -159,7 +159,7 @@ def check_annotations(items: dict[str, str], path: str) -> list[FieldError]:
     """Validate annotation keys, whose case is ignored, and the total size."""
     errors: list[FieldError] = []
     size = 0
-    if len(items) > FEW:
+    if len(items) > MAX_UNCHARGED:
         charge(len(items))
     for key, value in items.items():
         size += len(key.encode()) + len(value.encode())
@@ -176,8 +176,8 @@ def check_owners(references: list[dict[str, Any]], path: str) -> list[FieldError
     errors: list[FieldError] = []
     controller, room = "", _ROOM
     whole: list[dict[str, Any]] = []
-    for place, reference in enumerate(each(references)):
-        errors += _owner(reference, path) if plain else _placed_owner(reference, f"{path}[{place}]")
+    for index, reference in enumerate(each(references)):
+        errors += _owner(reference, path) if plain else _placed_owner(reference, f"{path}[{index}]")
         if not reference.get("controller"):
             continue
         name = f"{reference['kind']}/{reference['name']}"
@@ -217,7 +217,7 @@ def check_qualified(items: list[str], path: str) -> list[FieldError]:
 def check_managed_fields(entries: list[dict[str, Any]], path: str) -> list[FieldError]:
     """Validate managed fields from a client."""
     errors: list[FieldError] = []
-    if len(entries) > FEW:
+    if len(entries) > MAX_UNCHARGED:
         charge(len(entries))
     for index, entry in enumerate(entries):
         manager = entry.get("manager", "")
@@ -306,9 +306,9 @@ def _namespace(namespace: str, namespaced: bool, path: str) -> list[FieldError]:
 
 
 def _owner(reference: dict[str, Any], path: str) -> list[FieldError]:
-    given = gvk.parse_api_version(reference["apiVersion"])
+    api_version = gvk.parse_api_version(reference["apiVersion"])
     errors = []
-    if given is None or not given.version:
+    if api_version is None or not api_version.version:
         errors.append(field.invalid(f"{path}.apiVersion", reference["apiVersion"], "version must not be empty"))
     for name in ("kind", "name", "uid"):
         if not reference[name]:
@@ -317,8 +317,8 @@ def _owner(reference: dict[str, Any], path: str) -> list[FieldError]:
 
 
 def _placed_owner(reference: dict[str, Any], path: str) -> list[FieldError]:
-    given, errors = gvk.parse_api_version(reference["apiVersion"]), []
-    if reference["apiVersion"] and (given is None or not given.version):
+    api_version, errors = gvk.parse_api_version(reference["apiVersion"]), []
+    if reference["apiVersion"] and (api_version is None or not api_version.version):
         text = "must be <group>/<version> or <version>"
         errors.append(field.invalid(f"{path}.apiVersion", reference["apiVersion"], text))
     missing = [name for name in ("apiVersion", "kind", "name", "uid") if not reference[name]]

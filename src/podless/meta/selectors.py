@@ -17,7 +17,7 @@ from podless.meta.errors import BadRequest
 from podless.meta.field import FieldError
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.memo import made_once
-from podless.runtime.meter import FEW, charge, each
+from podless.runtime.meter import MAX_UNCHARGED, charge, each
 
 _CACHED = 1024
 _REQUIREMENT = 8  # steps on the meter to parse one requirement
@@ -127,7 +127,7 @@ class _Demands:
     def meet(self, labels: Mapping[str, str]) -> bool:
         """Return whether labels meet them all."""
         wanted, excluded = self._wanted, self._excluded
-        if self._size > FEW and len(labels) > FEW:
+        if self._size > MAX_UNCHARGED and len(labels) > MAX_UNCHARGED:
             charge(min(len(labels), self._size) >> _QUICK)
         if len(wanted) > len(labels):
             return False
@@ -223,13 +223,13 @@ class _SelectorParser:
         return self.tokens[self.pos - 1]
 
     def requirements(self) -> list[Requirement]:
-        found: list[Requirement] = []
+        results: list[Requirement] = []
         while token := self.peek():
             if token in _SYMBOLS and token != "!":
                 raise BadRequest(f"found '{token}', expected: !, identifier, or 'end of string'")
             charge(_REQUIREMENT)
             try:
-                found.append(self.requirement())
+                results.append(self.requirement())
             except _BadRequirement as fault:
                 raise BadRequest(f"unable to parse requirement: {fault}") from None
             behind = self.take_token()
@@ -239,7 +239,7 @@ class _SelectorParser:
                 raise BadRequest(f"found '{behind}', expected: ',' or 'end of string'")
             if self.peek() in _SYMBOLS - {"!"}:
                 raise BadRequest(f"found '{self.peek()}', expected: identifier after ','")
-        return found
+        return results
 
     def requirement(self) -> Requirement:
         key = self.take_token()
@@ -284,22 +284,22 @@ class _SelectorParser:
 
     def several(self) -> list[str]:
         """Read values up to the closing bracket. Two adjacent commas enclose an empty value."""
-        found: list[str] = []
+        results: list[str] = []
         while True:
             charge(1)
             token = self.take_token()
             behind = self.peek() if token else ""
             if token not in _SYMBOLS:
-                found.append(token)
+                results.append(token)
                 if behind == ")":
-                    return found
+                    return results
                 if behind != ",":
                     raise _BadRequirement(f"found '{behind}', expected: ',' or ')'")
             elif token == ",":
-                if not found or behind in (",", ")"):
-                    found.append("")
+                if not results or behind in (",", ")"):
+                    results.append("")
                 if behind == ")":
-                    return found
+                    return results
             else:
                 raise _BadRequirement(f"found '{token}', expected: ',', or identifier")
 
@@ -385,11 +385,11 @@ class FieldSelector:
 
 def _by_field(requirements: Sequence[tuple[str, str, str]], operator: str) -> dict[str, dict[str, None]]:
     """Return the values of the requirements of one operator, by field, in their order."""
-    found: dict[str, dict[str, None]] = {}
+    result: dict[str, dict[str, None]] = {}
     for name, given, value in each(requirements):
         if given == operator:
-            found.setdefault(name, {})[value] = None
-    return found
+            result.setdefault(name, {})[value] = None
+    return result
 
 
 _SPLIT = re.compile(r"!=|==?")
@@ -421,10 +421,10 @@ def _terms(text: str) -> list[str]:
         return text.split(",")
     terms = []
     start, escaped = 0, False
-    for place, char in enumerate(each(text)):
+    for index, char in enumerate(each(text)):
         if char == "," and not escaped:
-            terms.append(text[start:place])
-            start = place + 1
+            terms.append(text[start:index])
+            start = index + 1
             continue
         escaped = char == "\\" and not escaped
     return [*terms, text[start:]]

@@ -205,8 +205,8 @@ def _pydantic_member(name: str, info: Any, hint: Any, doc: str) -> _Member:
     marks = [*info.metadata, *((Keywords(extra),) if isinstance(extra, dict) else ())]
     if typing.get_origin(hint) is typing.Annotated:  # pydantic keeps the annotations in `metadata`
         hint = typing.get_args(hint)[0]
-    said = info.description or doc
-    return _Member(info.alias or name, hint, bool(info.is_required()), _default(default), tuple(marks), said)
+    description = info.description or doc
+    return _Member(info.alias or name, hint, bool(info.is_required()), _default(default), tuple(marks), description)
 
 
 def _default(value: Any) -> Any:
@@ -222,14 +222,14 @@ def _attribute_docs(cls: type) -> dict[str, str]:
         tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
     except (OSError, TypeError, SyntaxError):
         return {}
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     body = tree.body[0].body if isinstance(tree.body[0], ast.ClassDef) else []
     for one, after in itertools.pairwise(body):
         if not isinstance(one, ast.AnnAssign) or not isinstance(one.target, ast.Name):
             continue
         if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) and isinstance(after.value.value, str):
-            found[one.target.id] = inspect.cleandoc(after.value.value)
-    return found
+            result[one.target.id] = inspect.cleandoc(after.value.value)
+    return result
 
 
 # types
@@ -239,10 +239,10 @@ def _describe(hint: Any, place: str, within: tuple[type, ...]) -> Object:
     """Return the schema of a type. Raises Inexpressible."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Annotated:
-        made = _describe(arguments[0], place, within)
+        result = _describe(arguments[0], place, within)
         for mark in arguments[1:]:
-            _add_mark(made, mark, place)
-        return made
+            _add_mark(result, mark, place)
+        return result
     if hint in _PLAIN:
         return dict(_PLAIN[hint])
     if origin is typing.Literal:
@@ -275,7 +275,7 @@ def _mapping(arguments: tuple[Any, ...], place: str, within: tuple[type, ...]) -
 
 
 def _union(arguments: tuple[Any, ...], place: str, within: tuple[type, ...]) -> Object:
-    given = [one for one in arguments if one is not type(None)]
+    given = [argument for argument in arguments if argument is not type(None)]
     if len(given) == 1:
         return _describe(given[0], place, within)
     if set(given) == {int, str}:

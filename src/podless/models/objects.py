@@ -106,14 +106,14 @@ def write_object(value: Any) -> Any:
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json", by_alias=True, exclude_unset=True)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        found: Object = {}
+        result: Object = {}
         for field in dataclasses.fields(value):
             item = getattr(value, field.name)
             if field.name == EXTRA:
-                found = {**item, **found} if item else found
+                result = {**item, **result} if item else result
             elif item is not None or is_required(field):
-                found[json_name(field)] = write_object(item)
-        return found
+                result[json_name(field)] = write_object(item)
+        return result
     if isinstance(value, dict):
         return {str(name): write_object(item) for name, item in value.items()}
     if isinstance(value, list | tuple):

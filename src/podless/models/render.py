@@ -213,7 +213,7 @@ class _Classes(_ModuleWriter):
         fields += self.ending()
         if fields:
             body.append(fields)
-        flat = [line for place, part in enumerate(body) for line in ([""] if place else []) + part]
+        flat = [line for index, part in enumerate(body) for line in ([""] if index else []) + part]
         return [*lines, *(flat or ["    pass"])]
 
     def head(self, made: Class) -> list[str]:

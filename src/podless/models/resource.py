@@ -60,10 +60,10 @@ class CheckedSchema:
                 schema.normalize(old)
         except Malformed as error:
             return [FieldError("FieldValueInvalid", "", None, str(error))]
-        found: list[FieldError] = schema.validate(obj, old)
-        if rules is not None and not any(error.reason in BLOCKING for error in found):
-            found += rules.validate(obj, old)
-        return found
+        errors: list[FieldError] = schema.validate(obj, old)
+        if rules is not None and not any(error.reason in BLOCKING for error in errors):
+            errors += rules.validate(obj, old)
+        return errors
 
 
 class Resource:

@@ -139,9 +139,9 @@ class Tree:
         given = extra.get("required", needed)
         if sorted(given or ()) == needed and "required" in extra and len(given) == len(needed):
             del extra["required"]
-        made = Class(name, doc or (node.get("description") or "" if root is not None else ""), members, extra)
-        self.parts.append(made)
-        return made
+        result = Class(name, doc or (node.get("description") or "" if root is not None else ""), members, extra)
+        self.parts.append(result)
+        return result
 
     def _member(self, json: str, node: Object, required: bool, within: str, taken: set[str]) -> Member:
         kind = self._type(node, f"{within}{title(json)}")

@@ -19,22 +19,22 @@ _SHARE = 4.0  # seconds of pauses allowed for each second of work
 _MOST = 0.02  # maximum seconds of pauses at one check
 
 
-class GivingMeter(CPUMeter):
+class YieldingMeter(CPUMeter):
     """The limit of `CPUMeter` for work that pauses while the loop is busy. loop: clock id of the loop's thread."""
 
-    __slots__ = ("_allowed", "_began", "_loop", "_seen")
+    __slots__ = ("_allowed", "_began", "_loop", "_loop_time")
 
     def __init__(self, seconds: float, loop: int) -> None:
         super().__init__(seconds)
         self._loop = loop
-        self._seen = time.clock_gettime(loop)
+        self._loop_time = time.clock_gettime(loop)
         self._began = time.thread_time()
         self._allowed = _MOST
-        self.left = _LOOK
+        self.steps_left = _LOOK
 
     def check_time(self) -> None:
         super().check_time()
-        self.left = _LOOK
+        self.steps_left = _LOOK
         self.give_way()
 
     def give_way(self) -> None:
@@ -43,14 +43,14 @@ class GivingMeter(CPUMeter):
         self._allowed = min(_MOST, self._allowed + (now - self._began) * _SHARE)
         self._began = now
         seen = time.clock_gettime(self._loop)
-        while seen - self._seen > _LITTLE and self._allowed > 0.0:
-            self._seen = seen
+        while seen - self._loop_time > _LITTLE and self._allowed > 0.0:
+            self._loop_time = seen
             self._allowed -= _PAUSE
             time.sleep(_PAUSE)
             seen = time.clock_gettime(self._loop)
-        self._seen = seen
+        self._loop_time = seen
 
 
 def make_meter(seconds: float, loop: int | None) -> CPUMeter:
     """Return the meter for work on a thread. loop: clock id of the loop's thread, None if the system has none."""
-    return CPUMeter(seconds) if loop is None else GivingMeter(seconds, loop)
+    return CPUMeter(seconds) if loop is None else YieldingMeter(seconds, loop)

@@ -25,7 +25,7 @@ from podless.offload.process import ParserProcess
 from podless.runtime import memo
 from podless.runtime.gcpause import PAUSE, pause_gc
 from podless.runtime.meter import METER
-from podless.runtime.slices import Slices
+from podless.runtime.slices import SlicedWork
 from podless.runtime.system import find_thread_clock
 from podless.runtime.weigh import collect_parts, release_parts
 
@@ -70,7 +70,7 @@ class OffLoop:
     def __init__(self, seconds: float = SECONDS, worker: ParserProcess | None = None) -> None:
         self._seconds = seconds
         self.worker = worker or ParserProcess()
-        self.slices = Slices(seconds)
+        self.slices = SlicedWork(seconds)
         self._thread: ThreadPoolExecutor | None = None
         self._loop: int | None = None  # clock id of the loop's thread
         self._waiting = 0
@@ -154,13 +154,13 @@ class OffLoop:
         """Free values in pieces on the thread. The garbage collector stays paused until then."""
         parts: list[Any] = []
 
-        def free() -> None:
+        def free_parts() -> None:
             release_parts(parts)
             PAUSE.end_pause(pause)
 
         def submit_free() -> None:
             if self._thread is not None:
-                self._thread.submit(free)
+                self._thread.submit(free_parts)
             else:
                 PAUSE.end_pause(pause)
 

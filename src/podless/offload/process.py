@@ -42,12 +42,14 @@ class _WorkerProcess:
                 raise TooManyRequests("too many requests, please try again later", {"retryAfterSeconds": 1})
             self._waiting += 1
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, self._work, kind, raw, seconds)
+            return await asyncio.get_running_loop().run_in_executor(
+                self._thread, self._request_work, kind, raw, seconds
+            )
         finally:
             with self._count:
                 self._waiting -= 1
 
-    def _work(self, kind: bytes, raw: bytes, seconds: float) -> Any:
+    def _request_work(self, kind: bytes, raw: bytes, seconds: float) -> Any:
         import pickle  # imported late: few servers need it
 
         process = self._process
@@ -62,14 +64,14 @@ class _WorkerProcess:
             process.stdin.write(raw)
             process.stdin.flush()
             size = worker.SIZE.unpack(_read_exactly(process.stdout, worker.SIZE.size))[0]
-            made = _read_exactly(process.stdout, size)
+            exactly = _read_exactly(process.stdout, size)
         except (OSError, EOFError):
             self._end_process()
             raise Timeout(_LATE, {}) from None
         finally:
             deadline.cancel()
         with pause_gc():
-            return pickle.load(_Pieces(made))
+            return pickle.load(_PieceReader(exactly))
 
     def _spawn_process(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
@@ -100,7 +102,7 @@ class _WorkerProcess:
         self._thread.shutdown(wait=True)
 
 
-class _Pieces:
+class _PieceReader:
     """Bytes as a file in Python, so that the loop's thread can run between reads of 64 KiB of a pickle.
 
     Read at once, 3 MB hold the GIL for a third of a second.

@@ -221,6 +221,6 @@ async def _await_definition(asker: Requester, endpoint: Endpoint, name: str) -> 
             raise _NotYet
 
     try:
-        await asyncio.wait_for(retry_call(check_established, _NotYet, rest=_REST), _PATIENCE)
+        await asyncio.wait_for(retry_call(check_established, _NotYet, pause=_REST), _PATIENCE)
     except TimeoutError:
         raise _ObjectChanged(f"it is not established after {_PATIENCE:g} s") from None

@@ -23,7 +23,7 @@ from podless.plan.roles import fetch_roles
 from podless.plan.rules import fetch_policies, fetch_quotas
 from podless.plan.run import Say
 from podless.remote.cluster import RemoteCluster
-from podless.remote.kubeconfig import Access
+from podless.remote.kubeconfig import ClusterAccess
 from podless.runtime.jsonobject import Object
 from podless.version import __version__
 
@@ -59,7 +59,7 @@ _CLASSES: Sequence[tuple[frozenset[str], Endpoint]] = (
 class RunningAPI:
     """A running API, which is only read. access: how to reach it. seconds: timeout of one answer."""
 
-    def __init__(self, access: Access, *, seconds: float = _SECONDS) -> None:
+    def __init__(self, access: ClusterAccess, *, seconds: float = _SECONDS) -> None:
         self._access = access
         self._seconds = seconds
 
@@ -316,15 +316,15 @@ class _Fetch:
 
         await asyncio.gather(*(one(*place, names) for place, names in named.items() if names))
 
-    def _note_unknown(self, endpoint: Endpoint, namespace: str, name: str, why: str) -> None:
+    def _note_unknown(self, endpoint: Endpoint, namespace: str, name: str, reason: str) -> None:
         """Record that an object cannot be read, in all versions in which the set may name it."""
-        self.baseline.unknown[Identity(endpoint.api_version, endpoint.kind, namespace, name)] = _UNREAD.format(why)
+        self.baseline.unknown[Identity(endpoint.api_version, endpoint.kind, namespace, name)] = _UNREAD.format(reason)
         for item in self.items:
             identity = item.identity
             within = (identity.namespace or self.namespace) if endpoint.namespaced else ""
             if (identity.kind, within, identity.name) == (endpoint.kind, namespace, name):
                 placed = Identity(identity.api_version, identity.kind, within, name)
-                self.baseline.unknown[placed] = _UNREAD.format(why)
+                self.baseline.unknown[placed] = _UNREAD.format(reason)
 
     async def _read_namespaces(self, names: Sequence[str]) -> None:
         objects, absent, faults = await self.reader.read_named(NAMESPACES, "", names)

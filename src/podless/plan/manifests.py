@@ -140,7 +140,7 @@ def _read_value(value: object, place: Place) -> Iterator[Item | Unreadable]:
             return
     items = value.get("items")
     if value["kind"].endswith("List") and isinstance(items, list):
-        for number, each in enumerate(items):
-            yield from _read_value(each, Place(place.document, (*place.at, "items", number), place._found))
+        for number, item in enumerate(items):
+            yield from _read_value(item, Place(place.document, (*place.at, "items", number), place._found))
     else:
         yield Item(value, place)

@@ -77,13 +77,13 @@ def _upgrade_entries(entries: Sequence[Object], old: str, manager: str) -> list[
     rest = [entry for entry in entries if not _is_by(entry, "Update", old)]
     if not updates:
         return rest
-    for place, entry in enumerate(rest):
+    for index, entry in enumerate(rest):
         if _is_by(entry, "Apply", manager):
             fields = sets.parse_set(entry.get("fieldsV1") or {})
-            for one in updates:
-                if one.get("apiVersion") == entry.get("apiVersion"):
-                    fields = sets.unite_sets(fields, sets.parse_set(one.get("fieldsV1") or {}))
+            for update in updates:
+                if update.get("apiVersion") == entry.get("apiVersion"):
+                    fields = sets.unite_sets(fields, sets.parse_set(update.get("fieldsV1") or {}))
                     break
-            rest[place] = {**entry, "fieldsV1": fields}
+            rest[index] = {**entry, "fieldsV1": fields}
             return rest
     return [{**updates[0], "manager": manager, "operation": "Apply"}, *rest]

@@ -32,7 +32,7 @@ def sort_items(items: Sequence[Item], order: str) -> list[Item]:
     if order == KUBECTL:
         return sorted(items, key=lambda item: _is_first(item))
     if order == HELM:
-        rank = {kind: place for place, kind in enumerate(_HELM)}
+        rank = {kind: index for index, kind in enumerate(_HELM)}
         return sorted(items, key=lambda item: (_is_first(item), *_rank_helm(item, rank)))
     if order == FLUX:
         return sorted(items, key=_rank_flux)

@@ -36,13 +36,13 @@ def key_of(identity: Identity) -> Key:
 
 def index_revisions(objects: Iterable[Object]) -> dict[Key, str]:
     """Return the resourceVersions of objects as an API has them."""
-    found: dict[Key, str] = {}
+    revisions: dict[Key, str] = {}
     for obj in objects:
         metadata = obj["metadata"]
         group, kind = str(obj["apiVersion"]).rpartition("/")[0], str(obj["kind"])
         key = (group, kind, str(metadata.get("namespace") or ""), str(metadata["name"]))
-        found.setdefault(key, str(metadata.get("resourceVersion") or ""))
-    return found
+        revisions.setdefault(key, str(metadata.get("resourceVersion") or ""))
+    return revisions
 
 
 def make_digest(obj: Object | None) -> str:

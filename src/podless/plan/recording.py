@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 from podless.admission.attributes import AdmissionAttributes
 from podless.admission.calls import Verdict
-from podless.admission.chain import Admission
+from podless.admission.chain import AdmissionChain
 from podless.admission.plugin import Plugin
-from podless.admission.subject import Subject
+from podless.admission.subject import AdmissionSubject
 from podless.admission.webhooks import MutatingAdmissionWebhook, ValidatingAdmissionWebhook, Webhook
 from podless.kinds.kind import Kind, Version
 from podless.meta.field import Path
-from podless.remote import RemoteError, Target, WebhookClient
+from podless.remote import RemoteError, WebhookClient, WebhookTarget
 from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
 
@@ -112,7 +112,9 @@ class _PlannedWebhooks:
     recorder: Recorder
     call: bool
 
-    def note_concerned(self, webhook: Webhook, subject: Subject, *, mutating: bool, asked: bool, why: str = "") -> None:
+    def note_concerned(
+        self, webhook: Webhook, subject: AdmissionSubject, *, mutating: bool, asked: bool, reason: str = ""
+    ) -> None:
         """Record that a webhook matches a write."""
         attr = subject.attr
         call = WebhookCall(
@@ -123,26 +125,26 @@ class _PlannedWebhooks:
             attr.namespace,
             attr.name,
             asked,
-            why,
+            reason,
         )
         if call not in self.recorder.webhooks:
             self.recorder.webhooks.append(call)
 
     def refuses_dry_run(self, webhook: Webhook) -> bool:
         """Return whether a webhook has side effects, so that it must not be called with dryRun."""
-        return webhook.given.get("sideEffects") not in _HARMLESS
+        return webhook.spec.get("sideEffects") not in _HARMLESS
 
 
 class PlannedMutatingWebhooks(_PlannedWebhooks, MutatingAdmissionWebhook):
     """Mutating webhooks, which are called with dryRun, or only recorded."""
 
-    async def _ask(self, webhook: Webhook, subject: Subject, version: Version) -> Verdict:
+    async def _call_webhook(self, webhook: Webhook, subject: AdmissionSubject, version: Version) -> Verdict:
         if not self.call or self.refuses_dry_run(webhook):
             why = "it has side effects" if self.call else ""
-            self.note_concerned(webhook, subject, mutating=True, asked=False, why=why)
+            self.note_concerned(webhook, subject, mutating=True, asked=False, reason=why)
             return Verdict(True)
         self.note_concerned(webhook, subject, mutating=True, asked=True)
-        return await super()._ask(webhook, subject, version)
+        return await super()._call_webhook(webhook, subject, version)
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
         """Call the webhooks as in a dry run."""
@@ -156,13 +158,13 @@ class PlannedMutatingWebhooks(_PlannedWebhooks, MutatingAdmissionWebhook):
 class PlannedValidatingWebhooks(_PlannedWebhooks, ValidatingAdmissionWebhook):
     """Validating webhooks, which are called with dryRun, or only recorded."""
 
-    async def _ask(self, webhook: Webhook, subject: Subject, version: Version) -> Verdict:
+    async def _call_webhook(self, webhook: Webhook, subject: AdmissionSubject, version: Version) -> Verdict:
         if not self.call or self.refuses_dry_run(webhook):
             why = "it has side effects" if self.call else ""
-            self.note_concerned(webhook, subject, mutating=False, asked=False, why=why)
+            self.note_concerned(webhook, subject, mutating=False, asked=False, reason=why)
             return Verdict(True)
         self.note_concerned(webhook, subject, mutating=False, asked=True)
-        return await super()._ask(webhook, subject, version)
+        return await super()._call_webhook(webhook, subject, version)
 
     async def validate(self, attr: AdmissionAttributes) -> None:
         """Call the webhooks as in a dry run."""
@@ -176,14 +178,14 @@ class PlannedValidatingWebhooks(_PlannedWebhooks, ValidatingAdmissionWebhook):
 class NoCalls(WebhookClient):
     """A client that calls no webhooks."""
 
-    async def post(
-        self, target: Target, body: bytes, *, seconds: int, most: int = 0, until: float | None = None
+    async def post_json(
+        self, target: WebhookTarget, body: bytes, *, seconds: int, limit: int = 0, until: float | None = None
     ) -> bytes:
         """Raise RemoteError."""
         raise RemoteError(f"Post {target.url}: {_NOT_CALLED}")
 
 
-async def record_admission(api: API, admission: Admission, recorder: Recorder, *, call_webhooks: bool) -> None:
+async def record_admission(api: API, admission: AdmissionChain, recorder: Recorder, *, call_webhooks: bool) -> None:
     """Record what a server's plugins do, and call webhooks only if `call_webhooks` is set."""
     if not call_webhooks:
         api.converter.client = NoCalls()

@@ -24,10 +24,10 @@ class Resources:
         versions = ["v1", *(group["preferredVersion"]["groupVersion"] for group in await self._list_groups())]
         listed = await asyncio.gather(*map(self._list_version, versions))
         return [
-            _endpoint_of(version, each)
+            _endpoint_of(version, resource)
             for version, resources in zip(versions, listed, strict=True)
-            for each in resources
-            if {"list", "delete"} <= {*each["verbs"]} and each["name"] != "events"
+            for resource in resources
+            if {"list", "delete"} <= {*resource["verbs"]} and resource["name"] != "events"
         ]
 
     async def find_kind(self, kind: GroupKind) -> Endpoint | None:

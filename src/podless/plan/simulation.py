@@ -15,7 +15,7 @@ from podless.plan.applyset import GroupKind
 from podless.plan.recording import Recorder, record_admission
 from podless.plan.requests import JSON, ActingUser, Endpoint, Requester, RequestResult, read_warnings
 from podless.runtime.jsonobject import Object
-from podless.store import Operation, Record, Stored
+from podless.store import Operation, Record, StoredValue
 from podless.store.keys import OWN
 from podless.testing.ask import make_request, send_request
 from podless.verbs import storage
@@ -28,7 +28,7 @@ class Loaded(NamedTuple):
     """A key and the value to store, None if it must be absent."""
 
     key: str
-    stored: Stored | None
+    stored: StoredValue | None
 
 
 class Simulation:
@@ -102,10 +102,10 @@ class Simulation:
                 return Endpoint(api_version, candidate.plural, candidate.kind, candidate.namespaced, candidate)
         return None
 
-    def find_kind(self, wanted: GroupKind) -> Endpoint | None:
+    def find_kind(self, group_kind: GroupKind) -> Endpoint | None:
         """Return the endpoint of a kind in its first version; None if it is not served."""
         for kind in self.api.registry:
-            if (kind.group, kind.kind) == wanted and not kind.virtual:
+            if (kind.group, kind.kind) == group_kind and not kind.virtual:
                 return _endpoint_of(kind)
         return None
 

@@ -32,61 +32,63 @@ def api_versions(address: str) -> Document:
 
 def groups_document(registry: Registry) -> Document:
     """Return the document of /apis."""
-    ranks = _ranks(registry)
+    ranks = _rank_groups(registry)
     found = []
     for name in sorted(ranks, key=ranks.__getitem__):
         charge(_GROUP)
-        if shown := _group(registry, name):  # the group may have been removed during a charge, which can suspend this
+        if shown := _describe_group(
+            registry, name
+        ):  # the group may have been removed during a charge, which can suspend this
             found.append(shown)
     return {"kind": "APIGroupList", "apiVersion": "v1", "groups": found}
 
 
-def _ranks(registry: Registry) -> dict[str, tuple[int, str]]:
+def _rank_groups(registry: Registry) -> dict[str, tuple[int, str]]:
     """Return the sort key of each group."""
     ranks = {}
     for name in registry.list_groups():
         charge(_GROUP)
         if registry.list_versions(name):
-            ranks[name] = _first(registry, name)
+            ranks[name] = _group_rank(registry, name)
     return ranks
 
 
-def _names(registry: Registry) -> list[str]:
-    ranks = _ranks(registry)
+def _list_groups(registry: Registry) -> list[str]:
+    ranks = _rank_groups(registry)
     return sorted(ranks, key=lambda name: (ranks[name][0], name))
 
 
-def _first(registry: Registry, name: str) -> tuple[int, str]:
+def _group_rank(registry: Registry, name: str) -> tuple[int, str]:
     """Return the sort key of a group: that of its first APIService, by priority and then by name."""
     return min(
-        (-_priorities(registry, name, version)[0], f"{version}.{name}") for version in registry.list_versions(name)
+        (-_find_priorities(registry, name, version)[0], f"{version}.{name}") for version in registry.list_versions(name)
     )
 
 
-def _priorities(registry: Registry, name: str, version: str) -> tuple[int, int]:
+def _find_priorities(registry: Registry, name: str, version: str) -> tuple[int, int]:
     """Return the priority of a group-version's group, and its priority within the group."""
     known = registry.announced.get((name, version))
     return known[:2] if known is not None else (catalog.group_priority(name), catalog.version_priority(name, version))
 
 
-def _ranked(registry: Registry, name: str, versions: list[str]) -> list[str]:
+def _sort_versions(registry: Registry, name: str, versions: list[str]) -> list[str]:
     """Return the versions of a group, the preferred one first."""
     return sorted(
-        versions, key=lambda version: (-_priorities(registry, name, version)[1], gvk.version_priority(version))
+        versions, key=lambda version: (-_find_priorities(registry, name, version)[1], gvk.version_priority(version))
     )
 
 
 def group_document(registry: Registry, name: str) -> Document | None:
     """Return the document of /apis/<group>, None if the group is empty."""
-    found = _group(registry, name)
+    found = _describe_group(registry, name)
     return {"kind": "APIGroup", "apiVersion": "v1"} | found if found else None
 
 
-def _group(registry: Registry, name: str) -> Document:
+def _describe_group(registry: Registry, name: str) -> Document:
     """Return a group with its versions; empty if there are none."""
     versions = [
         {"groupVersion": f"{name}/{version}", "version": version}
-        for version in _ranked(registry, name, registry.list_versions(name))
+        for version in _sort_versions(registry, name, registry.list_versions(name))
     ]
     return {"name": name, "versions": versions, "preferredVersion": versions[0]} if versions else {}
 
@@ -96,7 +98,7 @@ def resources_document(registry: Registry, group_name: str, version: str) -> Doc
     kinds = registry.list_kinds_of(group_name, version)
     if not kinds:
         return None
-    listed = [resource for kind in kinds for resource in _resources(kind, kind.by_version[version])]
+    listed = [resource for kind in kinds for resource in _describe_resources(kind, kind.by_version[version])]
     head: Document = {"kind": "APIResourceList"}
     if group_name:
         head["apiVersion"] = "v1"
@@ -104,7 +106,7 @@ def resources_document(registry: Registry, group_name: str, version: str) -> Doc
     return head | {"groupVersion": name, "resources": listed}
 
 
-def _resources(kind: Kind, version: Version) -> list[Document]:
+def _describe_resources(kind: Kind, version: Version) -> list[Document]:
     charge(_KIND)
     entry: Document = {
         "name": kind.plural,
@@ -119,22 +121,22 @@ def _resources(kind: Kind, version: Version) -> list[Document]:
         entry["categories"] = list(kind.categories)
     if kind.hashed and not kind.virtual:
         entry["storageVersionHash"] = storage_hash(kind)
-    return [entry, *_subresources(kind, version)]
+    return [entry, *_describe_subresources(kind, version)]
 
 
-def _subresources(kind: Kind, version: Version) -> list[Document]:
+def _describe_subresources(kind: Kind, version: Version) -> list[Document]:
     base: Document = {"singularName": "", "namespaced": kind.namespaced}
-    found: list[Document] = []
+    subresources: list[Document] = []
     for name in kind.subresources(version):
-        answers, verbs = _below(kind, version, name)
+        answers, verbs = _describe_subresource(kind, version, name)
         entry: Document = {"name": f"{kind.plural}/{name}"} | base
         if (answers["group"], answers["version"]) == (kind.group, version.name):
             del answers["group"], answers["version"]
-        found.append(entry | answers | {"verbs": verbs})
-    return found
+        subresources.append(entry | answers | {"verbs": verbs})
+    return subresources
 
 
-def _below(kind: Kind, version: Version, name: str) -> tuple[Document, list[str]]:
+def _describe_subresource(kind: Kind, version: Version, name: str) -> tuple[Document, list[str]]:
     """Return the kind of a subresource, and its verbs."""
     if name == "scale":
         return {"group": "autoscaling", "version": "v1", "kind": "Scale"}, list(_SUBRESOURCE_VERBS)
@@ -160,11 +162,11 @@ def aggregated_document(registry: Registry, *, core: bool) -> Document:
     """Return /api or /apis as one apidiscovery.k8s.io/v2 APIGroupDiscoveryList."""
     items: list[Document] = []
     known = has("OmittedTimestamps")
-    for name in [""] if core else _names(registry):
+    for name in [""] if core else _list_groups(registry):
         charge(_GROUP)
         versions = [
-            _version(registry, name, version)
-            for version in _ranked(registry, name, registry.list_versions(name, waiting=False))
+            _describe_version(registry, name, version)
+            for version in _sort_versions(registry, name, registry.list_versions(name, waiting=False))
         ]
         if versions:
             metadata = {"name": name} if name else {}
@@ -179,20 +181,20 @@ def aggregated_document(registry: Registry, *, core: bool) -> Document:
     }
 
 
-def _version(registry: Registry, group: str, version: str) -> Document:
+def _describe_version(registry: Registry, group: str, version: str) -> Document:
     """Return a version with its resources; those of another server are unknown."""
     if (group, version) in registry.remote:
         return {"version": version, "freshness": "Stale"}
-    found = [_aggregated(kind, kind.by_version[version]) for kind in registry.list_kinds_of(group, version)]
+    found = [_describe_aggregated(kind, kind.by_version[version]) for kind in registry.list_kinds_of(group, version)]
     return {"version": version} | ({"resources": found} if found else {}) | {"freshness": "Current"}
 
 
-def _aggregated(kind: Kind, version: Version) -> Document:
+def _describe_aggregated(kind: Kind, version: Version) -> Document:
     charge(_KIND)
     own = {"group": kind.group, "version": version.name}
     entry: Document = {
         "resource": kind.plural,
-        "responseKind": _shown(kind, own | {"kind": kind.kind}, own),
+        "responseKind": _response_kind(kind, own | {"kind": kind.kind}, own),
         "scope": "Namespaced" if kind.namespaced else "Cluster",
         "singularResource": kind.singular,
         "verbs": list(kind.verbs),
@@ -203,14 +205,14 @@ def _aggregated(kind: Kind, version: Version) -> Document:
         entry["categories"] = list(kind.categories)
     inner = []
     for name in kind.subresources(version):
-        answers, verbs = _below(kind, version, name)
-        inner.append({"subresource": name, "responseKind": _shown(kind, answers, own), "verbs": verbs})
+        answers, verbs = _describe_subresource(kind, version, name)
+        inner.append({"subresource": name, "responseKind": _response_kind(kind, answers, own), "verbs": verbs})
     if inner:
         entry["subresources"] = inner
     return entry
 
 
-def _shown(kind: Kind, answers: Document, own: Document) -> Document:
+def _response_kind(kind: Kind, response: Document, own: Document) -> Document:
     """Return the responseKind of a subresource, or nothing for built-in kinds if it is that of the resource."""
-    same = own.items() <= answers.items() and not kind.custom
-    return answers | dict.fromkeys(own, "") if same else answers
+    same = own.items() <= response.items() and not kind.custom
+    return response | dict.fromkeys(own, "") if same else response

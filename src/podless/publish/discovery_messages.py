@@ -23,14 +23,14 @@ RESOURCE = load_struct("meta/v1", "APIResource")
 RESOURCES = load_struct("meta/v1", "APIResourceList")
 
 
-def _with(struct: Struct, name: str, kind: GoType) -> Struct:
+def _replace_type(struct: Struct, name: str, kind: GoType) -> Struct:
     """Return a struct with another type for one field."""
     return Struct(
         struct.name, lambda: tuple(replace(part, type=kind) if part.name == name else part for part in struct.parts)
     )
 
 
-_RESOURCES = _with(RESOURCES, "resources", ListOf(_with(RESOURCE, "verbs", _VERBS)))
+_RESOURCES = _replace_type(RESOURCES, "resources", ListOf(_replace_type(RESOURCE, "verbs", _VERBS)))
 _TYPE = Struct("GroupVersionKind", (Field("group", STRING, 1), Field("version", STRING, 2), Field("kind", STRING, 3)))
 _SUBRESOURCE_DISCOVERY = Struct(
     "APISubresourceDiscovery",

@@ -19,13 +19,13 @@ def field_text(group: str, struct: str, field: str = "") -> str:
     The versions of a group share their texts: a text of one version is found for all. Common fields (apiVersion, kind,
     metadata, spec, status) have common texts unless the struct has its own.
     """
-    own = _texts(group, struct).get(field, "")
-    return own if own or not field else _texts(META, "Object").get(field, "")
+    own = _read_texts(group, struct).get(field, "")
+    return own if own or not field else _read_texts(META, "Object").get(field, "")
 
 
 @bounded_cache(1024)
-def _texts(group: str, struct: str) -> Mapping[str, str]:
-    found: dict[str, str] = {}
+def _read_texts(group: str, struct: str) -> Mapping[str, str]:
+    texts: dict[str, str] = {}
     for home in homes_of(group):
-        found = {**load_file(home).texts(struct), **found}
-    return found
+        texts = {**load_file(home).texts(struct), **texts}
+    return texts

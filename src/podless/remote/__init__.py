@@ -1,5 +1,5 @@
 """Calls to other servers: webhooks, and other Kubernetes API servers."""
 
-from podless.remote.client import DEADLINE, RemoteError, Target, TimedOut, WebhookClient
+from podless.remote.client import DEADLINE, CallTimeout, RemoteError, WebhookClient, WebhookTarget
 
-__all__ = ["DEADLINE", "RemoteError", "Target", "TimedOut", "WebhookClient"]
+__all__ = ["DEADLINE", "CallTimeout", "RemoteError", "WebhookClient", "WebhookTarget"]

@@ -14,13 +14,13 @@ async def retry_call(
     *errors: type[Exception],
     tries: int = 0,
     seconds: float = 0.0,
-    rest: float = 0.0,
+    pause: float = 0.0,
     growth: float = 1.0,
 ) -> T:
     """Call `work` until it raises none of these errors, and return its result.
 
     tries: maximum number of calls (default: no limit). seconds: no further call starts after them (default: no limit).
-    rest: seconds between two calls, multiplied by `growth` after each; an error that has a `wait` can ask for more.
+    pause: seconds between two calls, multiplied by `growth` after each; an error that has a `wait` can ask for more.
     Raises the last error at a limit, and any other error at once.
     """
     loop = asyncio.get_running_loop()
@@ -32,7 +32,7 @@ async def retry_call(
         except errors as error:
             if tries == 0 or (seconds and loop.time() > end):
                 raise
-            rest = max(rest, getattr(error, "wait", 0.0))
-        if rest:
-            await asyncio.sleep(rest)
-        rest *= growth
+            pause = max(pause, getattr(error, "wait", 0.0))
+        if pause:
+            await asyncio.sleep(pause)
+        pause *= growth

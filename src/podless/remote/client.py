@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class WebhookTarget:
     """A webhook's address.
 
     url: without a query. authority: certificates (PEM) of the CAs for the webhook; b"" for those of the system.
@@ -46,20 +46,22 @@ class Target:
     service: str = ""
 
     @classmethod
-    def of(cls, config: Mapping[str, Any]) -> Target:
+    def from_config(cls, config: Mapping[str, Any]) -> WebhookTarget:
         """Return the target of a clientConfig that has been validated: url or service, and caBundle as base64."""
         authority = base64.b64decode(config.get("caBundle") or "").strip()
         service = config.get("service")
         if not service:
             # as in a real server, without query, fragment and user
             parts = urlsplit(config["url"])
-            return cls(f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{_clean(unquote(parts.path))}", authority)
+            return cls(
+                f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{_normalize_path(unquote(parts.path))}", authority
+            )
         namespace, name, port = service["namespace"], service["name"], service.get("port") or 443
-        url = f"https://{name}.{namespace}.svc:{port}{_clean(service.get('path') or '')}"
+        url = f"https://{name}.{namespace}.svc:{port}{_normalize_path(service.get('path') or '')}"
         return cls(url, authority, f"{namespace}/{name}:{port}")
 
 
-def _clean(path: str) -> str:
+def _normalize_path(path: str) -> str:
     """Normalize a path as Go's client does: absolute, without empty segments, dots or a trailing slash.
 
     Some clients, such as controller-runtime's envtest, write two slashes before the path.
@@ -89,7 +91,7 @@ class RemoteError(ReportedError):
     """A call failed. The text says why."""
 
 
-class TimedOut(RemoteError):
+class CallTimeout(RemoteError):
     """The answer did not arrive completely within the timeout."""
 
 
@@ -117,15 +119,15 @@ class WebhookClient:
         self._closed = False
         self._trusted: dict[bytes, ssl.SSLContext | aiohttp.Fingerprint] = {}
 
-    async def post(
-        self, target: Target, body: bytes, *, seconds: int, most: int = ANSWER_MOST, until: float | None = None
+    async def post_json(
+        self, target: WebhookTarget, body: bytes, *, seconds: int, limit: int = ANSWER_MOST, until: float | None = None
     ) -> bytes:
-        """Send a JSON document and return the answer's body, at most `most` bytes. Raises RemoteError, TimedOut.
+        """Send a JSON document and return the answer's body, at most `limit` bytes. Raises RemoteError, TimedOut.
 
         seconds: total timeout, which is sent to the webhook. until: deadline, like DEADLINE.
         """
         if "aiohttp" not in sys.modules and self._off_loop is not None:
-            await self._off_loop.run_on_thread(_load)
+            await self._off_loop.run_on_thread(_import_libraries)
         import aiohttp
 
         within: float = seconds
@@ -135,24 +137,24 @@ class WebhookClient:
         url = f"{target.url}?timeout={seconds}s"
         told = f"Post {gotext.quote(url)}: "
         if self._disturbed is not None and self._disturbed(target.url):
-            raise TimedOut(f"{told}context deadline exceeded")
+            raise CallTimeout(f"{told}context deadline exceeded")
         try:
             async with asyncio.timeout(within):
                 try:
-                    status, media, answer = await self._send(target, url, body, most)
+                    status, media, answer = await self._send_request(target, url, body, limit)
                 except (aiohttp.ServerDisconnectedError, ConnectionResetError):
                     # the webhook may have closed a kept connection meanwhile
-                    status, media, answer = await self._send(target, url, body, most)
+                    status, media, answer = await self._send_request(target, url, body, limit)
         except TimeoutError:
-            raise TimedOut(f"{told}context deadline exceeded") from None
+            raise CallTimeout(f"{told}context deadline exceeded") from None
         except RemoteError as error:
             raise RemoteError(f"{told}{error}") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise RemoteError(told + _words(error, target)) from None
+            raise RemoteError(told + _describe_failure(error, target)) from None
         if media and not _MEDIA.fullmatch(media):
             raise RemoteError("Internal error occurred: mime: invalid media parameter")
         if not 200 <= status <= 206:
-            raise RemoteError(_refusal(status, media.partition("/")[0], answer))
+            raise RemoteError(_describe_refusal(status, media.partition("/")[0], answer))
         if not answer:
             kind = media or "application/json"
             raise RemoteError(f"0-length response with status code: {status} and content type: {kind}")
@@ -162,9 +164,9 @@ class WebhookClient:
         """Run work on so many bytes, off the loop if they are many. Raises the error of the work."""
         return work(*about) if self._off_loop is None else await self._off_loop.make_value(size, work, *about)
 
-    async def slice(self, work: Callable[..., R], *about: Any) -> R:
+    async def run_in_slices(self, work: Callable[..., R], *args: Any) -> R:
         """Run work on the loop in slices, and return its result. Raises the error of the work, and Timeout."""
-        return await self.run_by_size(0, work, *about)
+        return await self.run_by_size(0, work, *args)
 
     async def read(self, answer: bytes, work: Callable[[bytes], R]) -> R:
         """Run work on an answer as on request bodies (long ones off the loop), and return its result.
@@ -182,9 +184,9 @@ class WebhookClient:
             session, self._session = self._session, None
             await session.close()
 
-    async def _send(self, target: Target, url: str, body: bytes, most: int) -> tuple[int, str, bytes]:
-        session = self._opened()
-        trust = self._trust(target.authority)
+    async def _send_request(self, target: WebhookTarget, url: str, body: bytes, limit: int) -> tuple[int, str, bytes]:
+        session = self._open_session()
+        trust = self._find_trust(target.authority)
         headers = {"Content-Type": "application/json", "Accept": "application/json, */*"}
         async with session.post(url, data=body, headers=headers, ssl=trust, allow_redirects=False) as answer:
             read = bytearray()
@@ -193,40 +195,40 @@ class WebhookClient:
                 if not 200 <= answer.status <= 206 and len(read) > _REFUSAL_MOST:
                     del read[_REFUSAL_MOST:]
                     break
-                if len(read) > most:
-                    raise ValueError(f"the answer is larger than {most} bytes")
+                if len(read) > limit:
+                    raise ValueError(f"the answer is larger than {limit} bytes")
             return answer.status, answer.headers.get("Content-Type", ""), bytes(read)
 
-    def _opened(self) -> aiohttp.ClientSession:
+    def _open_session(self) -> aiohttp.ClientSession:
         if self._closed:
             raise OSError("the server is shutting down")
         if self._session is None:
             import aiohttp
 
-            connector = aiohttp.TCPConnector(resolver=_resolver(self), use_dns_cache=False, limit=0)
+            connector = aiohttp.TCPConnector(resolver=_make_resolver(self), use_dns_cache=False, limit=0)
             none = aiohttp.ClientTimeout(total=None, sock_connect=None)
             self._session = aiohttp.ClientSession(
                 connector=connector, timeout=none, cookie_jar=aiohttp.DummyCookieJar()
             )
         return self._session
 
-    def _trust(self, authority: bytes) -> ssl.SSLContext | aiohttp.Fingerprint:
-        known = self._trusted.get(authority)
-        if known is None:
+    def _find_trust(self, authority: bytes) -> ssl.SSLContext | aiohttp.Fingerprint:
+        trust = self._trusted.get(authority)
+        if trust is None:
             if len(self._trusted) >= _KEEP_CONTEXTS:
                 self._trusted.clear()
-            known = self._trusted[authority] = _judging(authority) if authority else _system()
-        return known
+            trust = self._trusted[authority] = _make_fingerprint(authority) if authority else _system_context()
+        return trust
 
 
-def _load() -> None:
+def _import_libraries() -> None:
     """Import the modules that calls need, which takes a quarter of a second."""
     import aiohttp  # noqa: F401
 
     from podless.remote import trust  # noqa: F401
 
 
-def _system() -> ssl.SSLContext:
+def _system_context() -> ssl.SSLContext:
     """Return a context that trusts the system's CAs."""
     context = ssl.create_default_context()
     context.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -235,7 +237,7 @@ def _system() -> ssl.SSLContext:
     return context
 
 
-def _judging(authority: bytes) -> aiohttp.Fingerprint:
+def _make_fingerprint(authority: bytes) -> aiohttp.Fingerprint:
     """Return a check of a new connection's certificates against these CAs, before anything is sent."""
     import aiohttp
 
@@ -260,7 +262,7 @@ def _judging(authority: bytes) -> aiohttp.Fingerprint:
     return Judge(b"\0" * 32)  # the fingerprint is not used
 
 
-def _resolver(client: WebhookClient) -> aiohttp.abc.AbstractResolver:
+def _make_resolver(client: WebhookClient) -> aiohttp.abc.AbstractResolver:
     """Return a resolver for the listed Services; other hosts are resolved by the system."""
     import socket
 
@@ -292,18 +294,18 @@ def _resolver(client: WebhookClient) -> aiohttp.abc.AbstractResolver:
     return Resolver()
 
 
-def _words(error: Exception, target: Target) -> str:
+def _describe_failure(error: Exception, target: WebhookTarget) -> str:
     """Return why a call failed, with Go's text."""
     import aiohttp
 
     if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        return _certificate(error.certificate_error, error.host)
+        return _describe_certificate(error.certificate_error, error.host)
     if isinstance(error, aiohttp.ClientConnectorDNSError):
         if target.service:
             return f"service {gotext.quote(target.service.partition('/')[2].partition(':')[0])} not found"
         return f"dial tcp: lookup {error.host}: no such host"
     if isinstance(error, aiohttp.ClientSSLError | ssl.SSLError):
-        return _tls(error)
+        return _describe_tls(error)
     if isinstance(error, aiohttp.ClientConnectorError):
         inner = error.os_error
         if inner.errno == errno.ECONNREFUSED or inner.errno is None:
@@ -318,14 +320,14 @@ def _words(error: Exception, target: Target) -> str:
     return str(error) or type(error).__name__
 
 
-def _tls(error: Exception) -> str:
+def _describe_tls(error: Exception) -> str:
     inner = getattr(error, "os_error", error)  # aiohttp wraps the error
     if getattr(inner, "reason", "") in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST"):
         return _NOT_TLS
     return f"remote error: tls: {error}"
 
 
-def _certificate(error: Exception, host: str) -> str:
+def _describe_certificate(error: Exception, host: str) -> str:
     code = getattr(error, "verify_code", 0)
     if code in _UNKNOWN_AUTHORITY:
         return f"{_VERIFY}certificate signed by unknown authority"
@@ -351,7 +353,7 @@ _QUOTED = (403, 406, 415)  # status codes whose body is quoted in the error text
 _TEXT_MOST = 2048  # maximum bytes of a body in an error text
 
 
-def _refusal(status: int, media: str, body: bytes) -> str:
+def _describe_refusal(status: int, media: str, body: bytes) -> str:
     """Return the text of an unsuccessful answer, as client-go reports it."""
     if body.lstrip()[:1] == b"{":
         try:
@@ -360,11 +362,11 @@ def _refusal(status: int, media: str, body: bytes) -> str:
             document = {}
         if document.get("kind") == "Status" and document.get("message"):
             return str(document["message"])
-    said = body[:_TEXT_MOST].decode("utf-8", "replace").strip() if media in ("", "text") else "unknown"
+    refusal = body[:_TEXT_MOST].decode("utf-8", "replace").strip() if media in ("", "text") else "unknown"
     if status in _STATUSES:
         return _STATUSES[status]
     if status in _QUOTED:
-        return said
+        return refusal
     if status >= 500:
-        return f"an error on the server ({gotext.quote(said)}) has prevented the request from succeeding"
+        return f"an error on the server ({gotext.quote(refusal)}) has prevented the request from succeeding"
     return f"the server responded with the status code {status} but did not return more information"

@@ -13,7 +13,7 @@ from podless.codec import serializer
 from podless.remote.attempts import retry_call
 from podless.remote.client import RemoteError
 from podless.remote.execplugin import Credential
-from podless.remote.kubeconfig import Access, BadKubeconfig
+from podless.remote.kubeconfig import BadKubeconfig, ClusterAccess
 from podless.runtime.jsonobject import Object
 
 if TYPE_CHECKING:
@@ -53,28 +53,28 @@ class RemoteGone(Refused):
     """410: the server has forgotten the requested state."""
 
 
-class Busy(Refused):
+class RemoteBusy(Refused):
     """429, 502, 503 or 504: the same request may succeed later."""
 
 
-class NoAccount(Refused):
+class MissingServiceAccount(Refused):
     """403 for a pod whose service account does not exist yet. A cluster makes it some time after the namespace."""
 
 
 _BY_CODE: dict[int, type[Refused]] = {
     409: Conflicting,
     410: RemoteGone,
-    429: Busy,
-    502: Busy,
-    503: Busy,
-    504: Busy,
+    429: RemoteBusy,
+    502: RemoteBusy,
+    503: RemoteBusy,
+    504: RemoteBusy,
 }
 
 
 def make_refusal(code: int, status: Object) -> Refused:
     """Return the error for an answer. NoAccount is recognized by its text, because the Status shows nothing else."""
     if code == 403 and _NO_ACCOUNT in str(status.get("message")):
-        return NoAccount(code, status)
+        return MissingServiceAccount(code, status)
     return _BY_CODE.get(code, Refused)(code, status)
 
 
@@ -85,14 +85,14 @@ class RemoteCluster:
     warnings: the values of the Warning headers of the last answer.
     """
 
-    def __init__(self, access: Access, agent: str, *, seconds: float = _SECONDS, tries: int = _TRIES) -> None:
+    def __init__(self, access: ClusterAccess, agent: str, *, seconds: float = _SECONDS, tries: int = _TRIES) -> None:
         self.received = 0
         self.warnings: list[str] = []
         self._seconds, self._tries = seconds, tries
         self._access = access
         self._agent = agent
         self._session: aiohttp.ClientSession | None = None
-        self._left: list[aiohttp.ClientSession] = []  # sessions with earlier client certificates
+        self._old_sessions: list[aiohttp.ClientSession] = []  # sessions with earlier client certificates
         self._credential = Credential(access.token)
 
     async def __aenter__(self) -> Self:
@@ -119,11 +119,11 @@ class RemoteCluster:
             except BadKubeconfig as error:
                 raise RemoteError(str(error)) from None
             if self._session is not None:
-                self._left.append(self._session)  # requests may be in progress
+                self._old_sessions.append(self._session)  # requests may be in progress
             self._open_session(context)
 
     @asynccontextmanager
-    async def _request(
+    async def _open_request(
         self, method: str, path: str, headers: Iterable[tuple[str, str]], data: bytes | None = None
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """Yield the answer to one request; retried with new credentials if the server rejects them."""
@@ -147,12 +147,12 @@ class RemoteCluster:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for session in [*self._left, *([self._session] if self._session is not None else [])]:
+        for session in [*self._old_sessions, *([self._session] if self._session is not None else [])]:
             await session.close()
-        self._left.clear()
+        self._old_sessions.clear()
         self._session = None
 
-    def _unanswered(self, error: Exception) -> RemoteError:
+    def _unanswered_error(self, error: Exception) -> RemoteError:
         """Return the error for a request that got no answer."""
         import aiohttp
 
@@ -181,29 +181,29 @@ class RemoteCluster:
         import aiohttp
 
         try:
-            async with self._request("GET", path, [("Accept", "*/*")]) as answer:
+            async with self._open_request("GET", path, [("Accept", "*/*")]) as answer:
                 raw = await answer.read()
                 if answer.status >= 300:
-                    raise make_refusal(answer.status, _status(answer.content_type, raw))
+                    raise make_refusal(answer.status, _read_status(answer.content_type, raw))
                 return raw, answer.headers
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
-            raise self._unanswered(error) from None
+            raise self._unanswered_error(error) from None
 
     async def watch(self, path: str) -> AsyncIterator[Object]:
         """Yield the events of a watch until it ends. Raises Refused, or RemoteError if there is no answer."""
         import aiohttp
 
         try:
-            async with self._request("GET", path, ()) as answer:
+            async with self._open_request("GET", path, ()) as answer:
                 if answer.status >= 300:
-                    raise make_refusal(answer.status, _status(answer.content_type, await answer.read()))
+                    raise make_refusal(answer.status, _read_status(answer.content_type, await answer.read()))
                 rest = b""
                 async for piece, _ in answer.content.iter_chunks():
                     *lines, rest = (rest + piece).split(b"\n")
                     for line in lines:
                         yield dict(serializer.decode_json(line))
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
-            raise self._unanswered(error) from None
+            raise self._unanswered_error(error) from None
 
     async def send(
         self,
@@ -223,19 +223,21 @@ class RemoteCluster:
 
         async def work() -> Object:
             try:
-                return await self._once(method, path, body, media, headers)
+                return await self._send_once(method, path, body, media, headers)
             except aiohttp.ClientConnectorCertificateError as error:  # would be the same again
-                raise self._unanswered(error) from None
+                raise self._unanswered_error(error) from None
 
         try:
-            return await retry_call(work, Busy, *unanswered, tries=self._tries, rest=_REST, growth=_GROWTH)
+            return await retry_call(work, RemoteBusy, *unanswered, tries=self._tries, pause=_REST, growth=_GROWTH)
         except unanswered as error:
-            raise self._unanswered(error) from None
+            raise self._unanswered_error(error) from None
 
-    async def _once(self, method: str, path: str, body: Any, media: str, headers: Iterable[tuple[str, str]]) -> Object:
+    async def _send_once(
+        self, method: str, path: str, body: Any, media: str, headers: Iterable[tuple[str, str]]
+    ) -> Object:
         data = None if body is None else serializer.encode_json(body)
         sent = [*headers] if body is None else [*headers, ("Content-Type", media)]
-        async with self._request(method, path, sent, data) as answer:
+        async with self._open_request(method, path, sent, data) as answer:
             raw = await answer.read()
             self.received += len(raw)
             self.warnings = answer.headers.getall("Warning", [])
@@ -261,7 +263,7 @@ def _is_too_large(status: Object) -> bool:
     return any(isinstance(cause, dict) and cause.get("reason") == _TOO_LARGE for cause in causes)
 
 
-def _status(media: str, raw: bytes) -> Object:
+def _read_status(media: str, raw: bytes) -> Object:
     """Return the Status in an answer, {} if there is none."""
     try:
         document = serializer.decode_json(raw) if "json" in media else {}

@@ -64,12 +64,12 @@ class ExecPlugin:
             raise BadPlugin(f"exec of user {user}: command is required")
         # a path is relative to the kubeconfig; a bare name is looked up in PATH
         self._command = str(folder / command) if os.sep in command else command
-        self._arguments = [str(one) for one in _items(config.get("args"))]
-        entries = [one for one in _items(config.get("env")) if isinstance(one, Mapping)]
+        self._arguments = [str(one) for one in _as_list(config.get("args"))]
+        entries = [one for one in _as_list(config.get("env")) if isinstance(one, Mapping)]
         self._environment = {str(one.get("name")): str(one.get("value") or "") for one in entries}
         self._hint = str(config.get("installHint") or "").strip()
         self._cluster = cluster if config.get("provideClusterInfo") else None
-        self._known: Credential | None = None
+        self._credential: Credential | None = None
         self._running = asyncio.Lock()
 
     async def get_credential(self, refused: Credential | None = None) -> Credential:
@@ -78,10 +78,14 @@ class ExecPlugin:
         refused: a credential that the server has rejected. Raises RemoteError.
         """
         async with self._running:
-            known = self._known
-            if known is None or known is refused or (known.expires is not None and known.expires <= clock.time()):
-                self._known = known = self._read_answer(await self._run_command())
-            return known
+            credential = self._credential
+            if (
+                credential is None
+                or credential is refused
+                or (credential.expires is not None and credential.expires <= clock.time())
+            ):
+                self._credential = credential = self._read_answer(await self._run_command())
+            return credential
 
     async def _run_command(self) -> bytes:
         terminal = sys.stdin is not None and sys.stdin.isatty()
@@ -118,29 +122,31 @@ class ExecPlugin:
         except serializer.JSONError:
             answer = None
         if not isinstance(answer, dict) or answer.get("kind") != "ExecCredential":
-            raise self._fault("does not print an ExecCredential")
+            raise self._plugin_error("does not print an ExecCredential")
         if answer.get("apiVersion") != self._version:
-            raise self._fault(f"answers in version {answer.get('apiVersion')}, and the kubeconfig has {self._version}")
+            raise self._plugin_error(
+                f"answers in version {answer.get('apiVersion')}, and the kubeconfig has {self._version}"
+            )
         status = answer.get("status")
         if not isinstance(status, dict):
-            raise self._fault("gives no status")
+            raise self._plugin_error("gives no status")
         token, certificate, key, until = (
             str(status.get(name) or "")
             for name in ("token", "clientCertificateData", "clientKeyData", "expirationTimestamp")
         )
         if not token and not certificate and not key:
-            raise self._fault("gives neither a token nor a client certificate")
+            raise self._plugin_error("gives neither a token nor a client certificate")
         if bool(certificate) != bool(key):
-            raise self._fault("gives a client certificate without its key, or a key without its certificate")
+            raise self._plugin_error("gives a client certificate without its key, or a key without its certificate")
         try:
             expires = datetime.fromisoformat(until).timestamp() if until else None
         except ValueError:
-            raise self._fault(f"gives an expirationTimestamp that is no time: {until!r}") from None
+            raise self._plugin_error(f"gives an expirationTimestamp that is no time: {until!r}") from None
         return Credential(token, certificate.encode(), key.encode(), expires)
 
-    def _fault(self, what: str) -> RemoteError:
-        return RemoteError(f"executable {self._command} {what}")
+    def _plugin_error(self, problem: str) -> RemoteError:
+        return RemoteError(f"executable {self._command} {problem}")
 
 
-def _items(value: Any) -> Sequence[Any]:
+def _as_list(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list) else ()

@@ -29,7 +29,7 @@ class BadKubeconfig(ReportedError):
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class ClusterAccess:
     """How to reach a server.
 
     url: without a trailing slash. token: "" for none. context: None for plain HTTP. proxy: its URL, "" for none.
@@ -63,7 +63,7 @@ def find_kubeconfig() -> Path:
     raise BadKubeconfig(f"no kubeconfig at {places[0]}: name one with --kubeconfig or in $KUBECONFIG")
 
 
-def read_kubeconfig(path: Path, context: str = "") -> Access:
+def read_kubeconfig(path: Path, context: str = "") -> ClusterAccess:
     """Return the access of a context, by default the current one. Raises BadKubeconfig."""
     try:
         document = serializer.decode_yaml(path.read_bytes())
@@ -72,9 +72,9 @@ def read_kubeconfig(path: Path, context: str = "") -> Access:
     except serializer.YAMLError as error:
         raise BadKubeconfig(f"{path}: {error.message}") from None
     config = document if isinstance(document, dict) else {}
-    chosen = _named(path, config, "context", context or config.get("current-context") or "")
-    cluster = _named(path, config, "cluster", chosen.get("cluster") or "")
-    user = _named(path, config, "user", chosen["user"]) if chosen.get("user") else {}
+    chosen = _find_named(path, config, "context", context or config.get("current-context") or "")
+    cluster = _find_named(path, config, "cluster", chosen.get("cluster") or "")
+    user = _find_named(path, config, "user", chosen["user"]) if chosen.get("user") else {}
     server = str(cluster.get("server") or "")
     if not server.startswith(("https://", "http://")):
         raise BadKubeconfig(f"{path}: no server in cluster {chosen.get('cluster')}")
@@ -87,19 +87,19 @@ def read_kubeconfig(path: Path, context: str = "") -> Access:
             token = (path.parent / user["tokenFile"]).read_text().strip()
         named = str(cluster.get("proxy-url") or "")
         proxy = check_proxy(named, "proxy-url") if named else choose_proxy(server)
-        plugin = _plugin(path, chosen, cluster, user)
+        plugin = _make_plugin(path, chosen, cluster, user)
     except (OSError, ValueError) as error:
         raise BadKubeconfig(f"{path}: {error}") from None
     secure, certified = None, None
     if server.startswith("https://"):
-        certificate = _data(path, user, "client-certificate"), _data(path, user, "client-key")
-        secure, certified = _context(path, cluster, *certificate), partial(_context, path, cluster)
+        certificate = _read_data(path, user, "client-certificate"), _read_data(path, user, "client-key")
+        secure, certified = _make_context(path, cluster, *certificate), partial(_make_context, path, cluster)
     name = str(cluster.get("tls-server-name") or "")
     namespace = str(chosen.get("namespace") or "")
-    return Access(server.rstrip("/"), token, secure, proxy, name, plugin, certified, namespace)
+    return ClusterAccess(server.rstrip("/"), token, secure, proxy, name, plugin, certified, namespace)
 
 
-def _plugin(
+def _make_plugin(
     path: Path, context: Mapping[str, Any], cluster: Mapping[str, Any], user: Mapping[str, Any]
 ) -> ExecPlugin | None:
     """Return the credential plugin of a user, None without one. Raises BadPlugin, OSError."""
@@ -109,7 +109,7 @@ def _plugin(
     if not isinstance(config, Mapping):
         raise BadPlugin(f"exec of user {context['user']} is no map")
     told: dict[str, Any] = {name: cluster[name] for name in _TOLD if cluster.get(name)}
-    authority = _data(path, cluster, "certificate-authority")
+    authority = _read_data(path, cluster, "certificate-authority")
     if authority:
         told["certificate-authority-data"] = base64.b64encode(authority).decode()
     for extension in cluster.get("extensions") or ():
@@ -118,23 +118,23 @@ def _plugin(
     return ExecPlugin(config, context["user"], path.absolute().parent, told)
 
 
-def _named(path: Path, config: Mapping[str, Any], what: str, name: str) -> dict[str, Any]:
-    for entry in config.get(f"{what}s") or ():
+def _find_named(path: Path, config: Mapping[str, Any], section: str, name: str) -> dict[str, Any]:
+    for entry in config.get(f"{section}s") or ():
         if isinstance(entry, dict) and entry.get("name") == name:
-            found: dict[str, Any] = entry.get(what) or {}
-            return found
+            named: dict[str, Any] = entry.get(section) or {}
+            return named
     if name:
-        entries = [entry for entry in config.get(f"{what}s") or () if isinstance(entry, dict)]
+        entries = [entry for entry in config.get(f"{section}s") or () if isinstance(entry, dict)]
         known = ", ".join(str(entry.get("name")) for entry in entries[:_SHOWN])
-        raise BadKubeconfig(f"{path}: no {what} {name!r}" + (f"; it has {known}" if known else ""))
+        raise BadKubeconfig(f"{path}: no {section} {name!r}" + (f"; it has {known}" if known else ""))
     if not config.get("contexts"):
         raise BadKubeconfig(f"{path}: not a kubeconfig: it has no contexts")
     raise BadKubeconfig(f"{path}: no current context: set current-context in it, or name one with --context")
 
 
-def _context(path: Path, cluster: Mapping[str, Any], certificate: bytes, key: bytes) -> ssl.SSLContext:
+def _make_context(path: Path, cluster: Mapping[str, Any], certificate: bytes, key: bytes) -> ssl.SSLContext:
     try:
-        authority = _data(path, cluster, "certificate-authority")
+        authority = _read_data(path, cluster, "certificate-authority")
         context = ssl.create_default_context(cadata=authority.decode() if authority else None)
         if cluster.get("insecure-skip-tls-verify"):
             context.check_hostname = False
@@ -151,7 +151,7 @@ def _context(path: Path, cluster: Mapping[str, Any], certificate: bytes, key: by
     return context
 
 
-def _data(path: Path, given: Mapping[str, Any], name: str) -> bytes:
-    if given.get(f"{name}-data"):
-        return base64.b64decode(given[f"{name}-data"])
-    return (path.parent / given[name]).read_bytes() if given.get(name) else b""
+def _read_data(path: Path, section: Mapping[str, Any], name: str) -> bytes:
+    if section.get(f"{name}-data"):
+        return base64.b64decode(section[f"{name}-data"])
+    return (path.parent / section[name]).read_bytes() if section.get(name) else b""

@@ -38,7 +38,7 @@ def check_proxy(proxy: str, named: str) -> str:
 
 def _is_direct(host: str, port: int, excluded: str) -> bool:
     """Return whether a server is reached without a proxy: this machine, or one that NO_PROXY names."""
-    address = _address(host)
+    address = _parse_address(host)
     if host == "localhost" or (address is not None and address.is_loopback):
         return True
     for entry in filter(None, (one.strip().lower() for one in excluded.split(","))):
@@ -51,7 +51,7 @@ def _is_direct(host: str, port: int, excluded: str) -> bool:
             suffix = name.removeprefix("*")
             if (host == suffix and not suffix.startswith(".")) or host.endswith(f".{suffix.removeprefix('.')}"):
                 return True
-        elif address in _network(name):
+        elif address in _parse_network(name):
             return True
     return False
 
@@ -64,14 +64,14 @@ def _split_port(entry: str) -> tuple[str, int]:
     return entry.strip("[]"), 0
 
 
-def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+def _parse_address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
         return ipaddress.ip_address(text)
     except ValueError:
         return None
 
 
-def _network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | tuple[()]:
+def _parse_network(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | tuple[()]:
     try:
         return ipaddress.ip_network(text, strict=False)
     except ValueError:

@@ -44,14 +44,14 @@ class Untrusted(Exception):
 
 def parse_authorities(pem: bytes) -> list[x509.Certificate]:
     """Return the certificates in a PEM text. Ignores malformed ones, as Go does."""
-    found = []
+    authorities = []
     for block in pem.split(_PEM[0])[1:]:
         body, end, _ = block.partition(_PEM[1])
         try:
-            found.append(x509.load_pem_x509_certificate(_PEM[0] + body + end + b"\n"))
+            authorities.append(x509.load_pem_x509_certificate(_PEM[0] + body + end + b"\n"))
         except ValueError:
             continue
-    return found
+    return authorities
 
 
 def judge_server(chain: list[bytes], host: str, roots: list[x509.Certificate], now: datetime.datetime) -> None:
@@ -68,84 +68,84 @@ def judge_server(chain: list[bytes], host: str, roots: list[x509.Certificate], n
     if isinstance(key, RSAPublicKey) and key.key_size > _MOST_BITS:
         raise Untrusted(f"tls: server sent certificate containing RSA key larger than {_MOST_BITS} bits")
     try:
-        _Judge(certificates[1:], roots, now, ExtendedKeyUsageOID.SERVER_AUTH).judge(leaf, host)
+        _ChainSearch(certificates[1:], roots, now, ExtendedKeyUsageOID.SERVER_AUTH).check_leaf(leaf, host)
     except Untrusted as error:
         raise Untrusted(f"tls: failed to verify certificate: x509: {error}") from None
     except ValueError as error:
         raise Untrusted(f"tls: failed to parse certificate from server: {error}") from None
     if isinstance(key, RSAPublicKey) and key.key_size < _LEAST_BITS:
-        raise Untrusted(f"tls: invalid signature by the server certificate: {_insecure(key)}")
+        raise Untrusted(f"tls: invalid signature by the server certificate: {_insecure_text(key)}")
 
 
 def judge_client(chain: list[bytes], roots: list[x509.Certificate], now: datetime.datetime) -> None:
     """Verify the certificate of a client. chain, roots and now: as for `judge_server`. Raises Untrusted."""
     try:
         certificates = [x509.load_der_x509_certificate(der) for der in chain]
-        _Judge(certificates[1:], roots, now, ExtendedKeyUsageOID.CLIENT_AUTH).judge(certificates[0], None)
+        _ChainSearch(certificates[1:], roots, now, ExtendedKeyUsageOID.CLIENT_AUTH).check_leaf(certificates[0], None)
     except (ValueError, UnsupportedAlgorithm, IndexError) as error:
         raise Untrusted(f"tls: failed to parse client certificate: {error}") from None
 
 
-def _insecure(key: RSAPublicKey) -> str:
+def _insecure_text(key: RSAPublicKey) -> str:
     where = "https://go.dev/pkg/crypto/rsa#hdr-Minimum_key_size"
     return f"crypto/rsa: {key.key_size}-bit keys are insecure (see {where})"
 
 
-class _Judge:
+class _ChainSearch:
     """Searches a chain from a certificate to a trusted one. use: the required extended key usage."""
 
     def __init__(
         self,
-        others: list[x509.Certificate],
+        intermediates: list[x509.Certificate],
         roots: list[x509.Certificate],
         now: datetime.datetime,
         use: x509.ObjectIdentifier,
     ) -> None:
         self.use = use
-        self.others = others
+        self.intermediates = intermediates
         self.roots = roots
         self.now = now
         self.checks = 0
 
-    def judge(self, leaf: x509.Certificate, host: str | None) -> None:
-        self.valid(leaf, [])
+    def check_leaf(self, leaf: x509.Certificate, host: str | None) -> None:
+        self.check_certificate(leaf, [])
         if host is not None:
             check_host(leaf, host)
-        chains = [[leaf]] if leaf in self.roots else self.chains([leaf])
-        fitting = [chain for chain in chains if all(_fits(one, self.use) for one in chain)]
+        chains = [[leaf]] if leaf in self.roots else self.find_chains([leaf])
+        fitting = [chain for chain in chains if all(_allows_usage(one, self.use) for one in chain)]
         if not fitting:
             raise Untrusted("certificate specifies an incompatible key usage")
         faults = [nameconstraints.find_fault(chain) for chain in fitting]
         if all(faults):
             told = "a root or intermediate certificate is not authorized to sign for this name"
             raise Untrusted(f"{told}: {faults[0]}")
-        if not any(not fault and self.confirmed(chain) for chain, fault in zip(fitting, faults, strict=True)):
+        if not any(not fault and self.is_confirmed(chain) for chain, fault in zip(fitting, faults, strict=True)):
             raise Untrusted("certificate signed by unknown authority")
 
-    def confirmed(self, chain: list[x509.Certificate]) -> bool:
+    def is_confirmed(self, chain: list[x509.Certificate]) -> bool:
         """Return whether the cryptography package accepts a chain too, if it can judge it."""
         return not verification.has_say(chain) or verification.accepts_chain(chain, self.now)
 
-    def chains(self, below: list[x509.Certificate]) -> list[list[x509.Certificate]]:
+    def find_chains(self, chain: list[x509.Certificate]) -> list[list[x509.Certificate]]:
         """Return the chains from the last certificate to a trusted one. Raises Untrusted if there is none."""
-        child = below[-1]
+        child = chain[-1]
         found: list[list[x509.Certificate]] = []
         hint = ""
         failed: Untrusted | None = None  # the error of the last candidate
-        for parent, trusted in [*((one, True) for one in self.roots), *((one, False) for one in self.others)]:
-            if parent.subject.public_bytes() != child.issuer.public_bytes() or parent in below:
+        for parent, trusted in [*((one, True) for one in self.roots), *((one, False) for one in self.intermediates)]:
+            if parent.subject.public_bytes() != child.issuer.public_bytes() or parent in chain:
                 continue
             self.checks += 1
             if self.checks > _MOST_CHECKS:
                 raise Untrusted("signature check attempts limit reached while verifying certificate chain")
-            if why := _unsigned(child, parent):
-                told, name = gotext.quote(why), gotext.quote(_called(parent))
+            if why := _explain_unsigned(child, parent):
+                told, name = gotext.quote(why), gotext.quote(_certificate_name(parent))
                 because = f" (possibly because of {told} while trying to verify candidate authority certificate {name})"
                 hint = hint or because
                 continue
             try:
-                self.valid(parent, below, issuer=not trusted)
-                found += [[*below, parent]] if trusted else self.chains([*below, parent])
+                self.check_certificate(parent, chain, issuer=not trusted)
+                found += [[*chain, parent]] if trusted else self.find_chains([*chain, parent])
                 failed = None
             except Untrusted as error:
                 failed = error
@@ -153,22 +153,24 @@ class _Judge:
             raise failed or Untrusted(f"certificate signed by unknown authority{hint}")
         return found
 
-    def valid(self, certificate: x509.Certificate, below: list[x509.Certificate], *, issuer: bool = False) -> None:
+    def check_certificate(
+        self, certificate: x509.Certificate, chain: list[x509.Certificate], *, issuer: bool = False
+    ) -> None:
         """Raise Untrusted for a certificate that is invalid at its place. issuer: it is an intermediate CA."""
-        if any(one.critical and not _is_handled(one.value) for one in certificate.extensions):
+        if any(extension.critical and not _is_handled(extension.value) for extension in certificate.extensions):
             raise Untrusted("unhandled critical extension")
         began, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
         expired = "certificate has expired or is not yet valid: current time"
         if self.now < began:
-            raise Untrusted(f"{expired} {_time(self.now)} is before {_time(began)}")
+            raise Untrusted(f"{expired} {_format_time(self.now)} is before {_format_time(began)}")
         if self.now > ends:
-            raise Untrusted(f"{expired} {_time(self.now)} is after {_time(ends)}")
-        if not below:
+            raise Untrusted(f"{expired} {_format_time(self.now)} is after {_format_time(ends)}")
+        if not chain:
             return
-        basic = _extension(certificate, x509.BasicConstraints)
+        basic = _find_extension(certificate, x509.BasicConstraints)
         if issuer and (basic is None or not basic.ca):
             raise Untrusted("certificate is not authorized to sign other certificates")
-        if basic is not None and basic.path_length is not None and len(below) - 1 > basic.path_length:
+        if basic is not None and basic.path_length is not None and len(chain) - 1 > basic.path_length:
             raise Untrusted("too many intermediates for path length constraint")
 
 
@@ -181,25 +183,25 @@ def _is_handled(extension: x509.ExtensionType) -> bool:
     return isinstance(extension, _KNOWN)
 
 
-def _extension(certificate: x509.Certificate, kind: type[T]) -> T | None:
+def _find_extension(certificate: x509.Certificate, kind: type[T]) -> T | None:
     try:
         return certificate.extensions.get_extension_for_class(kind).value
     except x509.ExtensionNotFound:
         return None
 
 
-def _unsigned(child: x509.Certificate, parent: x509.Certificate) -> str:
+def _explain_unsigned(child: x509.Certificate, parent: x509.Certificate) -> str:
     """Return why a certificate is not signed by another one with the issuer's name; "" if it is."""
-    basic, usage = _extension(parent, x509.BasicConstraints), _extension(parent, x509.KeyUsage)
+    basic, usage = _find_extension(parent, x509.BasicConstraints), _find_extension(parent, x509.KeyUsage)
     first = parent.version is x509.Version.v1
     if (basic is None and not first) or (basic is not None and not basic.ca) or (usage and not usage.key_cert_sign):
         return "x509: invalid signature: parent certificate cannot sign this kind of certificate"
     try:
         key = parent.public_key()
         if isinstance(child.signature_hash_algorithm, SHA1 | MD5):
-            return f"x509: cannot verify signature: insecure algorithm {_algorithm(child, key)}"
+            return f"x509: cannot verify signature: insecure algorithm {_describe_algorithm(child, key)}"
         if isinstance(key, RSAPublicKey) and key.key_size < _LEAST_BITS:
-            return _insecure(key)
+            return _insecure_text(key)
         child.verify_directly_issued_by(parent)
     except InvalidSignature:
         if isinstance(key, RSAPublicKey):
@@ -210,49 +212,51 @@ def _unsigned(child: x509.Certificate, parent: x509.Certificate) -> str:
     return ""
 
 
-def _algorithm(child: x509.Certificate, key: object) -> str:
+def _describe_algorithm(child: x509.Certificate, key: object) -> str:
     hashed = child.signature_hash_algorithm
     name = hashed.name.upper() if hashed is not None else ""
     return f"{name}-RSA" if isinstance(key, RSAPublicKey) else f"ECDSA-{name}"
 
 
-def _called(certificate: x509.Certificate) -> str:
+def _certificate_name(certificate: x509.Certificate) -> str:
     for kind in (NameOID.COMMON_NAME, NameOID.ORGANIZATION_NAME):
-        if found := certificate.subject.get_attributes_for_oid(kind):
-            return str(found[0].value)
+        if attributes := certificate.subject.get_attributes_for_oid(kind):
+            return str(attributes[0].value)
     return f"serial:{certificate.serial_number}"
 
 
-def _time(time: datetime.datetime) -> str:
+def _format_time(time: datetime.datetime) -> str:
     return time.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _fits(certificate: x509.Certificate, use: x509.ObjectIdentifier) -> bool:
+def _allows_usage(certificate: x509.Certificate, use: x509.ObjectIdentifier) -> bool:
     """Return whether a certificate's extended key usage allows this use, or is absent."""
-    usage = _extension(certificate, x509.ExtendedKeyUsage)
+    usage = _find_extension(certificate, x509.ExtendedKeyUsage)
     return usage is None or any(one in (use, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE) for one in usage)
 
 
-def _names(certificate: x509.Certificate) -> tuple[list[str], list[Address]]:
-    given = _extension(certificate, x509.SubjectAlternativeName)
+def _list_names(certificate: x509.Certificate) -> tuple[list[str], list[Address]]:
+    given = _find_extension(certificate, x509.SubjectAlternativeName)
     if given is None:
         return [], []
-    addresses = [one for one in given.get_values_for_type(x509.IPAddress) if isinstance(one, Address)]
+    addresses = [value for value in given.get_values_for_type(x509.IPAddress) if isinstance(value, Address)]
     return given.get_values_for_type(x509.DNSName), addresses
 
 
 def check_host(certificate: x509.Certificate, host: str) -> None:
     """Verify that a certificate is valid for a host name or address; its Common Name is ignored. Raises Untrusted."""
-    names, addresses = _names(certificate)
+    names, addresses = _list_names(certificate)
     host = host.strip("[]")
-    common = [str(one.value) for one in certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
+    common = [str(attribute.value) for attribute in certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)]
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
         address = None
-    if address in addresses if address is not None else any(_matches(name, host) for name in names):
+    if address in addresses if address is not None else any(_matches_host(name, host) for name in names):
         return
-    if _extension(certificate, x509.SubjectAlternativeName) is None and any(_matches(name, host) for name in common):
+    if _find_extension(certificate, x509.SubjectAlternativeName) is None and any(
+        _matches_host(name, host) for name in common
+    ):
         raise Untrusted("certificate relies on legacy Common Name field, use SANs instead")
     if address is not None and not addresses:
         raise Untrusted(f"cannot validate certificate for {host} because it doesn't contain any IP SANs")
@@ -265,7 +269,7 @@ def check_host(certificate: x509.Certificate, host: str) -> None:
     raise Untrusted(f"certificate is valid for {', '.join(told)}, not {host}")
 
 
-def _matches(pattern: str, host: str) -> bool:
+def _matches_host(pattern: str, host: str) -> bool:
     """Return whether a pattern matches the host; an asterisk stands for the first label."""
     one, other = pattern.lower().removesuffix("."), host.lower().removesuffix(".")
     if not one or not other:

@@ -57,7 +57,7 @@ def accepts_chain(chain: list[x509.Certificate], now: datetime.datetime) -> bool
 def has_say(chain: list[x509.Certificate]) -> bool:
     """Return whether the verifier decides about such a chain as Go does."""
     # the verifier applies a leaf's constraints to the leaf itself
-    own = any(isinstance(one.value, x509.NameConstraints) for one in chain[0].extensions)
+    own = any(isinstance(extension.value, x509.NameConstraints) for extension in chain[0].extensions)
     return len(chain) > 1 and not own and all(map(_is_plain, chain))
 
 
@@ -80,5 +80,5 @@ def _is_judged(extension: x509.Extension[x509.ExtensionType]) -> bool:
     value = extension.value
     if isinstance(value, x509.NameConstraints):
         limits = (*(value.permitted_subtrees or ()), *(value.excluded_subtrees or ()))
-        return all(isinstance(one, _LIMITS) and not str(one.value).startswith(".") for one in limits)
+        return all(isinstance(limit, _LIMITS) and not str(limit.value).startswith(".") for limit in limits)
     return isinstance(value, _KNOWN) or not extension.critical

@@ -5,24 +5,24 @@ from __future__ import annotations
 from contextvars import ContextVar
 from typing import Final
 
-MOST: Final = 100_000_000  # nanoseconds, as runtime/patternprice.py estimates them
+FULL_ALLOWANCE: Final = 100_000_000  # nanoseconds, as runtime/patternprice.py estimates them
 
 
-class Allowance:
+class TimeAllowance:
     """The remaining time of one request, in nanoseconds."""
 
-    __slots__ = ("left",)
+    __slots__ = ("remaining",)
 
     def __init__(self) -> None:
-        self.left = MOST
+        self.remaining = FULL_ALLOWANCE
 
     def spend(self, price: float) -> bool:
         """Spend some time. Returns False, and spends nothing, if less is left."""
-        if price > self.left:
+        if price > self.remaining:
             return False
-        self.left -= int(price)
+        self.remaining -= int(price)
         return True
 
 
 # of the present request; None for work that belongs to no request
-ALLOWANCE: ContextVar[Allowance | None] = ContextVar("allowance", default=None)
+ALLOWANCE: ContextVar[TimeAllowance | None] = ContextVar("allowance", default=None)

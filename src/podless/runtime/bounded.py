@@ -21,7 +21,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 CACHES: list[BoundedCache] = []
-LONGEST = 1024  # maximum characters or bytes of an argument of a cached call
+MAX_KEY_LENGTH = 1024  # maximum characters or bytes of an argument of a cached call
 
 
 class BoundedCache(NamedTuple):
@@ -42,14 +42,14 @@ def bounded_cache(limit: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         name = f"{function.__module__}.{function.__qualname__}"
         if _takes_one(function):
-            answers = _Answers(function, limit)
+            answers = _ResultTable(function, limit)
             CACHES.append(BoundedCache(name, limit, answers.__len__, answers.clear))
             return cast(Callable[P, R], answers.__getitem__)
 
         def call_short(*args: Any, **kwargs: Any) -> R:
             answer = function(*args, **kwargs)
             for arg in (*args, *kwargs.values()):
-                if arg.__class__ in _TEXTS and len(arg) > LONGEST:
+                if arg.__class__ in _TEXTS and len(arg) > MAX_KEY_LENGTH:
                     raise _UncachedResult(answer)
             return answer
 
@@ -74,7 +74,7 @@ def _takes_one(function: Callable[..., Any]) -> bool:
     return code.co_argcount == 1 and not code.co_kwonlyargcount and not code.co_flags & _VARIABLE
 
 
-class _Answers(dict[Any, Any]):
+class _ResultTable(dict[Any, Any]):
     """The results of a function of one argument, by the argument: a hit costs a dict lookup and no Python call."""
 
     __slots__ = ("_function", "_limit")
@@ -86,7 +86,7 @@ class _Answers(dict[Any, Any]):
 
     def __missing__(self, argument: Any) -> Any:
         answer = self._function(argument)
-        if argument.__class__ not in _TEXTS or len(argument) <= LONGEST:
+        if argument.__class__ not in _TEXTS or len(argument) <= MAX_KEY_LENGTH:
             self[argument] = answer
             while len(self) > self._limit:
                 # another thread has removed this entry, or changed the dict meanwhile
@@ -111,36 +111,36 @@ class WeightAccount:
     name: module and kind of value. least: minimum bytes of a value. total: bytes of all values together.
     """
 
-    def __init__(self, name: str, least: int, total: int) -> None:
-        self._least, self._total = least, total
+    def __init__(self, name: str, minimum: int, total: int) -> None:
+        self._minimum, self._total = minimum, total
         self._weights: dict[Droppable, int] = {}
         self._pins: dict[Droppable, int] = {}
         # reentrant: the collector can run `remove_holder` inside any other method
         self._lock = RLock()
         self.weight = 0
-        CACHES.append(BoundedCache(name, total // least, self._weights.__len__, self.drop_all))
+        CACHES.append(BoundedCache(name, total // minimum, self._weights.__len__, self.drop_all))
 
     def set_weight(self, holder: Droppable, weight: int) -> None:
         """Set the bytes of a holder's value, and drop other values over the total."""
         with self._lock:
-            self._count(holder, max(weight, self._least))
+            self._add_weight(holder, max(weight, self._minimum))
             # two rounds: a value that was used since the last round is dropped in the second one
             for _ in range(2 * len(self._weights)):
                 if self.weight <= self._total:
                     break
                 first = next(iter(self._weights))
                 weighed = self._weights[first]
-                self._forget(first)
+                self._drop_weight(first)
                 if first is holder or first in self._pins or not first.drop_value():
-                    self._count(first, weighed)
+                    self._add_weight(first, weighed)
 
-    def pin(self, holder: Droppable) -> None:
-        """Keep a holder's value, which still counts, until `unpin` was called as often."""
+    def pin_value(self, holder: Droppable) -> None:
+        """Keep a holder's value, which still counts, until `unpin_value` was called as often."""
         with self._lock:
             self._pins[holder] = self._pins.get(holder, 0) + 1
 
-    def unpin(self, holder: Droppable) -> None:
-        """Undo one `pin`."""
+    def unpin_value(self, holder: Droppable) -> None:
+        """Undo one `pin_value`."""
         with self._lock:
             left = self._pins.pop(holder) - 1
             if left:
@@ -149,28 +149,28 @@ class WeightAccount:
     def remove_holder(self, holder: Droppable) -> None:
         """Stop counting a holder whose value is gone."""
         with self._lock:
-            self._forget(holder)
+            self._drop_weight(holder)
 
     def drop_holder(self, holder: Droppable) -> None:
         """Drop a holder's value, unless it is pinned."""
         with self._lock:
             if holder not in self._pins:
-                self._forget(holder)
+                self._drop_weight(holder)
                 holder.drop_value(forced=True)
 
-    def _count(self, holder: Droppable, weight: int) -> None:
-        self._forget(holder)
+    def _add_weight(self, holder: Droppable, weight: int) -> None:
+        self._drop_weight(holder)
         self._weights[holder] = weight
         self.weight += weight
 
-    def _forget(self, holder: Droppable) -> None:
+    def _drop_weight(self, holder: Droppable) -> None:
         self.weight -= self._weights.pop(holder, 0)
 
     def drop_all(self) -> None:
         """Drop all values."""
         with self._lock:
             for holder in list(self._weights):
-                self._forget(holder)
+                self._drop_weight(holder)
                 holder.drop_value(forced=True)
 
 

@@ -35,11 +35,11 @@ def describe_fault(error: OSError, path: object = None) -> str:
     return f"{where}: {why}" if where else why
 
 
-def _missing_folder(where: object) -> Path | None:
+def _missing_folder(path: object) -> Path | None:
     """Return the folder of a path if that is missing, too."""
-    if not isinstance(where, str | os.PathLike) or not where:
+    if not isinstance(path, str | os.PathLike) or not path:
         return None
-    folder = Path(where).parent
+    folder = Path(path).parent
     try:
         return None if folder.exists() else folder
     except OSError:

@@ -14,14 +14,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 # seconds of processor time of one pause, more than most requests take; elapsed time would depend on the machine's load
-MOST = 30.0
+MAX_PAUSE = 30.0
 
 
-class Pause:
+class CollectorPause:
     """Counts the callers that need the collector paused. most: seconds of processor time after which it runs anyway."""
 
-    def __init__(self, most: float = MOST) -> None:
-        self._most = most
+    def __init__(self, max_seconds: float = MAX_PAUSE) -> None:
+        self._max_seconds = max_seconds
         self._lock = threading.Lock()
         self._callers = 0  # callers in the present pause
         self._number = 0  # number of the present pause: `end_pause` ignores numbers of earlier ones
@@ -35,7 +35,7 @@ class Pause:
                 if not gc.isenabled():  # the program has switched it off, and it stays off
                     return -1
                 gc.disable()
-                self._until = time.process_time() + self._most
+                self._until = time.process_time() + self._max_seconds
             self._callers += 1
             return self._number
 
@@ -58,7 +58,7 @@ class Pause:
         gc.enable()
 
 
-PAUSE = Pause()
+PAUSE = CollectorPause()
 
 
 @contextmanager

@@ -150,11 +150,11 @@ class Heartbeat:
         if calls and calls[-1].file == slices.__file__:
             return calls  # sliced work has its own stack
         depth, innermost = self._base
-        if len(calls) <= depth or calls[-depth].key != innermost:
+        if len(calls) <= depth or calls[-depth].function_key != innermost:
             return []  # the thread no longer runs this loop
         del calls[-depth:]
-        if calls and calls[-1].key == _TURN:
-            if len(calls) < 2 or calls[-2].key != _CALL:
+        if calls and calls[-1].function_key == _TURN:
+            if len(calls) < 2 or calls[-2].function_key != _CALL:
                 return []
             del calls[-2:]
         return calls

@@ -16,11 +16,11 @@ class Histogram:
         self._counts = [0] * (len(bounds) + 1)
         self._sum = 0.0
 
-    def observe(self, seconds: float) -> None:
+    def observe_seconds(self, seconds: float) -> None:
         self._counts[bisect_left(self._bounds, seconds)] += 1
         self._sum += seconds
 
-    def samples(self, name: str, labels: str) -> Iterator[str]:
+    def format_samples(self, name: str, labels: str) -> Iterator[str]:
         """Yield the lines in Prometheus' format. labels: such as verb="GET", "" for none."""
         total, comma = 0, "," if labels else ""
         for bound, count in zip((*map(str, self._bounds), "+Inf"), self._counts, strict=True):

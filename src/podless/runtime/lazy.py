@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, AnyStr, cast
 
 
-class Late:
+class LateModule:
     """A stand-in for a module, which imports it at the first access and keeps the names found as attributes.
 
     Type checkers do not see through it: import the module under TYPE_CHECKING, too.

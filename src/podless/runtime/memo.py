@@ -52,7 +52,7 @@ class Draft:
         entry = self._values.get((id(holder), key))
         return None if entry is None else entry[2]
 
-    def values(self) -> list[Any]:
+    def list_values(self) -> list[Any]:
         """Return all values of the draft."""
         return [value for _, _, value in self._values.values()]
 

@@ -16,47 +16,47 @@ from podless.runtime.apierror import Timeout
 S = TypeVar("S", bound=Sized)
 T = TypeVar("T")
 
-_LOOK = 4096  # steps between two checks of the clock: one to four milliseconds of most tree walks
+_CHECK_STEPS = 4096  # steps between two checks of the clock: one to four milliseconds of most tree walks
 _FEW_STEPS = 1024  # the same for sliced work: half a millisecond of most tree walks
-FEW = 8  # so few items need no charge: the loop over their containers has charged
-LATE = "Timeout: request did not complete within the allotted timeout"
+MAX_UNCHARGED = 8  # so few items need no charge: the loop over their containers has charged
+TIMEOUT_TEXT = "Timeout: request did not complete within the allotted timeout"
 
 
 class CPUMeter:
     """The limit on the processor time of one piece of work, from now on, on this thread. seconds: the limit.
 
-    left: steps until the next check of the clock.
+    steps_left: steps until the next check of the clock.
     """
 
-    __slots__ = ("_until", "left")
+    __slots__ = ("_until", "steps_left")
 
     def __init__(self, seconds: float) -> None:
         self._until = time.thread_time() + seconds
-        self.left = _LOOK
+        self.steps_left = _CHECK_STEPS
 
     def check_time(self) -> None:
         """Raise Timeout if the time is over."""
         if time.thread_time() > self._until:
-            raise Timeout(LATE, {})
-        self.left = _LOOK
+            raise Timeout(TIMEOUT_TEXT, {})
+        self.steps_left = _CHECK_STEPS
 
 
-class _Default(CPUMeter):
+class _SuspendableMeter(CPUMeter):
     """The meter of all other work. on_look: called at each check of the clock; it may suspend the work.
 
     clock: returns the processor time of the present work in seconds, from any fixed start; the time while it is
-    suspended does not count. Threads share this meter: a lost update of `left` only delays a check.
+    suspended does not count. Threads share this meter: a lost update of `steps_left` only delays a check.
     """
 
     __slots__ = ("clock", "on_look")
 
     def __init__(self) -> None:
-        self.left = _FEW_STEPS
+        self.steps_left = _FEW_STEPS
         self.on_look: Callable[[], None] | None = None
         self.clock: Callable[[], float] = time.thread_time
 
     def check_time(self) -> None:
-        self.left = _FEW_STEPS
+        self.steps_left = _FEW_STEPS
         if self.on_look is not None:
             self.on_look()
 
@@ -67,14 +67,14 @@ class _Unlimited(CPUMeter):
     __slots__ = ()
 
     def __init__(self) -> None:
-        self.left = _LOOK
+        self.steps_left = _CHECK_STEPS
 
     def check_time(self) -> None:
-        self.left = _LOOK
+        self.steps_left = _CHECK_STEPS
 
 
-DEFAULT: Final = _Default()
-_WHOLE: Final = _Unlimited()
+DEFAULT: Final = _SuspendableMeter()
+_UNLIMITED: Final = _Unlimited()
 METER: ContextVar[CPUMeter] = ContextVar("meter", default=DEFAULT)
 _current = METER.get
 
@@ -90,14 +90,14 @@ def charge(steps: int) -> None:
     A call takes about 0.1 us.
     """
     meter = _current()
-    meter.left = left = meter.left - steps
+    meter.steps_left = left = meter.steps_left - steps
     if left < 0:
         meter.check_time()
 
 
-def run_whole(work: Callable[[], object]) -> None:
+def run_unsuspended(work: Callable[[], object]) -> None:
     """Run short work that must not be suspended: its caller has begun something that others would disturb."""
-    token = METER.set(_WHOLE)
+    token = METER.set(_UNLIMITED)
     try:
         work()
     finally:
@@ -109,7 +109,7 @@ def each(items: S) -> S:
 
     For loops over values from clients, which nearly always have few items: then it takes half as long as `charge`.
     """
-    if len(items) > FEW:
+    if len(items) > MAX_UNCHARGED:
         charge(len(items))
     return items
 

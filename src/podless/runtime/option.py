@@ -21,9 +21,9 @@ class StartError(ReportedError):
     why: the text without the name of the option at fault.
     """
 
-    def __init__(self, why: str, option: str = "") -> None:
-        super().__init__(f"{option}: {why}" if option else why)
-        self.why = why
+    def __init__(self, reason: str, option: str = "") -> None:
+        super().__init__(f"{option}: {reason}" if option else reason)
+        self.why = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +32,10 @@ class Option:
 
     flag: on the command line; "" if only programs can set it. metavar: placeholder of the value. parse: makes the value
     from a text; raises ValueError with a one-line text. default: default text of the command, None for the field's own
-    default. choices: valid texts. values: of a switch, on and off. many: the flag can be repeated; makes the field from
-    the list of values. without: a flag that sets the field to None, with its help. short: the flag in one letter.
-    alone: value of the flag without a text, None if it needs one. serving: only servers use it; other commands that
-    take the section accept it and do not list it.
+    default. choices: valid texts. values: of a switch, on and off. combine: the flag can be repeated; makes the field
+    from the list of values. unset_flag: a flag that sets the field to None, with its help. letter: the flag in one
+    letter. bare_value: value of the flag without a text, None if it needs one. server_only: only servers use it; other
+    commands that take the section accept it and do not list it.
     """
 
     flag: str
@@ -45,24 +45,24 @@ class Option:
     default: str | None = None
     choices: tuple[str, ...] = ()
     values: tuple[Any, Any] | None = None
-    many: Callable[[list[Any]], Any] | None = None
-    without: tuple[str, str] | None = None
-    short: str = ""
-    alone: Any = None
-    serving: bool = False
+    combine: Callable[[list[Any]], Any] | None = None
+    unset_flag: tuple[str, str] | None = None
+    letter: str = ""
+    bare_value: Any = None
+    server_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
     """A field whose value is a dataclass of options, shown under one heading.
 
-    of: the dataclass. given: fields, one of which must be set to create it; empty: always create it.
+    of: the dataclass. any_of: fields, one of which must be set to create it; empty: always create it.
     """
 
     of: type
     title: str
-    about: str = ""
-    given: tuple[str, ...] = ()
+    description: str = ""
+    any_of: tuple[str, ...] = ()
 
 
 _NONE: Any = MISSING
@@ -78,9 +78,9 @@ def option(flag: str, help: str, *, value: Any = _NONE, factory: Callable[[], An
     return field(default=value, default_factory=factory, metadata={"option": Option(flag, help, **declaration)})
 
 
-def section(of: type, title: str, about: str = "", *, given: tuple[str, ...] = (), factory: Any = _NONE) -> Any:
+def section(of: type, title: str, description: str = "", *, any_of: tuple[str, ...] = (), factory: Any = _NONE) -> Any:
     """Declare a dataclass field as a section. factory: makes its default, None if it is required."""
-    metadata = {"section": Section(of, title, about, given)}
+    metadata = {"section": Section(of, title, description, any_of)}
     if factory is MISSING:
         return field(default=None, metadata=metadata)
     return field(default_factory=factory, metadata=metadata)
@@ -93,17 +93,17 @@ def declared_options(of: type) -> Iterator[tuple[str, Any, Option | Section]]:
         yield each.name, default, each.metadata.get("option") or each.metadata["section"]
 
 
-def merge_maps(given: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def merge_maps(maps: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Return one map of the values of a repeated flag; the last one wins, as in Kubernetes' map flags."""
-    return {name: value for each in given for name, value in each.items()}
+    return {name: value for each in maps for name, value in each.items()}
 
 
-def join_lists(given: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
+def join_lists(lists: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
     """Return one list of the values of a repeated flag, as Kubernetes' list flags do."""
-    return tuple(chain.from_iterable(given))
+    return tuple(chain.from_iterable(lists))
 
 
-def one_or_more(text: str) -> int:
+def parse_positive(text: str) -> int:
     """Parse a positive number. Raises ValueError."""
     if not text.isascii() or not text.isdigit() or len(text) > 18 or not int(text):
         raise ValueError("expected a number above 0")
@@ -124,11 +124,11 @@ def parse_number(text: str) -> int:
     return int(text)
 
 
-def suggest_name(name: str, known: Sequence[str]) -> str:
+def suggest_name(name: str, candidates: Sequence[str]) -> str:
     """Return the end of an error about an unknown name or flag: the known one most like it, or ""."""
     from difflib import get_close_matches
 
-    bare = {one.lower().lstrip("-"): one for one in known}
+    bare = {candidate.lower().lstrip("-"): candidate for candidate in candidates}
     near = get_close_matches(name.lower().lstrip("-"), bare, 1)
     return f"; did you mean {bare[near[0]]}?" if near else ""
 

@@ -12,8 +12,8 @@ from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
-from podless.runtime.rest import Rest
-from podless.runtime.slices import SlicedIterator, Slices
+from podless.runtime.rest import TurnPauses
+from podless.runtime.slices import SlicedIterator, SlicedWork
 
 T = TypeVar("T")
 
@@ -27,11 +27,11 @@ _LOOK = 32  # maximum items between two checks of the clock
 class Pace:
     """The pending work of each user, done when the loop has time."""
 
-    __slots__ = ("_due", "_locks", "_queues", "_rest", "_slices")
+    __slots__ = ("_due", "_locks", "_pauses", "_queues", "_slices")
 
     def __init__(self) -> None:
-        self._slices = Slices(_SECONDS)
-        self._rest = Rest()
+        self._slices = SlicedWork(_SECONDS)
+        self._pauses = TurnPauses()
         self._queues: dict[str, deque[Callable[[], float | None]]] = {}  # in order: the first user is next
         self._due = False
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -110,4 +110,4 @@ class Pace:
                 break
         if self._queues and not self._due:
             self._due = True
-            self._rest.call_after_rest(time.perf_counter() - began, self._run_turn)
+            self._pauses.call_after_pause(time.perf_counter() - began, self._run_turn)

@@ -42,33 +42,33 @@ _UNICODE = 360_000
 _MORE, _FEW = 40_000, 3  # cost of each Unicode class within one set beyond the third
 _SQUARE = 6  # factor for the square of the number of consecutive optional items
 _SIZES = {"any": _ANY, "edge": _CHARACTER, "escape": _CHARACTER, "code": _CHARACTER, "rest": _CHARACTER}
-MOST = 30_000_000.0  # maximum nanoseconds for one pattern: no other request is served meanwhile
+MAX_PRICE = 30_000_000.0  # maximum nanoseconds for one pattern: no other request is served meanwhile
 
 
-class _Branch:
+class _Sequence:
     """A sequence of items within brackets. depth: nesting of optional items.
 
-    cost: of all items before the last. item, inner: cost and depth of the last item. run: number of consecutive
+    cost: of all items before the last. item, last_depth: cost and depth of the last item. run: number of consecutive
     optional items up to it. last: its text, "" for a choice (a|b). split: whether the sequence is a choice.
     """
 
-    __slots__ = ("cost", "depth", "inner", "item", "last", "run", "split")
+    __slots__ = ("cost", "depth", "item", "last", "last_depth", "run", "split")
 
     def __init__(self) -> None:
         self.cost = self.item = 0.0
-        self.depth = self.inner = self.run = 0
+        self.depth = self.last_depth = self.run = 0
         self.last = ""
         self.split = False
 
     def add_item(self, text: str, cost: float, depth: int = 0) -> None:
         """Add an item, which ends a run of optional items that it cannot overlap."""
-        if self.run and not _alike(self.last, text):
+        if self.run and not _can_merge(self.last, text):
             self.end()
         self.cost += self.item
-        self.depth = max(self.depth, self.inner)
-        self.item, self.inner, self.last = cost, depth, text
+        self.depth = max(self.depth, self.last_depth)
+        self.item, self.last_depth, self.last = cost, depth, text
 
-    def enclose(self, branch: _Branch) -> None:
+    def enclose_sequence(self, branch: _Sequence) -> None:
         """Add a sequence in brackets. Only brackets around a choice change the result."""
         run, branch.run = (0, branch.run) if branch.split else (branch.run, 0)
         self.add_item("" if branch.split else branch.last, *branch.close())
@@ -79,40 +79,40 @@ class _Branch:
         self.cost += _SQUARE * self.run * self.run
         self.run = 0
 
-    def repeat(self, least: int, most: int) -> None:
+    def repeat_item(self, minimum: int, maximum: int) -> None:
         """Repeat the last item."""
-        self.item = (self.item + _TIMES) * max(most, least, 1)
-        self.run += max(most - least, 0)
-        self.inner += most > least
+        self.item = (self.item + _TIMES) * max(maximum, minimum, 1)
+        self.run += max(maximum - minimum, 0)
+        self.last_depth += maximum > minimum
 
     def close(self) -> tuple[float, int]:
         """End the sequence. Return its cost and depth."""
         self.end()
-        return self.cost + self.item, max(self.depth, self.inner)
+        return self.cost + self.item, max(self.depth, self.last_depth)
 
 
-def _alike(one: str, other: str) -> bool:
+def _can_merge(first: str, second: str) -> bool:
     """Return whether RE2 can merge two items. Different single characters, for example, cannot be merged."""
-    if not one or not other:
+    if not first or not second:
         return False
-    if len(one) > len(other):
-        one, other = other, one
-    if len(one) > 1 or one == ".":
+    if len(first) > len(second):
+        first, second = second, first
+    if len(first) > 1 or first == ".":
         return True
-    if len(other) == 1:
-        return one.casefold() == other.casefold()
-    if other[0] == "\\":
-        return other[1] in "xC01234567"
-    return "\\" in other or "^" in other or not other[1:-1].casefold().replace("-", "").strip(one.casefold())
+    if len(second) == 1:
+        return first.casefold() == second.casefold()
+    if second[0] == "\\":
+        return second[1] in "xC01234567"
+    return "\\" in second or "^" in second or not second[1:-1].casefold().replace("-", "").strip(first.casefold())
 
 
 def price_pattern(pattern: str) -> float:
     """Return the estimated nanoseconds to compile a pattern.
 
-    For an invalid pattern, or one far above `MOST`, this is the cost of its beginning.
+    For an invalid pattern, or one far above `MAX_PRICE`, this is the cost of its beginning.
     """
     letter = _FOLDED_CHARACTER if _FOLDED.search(pattern) else _CHARACTER
-    levels = [_Branch()]
+    levels = [_Sequence()]
     spent = 0.0  # cost of all open sequences
     for token in _TOKEN.finditer(each(pattern)):
         sort, text = token.lastgroup, token[0]
@@ -124,21 +124,21 @@ def price_pattern(pattern: str) -> float:
                     branch.end()
             branch.add_item(text[-1], letter)
         elif sort == "times":
-            branch.repeat(*_times(text, token["least"], token["most"]))
+            branch.repeat_item(*_parse_repeat(text, token["least"], token["most"]))
         elif sort == "open":
-            levels.append(_Branch())
+            levels.append(_Sequence())
         elif sort == "close" and len(levels) > 1:
             levels.pop()
-            levels[-1].enclose(branch)
+            levels[-1].enclose_sequence(branch)
         elif sort == "or":
             cost, depth = branch.close()
-            levels[-1] = _Branch()
+            levels[-1] = _Sequence()
             levels[-1].cost, levels[-1].depth, levels[-1].split = cost, depth, True
         elif text == "[":
             break  # unclosed, so the pattern is invalid
         elif sort not in ("flags", "close"):
-            branch.add_item(_plain(sort, text), _cost(str(sort), text, letter))
-        if branch.cost + branch.item + _SQUARE * branch.run * branch.run > MOST:
+            branch.add_item(_unescape(sort, text), _estimate_item(str(sort), text, letter))
+        if branch.cost + branch.item + _SQUARE * branch.run * branch.run > MAX_PRICE:
             break
     depth = 0
     for branch in levels:
@@ -165,42 +165,42 @@ def count_pattern(pattern: str) -> tuple[str, int, int | None] | None:
     If each class of the pattern matches one character, and only one class is repeated, as in ^[a-z]{1,255}$, the length
     of the text shows the number of repetitions.
     """
-    found = _COUNTED.fullmatch(pattern)
-    if found is None or not found["before"]:
+    match = _COUNTED.fullmatch(pattern)
+    if match is None or not match["before"]:
         return None
-    least = int(found["least"])
-    most = int(found["most"]) if found["most"] else None if found["more"] else least
+    least = int(match["least"])
+    most = int(match["most"]) if match["most"] else None if match["more"] else least
     if least > _REPEATED or (most or 0) > _REPEATED or (most is not None and most < least):
         return None
-    others = sum(1 for _ in _ATOMS.finditer(each(found["before"]))) - 1
-    others += sum(1 for _ in _ATOMS.finditer(each(found["after"])))
-    text = f"^{found['before']}*{found['after']}$"
+    others = sum(1 for _ in _ATOMS.finditer(each(match["before"]))) - 1
+    others += sum(1 for _ in _ATOMS.finditer(each(match["after"])))
+    text = f"^{match['before']}*{match['after']}$"
     return text, others + least, None if most is None else others + most
 
 
-def _plain(sort: str | None, text: str) -> str:
+def _unescape(token: str | None, text: str) -> str:
     """Return the text of an item, without the backslash of an escaped punctuation character."""
-    return text[1] if sort == "escape" and not text[1].isalnum() else text
+    return text[1] if token == "escape" and not text[1].isalnum() else text
 
 
-def _times(text: str, least: str | None, most: str | None) -> tuple[int, int]:
-    if least is None:
+def _parse_repeat(text: str, minimum: str | None, maximum: str | None) -> tuple[int, int]:
+    if minimum is None:
         return {"?": (0, 1), "*": (1, 1), "+": (2, 2)}[text[0]]
-    low = int(least)
-    return (low, int(most)) if most else (low, low) if most is None else (low + 1, low + 1)
+    low = int(minimum)
+    return (low, int(maximum)) if maximum else (low, low) if maximum is None else (low + 1, low + 1)
 
 
-def _cost(sort: str, text: str, letter: float) -> float:
-    if sort == "unicode":
+def _estimate_item(token: str, text: str, character_cost: float) -> float:
+    if token == "unicode":
         return _UNICODE
-    if sort == "set":
+    if token == "set":
         return _SET if text[1].islower() else _WIDE_SET
-    if sort == "class":
+    if token == "class":
         classes = text.count("\\p") + text.count("\\P")
         wide = (_UNICODE if classes else 0) + _MORE * max(classes - _FEW, 0)
         negated = _NEGATED if text[1] == "^" or any(part in text for part in ("\\W", "\\D", "\\S", ":^")) else 0
         ranges = text.count("\\") + len(text.encode(errors="replace")) - len(text)
         return _CLASS + _CLASS_CHARACTER * len(text) + _RANGE * ranges + wide + negated
-    if sort == "quoted":
-        return letter * len(text)
-    return max(_SIZES[sort], letter)
+    if token == "quoted":
+        return character_cost * len(text)
+    return max(_SIZES[token], character_cost)

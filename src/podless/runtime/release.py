@@ -30,20 +30,20 @@ class Release:
     wording: Callable[[str, str], str] | None = None
     sources: Callable[[str], str] = str
 
-    def has(self, name: str) -> bool:
+    def has_feature(self, name: str) -> bool:
         """Return whether a gate or a change is on."""
         return name not in self.without
 
-    def covers(self, span: str) -> bool:
+    def is_in_span(self, span: str) -> bool:
         """Return whether this release is in a span. Raises ValueError for an invalid span."""
         return covers(span, self.minor)
 
-    def reaches(self, ahead: str) -> bool:
+    def has_reached(self, name: str) -> bool:
         """Return whether this release is newer than the recorded ones and not older than the named one; true for "".
 
         Outside a server the release is the newest recorded one, so only "" is true.
         """
-        return not ahead or (bool(self.name) and covers(f"{ahead}-", self.minor))
+        return not name or (bool(self.name) and covers(f"{name}-", self.minor))
 
     def word_error(self, field: str, text: str) -> str:
         """Return the text of a field error, given the text of the newest release."""
@@ -117,7 +117,7 @@ class ReleaseRecorder:
             self.agrees_with(self._plain)  # Notes around these must record the same questions
 
     def __bool__(self) -> bool:
-        return bool(self._names.asked or self._spans or self._words)
+        return bool(self._names.lookups or self._spans or self._words)
 
     def note_span(self, span: str) -> None:
         """Note that the result depends on whether the release is in a span."""
@@ -127,8 +127,8 @@ class ReleaseRecorder:
         """Return whether another release answers all recorded questions in the same way."""
         plain = self._plain
         return (
-            all(other.has(name) == plain.has(name) for name in self._names.asked)
-            and all(other.covers(span) == plain.covers(span) for span in self._spans)
+            all(other.has_feature(name) == plain.has_feature(name) for name in self._names.lookups)
+            and all(other.is_in_span(span) == plain.is_in_span(span) for span in self._spans)
             and all(other.word_error(*words) == plain.word_error(*words) for words in self._words)
         )
 
@@ -141,10 +141,10 @@ class _RecordedNames(frozenset[str]):
     """The features that a release lacks; records each lookup."""
 
     def __init__(self, _: frozenset[str]) -> None:
-        self.asked: set[str] = set()
+        self.lookups: set[str] = set()
 
     def __contains__(self, name: object) -> bool:
-        self.asked.add(str(name))
+        self.lookups.add(str(name))
         return super().__contains__(name)
 
 

@@ -25,8 +25,8 @@ from greenlet import getcurrent, greenlet
 
 from podless.runtime.apierror import Timeout
 from podless.runtime.gcpause import PAUSE, pause_gc
-from podless.runtime.meter import DEFAULT, LATE
-from podless.runtime.rest import Rest
+from podless.runtime.meter import DEFAULT, TIMEOUT_TEXT
+from podless.runtime.rest import TurnPauses
 
 R = TypeVar("R")
 
@@ -44,7 +44,7 @@ class _TooLong(BaseException):
     """Ends work without slices that takes longer than one."""
 
 
-class Incomplete(Exception):
+class IncompleteItem(Exception):
     """An item needs another slice."""
 
 
@@ -97,7 +97,7 @@ class _Worker(greenlet):
         self.took = now - self.began
         self.spent += self.took
         if self.spent > self.limit:
-            raise Timeout(LATE, {})
+            raise Timeout(TIMEOUT_TEXT, {})
         self.loop.switch(_SUSPENDED)
         self.began = time.thread_time()
 
@@ -144,14 +144,14 @@ DEFAULT.on_look = _yield_if_due
 DEFAULT.clock = _work_time
 
 
-class Slices:
+class SlicedWork:
     """The sliced work of one event loop. seconds: limit of processor time for one piece of work, in all its slices."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._idle: list[_Worker] = []
         self._waiting: deque[asyncio.Future[None]] = deque()  # waiting for the next slice, oldest first
-        self._rest = Rest()
+        self._pauses = TurnPauses()
         self._took = 0.0  # seconds of the longest slice since the last rest
 
     def try_work(self, work: Callable[..., R], *args: Any) -> R | None:
@@ -226,7 +226,7 @@ class Slices:
         """Return a future that is done when the next slice may start. took: seconds of the slice that has ended."""
         loop = asyncio.get_running_loop()
         if not self._waiting:
-            self._rest.call_after_rest(took, self._wake_next)
+            self._pauses.call_after_pause(took, self._wake_next)
         else:
             self._took = max(self._took, took)
         start: asyncio.Future[None] = loop.create_future()
@@ -242,7 +242,7 @@ class Slices:
                 break
         if self._waiting:
             took, self._took = self._took, 0.0
-            self._rest.call_after_rest(took, self._wake_next)
+            self._pauses.call_after_pause(took, self._wake_next)
 
 
 class SlicedIterator(Generic[R]):
@@ -250,7 +250,7 @@ class SlicedIterator(Generic[R]):
 
     __slots__ = ("_slices", "_source", "_worker")
 
-    def __init__(self, slices: Slices, source: Iterator[R]) -> None:
+    def __init__(self, slices: SlicedWork, source: Iterator[R]) -> None:
         self._slices = slices
         self._source = source
         self._worker: _Worker | None = None  # kept from the first item to the last
@@ -265,7 +265,7 @@ class SlicedIterator(Generic[R]):
             worker.work, worker.args = next, (self._source, None)
         item: Any = worker.switch()
         if item is _SUSPENDED:
-            raise Incomplete
+            raise IncompleteItem
         if item is None or item is _RAISED:
             try:
                 return None if item is None else worker.raise_error()
@@ -288,7 +288,7 @@ class _SlicedCoroutine(Coroutine[Any, Any, R]):
 
     __slots__ = ("_context", "_pause", "_slices", "_work", "_worker")
 
-    def __init__(self, slices: Slices, work: Coroutine[Any, Any, R], context: Context) -> None:
+    def __init__(self, slices: SlicedWork, work: Coroutine[Any, Any, R], context: Context) -> None:
         self._slices = slices
         self._work = work
         self._context = context

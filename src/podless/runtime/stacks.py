@@ -34,7 +34,7 @@ class StackFrame(NamedTuple):
     function: str
 
     @property
-    def key(self) -> tuple[str, str]:
+    def function_key(self) -> tuple[str, str]:
         """The file and the name of the function."""
         return self.file, self.function
 

@@ -258,12 +258,12 @@ def _weigh(value: Any, branch: Node, path: Path, tally: _Tally) -> Result:
         return _check_value(value, branch, path, tally)
     assert tally.known is not None
     place = id(branch), path
-    found = tally.known.get(place)
-    if found is None:
-        found = _check_value(value, branch, path, tally)
-        found.known = None  # break a reference cycle, so that a large table is freed at once
-        tally.known[place] = found
-    return found
+    result = tally.known.get(place)
+    if result is None:
+        result = _check_value(value, branch, path, tally)
+        result.known = None  # break a reference cycle, so that a large table is freed at once
+        tally.known[place] = result
+    return result
 
 
 def _any(value: Any, node: Node, path: Path, result: Result) -> None:
@@ -315,9 +315,9 @@ def _string(value: str, node: Node, path: Path, result: Result) -> None:
     elif pattern is not None and not pattern.run(value):
         _mismatch(value, pattern, path, result)
     if node.format:
-        known = formats.find_check(node.format)
-        if known is not None:
-            if not known(value):
+        check = formats.find_check(node.format)
+        if check is not None:
+            if not check(value):
                 result.typed(path, node.format, value)
             result.matched += 1
 
@@ -393,11 +393,11 @@ def _multiple(value: float, factor: float, path: Path, result: Result, exact: bo
 def _list(value: list[Any], node: Node, path: Path, result: Result, pair: Pair | None) -> None:
     raw = node.raw
     if node.items is not None:
-        for place, item in enumerate(each(value)):
+        for index, item in enumerate(each(value)):
             if result.full:
                 break
-            inner = pair.index(place) if pair is not None else None
-            _ratcheted(item, node.items, (*path, place), result, inner)
+            inner = pair.index(index) if pair is not None else None
+            _ratcheted(item, node.items, (*path, index), result, inner)
     most, least = raw.get("maxItems"), raw.get("minItems")
     if least is not None and len(value) < least:
         result.invalid(path, len(value), "in body should have at least %s items", least)

@@ -47,23 +47,23 @@ _LOOPS = 6
 Walk = Callable[[Any], bool]
 
 
-def _holds(parts: tuple[NodeFunction, ...], value: Any, most: int) -> int:
-    """Return how many of some parts accept a value; stops at `most`."""
-    found = 0
-    for place, part in enumerate(parts):
-        if not place % _SOME:
+def _holds(parts: tuple[NodeFunction, ...], value: Any, limit: int) -> int:
+    """Return how many of some parts accept a value; stops at `limit`."""
+    result = 0
+    for index, part in enumerate(parts):
+        if not index % _SOME:
             charge(_SOME * CALL // PER_STEP)
         if part.run(value):
-            found += 1
-            if found == most:
+            result += 1
+            if result == limit:
                 break
-    return found
+    return result
 
 
 def _all(parts: tuple[NodeFunction, ...], value: Any) -> bool:
     """Return whether all of some parts accept a value."""
-    for place, part in enumerate(parts):
-        if not place % _SOME:
+    for index, part in enumerate(parts):
+        if not index % _SOME:
             charge(_SOME * CALL // PER_STEP)
         if not part.run(value):
             return False
@@ -151,9 +151,9 @@ class NodeFunction:
         names = writer.names
         exec(compile(f"def walk(v):\n{body}\n return True\n", "<schema>", "exec"), names)
         # the function does not call itself; keeping it here would make a reference cycle
-        made: FunctionType = names.pop("walk")
-        self._leaves.count_part(made)
-        return made
+        result: FunctionType = names.pop("walk")
+        self._leaves.count_part(result)
+        return result
 
 
 class PropertyFunction(NodeFunction):
@@ -368,8 +368,8 @@ class FunctionWriter(StatementWriter):
                 key, filled = repr(name), self.emit_default(child, self.child_mode(mode, node, name, inner), len(name))
                 if filled:
                     self.put_line(indent, f"if {key} not in {var}: {var}[{key}] = {filled}")
-        known = node.properties
-        required = [name for name in node.raw.get("required") or () if mode.check and name in known]
+        properties = node.properties
+        required = [name for name in node.raw.get("required") or () if mode.check and name in properties]
         self.write_required(required, var, indent)
 
     def write_additional(self, node: Node, var: str, indent: int, mode: Mode, resource: bool) -> None:

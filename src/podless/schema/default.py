@@ -62,8 +62,8 @@ def given_default(node: Node) -> Any:
 
 def _known_default(node: Node) -> tuple[Any, int]:
     """Return the default value of a node, and its bytes."""
-    known: tuple[Any, int] | None = node.default
-    return known if known is not None else fill_attribute(node, "default", partial(_given_default, node))
+    default: tuple[Any, int] | None = node.default
+    return default if default is not None else fill_attribute(node, "default", partial(_given_default, node))
 
 
 def _given_default(node: Node) -> tuple[Any, int]:
@@ -97,15 +97,15 @@ def measure_value(value: Any) -> int:
     return total
 
 
-def expand_default(node: Node, most: int) -> tuple[Any, int]:
+def expand_default(node: Node, limit: int) -> tuple[Any, int]:
     """Return the default of a node with all defaults inside it, and its bytes.
 
-    Raises Overfull beyond `most` bytes.
+    Raises Overfull beyond `limit` bytes.
     """
-    room = [most, most]
+    room = [limit, limit]
     token = _room.set(room)
     try:
-        return make_default(node), most - room[1]
+        return make_default(node), limit - room[1]
     except TooLarge:
         raise Overfull from None
     finally:

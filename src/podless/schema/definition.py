@@ -33,8 +33,8 @@ def _logic(value: Schema, declared: Schema, at: str, said: str, errors: list[Fie
     if value.get("not") is not None:
         _nested(value["not"], declared, at, f"{said}.not", errors)
     for keyword in ("allOf", "anyOf", "oneOf"):
-        for place, part in enumerate(each(value.get(keyword) or ())):
-            _nested(part or {}, declared, at, f"{said}.{keyword}[{place}]", errors)
+        for index, part in enumerate(each(value.get(keyword) or ())):
+            _nested(part or {}, declared, at, f"{said}.{keyword}[{index}]", errors)
 
 
 def _nested(value: Schema, declared: Schema | None, at: str, said: str, errors: list[FieldError]) -> None:
@@ -156,15 +156,15 @@ def warnings(schema: dict[str, Any], path: str = "") -> list[str]:
     skip = plain.find_plain_parts(schema).ids
     if shape.check_shape(schema, path, skip):
         return []
-    found: list[str] = []
+    results: list[str] = []
     for node in walk_nodes(schema, skip):
         name = node.get("format") or ""
         kind = node.get("type") or ""
         if not name or formats.is_known(name, (kind,) if kind else ()):
             continue
         if has("FormatWarnings") and (kind == "string" or has("SeldomFormatWarnings")):
-            found.append(f"unrecognized format {gotext.quote(name)}")
-    return found
+            results.append(f"unrecognized format {gotext.quote(name)}")
+    return results
 
 
 def tolerated(old: Iterable[dict[str, Any]]) -> KeywordOptions:

@@ -54,7 +54,7 @@ def coerce_embedded(
         unknown += sort_texts(found)
 
 
-def _coerce(value: Any, node: Node, path: Path, found: list[str], drop: bool, resource: bool) -> None:
+def _coerce(value: Any, node: Node, path: Path, texts: list[str], drop: bool, resource: bool) -> None:
     charge(1)
     if isinstance(value, dict):
         for key in list(each(value)):
@@ -66,14 +66,14 @@ def _coerce(value: Any, node: Node, path: Path, found: list[str], drop: bool, re
                     raise Malformed(field.invalid((*path, key), show_value(item), "must be a string"))
                 del value[key]
             elif resource and key == "metadata":
-                value[key] = item = _metadata(item, (*path, key), found, drop)
+                value[key] = item = _metadata(item, (*path, key), texts, drop)
             if child is not None and isinstance(item, dict | list):
                 at = (*path, key if key in node.properties else Key(key))
-                _coerce(item, child, at, found, drop, child.embedded)
+                _coerce(item, child, at, texts, drop, child.embedded)
     elif isinstance(value, list) and node.items is not None:
-        for place, item in enumerate(each(value)):
+        for index, item in enumerate(each(value)):
             if isinstance(item, dict | list):
-                _coerce(item, node.items, (*path, place), found, drop, node.items.embedded)
+                _coerce(item, node.items, (*path, index), texts, drop, node.items.embedded)
 
 
 def _metadata(value: Any, path: Path, found: list[str], drop: bool) -> Any:
@@ -111,9 +111,9 @@ def _validate(value: Any, node: Node, path: Path, errors: list[FieldError], reso
                 at = (*path, key if key in node.properties else Key(key))
                 _validate(item, child, at, errors, child.embedded)
     elif isinstance(value, list) and node.items is not None:
-        for place, item in enumerate(each(value)):
+        for index, item in enumerate(each(value)):
             if isinstance(item, dict | list) and len(errors) < MOST:
-                _validate(item, node.items, (*path, place), errors, node.items.embedded)
+                _validate(item, node.items, (*path, index), errors, node.items.embedded)
 
 
 def _resource(value: dict[str, Any], path: Path) -> list[FieldError]:

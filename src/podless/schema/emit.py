@@ -78,8 +78,8 @@ class StatementWriter:
         items that need no work; the loop is skipped if all items have them. items: the expression of the items.
         """
         if usual:
-            known = self.add_constant("C", frozenset(_CLASSES[name] for name in usual))
-            self.put_line(indent, f"if not {known}.issuperset(map(type, {items})):")
+            constant = self.add_constant("C", frozenset(_CLASSES[name] for name in usual))
+            self.put_line(indent, f"if not {constant}.issuperset(map(type, {items})):")
             indent += 1
         place, space = len(self.lines), " " * indent
         before = self.weight, self.given

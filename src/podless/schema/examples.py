@@ -79,30 +79,30 @@ class _Drawn:
     def _object(self, node: Object, depth: int) -> Object:
         required = node.get("required") or ()
         share = self._share if depth < _DEEP and self._left > 0 else 0.0
-        made = {}
+        result = {}
         for name, part in (node.get("properties") or {}).items():
             root = depth == 0 and name in ("apiVersion", "kind", "metadata")
             if not root and (name in required or self._chance.random() < share):
-                made[name] = self.draw(part, depth + 1)
+                result[name] = self.draw(part, depth + 1)
         values = node.get("additionalProperties")
         if isinstance(values, dict):
             least = min(node.get("minProperties") or 0, 10)
             count = max(least, self._chance.randrange(3) if share else 0)
             for name in ("a", "b", "c", "d", "e", "f", "g", "h", "i", "j")[:count]:
-                made[name] = self.draw(values, depth + 1)
-        return made
+                result[name] = self.draw(values, depth + 1)
+        return result
 
     def _list(self, node: Object, depth: int) -> list[Any]:
         least = min(node.get("minItems") or 0, 10)
         full = self._share and depth < _DEEP and self._left > 0
         count = max(least, self._chance.randrange(4) if full else 0)
-        made: list[Any] = []
+        results: list[Any] = []
         most = node.get("maxItems")
         for _ in range(count if most is None else min(count, most)):
             item = self.draw(node.get("items") or {}, depth + 1)
-            if item not in made or node.get("x-kubernetes-list-type") is None:
-                made.append(item)
-        return made
+            if item not in results or node.get("x-kubernetes-list-type") is None:
+                results.append(item)
+        return results
 
     def _draw_text(self, node: Object) -> str:
         known = _FORMATS.get(node.get("format") or "")

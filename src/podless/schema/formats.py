@@ -54,7 +54,7 @@ def _card(value: str) -> bool:
     digits = re.sub("[^0-9]+", "", value)
     if not _CARD.match(digits):
         return False
-    doubled = [int(digit) * (1 + place % 2) for place, digit in enumerate(reversed(each(digits)))]
+    doubled = [int(digit) * (1 + index % 2) for index, digit in enumerate(reversed(each(digits)))]
     return sum(number - 9 if number > 9 else number for number in each(doubled)) % 10 == 0
 
 
@@ -63,14 +63,14 @@ def _isbn10(value: str) -> bool:
     if not re.match(r"^(?:[0-9]{9}X|[0-9]{10})\Z", text):
         return False
     digits = [10 if char == "X" else int(char) for char in each(text)]
-    return sum(place * digit for place, digit in enumerate(each(digits), 1)) % 11 == 0
+    return sum(index * digit for index, digit in enumerate(each(digits), 1)) % 11 == 0
 
 
 def _isbn13(value: str) -> bool:
     text = re.sub(r"[\t\n\f\r -]+", "", value)
     if not re.match(r"^[0-9]{13}\Z", text):
         return False
-    total = sum(int(char) * (1 + 2 * (place % 2)) for place, char in enumerate(each(text[:12])))
+    total = sum(int(char) * (1 + 2 * (index % 2)) for index, char in enumerate(each(text[:12])))
     return (10 - total % 10) % 10 == int(text[12])
 
 

@@ -157,12 +157,12 @@ def _there(name: str, value: Any) -> bool:
 
 def _logic(schema: Schema, path: str, errors: list[FieldError], any_of: bool, first: bool) -> None:
     """Check the parts of logic. any_of: skip anyOf. first: skip the anyOf of the first part of allOf."""
-    for place, part in enumerate(each(schema.get("anyOf") or () if not any_of else ())):
-        _nested(part or {}, f"{path}.anyOf[{place}]", errors, False)
-    for place, part in enumerate(each(schema.get("allOf") or ())):
-        _nested(part or {}, f"{path}.allOf[{place}]", errors, first and place == 0)
-    for place, part in enumerate(each(schema.get("oneOf") or ())):
-        _nested(part or {}, f"{path}.oneOf[{place}]", errors, False)
+    for index, part in enumerate(each(schema.get("anyOf") or () if not any_of else ())):
+        _nested(part or {}, f"{path}.anyOf[{index}]", errors, False)
+    for index, part in enumerate(each(schema.get("allOf") or ())):
+        _nested(part or {}, f"{path}.allOf[{index}]", errors, first and index == 0)
+    for index, part in enumerate(each(schema.get("oneOf") or ())):
+        _nested(part or {}, f"{path}.oneOf[{index}]", errors, False)
     if schema.get("not") is not None:
         _nested(schema["not"], f"{path}.not", errors, False)
     trouble = regex.find_problem(schema["pattern"]) if schema.get("pattern") else ""

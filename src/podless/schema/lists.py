@@ -84,13 +84,13 @@ def find_repeated(items: list[Any], *, exact: bool = False) -> list[int]:
         return []
     identity = _exact if exact else _identity
     times: dict[Any, int] = {}
-    found = []
-    for place, item in enumerate(each(items)):
+    repeateds = []
+    for index, item in enumerate(each(items)):
         key = identity(item)
         times[key] = times.get(key, 0) + 1
         if times[key] == 2:
-            found.append(place)
-    return found
+            repeateds.append(index)
+    return repeateds
 
 
 def _identity(item: Any) -> Any:

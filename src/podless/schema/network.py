@@ -107,15 +107,15 @@ def is_uri(text: str) -> bool:
 
 def _scheme(text: str) -> tuple[str | None, str]:
     """Return scheme and rest; the scheme is None if the text cannot be a URI."""
-    for place, char in enumerate(each(text)):
+    for index, char in enumerate(each(text)):
         if char.isascii() and char.isalpha():
             continue
         if char in "0123456789+-.":
-            if place == 0:
+            if index == 0:
                 return "", text
             continue
         if char == ":":
-            return (None, "") if place == 0 else (text[:place], text[place + 1 :])
+            return (None, "") if index == 0 else (text[:index], text[index + 1 :])
         return "", text
     return "", text
 

@@ -120,7 +120,7 @@ class Node:
         properties = self.properties
         if len(properties) <= _FEW_PER_FIELD * len(value) + _FEW_PER_FIELD:
             return [name for name in each(properties) if name in value]
-        places = self._make_once(_PLACES, lambda: {name: place for place, name in enumerate(each(properties))})
+        places = self._make_once(_PLACES, lambda: {name: index for index, name in enumerate(each(properties))})
         return sorted((name for name in each(value) if name in places), key=places.__getitem__)
 
     def field(self, name: str) -> Node | None:

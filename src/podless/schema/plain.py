@@ -80,20 +80,20 @@ class PlainParts:
 
 def find_plain_parts(schema: Schema) -> PlainParts:
     """Walk a schema, and return its plain parts."""
-    found = PlainParts()
-    _plain(schema, 0, found)
-    found.ids.discard(id(schema))  # the root has more rules
-    return found
+    plain_parts = PlainParts()
+    _plain(schema, 0, plain_parts)
+    plain_parts.ids.discard(id(schema))  # the root has more rules
+    return plain_parts
 
 
-def _plain(node: Any, depth: int, found: PlainParts) -> bool:
-    """Return whether a node is plain. Adds what is below it to `found`."""
+def _plain(node: Any, depth: int, plain_parts: PlainParts) -> bool:
+    """Return whether a node is plain. Adds what is below it to `plain_parts`."""
     if node.__class__ is not dict or depth > _DEEPEST:
         return False
-    found.uncharged += len(node) + 1
-    if found.uncharged > _TOGETHER:
-        charge(found.uncharged)
-        found.uncharged = 0
+    plain_parts.uncharged += len(node) + 1
+    if plain_parts.uncharged > _TOGETHER:
+        charge(plain_parts.uncharged)
+        plain_parts.uncharged = 0
     kind = node.get("type")
     plain = kind.__class__ is str and kind in _TYPES and (kind != "array" or node.get("items").__class__ is dict)
     for name, value in node.items():
@@ -103,16 +103,16 @@ def _plain(node: Any, depth: int, found: PlainParts) -> bool:
             if value.__class__ is not dict:
                 return False
             for part in value.values():
-                if not _plain(part, depth + 1, found):
+                if not _plain(part, depth + 1, plain_parts):
                     plain = False
         elif name == "items" or name == "additionalProperties":
-            if not _plain(value, depth + 1, found) or "properties" in node:
+            if not _plain(value, depth + 1, plain_parts) or "properties" in node:
                 plain = False
         elif name == "format":
             plain = plain and value.__class__ is str and formats.is_known(value, (kind or "",))
         elif name == "pattern":
             if value.__class__ is str and not regex.find_problem(value):
-                found.patterns.add(value)
+                plain_parts.patterns.add(value)
             else:
                 plain = False
         else:
@@ -120,5 +120,5 @@ def _plain(node: Any, depth: int, found: PlainParts) -> bool:
             if fine is None or not fine(value):
                 plain = False
     if plain:
-        found.ids.add(id(node))
+        plain_parts.ids.add(id(node))
     return plain

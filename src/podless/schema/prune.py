@@ -31,12 +31,12 @@ def prune_value(value: Any, node: Node | None, unknown: list[str] | None = None,
         unknown += sort_texts(found)
 
 
-def _prune(value: Any, node: Node | None, path: str, found: list[str], embedded: bool) -> None:
+def _prune(value: Any, node: Node | None, path: str, texts: list[str], embedded: bool) -> None:
     charge(1)
     if node is None:
-        _bare(value, path, found)
+        _bare(value, path, texts)
     elif node.preserve:
-        _keep(value, node, path, found, embedded)
+        _keep(value, node, path, texts, embedded)
     elif isinstance(value, dict):
         for key in list(each(value)):
             if embedded and key in META:
@@ -44,18 +44,18 @@ def _prune(value: Any, node: Node | None, path: str, found: list[str], embedded:
             at = f"{path}.{key}" if path else key
             if key in node.properties or node.extra:
                 child = node.field(key)
-                _prune(value[key], child, at, found, child is not None and child.embedded)
+                _prune(value[key], child, at, texts, child is not None and child.embedded)
             else:
-                found.append(at)
+                texts.append(at)
                 del value[key]
     elif isinstance(value, list):
         items = node.items
         for index, item in enumerate(each(value)):
             if isinstance(item, dict | list):
-                _prune(item, items, f"{path}[{index}]", found, items is not None and items.embedded)
+                _prune(item, items, f"{path}[{index}]", texts, items is not None and items.embedded)
 
 
-def _keep(value: Any, node: Node, path: str, found: list[str], embedded: bool) -> None:
+def _keep(value: Any, node: Node, path: str, texts: list[str], embedded: bool) -> None:
     """Prune the declared fields of a node that keeps unknown fields. Items of lists are kept like the list."""
     charge(1)
     if isinstance(value, dict):
@@ -65,20 +65,20 @@ def _keep(value: Any, node: Node, path: str, found: list[str], embedded: bool) -
             if key in node.properties or node.extra:
                 child = node.field(key)
                 at = f"{path}.{key}" if path else key
-                _prune(item, child, at, found, child is not None and child.embedded)
+                _prune(item, child, at, texts, child is not None and child.embedded)
     elif isinstance(value, list) and node.items is not None:
         for index, item in enumerate(each(value)):
-            _keep(item, node.items, f"{path}[{index}]", found, node.items.embedded)
+            _keep(item, node.items, f"{path}[{index}]", texts, node.items.embedded)
 
 
-def _bare(value: Any, path: str, found: list[str]) -> None:
+def _bare(value: Any, path: str, texts: list[str]) -> None:
     """Prune a value without a schema: objects become empty, and lists are searched for objects at any depth."""
     todo = [(value, path)]
     while todo:
         item, at = todo.pop()
         charge(1)
         if isinstance(item, dict):
-            found.extend(f"{at}.{key}" if at else key for key in each(item))
+            texts.extend(f"{at}.{key}" if at else key for key in each(item))
             item.clear()
         elif isinstance(item, list):
             todo.extend(

@@ -21,7 +21,7 @@ def _options(memory: int) -> Any:
     return options
 
 
-MOST = patternprice.MOST  # maximum nanoseconds to compile one pattern
+MOST = patternprice.MAX_PRICE  # maximum nanoseconds to compile one pattern
 # (price of patterns in nanoseconds, RE2's memory limit in bytes); a pattern that does not fit tries the next one. The
 # last limit is above RE2's default, because Go allows larger programs
 _LADDER = ((200_000.0, 128 << 10), (4_000_000.0, 1 << 20), (15_000_000.0, 4 << 20), (MOST, 16 << 20))

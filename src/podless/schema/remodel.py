@@ -83,59 +83,61 @@ class _RemodelWalk:
                 f"{path}.additionalProperties", "was dropped: fields of an object as a whole are declared or kept"
             )
             given[_PRESERVE] = given.pop("additionalProperties") is not False or None
-        made = self.node(given, [], path)
-        properties = made.get("properties") or {}
+        result = self.node(given, [], path)
+        properties = result.get("properties") or {}
         for name in ("apiVersion", "kind"):
             if name in properties:
                 properties[name]["type"] = "string"
         if "metadata" in properties:
             properties["metadata"] = self.metadata(properties["metadata"], f"{path}.properties[metadata]")
-        return made
+        return result
 
-    def metadata(self, made: Schema, path: str) -> Schema:
+    def metadata(self, schema: Schema, path: str) -> Schema:
         """Return the part of a metadata schema that is allowed: name and generateName."""
-        kept = {key: value for key, value in (made.get("properties") or {}).items() if key in ("name", "generateName")}
-        gone = [name for name in made.get("properties") or () if name not in kept]
-        gone += [name for name in made if name not in ("type", "properties", "description", _PRESERVE)]
+        kept = {
+            key: value for key, value in (schema.get("properties") or {}).items() if key in ("name", "generateName")
+        }
+        gone = [name for name in schema.get("properties") or () if name not in kept]
+        gone += [name for name in schema if name not in ("type", "properties", "description", _PRESERVE)]
         if gone:
             self.lose(path, f"{', '.join(sorted(gone))} dropped: only name and generateName may be restricted")
         return {"type": "object"} | ({"properties": kept} if kept else {})
 
-    def node(self, given: Schema, implied: list[Schema], path: str) -> Schema:
+    def node(self, schema: Schema, implied: list[Schema], path: str) -> Schema:
         """Return a node outside of logic. implied: parts of logic above that apply to the same values."""
-        parts = [part for one in (given, *implied) for part in _branches(one)]
+        parts = [part for one in (schema, *implied) for part in _branches(one)]
         implied = [*implied, *parts]
         for name in _UNSUPPORTED:
-            if given.get(name):
+            if schema.get(name):
                 self.lose(f"{path}.{name}", "was dropped: not supported")
-        if given.get("uniqueItems"):
+        if schema.get("uniqueItems"):
             self.lose(f"{path}.uniqueItems", "was dropped: not supported")
         skip = {*_UNSUPPORTED, *_LOGIC, "not", "type", "properties", "items", "additionalProperties", "uniqueItems"}
-        made: Schema = self.typed(given, implied, path)
-        made |= {key: value for key, value in given.items() if key not in skip and value is not None}
-        kind = _kind(made)
+        result: Schema = self.typed(schema, implied, path)
+        result |= {key: value for key, value in schema.items() if key not in skip and value is not None}
+        kind = _kind(result)
         if kind in ("object", ""):
-            self.object(made, given, implied, path)
+            self.object(result, schema, implied, path)
         if kind in ("array", ""):
-            self.items(made, given, implied, path)
-        self.logic(made, given, path)
-        return made
+            self.items(result, schema, implied, path)
+        self.logic(result, schema, path)
+        return result
 
-    def typed(self, given: Schema, implied: list[Schema], path: str) -> Schema:
+    def typed(self, schema: Schema, implied: list[Schema], path: str) -> Schema:
         """Return the type: as given, or inferred from other keywords."""
-        kind = given.get("type") or ""
+        kind = schema.get("type") or ""
         if kind in TYPES:
             return {"type": kind}
-        if given.get(_INT_OR_STRING) or _either(given):
+        if schema.get(_INT_OR_STRING) or _either(schema):
             return {_INT_OR_STRING: True}
         if kind == "null":
             self.lose(f"{path}.type", "null was dropped: see nullable")
             return {_PRESERVE: True}
         if kind:
             self.lose(f"{path}.type", f"{kind} was dropped: not a type")
-        if given.get(_PRESERVE):
+        if schema.get(_PRESERVE):
             return {_PRESERVE: True}
-        own = _inferred(given)
+        own = _inferred(schema)
         found = {own} if own else {one for part in implied if (one := part.get("type") or _inferred(part))}
         if len(found) == 1 and found <= set(TYPES):
             (known,) = found
@@ -143,7 +145,7 @@ class _RemodelWalk:
             return {"type": known}
         return {_PRESERVE: True}
 
-    def object(self, made: Schema, given: Schema, implied: list[Schema], path: str) -> None:
+    def object(self, schema: Schema, given: Schema, implied: list[Schema], path: str) -> None:
         """Set the fields of an object, and whether it keeps unknown fields."""
         declared = given.get("properties") or {}
         names = dict.fromkeys(name for part in (given, *implied) for name in part.get("properties") or ())
@@ -156,43 +158,43 @@ class _RemodelWalk:
             self.lose(f"{path}.additionalProperties", "false was dropped: undeclared fields are not rejected")
         elif isinstance(more, dict) and properties:
             self.lose(f"{path}.additionalProperties", "was dropped: it does not go with properties")
-            made[_PRESERVE] = True
+            schema[_PRESERVE] = True
         elif more is not None and properties:
-            made[_PRESERVE] = True
+            schema[_PRESERVE] = True
         elif isinstance(more, dict):
             said = [
                 part["additionalProperties"] for part in implied if isinstance(part.get("additionalProperties"), dict)
             ]
-            made["additionalProperties"] = self.node(more, said, f"{path}.additionalProperties")
+            schema["additionalProperties"] = self.node(more, said, f"{path}.additionalProperties")
         elif more:
-            made["additionalProperties"] = True
+            schema["additionalProperties"] = True
         if properties:
-            made["properties"] = properties
-        if self.preserve and made.get("type") == "object" and "additionalProperties" not in made:
-            made[_PRESERVE] = True
+            schema["properties"] = properties
+        if self.preserve and schema.get("type") == "object" and "additionalProperties" not in schema:
+            schema[_PRESERVE] = True
 
-    def items(self, made: Schema, given: Schema, implied: list[Schema], path: str) -> None:
+    def items(self, schema: Schema, given: Schema, implied: list[Schema], path: str) -> None:
         """Set the items of a list."""
         items = given.get("items")
         said = [part["items"] for part in implied if isinstance(part.get("items"), dict)]
         if isinstance(items, list):
             self.lose(f"{path}.items", "was dropped: one schema for each place is not supported")
-            made["items"] = {_PRESERVE: True}
+            schema["items"] = {_PRESERVE: True}
         elif items is not None or said:
-            made["items"] = self.node(items or {}, said, f"{path}.items")
-        elif made.get("type") == "array":
-            made["items"] = {_PRESERVE: True}
+            schema["items"] = self.node(items or {}, said, f"{path}.items")
+        elif schema.get("type") == "array":
+            schema["items"] = {_PRESERVE: True}
 
-    def logic(self, made: Schema, given: Schema, path: str) -> None:
+    def logic(self, schema: Schema, given: Schema, path: str) -> None:
         """Set allOf, anyOf, oneOf and not, with the keywords allowed in them.
 
         If a part becomes less strict, so may the whole.
         """
-        if made.get(_INT_OR_STRING) and _either(given):
-            made["anyOf"] = [{"type": "integer"}, {"type": "string"}]
+        if schema.get(_INT_OR_STRING) and _either(given):
+            schema["anyOf"] = [{"type": "integer"}, {"type": "string"}]
             given = {key: value for key, value in given.items() if key != "anyOf"}
         for keyword in _LOGIC:
-            parts = [_stripped(part or {}, made) for part in given.get(keyword) or ()]
+            parts = [_stripped(part or {}, schema) for part in given.get(keyword) or ()]
             if not parts:
                 continue
             if any(not exact for _, exact in parts) and keyword == "oneOf":
@@ -200,41 +202,41 @@ class _RemodelWalk:
                 continue
             if any(not exact for _, exact in parts):
                 self.lose(f"{path}.{keyword}", "checks less: some of it may not be said there")
-            made[keyword] = [part for part, _ in parts]
+            schema[keyword] = [part for part, _ in parts]
         if given.get("not") is not None:
-            part, exact = _stripped(given["not"], made)
+            part, exact = _stripped(given["not"], schema)
             if exact:
-                made["not"] = part
+                schema["not"] = part
             else:
                 self.lose(f"{path}.not", "was dropped: it tells values apart by what may not be said there")
 
 
-def _branches(given: Schema) -> Iterator[Schema]:
+def _branches(schema: Schema) -> Iterator[Schema]:
     """Yield the parts of logic that apply to the same values, at any depth."""
-    found: Iterable[Any] = [part for keyword in _LOGIC for part in given.get(keyword) or ()]
-    for part in (*found, given.get("not")):
+    found: Iterable[Any] = [part for keyword in _LOGIC for part in schema.get(keyword) or ()]
+    for part in (*found, schema.get("not")):
         if part:
             yield part
             yield from _branches(part)
 
 
-def _either(given: Schema) -> bool:
+def _either(schema: Schema) -> bool:
     """Return whether anyOf is that of int-or-string."""
-    parts = given.get("anyOf") or []
+    parts = schema.get("anyOf") or []
     return len(parts) == 2 and {"integer", "string"} == {part.get("type") for part in parts if len(part) == 1}
 
 
-def _inferred(given: Schema) -> str:
+def _inferred(schema: Schema) -> str:
     """Return the type that the keywords imply, "" if they leave it open."""
-    values = given.get("enum") or ([given["default"]] if given.get("default") is not None else [])
+    values = schema.get("enum") or ([schema["default"]] if schema.get("default") is not None else [])
     kinds = {_JSON.get(type(value), "") for value in values}
     if kinds == {"integer", "number"}:
         return "number"
     if len(kinds) == 1:
         return kinds.pop()
-    if given.get("format"):
-        return _FORMATS.get(given["format"], "string")
-    about = {kind for keyword, kind in _ABOUT.items() if given.get(keyword) is not None}
+    if schema.get("format"):
+        return _FORMATS.get(schema["format"], "string")
+    about = {kind for keyword, kind in _ABOUT.items() if schema.get(keyword) is not None}
     return about.pop() if len(about) == 1 else ""
 
 
@@ -294,6 +296,6 @@ def _strip_properties(properties: Schema, outside: Schema) -> tuple[Schema, bool
     return kept, exact
 
 
-def _kind(made: Schema) -> str:
+def _kind(schema: Schema) -> str:
     """Return the type of a converted node; "" if it accepts several types."""
-    return str(made.get("type") or ("string" if made.get(_INT_OR_STRING) else ""))
+    return str(schema.get("type") or ("string" if schema.get(_INT_OR_STRING) else ""))

@@ -34,8 +34,8 @@ class Expressions(Protocol):
 def validate_rules(schema: Schema, path: str) -> list[FieldError]:
     """Validate the form of a node's rules."""
     errors: list[FieldError] = []
-    for place, item in enumerate(each(schema.get("x-kubernetes-validations") or ())):
-        errors += _rule(schema, item, f"{path}.x-kubernetes-validations[{place}]")
+    for index, item in enumerate(each(schema.get("x-kubernetes-validations") or ())):
+        errors += _rule(schema, item, f"{path}.x-kubernetes-validations[{index}]")
     return errors
 
 

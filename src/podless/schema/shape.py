@@ -81,8 +81,8 @@ def _rules(value: Any, path: str) -> list[FieldError]:
         return [field.invalid(path, value, "must be an array of objects")]
     texts = ("rule", "message", "messageExpression", "reason", "fieldPath")
     return [
-        field.invalid(f"{path}[{place}].{name}", item[name], "must be a string")
-        for place, item in enumerate(each(value))
+        field.invalid(f"{path}[{index}].{name}", item[name], "must be a string")
+        for index, item in enumerate(each(value))
         for name in each(texts)
         if item.get(name) is not None and item[name].__class__ is not str
     ]

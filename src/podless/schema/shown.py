@@ -33,10 +33,10 @@ def sort_value(value: Any) -> Any:
     return canonical_json(value) if not is_deeper(value, _DEPTH) else "(a value that nests too deep to be shown)"
 
 
-def is_deeper(value: Any, most: int) -> bool:
-    """Return whether a JSON value has more levels than `most`. Does not recurse."""
+def is_deeper(value: Any, limit: int) -> bool:
+    """Return whether a JSON value has more levels than `limit`. Does not recurse."""
     level = [value]
-    for _ in range(most + 1):
+    for _ in range(limit + 1):
         below: list[Any] = []
         for item in each(level):
             if item.__class__ is dict:

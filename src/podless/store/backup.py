@@ -15,8 +15,8 @@ from zlib import crc32
 import orjson
 
 from podless.store import share
-from podless.store.contract import Conflicted, Operation, Oversized, Record, Store, StoreError
-from podless.store.keys import OWN, Stored
+from podless.store.contract import Operation, Record, RevisionConflict, Store, StoreError, ValueTooLarge
+from podless.store.keys import OWN, StoredValue
 
 FORMAT = 1
 RESTORING = f"{OWN}restoring"  # exists while a restore is in progress
@@ -48,7 +48,7 @@ def encode_line(record: Record) -> bytes:
     return orjson.dumps(told) + b"\n"
 
 
-class Foot:
+class BackupFooter:
     """Counts the lines of a backup for its last line."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ class Foot:
         self.records += lines.count(b"\n")
         self._sum = crc32(lines, self._sum)
 
-    def line(self) -> bytes:
+    def encode_line(self) -> bytes:
         """Return the last line of the backup."""
         return orjson.dumps({"records": self.records - 1, "checksum": self._sum}) + b"\n"
 
@@ -91,24 +91,24 @@ class BackupSummary(NamedTuple):
 
 def check_backup(lines: Iterable[bytes]) -> BackupSummary:
     """Verify a backup, and return its summary. Raises BadBackup."""
-    foot, last, revision = Foot(), b"", 0
-    for number, one in enumerate(lines):
+    foot, last, revision = BackupFooter(), b"", 0
+    for number, line in enumerate(lines):
         if number == 0:
-            revision = _revision(one)
+            revision = _parse_revision(line)
         if last:
             foot.count_lines(last)
-        last = one
-    if foot.line() != last:
+        last = line
+    if foot.encode_line() != last:
         raise BadBackup("the backup is truncated or modified")
     return BackupSummary(revision, foot.records - 1)
 
 
-def _revision(text: bytes) -> int:
+def _parse_revision(text: bytes) -> int:
     try:
-        told = orjson.loads(text)
-        if told["backup"] == "podless" and told["format"] <= FORMAT:
-            return int(told["revision"])
-        why = "a backup of a newer release" if told["backup"] == "podless" else "not a backup of podless"
+        header = orjson.loads(text)
+        if header["backup"] == "podless" and header["format"] <= FORMAT:
+            return int(header["revision"])
+        why = "a backup of a newer release" if header["backup"] == "podless" else "not a backup of podless"
     except (ValueError, TypeError, LookupError):
         why = "not a backup of podless"
     raise BadBackup(why)
@@ -116,11 +116,11 @@ def _revision(text: bytes) -> int:
 
 def read_records(lines: Iterable[bytes]) -> Iterator[Operation]:
     """Yield the operations of a backup's lines without head and foot; `expect` is 0."""
-    for one in lines:
-        told = orjson.loads(one)
+    for line in lines:
+        told = orjson.loads(line)
         if "key" in told:
             data = told["text"].encode() if "text" in told else base64.b64decode(told["bytes"])
-            yield Operation(told["key"], Stored(data, told["offset"]), 0)
+            yield Operation(told["key"], StoredValue(data, told["offset"]), 0)
 
 
 async def mark_restoring(store: Store) -> bool:
@@ -129,8 +129,8 @@ async def mark_restoring(store: Store) -> bool:
     Returns False if it was marked before.
     """
     try:
-        await store.commit([Operation(RESTORING, Stored(b"{}"), 0)])
-    except Conflicted:
+        await store.commit([Operation(RESTORING, StoredValue(b"{}"), 0)])
+    except RevisionConflict:
         return False
     return True
 
@@ -152,53 +152,53 @@ async def restore_backup(store: Store, revision: int, lines: Iterable[bytes], sa
     await store.advance_revision(
         max(revision, await store.read_revision()), lambda now: say(f"skipped revisions up to {now} of {revision}")
     )
-    present, done = await _present(store), 0
-    for batch in _batches(read_records(lines)):
-        await _write(store, [one._replace(expect=present.pop(one.key, 0)) for one in batch])
+    present, done = await _read_revisions(store), 0
+    for batch in _group_operations(read_records(lines)):
+        await _commit_batch(store, [one._replace(expect=present.pop(one.key, 0)) for one in batch])
         done += len(batch)
         say(f"restored {done} records")
     present.pop(RESTORING)
     gone = [Operation(key, None, expect) for key, expect in present.items() if not key.startswith(share.KEYS)]
     for start in range(0, len(gone), _WRITTEN):
-        await _write(store, gone[start : start + _WRITTEN])
+        await _commit_batch(store, gone[start : start + _WRITTEN])
     await unmark_restoring(store)
     await store.advance_revision(await store.read_revision())
     return done
 
 
-def _batches(operations: Iterable[Operation]) -> Iterator[list[Operation]]:
+def _group_operations(operations: Iterable[Operation]) -> Iterator[list[Operation]]:
     """Yield the operations of each commit."""
     batch, size = list[Operation](), 0
-    for one in operations:
-        more = len(one.stored.data) if one.stored is not None else 0
+    for operation in operations:
+        more = len(operation.stored.data) if operation.stored is not None else 0
         if batch and (len(batch) == _WRITTEN or size + more > _BYTES):
             yield batch
             batch, size = [], 0
-        batch.append(one)
+        batch.append(operation)
         size += more
     if batch:
         yield batch
 
 
-async def _write(store: Store, batch: list[Operation]) -> None:
+async def _commit_batch(store: Store, batch: list[Operation]) -> None:
     commits = [batch] if store.atomic else [[one] for one in batch]
     try:
         for start in range(0, len(commits), _TOGETHER):
             await asyncio.gather(*map(store.commit, commits[start : start + _TOGETHER]))
-    except Oversized as error:
+    except ValueTooLarge as error:
         key, stored, *_ = max(batch, key=lambda one: len(one.stored.data) if one.stored is not None else 0)
         size = len(stored.data) if stored is not None else 0
         raise StoreError(f"{key} has {size} bytes: {error}") from None
 
 
-async def _present(store: Store) -> dict[str, int]:
+async def _read_revisions(store: Store) -> dict[str, int]:
     """Return all keys with their revisions."""
-    revision, after, found = await store.read_revision(), "", dict[str, int]()
+    revision, after, revisions = await store.read_revision(), "", dict[str, int]()
     while True:
         page, after = await store.read_page(revision, after, _PAGE)
-        found.update((record.key, record.revision) for record in page)
+        revisions.update((record.key, record.revision) for record in page)
         if not after:
-            return found
+            return revisions
 
 
 async def refuse_half(store: Store) -> None:

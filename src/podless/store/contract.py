@@ -14,54 +14,54 @@ from typing import NamedTuple, Protocol
 from podless.runtime.histogram import Histogram
 from podless.runtime.option import ReportedError
 from podless.store import keys
-from podless.store.keys import Stored
+from podless.store.keys import StoredValue
 
 
 class StoreError(ReportedError):
     """The store cannot do what was requested. The text is one line."""
 
 
-class Damaged(StoreError):
+class StoreDamaged(StoreError):
     """The data on disk is not a store, or not one that this release can read."""
 
 
-class InUse(StoreError):
+class StoreInUse(StoreError):
     """Another process has opened the store, which only one process can use."""
 
 
-class Full(StoreError):
+class StoreFull(StoreError):
     """The store has no space for the write. The text is etcd's, as a real server passes it on."""
 
     def __init__(self) -> None:
         super().__init__("etcdserver: mvcc: database space exceeded")
 
 
-class NoRoom(Full):
+class DiskFull(StoreFull):
     """The disk of an embedded store is full: only writes that free space are accepted."""
 
     def __init__(self) -> None:
         StoreError.__init__(self, "the disk of the database is full: only deletes are accepted until there is room")
 
 
-class Oversized(StoreError):
+class ValueTooLarge(StoreError):
     """A value is too large. The text is etcd's, as a real server passes it on."""
 
     def __init__(self) -> None:
         super().__init__("etcdserver: request is too large")
 
 
-class Unreachable(StoreError):
+class StoreUnreachable(StoreError):
     """The store is unreachable, or has no leader. The text is etcd's, as a real server passes it on."""
 
 
-class Overdue(Unreachable):
+class StoreTimeout(StoreUnreachable):
     """The store has not answered in time. The write may have succeeded, or may succeed later."""
 
     def __init__(self) -> None:
         super().__init__("Timeout: request did not complete within the allotted timeout")
 
 
-class Conflicted(StoreError):
+class RevisionConflict(StoreError):
     """A key is not in the state that a commit expects; `current` is its state, None if absent."""
 
     def __init__(self, key: str, current: Record | None) -> None:
@@ -70,7 +70,7 @@ class Conflicted(StoreError):
         self.current = current
 
 
-class Compacted(StoreError):
+class HistoryCompacted(StoreError):
     """The requested history is gone; `revision` is the oldest revision that can still be read."""
 
     def __init__(self, revision: int) -> None:
@@ -82,7 +82,7 @@ class Record(NamedTuple):
     """The state of one key: its value, the revision that wrote it, and the one that created the key."""
 
     key: str
-    stored: Stored
+    stored: StoredValue
     revision: int
     created: int
 
@@ -104,7 +104,7 @@ class Operation(NamedTuple):
     """
 
     key: str
-    stored: Stored | None
+    stored: StoredValue | None
     expect: int
     frees: bool = False
 
@@ -131,7 +131,7 @@ NOBODY = Author()
 AUTHOR: ContextVar[Author] = ContextVar("author", default=NOBODY)
 
 
-class Written(NamedTuple):
+class LoggedWrite(NamedTuple):
     """One change of one key, as the log has it.
 
     sequence: orders the changes of the store. at: milliseconds since 1970. stored: the written state, None for a
@@ -144,7 +144,7 @@ class Written(NamedTuple):
     sequence: int
     at: int
     author: Author
-    stored: Stored | None
+    stored: StoredValue | None
     created: int
     replaced: Record | None = None
 
@@ -157,15 +157,15 @@ class ChangeLog(Protocol):
     older ones, only those that are still the state of a key.
     """
 
-    def horizon(self, prefix: str) -> int:
+    def read_horizon(self, prefix: str) -> int:
         """Return the oldest revision at which `Store.read_range_at` can read states under a prefix."""
 
-    async def read_key(self, key: str, before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
+    async def read_key(self, key: str, before: int = 0, after: int = 0, limit: int = 100) -> list[LoggedWrite]:
         """Return the newest changes of one key."""
 
     async def read_under(
-        self, prefixes: Sequence[str], before: int = 0, after: int = 0, most: int = 100
-    ) -> list[Written]:
+        self, prefixes: Sequence[str], before: int = 0, after: int = 0, limit: int = 100
+    ) -> list[LoggedWrite]:
         """Return the newest changes of keys under some prefixes, none of which contains another."""
 
     async def find_revision(self, at: int) -> int:
@@ -177,14 +177,14 @@ class ChangeLog(Protocol):
     async def find_sequence(self, revision: int) -> int:
         """Return a sequence number that no change at or before a revision exceeds, and that all later ones do."""
 
-    def use_states(self, known: Callable[[str, int], Record | None]) -> None:
+    def use_states(self, find_state: Callable[[str, int], Record | None]) -> None:
         """Set a function that returns known states, which saves reading the states that writes replace.
 
-        known: returns the state of a key at a revision, None if it does not know it.
+        find_state: returns the state of a key at a revision, None if it does not know it.
         """
 
 
-KEPT = Stored(b"", -1)
+KEPT = StoredValue(b"", -1)
 # a value of `expect`: the revision of the previous commit of the chain, which has written the key
 FOLLOWING = -1
 # called if history was compacted before it was delivered: the next delivery is later than this revision
@@ -214,11 +214,11 @@ class Store(Protocol):
         """Whether the operations of a commit become visible together."""
 
     @property
-    def times(self) -> Mapping[str, Histogram]:
+    def durations(self) -> Mapping[str, Histogram]:
         """Durations of calls, by operation."""
 
     @property
-    def compacted(self) -> int:
+    def compacted_revision(self) -> int:
         """The newest compacted revision: states at and after it, and changes after it, can be read."""
 
     async def open(self) -> None:
@@ -230,8 +230,8 @@ class Store(Protocol):
     def read_revision(self) -> Awaitable[int]:
         """Return the revision of the newest durable commit of any process, 0 for an empty store."""
 
-    def has_newest(self, shown: int) -> bool:
-        """Return whether no client can have seen a change after `shown`, the last one of a watch. True if prompt."""
+    def has_newest(self, revision: int) -> bool:
+        """Return whether no client can have seen a change after `revision`, the last one of a watch. True if prompt."""
 
     async def check_health(self) -> None:
         """Raise StoreError if the store cannot be read, or writes fail."""
@@ -264,7 +264,9 @@ class Store(Protocol):
     async def read_range_at(self, prefix: str, revision: int) -> list[Record]:
         """Return the records of `read_range` at `revision`, back to the change log's horizon. Raises Compacted."""
 
-    async def read_page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
+    async def read_page(
+        self, revision: int, after: str, limit: int, prefix: str = keys.ALL
+    ) -> tuple[list[Record], str]:
         """Return records of the state at a revision after the key `after` ("": from the start), in the engine's order.
 
         prefix: only keys under it; those of one resource are in key order. Also returns the key to continue after, ""

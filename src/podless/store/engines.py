@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from podless.runtime.option import Section, StartError, declared_options, section
 from podless.store.contract import Store
 from podless.store.etcd.settings import Etcd
-from podless.store.history import Bounds, Keep
+from podless.store.history import HistoryBounds, Keep
 
 if TYPE_CHECKING:
     from podless.store.etcd.layout import KeyLayout
@@ -40,7 +40,7 @@ ENGINES: Mapping[str, Engine] = {
 class EngineOptions:
     """The options of engines: a section for each engine that has some, in a field with the engine's name."""
 
-    etcd: Etcd | None = section(Etcd, "etcd", "for `--store etcd`; the names are kube-apiserver's", given=("servers",))
+    etcd: Etcd | None = section(Etcd, "etcd", "for `--store etcd`; the names are kube-apiserver's", any_of=("servers",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class StoreSettings:
     database: Path | None = None
     options: Any = None
     keep: Keep = field(default_factory=Keep)
-    bounds: Bounds = field(default_factory=Bounds)
+    bounds: HistoryBounds = field(default_factory=HistoryBounds)
     authors: bool = True
     needs_log: bool = False
     compacting: bool = True
@@ -71,11 +71,11 @@ def validate_engine(name: str, options: EngineOptions) -> None:
         raise StartError(f"unknown store {name!r}: use one of {', '.join(ENGINES)}")
     for engine, told in option_sections().items():
         own = getattr(options, engine)
-        if (name == engine) != (own is not None and any(getattr(own, each) for each in told.given)):
+        if (name == engine) != (own is not None and any(getattr(own, each) for each in told.any_of)):
             flags = {
                 each: option.flag for each, _, option in declared_options(told.of) if not isinstance(option, Section)
             }
-            raise StartError(f"--store {engine} and {flags[told.given[0]]} require each other")
+            raise StartError(f"--store {engine} and {flags[told.any_of[0]]} require each other")
 
 
 def option_sections() -> dict[str, Section]:

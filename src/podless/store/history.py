@@ -57,28 +57,28 @@ def parse_log_of(text: str) -> tuple[str, Keep | None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class HistoryBounds:
     """How long states are kept beyond the window.
 
-    all: for resources without their own bounds; None keeps nothing. own: by prefix of their keys, such as
+    default: for resources without their own bounds; None keeps nothing. by_prefix: by prefix of their keys, such as
     /example.com/gadgets/; None keeps nothing of that resource. deletes: history that only earlier bounds kept may be
     deleted.
     """
 
-    all: Keep | None = None
-    own: Mapping[str, Keep | None] = field(default_factory=dict)
+    default: Keep | None = None
+    by_prefix: Mapping[str, Keep | None] = field(default_factory=dict)
     deletes: bool = False
 
     @property
-    def keeps(self) -> bool:
+    def keeps_any(self) -> bool:
         """Whether anything is kept."""
-        return self.all is not None or any(keep is not None for keep in self.own.values())
+        return self.default is not None or any(keep is not None for keep in self.by_prefix.values())
 
     def bounds_of(self, prefix: str) -> Keep | None:
         """Return the bounds of a resource. The server's own keys have no history."""
         if prefix.startswith(keys.OWN) or prefix in ("", "/"):
             return None
-        return self.own.get(prefix, self.all)
+        return self.by_prefix.get(prefix, self.default)
 
 
 class HistoryClock:
@@ -87,7 +87,7 @@ class HistoryClock:
     def __init__(self, newest: int = 0) -> None:
         self.newest = newest
 
-    def now(self) -> int:
+    def next_time(self) -> int:
         """Return the time, but no less than the last returned one."""
         now = int(clock.time() * 1000)
         if now > self.newest:
@@ -112,17 +112,17 @@ class _WriteSpan:
 class History:
     """The replaced states that can still be read. size: their bytes."""
 
-    def __init__(self, wanted: Keep) -> None:
-        self._keep = wanted
-        self._parts: deque[_WriteSpan] = deque()
+    def __init__(self, limits: Keep) -> None:
+        self._limits = limits
+        self._spans: deque[_WriteSpan] = deque()
         self._newest = 0
         self.size = 0
-        self._step = max(1, min(_STEP, wanted.count // _PARTS))
+        self._step = max(1, min(_STEP, limits.count // _PARTS))
 
     def note_writes(self, revision: int, replaced: int, at: int) -> None:
         """Count writes up to a revision, and the bytes that they replaced."""
-        keep = self._keep
-        part = self._parts[-1] if self._parts else None
+        keep = self._limits
+        part = self._spans[-1] if self._spans else None
         if (
             part is None
             or revision - part.first >= self._step
@@ -130,7 +130,7 @@ class History:
             or (at - part.begun) * _PARTS > keep.age
         ):
             part = _WriteSpan(revision, at)
-            self._parts.append(part)
+            self._spans.append(part)
         part.last = self._newest = revision
         part.at = at
         part.size += replaced
@@ -141,24 +141,24 @@ class History:
 
         times: multiplies the bounds.
         """
-        keep, found, size = self._keep, 0, self.size
+        keep, due, size = self._limits, 0, self.size
         count, most, age = keep.count * times, keep.size * times, keep.age * times
-        for part in self._parts:
+        for part in self._spans:
             over = self._newest - part.last >= count or size > most or now - part.at > age
-            if not over or (found and part.last - self._parts[0].first > _STEP):
+            if not over or (due and part.last - self._spans[0].first > _STEP):
                 break
-            found = part.last
+            due = part.last
             size -= part.size
             if (self.size - size) * _PARTS > keep.size:
                 break
-        return found
+        return due
 
     def note_forgotten(self, revision: int) -> None:
         """Drop the records of states up to a revision, which are gone."""
-        while self._parts and self._parts[0].last <= revision:
-            self.size -= self._parts.popleft().size
+        while self._spans and self._spans[0].last <= revision:
+            self.size -= self._spans.popleft().size
 
     @property
-    def oldest(self) -> int:
+    def oldest_time(self) -> int:
         """When the oldest replaced state was written, 0 if there is none."""
-        return self._parts[0].begun if self._parts else 0
+        return self._spans[0].begun if self._spans else 0

@@ -18,7 +18,7 @@ ALL = "/"
 _CLUSTER_SCOPED = 4  # parts of a key, with the empty one before the first slash
 
 
-class Stored(NamedTuple):
+class StoredValue(NamedTuple):
     """A stored value: JSON with a gap at `offset`, where the resourceVersion belongs."""
 
     data: bytes
@@ -29,19 +29,19 @@ class Stored(NamedTuple):
         return b"%b%d%b" % (self.data[: self.offset], revision, self.data[self.offset :])
 
     @classmethod
-    def split(cls, body: bytes, offset: int, revision: int) -> Stored:
+    def split(cls, body: bytes, offset: int, revision: int) -> StoredValue:
         """Split the JSON of `with_revision` at the gap again."""
         return cls(body[:offset] + body[offset + len(str(revision)) :], offset)
 
 
-class Keys(NamedTuple):
+class ResourceKeys(NamedTuple):
     """The keys of one resource. prefix: their common prefix, such as /example.com/gadgets/."""
 
     prefix: str
     namespaced: bool
 
     @classmethod
-    def of(cls, group: str, plural: str, *, namespaced: bool) -> Keys:
+    def of(cls, group: str, plural: str, *, namespaced: bool) -> ResourceKeys:
         """Return the keys of a resource; group is "" for the core group."""
         return cls(f"/{group or 'core'}/{plural}/", namespaced)
 
@@ -88,7 +88,7 @@ def prefix_end(prefix: str) -> str:
     return prefix[:-1] + chr(ord(prefix[-1]) + 1)
 
 
-def encode_foreign(obj: Object) -> Stored:
+def encode_foreign(obj: Object) -> StoredValue:
     """Return an object of another server with a gap for its revision.
 
     Raises ValueError, TypeError, LookupError for other values.
@@ -97,4 +97,4 @@ def encode_foreign(obj: Object) -> Stored:
     body = serializer.encode_sorted({**obj, "metadata": {**obj["metadata"], "resourceVersion": mark}})
     marked = mark.encode()
     offset = body.index(marked)
-    return Stored(body[:offset] + body[offset + len(marked) :], offset)
+    return StoredValue(body[:offset] + body[offset + len(marked) :], offset)

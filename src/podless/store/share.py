@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from podless.runtime.files import write_file
-from podless.store.contract import Conflicted, Operation, Store
-from podless.store.keys import OWN, Stored
+from podless.store.contract import Operation, RevisionConflict, Store
+from podless.store.keys import OWN, StoredValue
 
 KEYS = f"{OWN}files/"
 
@@ -20,10 +20,10 @@ async def share_files(store: Store, paths: Sequence[Path], make: Callable[[], ob
     known = await _read_shared(store, paths)
     if len(known) < len(paths):
         make()
-        wanted = [Operation(f"{KEYS}{path.name}", Stored(path.read_bytes()), 0) for path in paths]
+        wanted = [Operation(f"{KEYS}{path.name}", StoredValue(path.read_bytes()), 0) for path in paths]
         try:
             await store.commit(wanted)
-        except Conflicted:
+        except RevisionConflict:
             known = await _read_shared(store, paths)  # another server was faster
     for path in paths:
         shared = known.get(path.name)

@@ -9,7 +9,7 @@ import copy
 from typing import Any
 
 from podless.runtime.jsonobject import Object
-from podless.runtime.meter import FEW, charge
+from podless.runtime.meter import MAX_UNCHARGED, charge
 from podless.structs.gotypes import GoType, ListOf, MapOf
 from podless.structs.structs import Field, Struct
 
@@ -50,7 +50,7 @@ class _DefaultPlan:
             if shape == _ONE:
                 plan.fill(value)
             else:
-                if len(value) > FEW:
+                if len(value) > MAX_UNCHARGED:
                     charge(len(value))
                 for one in value if shape == _MANY else value.values():
                     if one is not None:

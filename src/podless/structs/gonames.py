@@ -114,15 +114,15 @@ def order_fields(struct: Struct) -> list[tuple[str, str, Field]]:
 
 def order_parts(struct: Struct) -> list[tuple[str, Field]]:
     """Return (Go name, field) for all fields in Go's order; an inline struct is one of them."""
-    order = {name: place for place, name in enumerate(_ORDERS.get(struct.name, "").split())}
+    order = {name: index for index, name in enumerate(_ORDERS.get(struct.name, "").split())}
     found: list[tuple[int, str, Field]] = []
-    for place, field in enumerate(struct.parts):
+    for index, field in enumerate(struct.parts):
         if field.inline and isinstance(field.type, Struct):
-            first = min((order[one.name] for one in field.type.fields if one.name in order), default=place)
+            first = min((order[one.name] for one in field.type.fields if one.name in order), default=index)
             found.append((first, field.type.name, field))
         elif not order or field.name in order:
             name = "ObjectMeta" if field.name == "metadata" else name_field(struct.name, field.name)
-            found.append((order.get(field.name, place), name, field))
+            found.append((order.get(field.name, index), name, field))
     found.sort(key=lambda one: one[0])
     return [(name, field) for _, name, field in found]
 

@@ -70,7 +70,7 @@ def _lines(struct: Struct, value: Object) -> list[str]:
 
 def _block(one: list[str], other: list[str]) -> str:
     """Return a diff of long documents, which only omits their common start and end."""
-    first = next((place for place, pair in enumerate(zip(each(one), other, strict=False)) if pair[0] != pair[1]), None)
+    first = next((index for index, pair in enumerate(zip(each(one), other, strict=False)) if pair[0] != pair[1]), None)
     first = min(len(one), len(other)) if first is None else first
     last = 0
     while last < min(len(one), len(other)) - first and one[-1 - last] == other[-1 - last]:

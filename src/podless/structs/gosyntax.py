@@ -168,10 +168,10 @@ def write_either(item: Any) -> str:
 
 def write_quantity(text: str) -> str:
     """Return a quantity: its digits and its power of ten, as parsed."""
-    found = _AMOUNT.fullmatch(text)
-    if found is None:
+    match = _AMOUNT.fullmatch(text)
+    if match is None:
         raise ValueError(f"{text!r} is no amount")
-    sign, whole, part, suffix = found[1], found[2] or "", found[3] or "", found[4]
+    sign, whole, part, suffix = match[1], match[2] or "", match[3] or "", match[4]
     value, scale, form = int(whole + part), -len(part), "DecimalSI"
     if suffix.endswith("i"):
         value, form = value << 10 * (_BINARY.index(suffix[0]) + 1), "BinarySI"

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from podless.codec import gobase64, gotext, gotime, quantity
 from podless.runtime.memo import made_once
-from podless.runtime.meter import FEW, charge, each
+from podless.runtime.meter import MAX_UNCHARGED, charge, each
 from podless.runtime.release import has
 from podless.runtime.sorting import sort_texts
 
@@ -240,7 +240,7 @@ class ListOf(GoType):
         if type(value) is not list:
             self.refuse(value)
         item = self.item
-        if len(value) > FEW:
+        if len(value) > MAX_UNCHARGED:
             charge(len(value))
         if not item.nested:
             return [item.blank() if one is None else item.read_value(one, unknown) for one in value]
@@ -270,7 +270,7 @@ class MapOf(GoType):
         if type(value) is not dict:
             self.refuse(value)
         item, out = self.item, value
-        if len(value) > FEW:
+        if len(value) > MAX_UNCHARGED:
             charge(len(value))
         if item.plain is None or set(map(type, value.values())) - {item.plain}:
             out, read, start = {}, item.read_value, len(unknown)

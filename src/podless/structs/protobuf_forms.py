@@ -203,9 +203,9 @@ def _int_or_string(type_: GoType) -> Form:
 
 def _inside(type_: GoType, form: type) -> GoType:
     """Return the type as which a union reads a dict or list."""
-    found = type_.forms[form] if isinstance(type_, Union) else None
-    assert found is not None
-    return found
+    result = type_.forms[form] if isinstance(type_, Union) else None
+    assert result is not None
+    return result
 
 
 def _or_array(type_: GoType) -> Form:

@@ -78,22 +78,22 @@ class _MessagePlan:
         """Return the struct's fields in Go's order."""
         budget.spend()
         takes, struct = self.takes, self.struct
-        found: Object = {}
+        fields: Object = {}
         for descriptor, value in message.ListFields():
             name, take, keep = takes[descriptor.number]
             if not value and not keep:  # Go writes zero values too
                 continue
             item = value if take is None else take(value, budget)
             if name in self.inlined:
-                found |= item
+                fields |= item
             elif item or (keep and item is not None):
-                found[name] = item
-        missing = [field for field in struct.filled if field.name not in found]
+                fields[name] = item
+        missing = [field for field in struct.filled if field.name not in fields]
         if self.ordered and not missing:
-            return found
+            return fields
         for field in missing:
-            found[field.name] = None if field.pointer else field.type.blank()
-        return {name: found[name] for name in sorted(found, key=struct.ranks.__getitem__)}
+            fields[field.name] = None if field.pointer else field.type.blank()
+        return {name: fields[name] for name in sorted(fields, key=struct.ranks.__getitem__)}
 
 
 class Messages:

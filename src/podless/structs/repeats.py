@@ -35,8 +35,8 @@ def decode_repeats(struct: Struct, raw: bytes, findings: list[str]) -> Any:
 
 def find_last(raw: bytes, name: str) -> Any:
     """Return the last value of a top-level key that is not null, None if there is none."""
-    found = read_pairs(raw)
-    values = [item for key, item in found if key == name] if isinstance(found, _Pairs) else []
+    pairs = read_pairs(raw)
+    values = [item for key, item in pairs if key == name] if isinstance(pairs, _Pairs) else []
     return next((item for item in reversed(values) if item is not None), None)
 
 
@@ -70,10 +70,10 @@ class _RepeatWalk:
             charge(len(item))
             held = old if isinstance(old, list) else []
             return [
-                self.value(kind.item, held[place] if place < len(held) else None, one, f"{path}[{place}]")
+                self.value(kind.item, held[index] if index < len(held) else None, one, f"{path}[{index}]")
                 if one is not None
                 else None
-                for place, one in enumerate(item)
+                for index, one in enumerate(item)
             ]
         return _plain(item)
 

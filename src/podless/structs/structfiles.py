@@ -120,10 +120,10 @@ class Dates(NamedTuple):
 @bounded_cache(128)
 def dated_fields(home: str) -> Mapping[str, Mapping[str, Dates]]:
     """Return the fields of a group-version that depend on the release: struct -> name -> condition."""
-    found: dict[str, dict[str, Dates]] = {}
+    result: dict[str, dict[str, Dates]] = {}
     for block in (FOLDER / f"{home}.fields").read_text().split("\n\n"):
         struct = next((line.split()[1] for line in block.split("\n") if line.startswith(("struct ", "kind "))), "")
-        dated = found.setdefault(struct, {})
+        dated = result.setdefault(struct, {})
         for line in filter(_DATED.search, block.split("\n")):
             if match := _FIELD.fullmatch(line.partition(_TEXT)[0].rstrip()):
                 given = _options(match[5])
@@ -132,7 +132,7 @@ def dated_fields(home: str) -> Mapping[str, Mapping[str, Dates]]:
                 if known := dated.get(match[2]):  # a changed field has several lines
                     span = f"{known.span},{span}"
                 dated[match[2]] = Dates(span, given.get("gate", ""))
-    return found
+    return result
 
 
 def _previous(release: str) -> str:
@@ -171,13 +171,13 @@ class StructFile:
 
     def struct(self, name: str) -> Struct:
         """Return a struct of this file; always the same object for a name."""
-        found = self._structs.get(name)
-        if found is None:
+        result = self._structs.get(name)
+        if result is None:
             block = self._blocks.get(name)
             if block is None or block.word not in ("struct", "kind"):
                 raise FieldsError(f"{self._path}: there is no struct {name}")
-            found = self._structs.setdefault(name, self._make(name, block))
-        return found
+            result = self._structs.setdefault(name, self._make(name, block))
+        return result
 
     def texts(self, name: str) -> dict[str, str]:
         """Return the descriptions of a struct, a type or a table of texts, by field; its own one under "".
@@ -188,19 +188,19 @@ class StructFile:
         if block is None:
             return {}
         head, *lines = self._read_block(name, block)
-        found = {"": head.partition(_TEXT)[2]} if _TEXT in head else {}
+        result = {"": head.partition(_TEXT)[2]} if _TEXT in head else {}
         for line in lines:
             said, _, text = line.partition(_TEXT)
             if text and said.strip() and not said.lstrip().startswith("#"):
                 named = _TOLD.fullmatch(said)
-                found[named[1].rstrip() if named else said.split(None, 2)[1]] = text
+                result[named[1].rstrip() if named else said.split(None, 2)[1]] = text
         if block.word in ("struct", "kind"):
             for field in self.struct(name).parts:
                 if field.inline and isinstance(field.type, Struct) and field.type.home:
                     home = self if field.type.home == self.home else load_file(field.type.home, self._release)
                     inner = home.texts(field.type.name)
-                    found = {key: text for key, text in inner.items() if key} | found
-        return found
+                    result = {key: text for key, text in inner.items() if key} | result
+        return result
 
     def _split(self, path: Path) -> dict[str, _Block]:
         """Find the blocks of a file: each is a header and indented lines, and ends with an empty line.
@@ -244,10 +244,10 @@ class StructFile:
 
     def _declare(self, text: str, path: Path, start: int) -> None:
         """Read lines with the values of string types."""
-        for place, line in enumerate(text.rstrip("\n").split("\n")):
+        for index, line in enumerate(text.rstrip("\n").split("\n")):
             match = _ENUM.fullmatch(line.removeprefix("enum ").strip())
             if match is None or not line.startswith("enum "):
-                raise _error(path, start, "this is no `enum v1.Name{value,value}`", place)
+                raise _error(path, start, "this is no `enum v1.Name{value,value}`", index)
             self._enums[match[1]] = tuple(match[2].split(","))
 
     def _make(self, name: str, block: _Block) -> Struct:
@@ -273,27 +273,27 @@ class StructFile:
 
     def _fields(self, struct: str, block: _Block) -> tuple[Field, ...]:
         found: list[Field] = [*TYPE_META] if block.word == "kind" else []
-        for place, line in enumerate(self._read_block(struct, block)):
+        for index, line in enumerate(self._read_block(struct, block)):
             said = line.partition(_TEXT)[0].rstrip()
-            if not place or not said or said.lstrip().startswith("#") or _TOLD.fullmatch(said):
+            if not index or not said or said.lstrip().startswith("#") or _TOLD.fullmatch(said):
                 continue
             match = _FIELD.fullmatch(said)
             if match is None:
-                raise _error(block.path, block.start, "this is no `number name type options # text`", place)
+                raise _error(block.path, block.start, "this is no `number name type options # text`", index)
             number, name, pointer, kind, options = match.groups()
             try:
                 given = _options(options)
-                if not self._release.covers(_span(given.pop("since", ""), given.pop("until", ""))):
+                if not self._release.is_in_span(_span(given.pop("since", ""), given.pop("until", ""))):
                     continue
-                if not self._release.reaches(given.pop("ahead", "")):
+                if not self._release.has_reached(given.pop("ahead", "")):
                     continue
-                if (before := given.pop("before", "")) and self._release.reaches(before):
+                if (before := given.pop("before", "")) and self._release.has_reached(before):
                     continue
-                if self._release.has(given.get("gate", "")):
+                if self._release.has_feature(given.get("gate", "")):
                     given.pop("gate", None)
                 found.append(Field(name, self._type(kind), int(number), pointer == "*", **given))
             except ValueError as error:
-                raise _error(block.path, block.start, f"{name}: {error}", place) from None
+                raise _error(block.path, block.start, f"{name}: {error}", index) from None
         return tuple(found)
 
     def _type(self, text: str) -> GoType:
@@ -308,8 +308,8 @@ class StructFile:
             return String(match[1], tuple(match[2].split(",")))
         if match := _PYTHON.fullmatch(text):
             module = import_module(f"podless.apis.{self._folder}.{match[1]}")
-            made: GoType = getattr(module, match[2])(self._type(match[3]))
-            return made
+            result: GoType = getattr(module, match[2])(self._type(match[3]))
+            return result
         if match := _MAP.fullmatch(text):
             item = self._type(match[2])
             return MapOf(item, f"map[{match[1]}]{item.go}")
@@ -339,7 +339,7 @@ class StructFile:
         """Make a type that decodes itself by the form of the value."""
         forms: dict[type, str] = {}
         refusal = ""
-        for place, line in enumerate(self._read_block(name, block)[1:], 1):
+        for index, line in enumerate(self._read_block(name, block)[1:], 1):
             form, _, text = line.strip().partition(" ")
             if form == "else":
                 refusal = text.strip()
@@ -347,7 +347,7 @@ class StructFile:
                 forms[_FORMS[form]] = text.strip()
             elif not form.startswith("#"):
                 raise _error(
-                    block.path, block.start, f"{form!r} is no form of a value: {', '.join(_FORMS)} or else", place
+                    block.path, block.start, f"{form!r} is no form of a value: {', '.join(_FORMS)} or else", index
                 )
         if not forms:
             raise ValueError(f"{name} is a name for a text, no type of fields")
@@ -366,9 +366,9 @@ def _read_bytes(path: Path) -> bytes:
         raise FieldsError(f"{path}: {error.strerror}: there is no such group-version") from None
 
 
-def _error(path: Path, start: int, text: str, place: int = 0) -> FieldsError:
-    """Return the error of a line. start: the first byte of the block. place: the line in the block."""
-    line = _read_bytes(path).count(b"\n", 0, start) + 1 + place
+def _error(path: Path, start: int, text: str, index: int = 0) -> FieldsError:
+    """Return the error of a line. start: the first byte of the block. index: the line in the block."""
+    line = _read_bytes(path).count(b"\n", 0, start) + 1 + index
     return FieldsError(f"{path}:{line}: {text}")
 
 
@@ -404,7 +404,7 @@ _VALUES: Mapping[str, tuple[str, Callable[[str], Any]]] = {
 
 def _options(text: str) -> dict[str, Any]:
     """Return the attributes that the options of a field set. Raises ValueError."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for word in text.split():
         if word in _WORDS:
             key, value = _WORDS[word]
@@ -414,7 +414,7 @@ def _options(text: str) -> dict[str, Any]:
                 raise ValueError(f"a field has no option {word!r}")
             key, read = _VALUES[option]
             value = read(given)
-        if key in found:
+        if key in result:
             raise ValueError(f"{word!r} sets {key} again")
-        found[key] = value
-    return found
+        result[key] = value
+    return result

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from podless.runtime.memo import made_once, remember_value
-from podless.runtime.meter import FEW, charge, each
+from podless.runtime.meter import MAX_UNCHARGED, charge, each
 from podless.runtime.release import has
 from podless.structs.gotypes import (
     STRING,
@@ -121,12 +121,12 @@ class Struct(GoType):
     @made_once
     def embedded(self) -> dict[str, str]:
         """Return the fields of inline structs -> the name that messages show, such as Rule.resources."""
-        found: dict[str, str] = {}
+        result: dict[str, str] = {}
         for part in self.parts:
             if part.inline and isinstance(part.type, Struct):
                 inner = part.type.embedded
-                found |= {one.name: f"{part.type.name}.{inner.get(one.name, one.name)}" for one in part.type.fields}
-        return found
+                result |= {one.name: f"{part.type.name}.{inner.get(one.name, one.name)}" for one in part.type.fields}
+        return result
 
     def place(self, key: str) -> str:
         """Return the name of a field in messages."""
@@ -149,16 +149,16 @@ class Struct(GoType):
                 field.type,
                 field.pointer or field.always or isinstance(field.type, Struct),
                 field.type.joint if field.type.nested else None,
-                place,
+                index,
                 field.type.plain,
             )
-            for place, field in enumerate(self.fields)
+            for index, field in enumerate(self.fields)
         }
 
     @made_once
     def ranks(self) -> dict[str, int]:
         """Return the position of each field, by name."""
-        return {field.name: place for place, field in enumerate(self.fields)}
+        return {field.name: index for index, field in enumerate(self.fields)}
 
     @made_once
     def gates(self) -> frozenset[str]:
@@ -183,8 +183,8 @@ class Struct(GoType):
     def read_value(self, value: Any, unknown: list[str]) -> Any:
         if type(value) is not dict:
             self.refuse(value)
-        plan, found, recursive = self.plan, {}, self.recursive
-        if len(value) > FEW:
+        plan, result, recursive = self.plan, {}, self.recursive
+        if len(value) > MAX_UNCHARGED:
             charge(len(value))
         last, ordered = -1, True
         for key, item in value.items():
@@ -210,17 +210,17 @@ class Struct(GoType):
                 if item is None:  # a zero time, or a value of another type that is dropped
                     continue
             if item or keep:
-                found[key] = item
+                result[key] = item
                 if place < last:
                     ordered = False
                 last = place
         for field in self.filled:
-            if field.name not in found:
-                found[field.name] = None if field.pointer else field.type.blank()
+            if field.name not in result:
+                result[field.name] = None if field.pointer else field.type.blank()
                 ordered = False
         if ordered:
-            return found
-        return {key: found[key] for key in sorted(found, key=self.ranks.__getitem__)}
+            return result
+        return {key: result[key] for key in sorted(result, key=self.ranks.__getitem__)}
 
     def blank(self) -> Any:
         return self.read_value({}, [])
@@ -259,9 +259,9 @@ def decode_struct(struct: Struct, value: Any, unknown: list[str] | None = None) 
     return out
 
 
-def _refusal(found: Mismatch) -> DecodeError:
+def _refusal(mismatch: Mismatch) -> DecodeError:
     """Return the error of a mismatch. It must not refer to the frames it passed (tests/http/test_garbage.py)."""
-    return (NumberError if isinstance(found, NumberMismatch) else DecodeError)(str(found))
+    return (NumberError if isinstance(mismatch, NumberMismatch) else DecodeError)(str(mismatch))
 
 
 def arrange_fields(struct: Struct, obj: dict[str, Any]) -> dict[str, Any]:
@@ -274,7 +274,7 @@ def arrange_fields(struct: Struct, obj: dict[str, Any]) -> dict[str, Any]:
         if inner.__class__ is Struct:
             new: Any = arrange_fields(inner, value)
         else:
-            if len(value) > FEW:
+            if len(value) > MAX_UNCHARGED:
                 charge(len(value))
             new = [arrange_fields(inner.item, one) for one in value]
             new = value if all(map(_same, new, value)) else new
@@ -336,8 +336,8 @@ def _same(one: Any, other: Any) -> bool:
 
 def _held(struct: Struct) -> list[tuple[str, Any]]:
     """Return the fields that are structs, or lists of them."""
-    found: list[tuple[str, Any]] = struct.derive("held", lambda: list(_structs(struct)))
-    return found
+    results: list[tuple[str, Any]] = struct.derive("held", lambda: list(_structs(struct)))
+    return results
 
 
 def _structs(struct: Struct) -> Iterator[tuple[str, Any]]:

@@ -76,9 +76,9 @@ class Lines:
         answer = await settle_answer(app.handler(request))
         if not isinstance(answer, Stream):
             raise make_refusal(answer.status, serializer.decode_json(b"".join(answer.chunks)))
-        found = cls()
-        found._stop = answer.start(found)
-        return found
+        result = cls()
+        result._stop = answer.start(result)
+        return result
 
     def send(self, data: bytes) -> bool:
         """Queue the events in whole lines."""
@@ -86,7 +86,7 @@ class Lines:
             self._waiting.put_nowait(serializer.decode_json(line))
         return True
 
-    def pull(self, pieces: Iterator[bytes]) -> None:
+    def send_initial(self, pieces: Iterator[bytes]) -> None:
         """Queue the events of all pieces."""
         for piece in pieces:
             self.send(piece)

@@ -117,7 +117,7 @@ class Client(ServerLoop):
         while True:
             more = {"limit": "200", "state": "true", "continue": token, **query}
             page = await self._there(ask_app(self._app, "GET", path, **more))
-            items = [one for one in page["items"] if datetime.fromisoformat(one["time"]).timestamp() >= since]
+            items = [item for item in page["items"] if datetime.fromisoformat(item["time"]).timestamp() >= since]
             found += items
             token = page["metadata"]["continue"]
             if not token or len(items) < len(page["items"]):

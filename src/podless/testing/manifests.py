@@ -17,31 +17,31 @@ Manifests = Object | str | os.PathLike[str] | Iterable[Any]
 _FIRST = ("Namespace", "CustomResourceDefinition")  # created first, because other objects of the call need them
 
 
-def read_manifests(given: Manifests) -> list[Object]:
+def read_manifests(manifests: Manifests) -> list[Object]:
     """Return the given objects, namespaces and definitions first.
 
     A text with a line end or a brace is a manifest; any other text is the path of a file or folder, or a pattern.
     Raises ValueError for invalid input, FileNotFoundError for a path that matches nothing.
     """
-    found = list(_objects(given))
+    found = list(_objects(manifests))
     return sorted(found, key=lambda obj: _FIRST.index(obj["kind"]) if obj.get("kind") in _FIRST else len(_FIRST))
 
 
-def _objects(given: Any) -> Iterator[Object]:
-    if isinstance(given, dict):
-        yield from _of_document(given)
-    elif isinstance(given, str) and ("\n" in given or "{" in given):
-        yield from _of_text("text", given.encode())
-    elif isinstance(given, (str, os.PathLike)):
-        for file in _files(str(given)):
+def _objects(value: Any) -> Iterator[Object]:
+    if isinstance(value, dict):
+        yield from _of_document(value)
+    elif isinstance(value, str) and ("\n" in value or "{" in value):
+        yield from _of_text("text", value.encode())
+    elif isinstance(value, (str, os.PathLike)):
+        for file in _files(str(value)):
             yield from _of_text(str(file), file.read_bytes())
-    elif isinstance(given, Iterable):
-        for each in given:
+    elif isinstance(value, Iterable):
+        for each in value:
             yield from _objects(each)
-    elif hasattr(given, "to_dict"):  # objects of client libraries
-        yield from _of_document(given.to_dict())
+    elif hasattr(value, "to_dict"):  # objects of client libraries
+        yield from _of_document(value.to_dict())
     else:
-        raise ValueError(f"expected an object, a manifest or a path, not {type(given).__name__}")
+        raise ValueError(f"expected an object, a manifest or a path, not {type(value).__name__}")
 
 
 def _files(path: str) -> list[Path]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from podless.apis.apiextensions.group import DEFINITIONS
 from podless.app import App
 from podless.store import Operation, Record
-from podless.store.keys import OWN, Stored
+from podless.store.keys import OWN, StoredValue
 from podless.verbs import storage
 
 _PAGE = 1000
@@ -18,7 +18,7 @@ class Snapshot:
     """The state at a revision. The same server can restore it any number of times."""
 
     revision: int
-    records: dict[str, Stored] = field(repr=False)
+    records: dict[str, StoredValue] = field(repr=False)
 
 
 async def take_snapshot(app: App) -> Snapshot:
@@ -27,7 +27,7 @@ async def take_snapshot(app: App) -> Snapshot:
     return Snapshot(revision, {key: record.stored for key, record in present.items() if record.stored is not None})
 
 
-async def restore_state(app: App, wanted: Snapshot) -> None:
+async def restore_state(app: App, snapshot: Snapshot) -> None:
     """Restore a state in one step; watches of clients see the changes.
 
     Objects keep their uids and get new resourceVersions. Raises Unavailable if clients keep writing.
@@ -36,7 +36,7 @@ async def restore_state(app: App, wanted: Snapshot) -> None:
     api = app.cluster.api
 
     async def plan() -> list[Operation]:
-        return _difference(wanted, (await _present(app))[1])
+        return _difference(snapshot, (await _present(app))[1])
 
     if not await storage.commit_together(api, plan):
         return
@@ -45,14 +45,14 @@ async def restore_state(app: App, wanted: Snapshot) -> None:
         await definitions.reconcile_all()  # serve the restored kinds again
 
 
-def _difference(wanted: Snapshot, present: dict[str, Record]) -> list[Operation]:
+def _difference(snapshot: Snapshot, present: dict[str, Record]) -> list[Operation]:
     """Return the writes, with the definitions to create first and those to delete last."""
     writes = [
         Operation(key, stored, present[key].revision if key in present else 0)
-        for key, stored in wanted.records.items()
+        for key, stored in snapshot.records.items()
         if key not in present or present[key].stored != stored
     ]
-    gone = [Operation(key, None, record.revision) for key, record in present.items() if key not in wanted.records]
+    gone = [Operation(key, None, record.revision) for key, record in present.items() if key not in snapshot.records]
     prefix = DEFINITIONS.prefix
     writes.sort(key=lambda one: not one.key.startswith(prefix))
     gone.sort(key=lambda one: one.key.startswith(prefix))

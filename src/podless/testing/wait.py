@@ -85,7 +85,7 @@ class Test:
 
 def _status(obj: Object, name: str) -> str:
     conditions = (obj.get("status") or {}).get("conditions") or ()
-    return next((str(one.get("status")) for one in conditions if one.get("type") == name), "")
+    return next((str(condition.get("status")) for condition in conditions if condition.get("type") == name), "")
 
 
 async def wait_for(app: App, path: str, name: str, test: Test, seconds: float) -> Object:
@@ -97,9 +97,9 @@ async def wait_for(app: App, path: str, name: str, test: Test, seconds: float) -
     try:
         async with asyncio.timeout(seconds):
             while True:
-                found = await _watch(app, path, name, test, last)
-                if found is not None:
-                    return found
+                result = await _watch(app, path, name, test, last)
+                if result is not None:
+                    return result
     except TimeoutError:
         raise Waited(_describe_timeout(path, name, test, seconds, last[0]), last[0]) from None
 

@@ -6,14 +6,14 @@ from functools import partial
 from typing import Any, Final
 
 from podless.admission import CONNECT, CREATE, DELETE, UPDATE, AdmissionAttributes, chain
-from podless.admission.attributes import join_along
+from podless.admission.attributes import combine_commits
 from podless.fields import managers
 from podless.kinds import view
 from podless.runtime.jsonobject import Object
 from podless.verbs import steps
 from podless.verbs.call import API, Call
 from podless.verbs.options import DeleteOptions
-from podless.verbs.runner import Wait, Write
+from podless.verbs.runner import AwaitedStage, Write
 
 _META = "meta.k8s.io/v1"
 _INVALID = (
@@ -25,18 +25,18 @@ _INVALID = (
 def mutates_object(api: API, write: Write) -> bool:
     """Return whether a plugin handles `mutate_object` of this write; sets write.plugins."""
     call = write.call
-    write.plugins = api.admission.find_mutating(_operation(write), call.kind, call.subresource, call.namespace)
+    write.plugins = api.admission.find_mutating(_name_operation(write), call.kind, call.subresource, call.namespace)
     return bool(write.plugins)
 
 
 def allocates_resources(api: API, write: Write) -> bool:
     """Return whether a plugin allocates resources for this write."""
-    return bool(api.admission.find_allocating(_operation(write), write.call.kind, write.call.subresource))
+    return bool(api.admission.find_allocating(_name_operation(write), write.call.kind, write.call.subresource))
 
 
 def is_validated(api: API, write: Write) -> bool:
     """Return whether a plugin validates this write; sets write.plugins."""
-    write.plugins = api.admission.find_validating(_operation(write), write.call.kind, write.call.subresource)
+    write.plugins = api.admission.find_validating(_name_operation(write), write.call.kind, write.call.subresource)
     return bool(write.plugins)
 
 
@@ -47,7 +47,7 @@ async def mutate_object(api: API, write: Write, obj: Object, old: Object | None)
     """
     call = write.call
     before = (obj.get("metadata") or {}).get("managedFields")
-    attr = _attributes(write, obj, old)
+    attr = _make_attributes(write, obj, old)
     await chain.run_mutating(write.plugins, attr)
     assert attr.obj is not None
     write.added = attr.size
@@ -56,36 +56,36 @@ async def mutate_object(api: API, write: Write, obj: Object, old: Object | None)
     return attr.obj
 
 
-async def _mutate(api: API, write: Write) -> None:
+async def _run_mutating(api: API, write: Write) -> None:
     # plugins change the object in place, so it must not share parts with old
     if write.shared and write.entry is not None:
         write.old = view.load_object(write.call.kind, write.call.version, write.entry)
     write.obj = await mutate_object(api, write, write.obj, write.old)
 
 
-async def _allocate(api: API, write: Write) -> None:
+async def _run_allocating(api: API, write: Write) -> None:
     """Run the plugins that allocate, before validation."""
-    attr = _attributes(write, write.obj, write.old)
+    attr = _make_attributes(write, write.obj, write.old)
     plugins = api.admission.find_allocating(attr.operation, attr.kind, attr.subresource)
     await chain.run_allocating(plugins, attr)
     write.refused, write.along = attr.refused, attr.along
 
 
-async def _validate(api: API, write: Write) -> None:
+async def _run_validating(api: API, write: Write) -> None:
     """Run validating admission."""
     obj, old = write.obj, write.old
     if write.shown is not None:
         obj, old = write.shown(obj), write.shown(old) if old is not None else None
-    attr = _attributes(write, obj, old)
+    attr = _make_attributes(write, obj, old)
     attr.meanwhile = partial(steps.encode_early, api, write)
     await chain.run_validating(write.plugins, attr)
-    write.along = join_along(attr.along, write.along)
+    write.along = combine_commits(attr.along, write.along)
 
 
 # the three admission phases of a write; each raises the error of a plugin that rejects it
-MUTATE: Final = Wait[Write](_mutate, mutates_object, sliced=True)
-ALLOCATE: Final = Wait[Write](_allocate, allocates_resources, sliced=True)
-VALIDATE: Final = Wait[Write](_validate, is_validated, sliced=True)
+MUTATE: Final = AwaitedStage[Write](_run_mutating, mutates_object, sliced=True)
+ALLOCATE: Final = AwaitedStage[Write](_run_allocating, allocates_resources, sliced=True)
+VALIDATE: Final = AwaitedStage[Write](_run_validating, is_validated, sliced=True)
 
 
 async def admit_delete(api: API, call: Call, chosen: DeleteOptions, old: Object) -> None:
@@ -94,7 +94,7 @@ async def admit_delete(api: API, call: Call, chosen: DeleteOptions, old: Object)
     validating = api.admission.find_validating(DELETE, call.kind, call.subresource)
     if not mutating and not validating:
         return
-    options = {"kind": "DeleteOptions", "apiVersion": _META, **chosen.given}
+    options = {"kind": "DeleteOptions", "apiVersion": _META, **chosen.document}
     namespace = call.namespace or _own_namespace(call, call.name)
     attr = AdmissionAttributes(
         DELETE, call.kind, call.version, call.subresource, namespace, call.name, None, old, options, chosen.dry_run,
@@ -104,8 +104,8 @@ async def admit_delete(api: API, call: Call, chosen: DeleteOptions, old: Object)
     await api.off_loop.slices.slice_coroutine(chain.run_validating(validating, attr))
 
 
-async def admit_connect(api: API, call: Call, asked: Object) -> Object:
-    """Run admission for a connection, and return its options. asked: the options in the query.
+async def admit_connect(api: API, call: Call, query_options: Object) -> Object:
+    """Run admission for a connection, and return its options. query_options: the options in the query.
 
     Raises the error of a plugin that rejects it. Source: ConnectResource of k8s.io/apiserver
     (pkg/endpoints/handlers/rest.go).
@@ -113,9 +113,9 @@ async def admit_connect(api: API, call: Call, asked: Object) -> Object:
     mutating = api.admission.find_mutating(CONNECT, call.kind, call.subresource, call.namespace)
     validating = api.admission.find_validating(CONNECT, call.kind, call.subresource)
     if not mutating and not validating:
-        return asked
+        return query_options
     attr = AdmissionAttributes(
-        CONNECT, call.kind, call.version, call.subresource, call.namespace, call.name, asked, None, None, False,
+        CONNECT, call.kind, call.version, call.subresource, call.namespace, call.name, query_options, None, None, False,
         call.user, call.warnings, call.annotations,
     )  # fmt: skip
     await api.off_loop.slices.slice_coroutine(chain.run_mutating(mutating, attr))
@@ -124,8 +124,8 @@ async def admit_connect(api: API, call: Call, asked: Object) -> Object:
     return attr.obj
 
 
-def _attributes(write: Write, obj: Object, old: Object | None) -> AdmissionAttributes:
-    call, chosen, operation = write.call, write.options, _operation(write)
+def _make_attributes(write: Write, obj: Object, old: Object | None) -> AdmissionAttributes:
+    call, chosen, operation = write.call, write.options, _name_operation(write)
     name = call.name or (obj.get("metadata") or {}).get("name") or ""
     options: Object = {"kind": "CreateOptions" if operation == CREATE else "UpdateOptions", "apiVersion": _META}
     if chosen.dry_run:
@@ -157,5 +157,5 @@ def _keep_sound(call: Call, obj: Object, before: Any) -> None:
         managers.put_managed_fields(metadata, before)
 
 
-def _operation(write: Write) -> str:
+def _name_operation(write: Write) -> str:
     return CREATE if write.old is None else UPDATE

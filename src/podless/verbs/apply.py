@@ -24,7 +24,7 @@ from podless.structs import gotypes, restore, structs
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, AnswerDocument, Call, Single
 from podless.verbs.create import INSERTED, fit_namespace, refuse_while_terminating
-from podless.verbs.runner import PARSE, Stages, Wait, Write
+from podless.verbs.runner import PARSE, AwaitedStage, Stages, Write
 from podless.verbs.storage import AttemptOutcome, Next
 from podless.verbs.update import attempt_update, change_stages, load_object, rewrite_object
 
@@ -62,16 +62,16 @@ async def apply_object(api: API, call: Call) -> Single:
     write = ApplyWrite(call)
     await READ.run(api, write)
     write.warned = len(call.warnings)
-    written = await storage.update_stored(api, call.kind, call.key, partial(_attempt, api, write))
-    made = write.answer
-    if made is None or (made.code == _CREATED and written.entry is not None):
-        return Single(written.entry, None, made.code if made is not None else 200)
-    return made
+    written = await storage.update_stored(api, call.kind, call.key, partial(_attempt_apply, api, write))
+    answer = write.answer
+    if answer is None or (answer.code == _CREATED and written.entry is not None):
+        return Single(written.entry, None, answer.code if answer is not None else 200)
+    return answer
 
 
-async def _attempt(api: API, write: ApplyWrite, entry: Entry | None) -> Next | AttemptOutcome:
+async def _attempt_apply(api: API, write: ApplyWrite, entry: Entry | None) -> Next | AttemptOutcome:
     call = write.call
-    if entry is not None or not _creates(call):
+    if entry is not None or not _creates_missing(call):
         return await attempt_update(api, write, APPLY, entry)
     steps.may_create(api, call)
     write.entry, write.old, write.along, write.encoded = None, None, None, None
@@ -85,7 +85,7 @@ async def _attempt(api: API, write: ApplyWrite, entry: Entry | None) -> Next | A
     return Next(write.obj, write.along, write.stored)
 
 
-def _creates(call: Call) -> bool:
+def _creates_missing(call: Call) -> bool:
     """Return whether the apply creates a missing object."""
     if not call.subresource:
         return True
@@ -95,7 +95,7 @@ def _creates(call: Call) -> bool:
 def read_applied(write: ApplyWrite) -> None:
     """Decode the applied object. Raises BadRequest."""
     write.repeated = []
-    write.given = write.body = _decode(write.call.body, write.repeated)
+    write.given = write.body = _decode_applied(write.call.body, write.repeated)
     write.nulls = serializer.has_nulls(write.body)
 
 
@@ -111,33 +111,33 @@ def merge_applied(write: ApplyWrite) -> None:
     write.merged = True
     write.shared = write.call.kind.custom and view.is_direct(write.call.kind, write.call.version, write.entry)
     live = write.old if write.shared else load_object(write)
-    made = merge_into(write, live, own=True)
+    into = merge_into(write, live, owned=True)
     if not has("EmptiedFields"):
-        write.nulls = serializer.has_nulls(made)
-    _fit(write, made, live)
+        write.nulls = serializer.has_nulls(into)
+    _complete_merged(write, into, live)
 
 
 def merge_new(write: ApplyWrite) -> None:
     """Make a new object from the applied one. Raises BadRequest, Internal, and Conflict if it has a uid."""
-    made, kind = merge_into(write, None), write.call.kind
-    if made["metadata"].get("uid"):
-        why = f"uid mismatch: the provided object specified uid {made['metadata']['uid']}, and no existing object was"
+    into, kind = merge_into(write, None), write.call.kind
+    if into["metadata"].get("uid"):
+        why = f"uid mismatch: the provided object specified uid {into['metadata']['uid']}, and no existing object was"
         raise Conflict(kind.plural, kind.group, write.call.name, f"{why} found")
-    _fit(write, made, None)
+    _complete_merged(write, into, None)
 
 
 def check_type(write: ApplyWrite) -> None:
     """Check that the applied object has the kind and version of the path. Raises BadRequest."""
-    given = _type(write.body)
+    given = _read_type(write.body)
     if given != write.type:
         group, _, version = given[0].rpartition("/")
         raise BadRequest(f"invalid object type: {group}/{version}, Kind={given[1]}")
 
 
-def merge_into(write: ApplyWrite, live: Object | None, *, own: bool = False) -> Object:
+def merge_into(write: ApplyWrite, live: Object | None, *, owned: bool = False) -> Object:
     """Return the live object (None for none) with the applied one merged in, and its managedFields.
 
-    The result shares nothing with the live and the applied object. own: the result may share parts of both. Raises
+    The result shares nothing with the live and the applied object. owned: the result may share parts of both. Raises
     BadRequest, ApplyConflict, Internal or Unconverted.
     """
     check_type(write)
@@ -151,45 +151,49 @@ def merge_into(write: ApplyWrite, live: Object | None, *, own: bool = False) -> 
         raise BadRequest(f"error strict decoding YAML: error converting YAML to JSON: {found}")
     if chosen.validation != "Ignore":
         call.warnings += write.repeated
-    if not own:
+    if not owned:
         entries = obj["metadata"].pop("managedFields", [])
         obj = view.copy_object(obj)  # callers still need live and body unchanged
         managers.put_managed_fields(obj["metadata"], entries)
     return obj
 
 
-def _fit(write: ApplyWrite, made: Object, live: Object | None) -> None:
+def _complete_merged(write: ApplyWrite, merged: Object, live: Object | None) -> None:
     """Decode and default the merged object, and check name and namespace.
 
     live: the object before. Raises BadRequest and Internal.
     """
     call = write.call
-    entries = made["metadata"].pop("managedFields", [])
-    write.obj = _typed(write, made) if call.kind.struct_of(call.version) is not None else _loose(write, made, live)
+    entries = merged["metadata"].pop("managedFields", [])
+    write.obj = (
+        _decode_builtin(write, merged)
+        if call.kind.struct_of(call.version) is not None
+        else _decode_custom(write, merged, live)
+    )
     # what an apply does not change stays as it was converted, without defaults of the version of the request
     kept = live is not None and write.loose and not write.shared and _is_same(write.obj, live)
     steps.fit_to_path(write)
     if not kept:
-        _default(write)
+        _fill_defaults(write)
     managers.put_managed_fields(write.obj["metadata"], entries)
 
 
-def _typed(write: ApplyWrite, made: Object) -> Object:
+def _decode_builtin(write: ApplyWrite, merged: Object) -> Object:
     """Decode a built-in object. Raises Internal."""
     call, struct = write.call, write.call.kind.struct_of(write.call.version)
     assert struct is not None
     # Go cannot read these, and typing reports them; an apply with readable ones was rejected
     if unread := (write.body.get("metadata") or {}).get("managedFields"):
-        made["metadata"]["managedFields"] = unread
+        merged["metadata"]["managedFields"] = unread
     try:
-        return call.kind.strategy.decode(call.kind, call.version, restore.restore_value(struct, made), [], fill=False)
+        return call.kind.strategy.decode(call.kind, call.version, restore.restore_value(struct, merged), [], fill=False)
     except (restore.Misfit, structs.DecodeError) as error:
         what = managers.describe_object(write.body)
         why = f"unable to convert unstructured object to {what.partition('; ')[2]}: {error}"
         raise Internal(f"failed to convert new object ({what}) to proper version: {why}") from None
 
 
-def _default(write: ApplyWrite) -> None:
+def _fill_defaults(write: ApplyWrite) -> None:
     """Fill in defaults. Unlike in other writes, nulls that the schema does not allow stay and are rejected."""
     call, strategy = write.call, write.call.kind.strategy
     if write.nulls and isinstance(strategy, CustomStrategy):
@@ -198,36 +202,36 @@ def _default(write: ApplyWrite) -> None:
         strategy.fill_defaults(call.kind, call.version, write.obj)
 
 
-def _loose(write: ApplyWrite, made: Object, live: Object | None) -> Object:
+def _decode_custom(write: ApplyWrite, merged: Object, live: Object | None) -> Object:
     """Decode a custom object, which is pruned after validation. Raises Internal."""
     write.loose = True
-    metadata = made.get("metadata") or {}
-    if live is not None and _unchanged(metadata, live["metadata"]):
-        return made
+    metadata = merged.get("metadata") or {}
+    if live is not None and _is_unchanged(metadata, live["metadata"]):
+        return merged
     try:
-        made["metadata"] = _metadata(metadata)
+        merged["metadata"] = _decode_metadata(metadata)
     except structs.DecodeError as error:
         what = managers.describe_object(write.body)
         raise Internal(f"failed to convert new object ({what}) to proper version: {error}") from None
-    return made
+    return merged
 
 
-def _is_same(made: Object, live: Object) -> bool:
+def _is_same(merged: Object, live: Object) -> bool:
     """Return whether a merged custom object equals the live one, except in managedFields."""
-    return made.keys() == live.keys() and all(
-        _unchanged(item, live[name]) if name == "metadata" else values.equal_values(item, live[name])
-        for name, item in made.items()
+    return merged.keys() == live.keys() and all(
+        _is_unchanged(item, live[name]) if name == "metadata" else values.equal_values(item, live[name])
+        for name, item in merged.items()
     )
 
 
-def _unchanged(metadata: Object, live: Object) -> bool:
+def _is_unchanged(metadata: Object, live: Object) -> bool:
     """Return whether metadata equals that of the stored object, except managedFields."""
     known = live.copy()
     known.pop("managedFields", None)
     return values.equal_values(metadata, known)
 
 
-def _metadata(metadata: Object) -> Object:
+def _decode_metadata(metadata: Object) -> Object:
     """Decode the metadata of a custom object. An invalid time drops both, as in Go's unstructured objects."""
     try:
         return objectmeta.coerce_metadata(metadata, [])
@@ -235,7 +239,7 @@ def _metadata(metadata: Object) -> Object:
         return objectmeta.coerce_metadata({name: value for name, value in metadata.items() if name not in _TIMES}, [])
 
 
-def _decode(raw: bytes, repeated: list[str]) -> Object:
+def _decode_applied(raw: bytes, repeated: list[str]) -> Object:
     """Decode the applied object. Raises BadRequest."""
     value = None if isinstance(raw, serializer.ParsedYAML) else yamlasjson.decode_object(raw)
     if value is None:
@@ -254,7 +258,7 @@ def _decode(raw: bytes, repeated: list[str]) -> Object:
     return value or {}
 
 
-def _type(obj: Object) -> tuple[str, str]:
+def _read_type(obj: Object) -> tuple[str, str]:
     """Return apiVersion and kind; both "" if the apiVersion is invalid."""
     version, kind = obj.get("apiVersion"), obj.get("kind")
     version = version if isinstance(version, str) else ""
@@ -266,12 +270,12 @@ def _type(obj: Object) -> tuple[str, str]:
 def check_revision(write: ApplyWrite) -> None:
     """Accept a numeric resourceVersion, without effect; a dry run's answer shows it. Raises Internal for others."""
     metadata = write.obj["metadata"]
-    given = metadata.get("resourceVersion") or ""
+    resource_version = metadata.get("resourceVersion") or ""
     if not write.options.dry_run:
         metadata.pop("resourceVersion", None)
     try:
-        if given:
-            options.parse_revision(given)
+        if resource_version:
+            options.parse_revision(resource_version)
     except ValueError as error:
         raise Internal(str(error)) from None
 
@@ -302,23 +306,23 @@ class ApplyScaleWrite(ApplyWrite):
 
 
 async def apply_scale(
-    api: API, call: Call, shown: Callable[[Object], Object], put: Callable[[Object, Object], Object] | None
+    api: API, call: Call, show: Callable[[Object], Object], put: Callable[[Object, Object], Object] | None
 ) -> AnswerDocument:
     """Apply to the Scale of an object. For custom objects, as on a real server, only an apply without changes succeeds.
 
-    shown: returns the Scale of an object. put: returns the object with the values of its Scale, None for custom
+    show: returns the Scale of an object. put: returns the object with the values of its Scale, None for custom
     objects. Raises as `apply_object` does.
     """
     write = ApplyScaleWrite(call, scaling.SCALE, "Scale")
-    write.shown, write.put = shown, put
+    write.shown, write.put = show, put
     await READ.run(api, write)
     if (await api.load_collection(call.kind)).get(call.key) is None:
         raise call.not_found()
     written = await rewrite_object(api, write, APPLY_SCALE)
     if written.entry is None:
-        return AnswerDocument(shown(written.obj or {}))
+        return AnswerDocument(show(written.obj or {}))
     await api.converter.prepare_entries(call.kind, call.version, [written.entry])
-    return AnswerDocument(shown(view.load_object(call.kind, call.version, written.entry)))
+    return AnswerDocument(show(view.load_object(call.kind, call.version, written.entry)))
 
 
 def merge_scale(write: ApplyScaleWrite) -> None:
@@ -358,7 +362,7 @@ def put_scale(write: ApplyScaleWrite) -> None:
 
 
 APPLY_SCALE: Final = change_stages(
-    merge_scale, Wait[ApplyScaleWrite](_mutate_scale, admit.mutates_object, sliced=True), put_scale
+    merge_scale, AwaitedStage[ApplyScaleWrite](_mutate_scale, admit.mutates_object, sliced=True), put_scale
 )
 
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from podless.admission import Admission
+from podless.admission import AdmissionChain
 from podless.apis.release import RELEASE, Facts
 from podless.auth.authenticate import Authenticator
 from podless.auth.authorizer import AllowAll, Authorizer
-from podless.auth.tokens import Tokens
+from podless.auth.tokens import StaticTokens
 from podless.auth.user import ANONYMOUS, User
 from podless.cache.entry import Entry
 from podless.codec.serializer import Floats
@@ -121,8 +121,8 @@ class API(State):
     """
 
     authorizer: Authorizer = field(default_factory=AllowAll)
-    admission: Admission = field(default_factory=Admission)
-    authenticator: Authenticator = field(default_factory=lambda: Authenticator(Tokens({})))
+    admission: AdmissionChain = field(default_factory=AdmissionChain)
+    authenticator: Authenticator = field(default_factory=lambda: Authenticator(StaticTokens({})))
     follow_ups: FollowUps = field(default_factory=FollowUps)
     pace: Pace = field(default_factory=Pace)
     watchdog: Watchdog = field(default_factory=Watchdog)

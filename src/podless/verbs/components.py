@@ -37,48 +37,48 @@ async def get_component(api: API, call: Call) -> Single:
 async def list_components(api: API) -> list[Entry]:
     """Return the status of all components, by name."""
     names = sorted((_STORE, *_PORTS))
-    return list(await asyncio.gather(*(_entry(api, name) for name in names)))
+    return list(await asyncio.gather(*(_make_entry(api, name) for name in names)))
 
 
-async def _entry(api: API, name: str) -> Entry:
-    condition = await (_store(api) if name == _STORE else _probe(_PORTS[name]))
+async def _make_entry(api: API, name: str) -> Entry:
+    condition = await (_probe_store(api) if name == _STORE else _probe_port(_PORTS[name]))
     kind = COMPONENT_STATUSES
     head = {"kind": kind.kind, "apiVersion": kind.api_version("v1"), "metadata": {"name": name}}
     return Entry.make_unstored(kind.key("", name), serializer.encode_json({**head, "conditions": [condition]}))
 
 
-def _condition(healthy: bool, message: str = "", error: str = "") -> Object:
-    found = {"type": "Healthy", "status": "True" if healthy else "False", "message": message, "error": error}
-    return {name: text for name, text in found.items() if text}
+def _make_condition(healthy: bool, message: str = "", error: str = "") -> Object:
+    condition = {"type": "Healthy", "status": "True" if healthy else "False", "message": message, "error": error}
+    return {name: text for name, text in condition.items() if text}
 
 
-async def _store(api: API) -> Object:
+async def _probe_store(api: API) -> Object:
     try:
         await api.store.read_range(_NOWHERE)
     except (StoreError, errors.APIError) as error:
-        return _condition(healthy=False, error=str(error))
-    return _condition(healthy=True, message="ok")
+        return _make_condition(healthy=False, error=str(error))
+    return _make_condition(healthy=True, message="ok")
 
 
-async def _probe(port: int) -> Object:
+async def _probe_port(port: int) -> Object:
     """Return the Healthy condition of a component, from its local port. Its certificate is not verified."""
     asked = f'Get "https://{_HOST}:{port}{_PATH}": '
     try:
         async with asyncio.timeout(_SECONDS):
-            head, body = await _ask(port)
+            head, body = await _request_health(port)
     except TimeoutError:
-        return _condition(healthy=False, message=f"{asked}context deadline exceeded")
+        return _make_condition(healthy=False, message=f"{asked}context deadline exceeded")
     except ConnectionRefusedError:
-        return _condition(healthy=False, message=f"{asked}dial tcp {_HOST}:{port}: connect: connection refused")
+        return _make_condition(healthy=False, message=f"{asked}dial tcp {_HOST}:{port}: connect: connection refused")
     except (OSError, ValueError) as error:
-        return _condition(healthy=False, message=f"{asked}{type(error).__name__}")
+        return _make_condition(healthy=False, message=f"{asked}{type(error).__name__}")
     code = int(head.split()[1])
     if 200 <= code < 400:
-        return _condition(healthy=True, message=body)
-    return _condition(healthy=False, message=f"HTTP probe failed with statuscode: {code}")
+        return _make_condition(healthy=True, message=body)
+    return _make_condition(healthy=False, message=f"HTTP probe failed with statuscode: {code}")
 
 
-async def _ask(port: int) -> tuple[str, str]:
+async def _request_health(port: int) -> tuple[str, str]:
     """Return the status line and the body of an answer. Raises OSError, or ValueError for an invalid one."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False

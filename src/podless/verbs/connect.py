@@ -49,17 +49,17 @@ async def connect_object(api: API, call: Call, path: str, *, upgrade: bool) -> N
     if subresource is not None and subresource.connects and subresource.kind is not None:
         if (call.query.get("dryRun") or [""])[0]:
             raise BadRequest("dryRun is not supported")
-        asked = await admit.admit_connect(api, call, _options(call, subresource.kind, path))
+        asked = await admit.admit_connect(api, call, _read_options(call, subresource.kind, path))
         if "container" in asked:
             call.query = {**call.query, "container": [asked["container"]]}
     if call.subresource in _STREAMS:
-        await _stream(api, call, upgrade=upgrade)
+        await _check_stream(api, call, upgrade=upgrade)
         return
     known = _ENDPOINTS if call.kind == PODS else {"proxy": _PROXIES[call.kind.plural, "proxy"]}
     await known[call.subresource](api, call)
 
 
-def _options(call: Call, kind: Kind, path: str) -> Object:
+def _read_options(call: Call, kind: Kind, path: str) -> Object:
     """Return the options in the query as an object of their kind. Raises BadRequest."""
     struct = kind.struct_of(kind.versions[0])
     assert struct is not None
@@ -67,44 +67,44 @@ def _options(call: Call, kind: Kind, path: str) -> Object:
     query = {**call.query, "path": [path] if path else []}
     for field_ in struct.fields:
         if given := query.get(field_.name):
-            found[field_.name] = _READ.get(field_.type, _ports)(given)
+            found[field_.name] = _READ.get(field_.type, _parse_ports)(given)
     return structs.decode_struct(struct, found)
 
 
-def _truth(given: Sequence[str]) -> bool:
-    return given[0].lower() not in ("false", "0")
+def _parse_bool(values: Sequence[str]) -> bool:
+    return values[0].lower() not in ("false", "0")
 
 
-def _first(given: Sequence[str]) -> str:
-    return given[0]
+def _first_value(values: Sequence[str]) -> str:
+    return values[0]
 
 
-def _ports(given: Sequence[str]) -> list[int]:
-    found = []
-    for text in ",".join(given).split(","):
-        number = _whole(text)
+def _parse_ports(values: Sequence[str]) -> list[int]:
+    ports = []
+    for text in ",".join(values).split(","):
+        number = _parse_whole(text)
         if number is None or not 0 <= number <= 65535:
             why = "invalid syntax" if number is None else "value out of range"
             raise BadRequest(f"cannot convert to []int32: strconv.ParseUint: parsing {gotext.quote(text)}: {why}")
-        found.append(number)
-    return found
+        ports.append(number)
+    return ports
 
 
-_READ: Mapping[GoType, Callable[[Sequence[str]], object]] = {BOOL: _truth, STRING: _first, STRINGS: list}
+_READ: Mapping[GoType, Callable[[Sequence[str]], object]] = {BOOL: _parse_bool, STRING: _first_value, STRINGS: list}
 
 
-async def _log(api: API, call: Call) -> None:
-    numbers = {name: _number(call, name) for name in _LEAST}
-    errors = list(_log_errors(numbers, _time(call), "stream" in call.query))
+async def _check_log(api: API, call: Call) -> None:
+    numbers = {name: _read_number(call, name) for name in _LEAST}
+    errors = list(_log_errors(numbers, _read_since_time(call), "stream" in call.query))
     if errors:
         raise Invalid("PodLogOptions", "", call.name, errors)
-    pod = await _pod(api, call, call.name)
-    container = _container(call, pod)
+    pod = await _find_pod(api, call, call.name)
+    container = _choose_container(call, pod)
     if not pod["spec"].get("nodeName"):
         return
-    where = _joined(*await _node(api, call, pod["spec"]["nodeName"]))
+    where = _join_address(*await _find_node(api, call, pod["spec"]["nodeName"]))
     path = f"/containerLogs/{call.namespace}/{call.name}/{container}"
-    raise Internal(f'Get "https://{where}{path}": {_refused(where)}')
+    raise Internal(f'Get "https://{where}{path}": {_refused_text(where)}')
 
 
 def _log_errors(numbers: dict[str, int | None], since: str, stream: bool) -> Iterator[FieldError]:
@@ -120,18 +120,18 @@ def _log_errors(numbers: dict[str, int | None], since: str, stream: bool) -> Ite
         yield field.forbidden("stream", "may not be specified")
 
 
-def _time(call: Call) -> str:
+def _read_since_time(call: Call) -> str:
     """Return sinceTime after checking that it is a time, "" if not given. Raises BadRequest."""
-    given = options.read_text(call, "sinceTime")
-    if given:
+    since_time = options.read_text(call, "sinceTime")
+    if since_time:
         try:
-            gotime.parse_instant(given)
+            gotime.parse_instant(since_time)
         except ValueError as error:
             raise BadRequest(str(error)) from None
-    return given
+    return since_time
 
 
-def _number(call: Call, name: str) -> int | None:
+def _read_number(call: Call, name: str) -> int | None:
     text = options.read_text(call, name)
     if not text:
         return None
@@ -143,43 +143,43 @@ def _number(call: Call, name: str) -> int | None:
     return int(text)
 
 
-async def _stream(api: API, call: Call, *, upgrade: bool) -> None:
-    pod = await _pod(api, call, call.name)
+async def _check_stream(api: API, call: Call, *, upgrade: bool) -> None:
+    pod = await _find_pod(api, call, call.name)
     if call.subresource != "portforward":
-        _container(call, pod)
+        _choose_container(call, pod)
     if not pod["spec"].get("nodeName"):
         raise BadRequest(f"pod {call.name} does not have a host assigned")
-    where = _joined(*await _node(api, call, pod["spec"]["nodeName"]))
+    where = _join_address(*await _find_node(api, call, pod["spec"]["nodeName"]))
     if not upgrade:
         raise BadRequest("Upgrade request required")
-    raise Internal(f"error dialing backend: {_refused(where)}")
+    raise Internal(f"error dialing backend: {_refused_text(where)}")
 
 
-async def _proxy(api: API, call: Call) -> None:
-    scheme, name, port = _target(call.name, "pod")
-    pod = await _pod(api, call, name)
+async def _check_proxy(api: API, call: Call) -> None:
+    scheme, name, port = _parse_target(call.name, "pod")
+    pod = await _find_pod(api, call, name)
     if not port:
         ports = (one["containerPort"] for part in pod["spec"]["containers"] for one in part.get("ports") or ())
         port = str(next(ports, 443 if scheme == "https" else 80))
     given = ((pod.get("status") or {}).get("podIPs") or [{}])[0].get("ip", "")
-    if not _global(given):
+    if not _is_global(given):
         raise BadRequest("address not allowed")
-    raise _unreachable(given, port)
+    raise _unreachable_error(given, port)
 
 
 async def _node_proxy(api: API, call: Call) -> None:
-    _, name, port = _target(call.name, "node")
-    host, own = await _node(api, call, name)
+    _, name, port = _parse_target(call.name, "node")
+    host, own = await _find_node(api, call, name)
     if addresses.parse_address(host) is None:
         raise BadRequest(f"lookup {host}: no such host")
-    if not _global(host):
+    if not _is_global(host):
         raise BadRequest("address not allowed")
-    raise _unreachable(host, port or own)
+    raise _unreachable_error(host, port or own)
 
 
 async def _service_proxy(api: API, call: Call) -> None:
-    _, name, port = _target(call.name, "service")
-    number = _whole(port)
+    _, name, port = _parse_target(call.name, "service")
+    number = _parse_whole(port)
     if number is not None:
         entry = (await api.load_collection(call.kind)).get(call.kind.key(call.namespace, name))
         if entry is None:
@@ -199,11 +199,11 @@ async def _service_proxy(api: API, call: Call) -> None:
         numbers = [one["port"] for one in subset.get("ports") or () if one.get("name", "") == port]
         for address in subset.get("addresses") or () if numbers else ():
             if _of_pod(pods, call.namespace, address):
-                raise _unreachable(address["ip"], numbers[0])
+                raise _unreachable_error(address["ip"], numbers[0])
     raise Unavailable(f'no endpoints available for service "{call.name}"')
 
 
-def _whole(text: str) -> int | None:
+def _parse_whole(text: str) -> int | None:
     try:
         return gonumber.parse_int(text)
     except ValueError:
@@ -220,7 +220,7 @@ def _of_pod(pods: WatchCache, namespace: str, address: Object) -> bool:
     return any(one.get("ip") == address["ip"] for one in given)
 
 
-def _global(text: str) -> bool:
+def _is_global(text: str) -> bool:
     """Return whether an address is not a loopback, multicast, link-local or unspecified one."""
     address = addresses.parse_address(text)
     return address is not None and not (
@@ -228,15 +228,15 @@ def _global(text: str) -> bool:
     )
 
 
-def _unreachable(host: str, port: object) -> Unavailable:
-    return Unavailable(f"error trying to reach service: {_refused(_joined(host, port))}")
+def _unreachable_error(host: str, port: object) -> Unavailable:
+    return Unavailable(f"error trying to reach service: {_refused_text(_join_address(host, port))}")
 
 
-def _joined(host: str, port: object) -> str:
+def _join_address(host: str, port: object) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _target(text: str, kind: str) -> tuple[str, str, str]:
+def _parse_target(text: str, kind: str) -> tuple[str, str, str]:
     """Parse "name", "name:port" or "scheme:name:port" into (scheme, name, port). Raises BadRequest."""
     parts = text.split(":")
     if len(parts) == 1:
@@ -247,14 +247,14 @@ def _target(text: str, kind: str) -> tuple[str, str, str]:
     return scheme, name, port
 
 
-async def _pod(api: API, call: Call, name: str) -> Object:
+async def _find_pod(api: API, call: Call, name: str) -> Object:
     entry = (await api.load_collection(PODS)).get(PODS.key(call.namespace, name))
     if entry is None:
         raise NotFound(PODS.plural, "", name)
     return view.load_object(PODS, call.version, entry)
 
 
-async def _node(api: API, call: Call, name: str) -> tuple[str, int]:
+async def _find_node(api: API, call: Call, name: str) -> tuple[str, int]:
     """Return the host and kubelet port of a node.
 
     Raises NotFound, which names the resource of the request as in kube-apiserver, or Internal for a node without an
@@ -264,31 +264,31 @@ async def _node(api: API, call: Call, name: str) -> tuple[str, int]:
     if entry is None:
         raise NotFound(call.kind.plural, "", name)
     status = entry.decode().get("status") or {}
-    known = {one.get("type"): one.get("address", "") for one in reversed(status.get("addresses") or ())}
+    known = {address.get("type"): address.get("address", "") for address in reversed(status.get("addresses") or ())}
     host = next((known[kind] for kind in _ADDRESSES if known.get(kind)), "")
     if not host:
         raise Internal("no preferred addresses found; known addresses: []")
     return host, ((status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}).get("Port") or _PORT
 
 
-def _refused(where: str) -> str:
-    return f"dial tcp {where}: connect: connection refused"
+def _refused_text(address: str) -> str:
+    return f"dial tcp {address}: connect: connection refused"
 
 
-def _container(call: Call, pod: Object) -> str:
+def _choose_container(call: Call, pod: Object) -> str:
     """Return the name of the container. Raises BadRequest."""
-    wanted, spec = options.read_text(call, "container"), pod["spec"]
+    container, spec = options.read_text(call, "container"), pod["spec"]
     names: list[str] = [one["name"] for part in _PARTS for one in spec.get(part) or ()]
-    if not wanted:
+    if not container:
         if len(spec["containers"]) == 1:
             return str(spec["containers"][0]["name"])
         must = f"a container name must be specified for pod {call.name}"
         raise BadRequest(f"{must}, choose one of: [{' '.join(names)}]" if spec["containers"] else must)
-    if wanted not in names:
-        raise BadRequest(f"container {wanted} is not valid for pod {call.name}")
-    return wanted
+    if container not in names:
+        raise BadRequest(f"container {container} is not valid for pod {call.name}")
+    return container
 
 
 _PROXIES = {("nodes", "proxy"): _node_proxy, ("services", "proxy"): _service_proxy}
-_ENDPOINTS = {"log": _log, "proxy": _proxy}
+_ENDPOINTS = {"log": _check_log, "proxy": _check_proxy}
 _STREAMS = ("attach", "exec", "portforward")

@@ -10,36 +10,36 @@ from podless.kinds import view
 from podless.meta.errors import AlreadyExists, Forbidden, MethodNotAllowed
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
-from podless.store import Conflicted, Record
+from podless.store import Record, RevisionConflict
 from podless.structs.gated import drop_gated
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
-from podless.verbs.runner import PARSE, Checks, Stages, Wait, Write
+from podless.verbs.runner import PARSE, AwaitedStage, Stages, ValidationStage, Write
 
 _NAMES_TRIED = 8  # attempts with a generated name; maxNameGenerationCreateAttempts of k8s.io/apiserver
 
 
 async def create_object(api: API, call: Call) -> Single:
     """Create the object in the body. Raises BadRequest, NotFound, Forbidden, Invalid or AlreadyExists."""
-    return await _insert(api, Write(call, options.read_write_options(call, "CreateOptions")), CREATE)
+    return await _insert_object(api, Write(call, options.read_write_options(call, "CreateOptions")), CREATE)
 
 
 async def make_object(api: API, write: Write) -> Single:
     """Create an object that another verb has decoded. Raises as `create_object` does."""
     write.given = write.obj
-    return await _insert(api, write, MAKE)
+    return await _insert_object(api, write, MAKE)
 
 
-async def _insert(api: API, write: Write, stages: Stages[Write]) -> Single:
+async def _insert_object(api: API, write: Write, stages: Stages[Write]) -> Single:
     """Run the stages and store the object. Try again while a generated name or an allocation is taken."""
     call = write.call
     while True:
         try:
             await stages.run(api, write)
-            return await _show(api, write) if write.options.dry_run else await _store(api, write)
+            return await _answer_dry_run(api, write) if write.options.dry_run else await _store_object(api, write)
         except AllocationConflict:
             pass
-        except Conflicted as conflict:
+        except RevisionConflict as conflict:
             write.tries -= 1
             if not write.tries:
                 existing = api.find_written(call.kind, conflict.current) if conflict.current is not None else None
@@ -48,24 +48,24 @@ async def _insert(api: API, write: Write, stages: Stages[Write]) -> Single:
         del call.warnings[write.warned :]
 
 
-async def _store(api: API, write: Write) -> Single:
+async def _store_object(api: API, write: Write) -> Single:
     """Store the object. Raises Conflicted if the name is in use."""
     assert write.stored is not None
     kind = write.call.kind
-    entry = await storage.put_object(api, kind, _key(write), write.stored, write.along, write.obj)
+    entry = await storage.put_object(api, kind, _make_key(write), write.stored, write.along, write.obj)
     return Single(entry, None, 201)
 
 
-async def _show(api: API, write: Write) -> Single:
+async def _answer_dry_run(api: API, write: Write) -> Single:
     """Return the answer of a dry run. Raises Conflicted if the name is in use."""
-    kind, key = write.call.kind, _key(write)
+    kind, key = write.call.kind, _make_key(write)
     shown = await api.converter.round_trip(kind, write.call.version, write.obj)
     if (existing := (await api.load_collection(kind)).get(key)) is not None:
-        raise Conflicted(key, Record(key, existing.stored, existing.revision, existing.created))
+        raise RevisionConflict(key, Record(key, existing.stored, existing.revision, existing.created))
     return Single(None, shown, 201)
 
 
-def _key(write: Write) -> str:
+def _make_key(write: Write) -> str:
     metadata = write.obj["metadata"]
     return write.call.kind.key(metadata.get("namespace", ""), metadata["name"])
 
@@ -145,13 +145,13 @@ ADMITTED: Final = (
     admit.MUTATE,
     steps.drop_owners_repeated_by_admission,
     fit_namespace,
-    Wait[Write](_keep_copy, _may_repeat),
+    AwaitedStage[Write](_keep_copy, _may_repeat),
 )
 PREPARED: Final = (
     identify_object,
     reset_fields,
     admit.ALLOCATE,
-    Checks[Write](steps.validate_new),
+    ValidationStage[Write](steps.validate_new),
     admit.VALIDATE,
 )
 INSERTED: Final = (*PREPARED, steps.check_new_revision, *steps.STORED)

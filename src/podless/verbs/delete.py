@@ -28,7 +28,7 @@ async def delete_object(api: API, call: Call) -> Single | AnswerDocument:
     await parse_body(api, call)
     chosen = options.read_delete_options(call)
     warn_of_dependants(call, chosen)
-    answer = await remove_object(api, call, chosen, asked=call)
+    answer = await remove_object(api, call, chosen, original=call)
     if answer is None:
         raise call.not_found()
     return answer
@@ -42,11 +42,11 @@ def warn_of_dependants(call: Call, chosen: DeleteOptions) -> None:
 
 
 async def remove_object(
-    api: API, call: Call, chosen: DeleteOptions, *, asked: Call | None = None
+    api: API, call: Call, chosen: DeleteOptions, *, original: Call | None = None
 ) -> Single | AnswerDocument | None:
     """Delete the object of a call. Returns the answer, None if the object does not exist.
 
-    asked: the client's request, whose user admission sees; None for deletes by the server.
+    original: the client's request, whose user admission sees; None for deletes by the server.
     """
     kind = call.kind
     answer: Single | AnswerDocument | None = None
@@ -62,33 +62,35 @@ async def remove_object(
         obj = view.load_object(kind, call.version, entry)
         metadata = obj["metadata"]
         _check_preconditions(kind, entry, metadata, chosen)
-        if asked is not None:
-            await admit.admit_delete(api, asked, chosen, view.load_object(kind, call.version, entry))
+        if original is not None:
+            await admit.admit_delete(api, original, chosen, view.load_object(kind, call.version, entry))
         held = bool(metadata.get("finalizers"))
         staged = kind.strategy.deletion.notes_policy and "deletionTimestamp" not in metadata
         if staged or (kind.strategy.deletion.graceful and kind.strategy.deletion.collected):
-            _hold(metadata, chosen.policy or (_standard(kind, metadata) if asked is not None else ""))
+            _set_policy_finalizer(
+                metadata, chosen.policy or (_default_policy(kind, metadata) if original is not None else "")
+            )
         kind.strategy.prepare_delete(obj)
         period = kind.strategy.grace_period(obj, _grace_of(chosen))
         if period is not None:
-            step, ends = _ending(obj, period, chosen)
+            step, ends = _begin_grace(obj, period, chosen)
             answer = Single(entry) if step is AttemptOutcome.KEEP else Single(None, obj)
             stays = not ends or kind.strategy.awaits_finalizers(obj)
             dropped = None if stays or chosen.dry_run else entry
             return AttemptOutcome.KEEP if chosen.dry_run else step
         if not kind.strategy.awaits_finalizers(obj):
-            answer = Single(None, obj) if kind.shown_deleted else AnswerDocument(_gone(kind, entry, metadata))
+            answer = Single(None, obj) if kind.shown_deleted else AnswerDocument(_make_status(kind, entry, metadata))
             if chosen.dry_run and held:
                 # a real server answers with the object of an update that it started and did not make
-                answer = Single(None, _blank(call))
+                answer = Single(None, _blank_object(call))
             return AttemptOutcome.KEEP if chosen.dry_run else AttemptOutcome.DELETE
-        _mark(kind, metadata)
+        _mark_deleted(kind, metadata)
         stays = True
         if chosen.dry_run:
             answer = Single(None, obj)
             return AttemptOutcome.KEEP
         # deletes by the server itself must not depend on a conversion webhook
-        if kind.webhook is None or asked is not None:
+        if kind.webhook is None or original is not None:
             obj = await api.converter.make_stored(kind, obj)
         return Next(obj)
 
@@ -96,22 +98,22 @@ async def remove_object(
         api, kind, call.key, lambda entry: api.off_loop.slices.slice_coroutine(attempt(entry))
     )
     if dropped is not None and written.entry is not None:
-        written = await _drop(api, call, written.entry)
+        written = await _remove_marked(api, call, written.entry)
     if isinstance(answer, Single) and answer.obj is not None and written.revision:
         answer.obj["metadata"]["resourceVersion"] = str(written.revision)
     told = answer or (Single(written.entry) if written.entry is not None else None)
-    if stays and isinstance(told, Single) and chosen.given.get("orphanDependents") is False:
+    if stays and isinstance(told, Single) and chosen.document.get("orphanDependents") is False:
         return told._replace(code=_ACCEPTED)
     return told
 
 
 def _grace_of(chosen: DeleteOptions) -> int | None:
     """Return the requested grace period in seconds, None if not given. A negative one becomes 1, the shortest."""
-    asked = chosen.given.get("gracePeriodSeconds")
-    return None if asked is None else 1 if asked < 0 else int(asked)
+    grace_period_seconds = chosen.document.get("gracePeriodSeconds")
+    return None if grace_period_seconds is None else 1 if grace_period_seconds < 0 else int(grace_period_seconds)
 
 
-def _ending(obj: Object, period: int, chosen: DeleteOptions) -> tuple[Next | AttemptOutcome, bool]:
+def _begin_grace(obj: Object, period: int, chosen: DeleteOptions) -> tuple[Next | AttemptOutcome, bool]:
     """Set the deletion fields for a grace period in seconds, and return the outcome and whether the period is over."""
     metadata, asked = obj["metadata"], _grace_of(chosen)
     if "deletionTimestamp" not in metadata:
@@ -131,7 +133,7 @@ def _ending(obj: Object, period: int, chosen: DeleteOptions) -> tuple[Next | Att
     return Next(obj), not period
 
 
-async def _drop(api: API, call: Call, marked: Entry) -> storage.WriteResult:
+async def _remove_marked(api: API, call: Call, marked: Entry) -> storage.WriteResult:
     """Remove the marked object in a second write, so that watchers see its deletionTimestamp first."""
 
     def attempt(entry: Entry | None) -> Next | AttemptOutcome:
@@ -151,28 +153,28 @@ def _check_preconditions(kind: Kind, entry: Entry, metadata: Object, chosen: Del
         if not wrong_uid:
             what, given, found = "ResourceVersion", chosen.revision, str(entry.revision)
         why = f"Precondition failed: {what} in precondition: {given}, {what} in object meta: {found}"
-        raise Conflict(kind.plural, kind.named, entry.name, why)
+        raise Conflict(kind.plural, kind.stored_group, entry.name, why)
     if wrong_uid:
         why = (
             f"the UID in the precondition ({chosen.uid}) does not match the UID in record ({uid}). "
             "The object might have been deleted and then recreated"
         )
-        raise Conflict(kind.kind, kind.named, entry.name, why)
+        raise Conflict(kind.kind, kind.stored_group, entry.name, why)
     if wrong_revision:
         why = (
             f"the ResourceVersion in the precondition ({chosen.revision}) does not match the ResourceVersion in "
             f"record ({entry.revision}). The object might have been modified"
         )
-        raise Conflict(kind.kind, kind.named, entry.name, why)
+        raise Conflict(kind.kind, kind.stored_group, entry.name, why)
 
 
-def _standard(kind: Kind, metadata: Object) -> str:
+def _default_policy(kind: Kind, metadata: Object) -> str:
     """Return Orphan if the kind orphans by default and no finalizer of an earlier policy is set, else ""."""
-    held = metadata.get("finalizers") or ()
-    return "Orphan" if kind.strategy.deletion.orphans and not any(name in _HOLDERS for name in held) else ""
+    finalizers = metadata.get("finalizers") or ()
+    return "Orphan" if kind.strategy.deletion.orphans and not any(name in _HOLDERS for name in finalizers) else ""
 
 
-def _hold(metadata: Object, policy: str) -> None:
+def _set_policy_finalizer(metadata: Object, policy: str) -> None:
     """Replace the finalizers of propagation policies by that of this policy; "" changes nothing."""
     if not policy:
         return
@@ -187,7 +189,7 @@ def _hold(metadata: Object, policy: str) -> None:
         metadata.pop("finalizers", None)
 
 
-def _mark(kind: Kind, metadata: Object) -> None:
+def _mark_deleted(kind: Kind, metadata: Object) -> None:
     """Set deletionTimestamp. Graceful kinds also get a grace period of 0, and a new generation."""
     if "deletionTimestamp" in metadata:
         metadata.setdefault("deletionGracePeriodSeconds", 0)
@@ -199,13 +201,13 @@ def _mark(kind: Kind, metadata: Object) -> None:
             metadata["generation"] += 1
 
 
-def _blank(call: Call) -> Object:
+def _blank_object(call: Call) -> Object:
     """Return an object with only kind and apiVersion; defaults are added for built-in kinds."""
     head: Object = {"kind": call.kind.kind, "apiVersion": call.api_version}
     return head if call.kind.custom else call.kind.strategy.decode(call.kind, call.version, head, [])
 
 
-def _gone(kind: Kind, entry: Entry, metadata: Object) -> Object:
+def _make_status(kind: Kind, entry: Entry, metadata: Object) -> Object:
     details = {"name": entry.name, "group": kind.group, "kind": kind.plural, "uid": metadata.get("uid", "")}
     return {
         "kind": "Status",

@@ -21,5 +21,5 @@ async def delete_collection(api: API, call: Call) -> Many:
     async for some in api.pace.iterate_slices(call.user.name, page.entries):
         for entry in some:
             one = Call(call.kind, call.version, entry.namespace, entry.name)
-            await remove_object(api, one, chosen, asked=call)
+            await remove_object(api, one, chosen, original=call)
     return page

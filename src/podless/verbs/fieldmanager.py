@@ -39,14 +39,14 @@ def endpoint_of(call: Call) -> WriteTarget:
     if call.subresource == "scale":
         return _SCALE_PLACE
     kind = call.kind
-    found = _endpoint(kind, call.version, call.subresource)
+    result = _find_target(kind, call.version, call.subresource)
     if kind.webhook is not None:
-        return replace(found, convert=partial(conversion.find_converted, call.kind, call.conversions))
-    return found
+        return replace(result, convert=partial(conversion.find_converted, call.kind, call.conversions))
+    return result
 
 
-def _endpoint(kind: Kind, version: Version, subresource: str) -> WriteTarget:
-    return kind.derive(("endpoint", version.name, subresource), partial(_place, kind, version, subresource))
+def _find_target(kind: Kind, version: Version, subresource: str) -> WriteTarget:
+    return kind.derive(("endpoint", version.name, subresource), partial(_make_target, kind, version, subresource))
 
 
 def complete_kind(kind: Kind) -> None:
@@ -55,47 +55,49 @@ def complete_kind(kind: Kind) -> None:
     for version in versions:
         below = [name for name in kind.subresources(version) if name != "scale"]
         for subresource in ("", *below):
-            place = _endpoint(kind, version, subresource)
-            for name in {place.version, *(one.api_version(known) for one in kind.views for known in one.by_version)}:
+            place = _find_target(kind, version, subresource)
+            for name in {place.version, *(view.api_version(known) for view in kind.views for known in view.by_version)}:
                 shape = place.shapes(name)
                 if shape is not None:
                     typed.complete_shape(shape)
     typed.complete_shape(of_struct(SCALE))
 
 
-def _place(kind: Kind, version: Version, subresource: str) -> WriteTarget:
+def _make_target(kind: Kind, version: Version, subresource: str) -> WriteTarget:
     api_version = kind.api_version(version.name)
     head = {"kind": kind.kind, "apiVersion": api_version}
     convert = None
     if kind.struct is None:
-        shapes = {kind.api_version(name): _shape(kind, known) for name, known in kind.by_version.items()}
+        shapes = {kind.api_version(name): _find_shape(kind, known) for name, known in kind.by_version.items()}
         blank = head
     else:
-        shown = {one.api_version(name): (one, known) for one in kind.views for name, known in one.by_version.items()}
-        structures = {name: one.struct_of(known) for name, (one, known) in shown.items()}
+        shown = {
+            view.api_version(name): (view, known) for view in kind.views for name, known in view.by_version.items()
+        }
+        structures = {name: view.struct_of(known) for name, (view, known) in shown.items()}
         fields = {name: struct for name, struct in structures.items() if struct is not None}
         shapes = {name: of_struct(struct) for name, struct in fields.items()}
         blank = {**structs.decode_struct(fields[api_version], {}), **head}
-        convert = partial(_convert, shown) if len(shapes) > 1 else None
-    reset = _reset(kind, version, subresource)
+        convert = partial(_convert_merged, shown) if len(shapes) > 1 else None
+    reset = _reset_fields(kind, version, subresource)
     return WriteTarget(
         api_version, shapes.get, blank, subresource, reset, kind.custom, convert, kind.list_raw_fields(version)
     )
 
 
-def _shape(kind: Kind, version: Version) -> Shape:
+def _find_shape(kind: Kind, version: Version) -> Shape:
     """Return the shape of a custom kind's version. All endpoints share it: it is ten times as large as the schema."""
-    return kind.derive(("fields", version.name), lambda: of_schema(kind.structure(version), kind.preserve))
+    return kind.derive(("fields", version.name), lambda: of_schema(kind.structural_schema(version), kind.preserve))
 
 
-def _convert(shown: dict[str, tuple[Kind, Version]], obj: Object, api_version: str) -> Object:
+def _convert_merged(kinds: dict[str, tuple[Kind, Version]], obj: Object, api_version: str) -> Object:
     """Convert the object to another version. Raises SchemaMisfit if the merged object does not fit the kind."""
-    kind, version = shown[api_version]
+    kind, version = kinds[api_version]
     try:
         return kind.strategy.convert(kind, version, obj)
     except structs.DecodeError as error:
         raise SchemaMisfit(
-            f"unable to convert unstructured object to {_describe_object(obj)}: {_fault(shown, obj, error)}"
+            f"unable to convert unstructured object to {_describe_object(obj)}: {_find_misfit(kinds, obj, error)}"
         ) from None
 
 
@@ -103,9 +105,9 @@ def _describe_object(obj: Object) -> str:
     return managers.describe_object(obj).partition("; ")[2]
 
 
-def _fault(shown: dict[str, tuple[Kind, Version]], obj: Object, error: structs.DecodeError) -> object:
+def _find_misfit(kinds: dict[str, tuple[Kind, Version]], obj: Object, error: structs.DecodeError) -> object:
     """Return the decoding error of an object in its own version, "" if there is none."""
-    kind, version = shown[obj["apiVersion"]]
+    kind, version = kinds[obj["apiVersion"]]
     struct = kind.struct_of(version)
     try:
         if struct is not None:
@@ -115,7 +117,7 @@ def _fault(shown: dict[str, tuple[Kind, Version]], obj: Object, error: structs.D
     return error
 
 
-def _reset(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:
+def _reset_fields(kind: Kind, version: Version, subresource: str) -> dict[str, Fields]:
     """Return the paths that an endpoint does not change, by version.
 
     Source: the strategies of k8s.io/apiextensions-apiserver.
@@ -138,18 +140,18 @@ def fields_of_created(call: Call, obj: Object, manager: str) -> None:
     manager: the fieldManager parameter. obj still contains the managedFields that the client sent. If owners wrote in
     versions that only a webhook can convert, raises Unconverted and leaves obj unchanged.
     """
-    given = obj["metadata"].get("managedFields")
+    managed_fields = obj["metadata"].get("managedFields")
     try:
         entries = managers.update_managed_fields(
-            endpoint_of(call), None, _plain(call, obj), managers.manager_name(manager, call.agent), clock.now()
+            endpoint_of(call), None, _unmark_object(call, obj), managers.manager_name(manager, call.agent), clock.now()
         )
     except conversion.Unconverted:
-        obj["metadata"]["managedFields"] = given
+        obj["metadata"]["managedFields"] = managed_fields
         raise
     managers.put_managed_fields(obj["metadata"], entries)
 
 
-def _plain(call: Call, obj: Object) -> Object:
+def _unmark_object(call: Call, obj: Object) -> Object:
     strategy = call.kind.strategy
     return strategy.unmark(obj) if strategy.marks else obj
 
@@ -160,7 +162,7 @@ def fields_of_changed(call: Call, old: Object, obj: Object, manager: str) -> Non
     old: the former object, in the call's version. Raises Unconverted as `fields_of_created` does.
     """
     name, now = managers.manager_name(manager, call.agent), clock.now()
-    new = _plain(call, obj)
+    new = _unmark_object(call, obj)
     entries = managers.update_managed_fields(endpoint_of(call), old, new, name, now, settled=is_settled(call, old))
     managers.put_managed_fields(obj["metadata"], entries)
 
@@ -181,9 +183,9 @@ def fields_of_scaled(call: Call, old: Object, shown: Object, given: Object, mana
 
     old: the former object. shown, given: the former and the new Scale.
     """
-    held = old["metadata"].get("managedFields")
+    managed_fields = old["metadata"].get("managedFields")
     shown = {**shown, "metadata": {**shown["metadata"]}}
-    managers.put_managed_fields(shown["metadata"], scaling.to_scale(held, _paths(call.kind)))
+    managers.put_managed_fields(shown["metadata"], scaling.to_scale(managed_fields, _find_replica_paths(call.kind)))
     given = {**given, "metadata": {**(given.get("metadata") or {})}}
     now = clock.now()
     scale = managers.update_managed_fields(_SCALE_PLACE, shown, given, managers.manager_name(manager, call.agent), now)
@@ -192,19 +194,21 @@ def fields_of_scaled(call: Call, old: Object, shown: Object, given: Object, mana
 
 def fields_of_rescaled(call: Call, old: Object, scale: list[Entry]) -> list[Entry]:
     """Return the managedFields of an object, given those that its Scale has after a write."""
-    held = old["metadata"].get("managedFields")
-    return scaling.to_object(held, scale, call.api_version, _paths(call.kind), custom=call.kind.custom)
+    managed_fields = old["metadata"].get("managedFields")
+    return scaling.to_object(
+        managed_fields, scale, call.api_version, _find_replica_paths(call.kind), custom=call.kind.custom
+    )
 
 
 def scale_entries(call: Call, old: Object) -> list[Entry]:
     """Return the managedFields of the Scale of an object."""
-    return scaling.to_scale(old["metadata"].get("managedFields"), _paths(call.kind))
+    return scaling.to_scale(old["metadata"].get("managedFields"), _find_replica_paths(call.kind))
 
 
-def _paths(kind: Kind) -> scaling.Paths:
+def _find_replica_paths(kind: Kind) -> scaling.Paths:
     """Return the paths of replicas, by version."""
-    found: dict[str, sets.Path | None] = {}
+    replica_paths: dict[str, sets.Path | None] = {}
     for name, version in kind.by_version.items():
         path = version.scale.spec_replicas_path.removeprefix(".").split(".") if version.scale else None
-        found[kind.api_version(name)] = tuple(f"f:{part}" for part in path) if path else None
-    return found
+        replica_paths[kind.api_version(name)] = tuple(f"f:{part}" for part in path) if path else None
+    return replica_paths

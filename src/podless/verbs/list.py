@@ -12,7 +12,7 @@ from podless.codec import serializer
 from podless.kinds import view
 from podless.meta.errors import BadRequest, Expired, Internal
 from podless.runtime.release import has
-from podless.store import Compacted
+from podless.store import HistoryCompacted
 from podless.structs import structs
 from podless.structs.gotypes import Int, String
 from podless.structs.structs import Field, Struct
@@ -59,13 +59,13 @@ def read_token(text: str) -> ContinueToken:
     """Decode a continue token. Raises BadRequest."""
     try:
         raw = serializer.decode_json(_decode_base64(text))
-        given = structs.decode_struct(_TOKEN, {} if raw is None else raw)
-        return _sound(given.get("v", ""), given.get("rv", 0), given.get("start", ""))
+        struct = structs.decode_struct(_TOKEN, {} if raw is None else raw)
+        return _check_token(struct.get("v", ""), struct.get("rv", 0), struct.get("start", ""))
     except ValueError as error:
         raise BadRequest(f"invalid continue token: continue key is not valid: {error}") from None
 
 
-def _sound(version: str, revision: int, start: str) -> ContinueToken:
+def _check_token(version: str, revision: int, start: str) -> ContinueToken:
     """Make a token from its fields. Raises ValueError if it points outside of the listed keys."""
     if version != _VERSION:
         raise ValueError(f"server does not recognize this encoded version {version}")
@@ -83,7 +83,7 @@ def _decode_base64(text: str) -> bytes:
     """Decode base64; line breaks are skipped, as in Go. Raises ValueError with Go's text."""
     raw = text.encode()
     data = raw.replace(b"\n", b"").replace(b"\r", b"")
-    bad = next((place for place, code in enumerate(raw) if code not in _BASE64 and code not in b"\r\n"), None)
+    bad = next((index for index, code in enumerate(raw) if code not in _BASE64 and code not in b"\r\n"), None)
     if bad is None and len(data) % 4 == 1:
         bad = len(raw) - 1
     if bad is not None:
@@ -102,11 +102,11 @@ def make_selector(call: Call, options: ListOptions, *, keep: bool = False) -> Ma
     deep = looks_inside(options)
 
     def match(entry: Entry) -> bool:
-        if not labels.empty and not labels.matches(_labels(call, entry)):
+        if not labels.empty and not labels.matches(_read_labels(call, entry)):
             return False
         known = {"metadata.name": entry.name, "metadata.namespace": entry.namespace}
         if deep:
-            known |= _fields(call, entry, keep)
+            known |= _read_fields(call, entry, keep)
         return fields.matches(lambda name: known.get(name, ""))
 
     return match
@@ -128,20 +128,20 @@ def looks_inside(options: ListOptions) -> bool:
     return any(name not in ("metadata.name", "metadata.namespace") for name in options.fields.names)
 
 
-def _fields(call: Call, entry: Entry, keep: bool) -> dict[str, str]:
+def _read_fields(call: Call, entry: Entry, keep: bool) -> dict[str, str]:
     """Return the selectable fields of an object. keep: cache them with the entry if they are short."""
     key = ("fields", call.kind.group, call.version.name, call.kind.changed)
-    known: dict[str, str] | None = entry.forms.get(key) if keep else None
-    if known is None:
-        known = call.kind.strategy.read_selectable_fields(
+    fields: dict[str, str] | None = entry.forms.get(key) if keep else None
+    if fields is None:
+        fields = call.kind.strategy.read_selectable_fields(
             call.version, view.load_object(call.kind, call.version, entry)
         )
-        if keep and sum(map(len, known.values())) < _SHORT:
-            entry.forms[key] = known
-    return known
+        if keep and sum(map(len, fields.values())) < _SHORT:
+            entry.forms[key] = fields
+    return fields
 
 
-def _labels(call: Call, entry: Entry) -> dict[str, str]:
+def _read_labels(call: Call, entry: Entry) -> dict[str, str]:
     """Return the labels in the requested version, which a conversion webhook may have changed."""
     if call.kind.webhook is None:
         return entry.labels
@@ -157,23 +157,23 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
     """
     token = read_token(options.token) if options.token else None
     current = api.cache.revision
-    wanted = find_wanted_revision(options, token, current, paged=paged)
+    wanted_revision = find_wanted_revision(options, token, current, paged=paged)
     # a real server ignores the limit at revision 0, except for kinds that it does not cache
     limit = options.limit if options.revision != "0" or not call.kind.strategy.reads.cached else 0
-    exact = wanted and (token is not None or options.match == "Exact" or (limit and not options.match))
-    revision = wanted if exact else current
-    if revision < api.store.compacted and revision < _horizon(api, call):
-        raise _expired(token)
+    exact = wanted_revision and (token is not None or options.match == "Exact" or (limit and not options.match))
+    revision = wanted_revision if exact else current
+    if revision < api.store.compacted_revision and revision < _find_horizon(api, call):
+        raise _expired_error(token)
     start = call.scope + token.start if token is not None else ""
     match = make_selector(call, options)
     if not call.kind.strategy.reads.revisioned:
         return Many([entry for entry in await list_components(api) if match is None or match(entry)], 0)
-    if limit and revision < api.store.compacted:
+    if limit and revision < api.store.compacted_revision:
         return await _page_past(api, call, collection, revision, start, limit, match)
     if match is None:
         oldest = collection.oldest if collection.is_loaded_at(revision) else 0
         entries, remaining = await _list_entries(call, collection, revision, start, limit)
-        next_token = _next(call, entries, revision) if remaining else ""
+        next_token = _make_continue(call, entries, revision) if remaining else ""
         return Many(entries, revision, next_token, remaining or None, oldest)
     pinned = options.labels.pinned if call.kind.webhook is None else None  # a conversion webhook may change labels
     chosen: list[Entry] = []
@@ -197,7 +197,7 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
         return Many(chosen, revision)
     entries = chosen[:limit]
     behind, _ = await _list_entries(call, collection, revision, entries[-1].key + "\0", 1)
-    return Many(entries, revision, _next(call, entries, revision) if behind else "")
+    return Many(entries, revision, _make_continue(call, entries, revision) if behind else "")
 
 
 async def _page_past(
@@ -214,7 +214,7 @@ async def _page_past(
     while more and len(chosen) < limit:
         try:
             entries, more = await collection.page_at(call.scope, revision, after, min(limit, _PART))
-        except Compacted:
+        except HistoryCompacted:
             raise Expired(_TOO_OLD) from None
         if match is not None:
             await api.converter.prepare_entries(call.kind, call.version, entries)
@@ -222,21 +222,21 @@ async def _page_past(
             chosen += some if match is None else filter(match, some)
         after = entries[-1].key if entries else after
     more = more or len(chosen) > limit
-    return Many(chosen[:limit], revision, _next(call, chosen[:limit], revision) if more else "")
+    return Many(chosen[:limit], revision, _make_continue(call, chosen[:limit], revision) if more else "")
 
 
-def _horizon(api: API, call: Call) -> int:
+def _find_horizon(api: API, call: Call) -> int:
     """Return the oldest revision at which a list can be read."""
     log = api.store.changelog
-    return log.horizon(call.scope) if log is not None else api.store.compacted
+    return log.read_horizon(call.scope) if log is not None else api.store.compacted_revision
 
 
-def _next(call: Call, entries: Sequence[Entry], revision: int) -> str:
+def _make_continue(call: Call, entries: Sequence[Entry], revision: int) -> str:
     """Return the continue token after these entries."""
     return write_token(ContinueToken(revision, entries[-1].key[len(call.scope) :] + "\0"))
 
 
-def _expired(token: ContinueToken | None) -> Expired:
+def _expired_error(token: ContinueToken | None) -> Expired:
     """Return the error for a forgotten state. For a page it has a token that continues in the present state."""
     if token is None:
         return Expired(_TOO_OLD)
@@ -272,7 +272,7 @@ async def _list_entries(
         return collection.entries_under(call.scope, start, limit)
     try:
         entries = await collection.under_at(call.scope, revision)
-    except Compacted:
+    except HistoryCompacted:
         raise Expired(_TOO_OLD) from None
     if start:
         entries = [entry for entry in entries if entry.key >= start]

@@ -62,7 +62,7 @@ class ListOptions:
 class DeleteOptions:
     """Options of a delete.
 
-    policy: Orphan, Foreground, Background or "" (the kind's default). given: the options as sent. uid, revision:
+    policy: Orphan, Foreground, Background or "" (the kind's default). document: the options as sent. uid, revision:
     preconditions; None if not given. No object meets "".
     """
 
@@ -70,7 +70,7 @@ class DeleteOptions:
     policy: str
     uid: str | None
     revision: str | None
-    given: dict[str, Any] = field_(default_factory=dict)
+    document: dict[str, Any] = field_(default_factory=dict)
 
 
 def read_text(call: Call, name: str) -> str:
@@ -102,13 +102,13 @@ def parse_int(value: str) -> int:
     digits = value[1:] if value[:1] in "+-" else value
     if not (digits.isascii() and digits.isdigit()):
         raise BadRequest(f"strconv.ParseInt: parsing {gotext.quote(value)}: invalid syntax")
-    number = _number(value)
+    number = _parse_number(value)
     if number is None or not -_INT64 <= number < _INT64:
         raise BadRequest(f"strconv.ParseInt: parsing {gotext.quote(value)}: value out of range")
     return number
 
 
-def _number(value: str) -> int | None:
+def _parse_number(value: str) -> int | None:
     """Parse decimal digits with an optional sign; None if there are too many for 64 bits."""
     if len(value) <= _MOST_DIGITS:
         return int(value)
@@ -120,7 +120,7 @@ def parse_revision(value: str) -> int:
     """Parse a resourceVersion. Raises ValueError with Go's text."""
     if not (value.isascii() and value.isdigit()):
         raise ValueError(f"strconv.ParseUint: parsing {gotext.quote(value)}: invalid syntax")
-    number = _number(value)
+    number = _parse_number(value)
     if number is None or number >= 1 << 64:
         raise ValueError(f"strconv.ParseUint: parsing {gotext.quote(value)}: value out of range")
     return number
@@ -137,7 +137,7 @@ def _dry_run(values: list[str]) -> tuple[bool, list[FieldError]]:
     return bool(values), []
 
 
-def _refuse(kind: str, errors: list[FieldError]) -> None:
+def _raise_invalid(kind: str, errors: list[FieldError]) -> None:
     if errors:
         raise Invalid(kind, _GROUP, "", errors)
 
@@ -175,7 +175,7 @@ def read_write_options(call: Call, kind: str, *, apply: bool = False) -> WriteOp
     errors += [*_manager_errors(manager), *unsupported]
     validation = read_text(call, "fieldValidation")
     errors += field.one_of("fieldValidation", validation, _VALIDATIONS)
-    _refuse(kind, errors)
+    _raise_invalid(kind, errors)
     return WriteOptions(dry_run, validation or "Warn", manager)
 
 
@@ -190,7 +190,7 @@ def list_options(call: Call, parsed: tuple[LabelSelector, FieldSelector] | None 
     if not call.query:
         return _PLAIN_LIST
     timeout, limit = integer_parameter(call, "timeoutSeconds"), integer_parameter(call, "limit") or 0
-    labels, fields = parsed or _parse(read_text(call, "labelSelector"), read_text(call, "fieldSelector"))
+    labels, fields = parsed or _parse_selectors(read_text(call, "labelSelector"), read_text(call, "fieldSelector"))
     revision, match, initial = read_text(call, "resourceVersion"), read_text(call, "resourceVersionMatch"), None
     if "sendInitialEvents" in call.query:
         initial = read_boolean(call, "sendInitialEvents")
@@ -209,12 +209,12 @@ def list_options(call: Call, parsed: tuple[LabelSelector, FieldSelector] | None 
         bookmarks=bool(read_boolean(call, "allowWatchBookmarks")),
         initial=initial,
     )
-    _refuse("ListOptions", _watch_errors(options) if watch else _list_errors(options))
+    _raise_invalid("ListOptions", _watch_errors(options) if watch else _list_errors(options))
     _check_fields(call, fields)
     return options
 
 
-def _parse(labels: str, fields: str) -> tuple[LabelSelector, FieldSelector]:
+def _parse_selectors(labels: str, fields: str) -> tuple[LabelSelector, FieldSelector]:
     """Parse selectors and prepare them for matching. Raises BadRequest."""
     parsed = selectors.parse_labels(labels), selectors.parse_fields(fields)
     if len(labels) + len(fields) >= _SLICED_SELECTORS:
@@ -227,8 +227,8 @@ def lists_first(call: Call) -> bool:
     """Return whether a watch must send the present objects and a bookmark after them."""
     if not (has("WatchList") and read_boolean(call, "allowWatchBookmarks")):
         return False
-    given = call.query.get("sendInitialEvents")
-    if given is not None:
+    send_initial_events = call.query.get("sendInitialEvents")
+    if send_initial_events is not None:
         return bool(read_boolean(call, "sendInitialEvents"))
     return not read_text(call, "resourceVersionMatch") and read_text(call, "resourceVersion") in ("", "0")
 
@@ -303,21 +303,21 @@ def read_delete_options(call: Call) -> DeleteOptions:
     return of_delete(_delete_body(call) if call.body else _delete_query(call))
 
 
-def of_delete(given: dict[str, Any]) -> DeleteOptions:
+def of_delete(document: dict[str, Any]) -> DeleteOptions:
     """Return the options in a DeleteOptions. Raises Invalid."""
     errors: list[FieldError] = []
-    policy, orphan = given.get("propagationPolicy"), given.get("orphanDependents")
+    policy, orphan = document.get("propagationPolicy"), document.get("orphanDependents")
     if policy is not None and orphan is not None:
         detail = "orphanDependents and deletionPropagation cannot be both set"
         errors.append(field.invalid("propagationPolicy", policy, detail))
     if policy is not None and policy not in _POLICIES[:3]:
         errors.append(field.not_supported("propagationPolicy", policy, _POLICIES))
-    dry_run, unsupported = _dry_run(given.get("dryRun") or [])
-    _refuse("DeleteOptions", [*errors, *unsupported])
+    dry_run, unsupported = _dry_run(document.get("dryRun") or [])
+    _raise_invalid("DeleteOptions", [*errors, *unsupported])
     if orphan is not None:
         policy = "Orphan" if orphan else "Background"
-    conditions = given.get("preconditions") or {}
-    return DeleteOptions(dry_run, policy or "", conditions.get("uid"), conditions.get("resourceVersion"), given)
+    conditions = document.get("preconditions") or {}
+    return DeleteOptions(dry_run, policy or "", conditions.get("uid"), conditions.get("resourceVersion"), document)
 
 
 def _delete_query(call: Call) -> dict[str, Any]:
@@ -326,8 +326,7 @@ def _delete_query(call: Call) -> dict[str, Any]:
         "orphanDependents": read_boolean(call, "orphanDependents"),
         "propagationPolicy": read_text(call, "propagationPolicy") if "propagationPolicy" in call.query else None,
         "dryRun": list(call.query.get("dryRun", ())) or None,
-        "preconditions": {name: found for name in ("uid", "resourceVersion") if (found := read_text(call, name))}
-        or None,
+        "preconditions": {name: text for name in ("uid", "resourceVersion") if (text := read_text(call, name))} or None,
     }
     return {name: value for name, value in given.items() if value is not None}
 
@@ -347,27 +346,27 @@ def _delete_body(call: Call) -> dict[str, Any]:
     try:
         raw = decode_document(call, DELETE_OPTIONS)
     except BadRequest as error:
-        raise _undecoded(error.message) from None
+        raise _undecoded_error(error.message) from None
     version, kind = raw.get("apiVersion") or "", raw.get("kind") or "DeleteOptions"
     if kind != "DeleteOptions":
         version = version or "v1"
         if kind not in _ANY_VERSION and (version != f"{_GROUP}/v1" or kind not in _OTHER_KINDS):
-            raise _undecoded(explain_unregistered(kind, version, RELEASE.schemes.options))
-        raise _undecoded("decoded object cannot be converted to DeleteOptions")
+            raise _undecoded_error(explain_unregistered(kind, version, RELEASE.schemes.options))
+        raise _undecoded_error("decoded object cannot be converted to DeleteOptions")
     try:
-        given = structs.decode_struct(DELETE_OPTIONS, raw)
+        struct = structs.decode_struct(DELETE_OPTIONS, raw)
         check_literals(call, DELETE_OPTIONS)
     except structs.DecodeError as error:
-        raise _undecoded(_literal(call.body, error)) from None
-    return given
+        raise _undecoded_error(_describe_number(call.body, error)) from None
+    return struct
 
 
-def _undecoded(text: str) -> APIError:
+def _undecoded_error(text: str) -> APIError:
     """Return the error for options that cannot be decoded."""
     return BadRequest(text) if has("BadDeleteOptions") else Internal(text)
 
 
-def _literal(body: bytes, error: structs.DecodeError) -> str:
+def _describe_number(body: bytes, error: structs.DecodeError) -> str:
     """Return the error text for options with a number that does not fit, with the number as it was sent."""
     try:
         structs.decode_struct(DELETE_OPTIONS, sentfloats.as_written(body))
@@ -413,8 +412,8 @@ def decode_options(call: Call, struct: Struct, repeated: list[str] | None = None
         raise typemeta.unreadable_error(error) from None
 
 
-def too_large(wanted: int, current: int) -> APIError:
+def too_large(revision: int, current: int) -> APIError:
     """Return the error for a resourceVersion that this server has not reached."""
     causes = [{"reason": "ResourceVersionTooLarge", "message": "Too large resource version"}]
     details = {"causes": causes, "retryAfterSeconds": 1}
-    return Timeout(f"Timeout: Too large resource version: {wanted}, current: {current}", details)
+    return Timeout(f"Timeout: Too large resource version: {revision}, current: {current}", details)

@@ -29,13 +29,15 @@ from podless.verbs.update import change_stages, load_object, rewrite_object
 
 def media_type(call: Call) -> str:
     """Return the media type of the patch. Raises UnsupportedMediaType if the kind does not support it."""
-    given = call.content_type
-    at = given.find(";")
-    media = given[:at] if at > 0 else given
+    content_type = call.content_type
+    at = content_type.find(";")
+    media = content_type[:at] if at > 0 else content_type
     accepted = patches.CUSTOM if call.kind.custom else patches.BUILTIN
     if media not in accepted:
         # a real server has a route for each media type of a built-in kind, and the router ignores blanks and lists
-        if not call.kind.custom and not any(part.partition(";")[0].strip() in accepted for part in given.split(",")):
+        if not call.kind.custom and not any(
+            part.partition(";")[0].strip() in accepted for part in content_type.split(",")
+        ):
             raise UnsupportedMediaType("415: Unsupported Media Type", {})
         raise UnsupportedMediaType(
             f"the body of the request was in an unknown format - accepted media types include: {', '.join(accepted)}"
@@ -95,17 +97,17 @@ def apply_patch(write: PatchWrite) -> None:
     The result shares unchanged parts with the old object. Parts of custom objects are valid as stored; built-in objects
     are decoded again.
     """
-    call, chosen, made = write.call, write.options, write.patch
+    call, chosen, patch = write.call, write.options, write.patch
     del call.warnings[write.warned :]
     assert write.entry is not None
     assert write.old is not None
     write.shared = call.kind.custom and is_direct(call.kind, call.version, write.entry)
     before = write.old if write.shared else load_object(write)
-    patched = made.apply(before)
+    patched = patch.apply(before)
     if patched is before:  # the patch changed nothing; copied because the next stages change the new object
         patched = before.copy()
     shown = partial(read_again, call, write.media, chosen, before)
-    obj = read_patched(call, chosen, made, patched, write.repeated, before["metadata"], shown)
+    obj = read_patched(call, chosen, patch, patched, write.repeated, before["metadata"], shown)
     steps.fit_namespace(call, obj["metadata"])
     steps.fit_name(call, obj["metadata"])
     _check_version(obj)
@@ -146,23 +148,23 @@ def read_again(call: Call, media: str, chosen: WriteOptions, old: Object) -> Any
 def read_patched(
     call: Call,
     chosen: WriteOptions,
-    made: Patch,
+    patch: Patch,
     patched: Any,
     repeated: list[str],
-    known: Object | None = None,
-    again: Callable[[], Any] | None = None,
+    stored: Object | None = None,
+    patch_again: Callable[[], Any] | None = None,
 ) -> Object:
     """Decode the patched document as an object of the kind. Raises Invalid.
 
-    known: the former metadata, which most patches do not change. again: applies the patch again for an error text,
-    because decoding can change the document.
+    stored: the former metadata, which most patches do not change. patch_again: applies the patch again for an error
+    text, because decoding can change the document.
     """
     unknown: list[str] = []
     try:
-        if made.strategic is not None:
-            obj = _restore(call, patched, unknown)
+        if patch.strategic is not None:
+            obj = _decode_merged(call, patched, unknown)
         elif call.kind.custom:
-            obj = _decode_custom(call, patched, unknown, known)
+            obj = _decode_custom(call, patched, unknown, stored)
         else:
             if call.floats:  # check with the floats as sent: Go rejects 1.0 for an integer
                 settled, patched = patched, sentfloats.copy_as_sent(patched, call.floats)
@@ -170,24 +172,24 @@ def read_patched(
                 patched = settled
             obj = _decode_builtin(call, patched, unknown)
     except (ValueError, schema.Malformed) as error:
-        shown = again() if again else patched
-        is_number = isinstance(error, structs.NumberError) and made.strategic is None
-        raise raise_unfit(call, made, shown, (is_number and _find_written(call, shown)) or str(error)) from None
+        shown = patch_again() if patch_again else patched
+        is_number = isinstance(error, structs.NumberError) and patch.strategic is None
+        raise raise_unfit(call, patch, shown, (is_number and _find_number_text(call, shown)) or str(error)) from None
     findings = [*repeated, *bodies.name_unknown(call.kind, dict.fromkeys(unknown))]
-    judge_fields(call, made, chosen, again or (lambda: patched), findings)
+    check_fields(call, patch, chosen, patch_again or (lambda: patched), findings)
     return obj
 
 
-def _find_written(call: Call, shown: Any) -> str:
+def _find_number_text(call: Call, document: Any) -> str:
     """Return the error for a number of the wrong type as it is written in a patched document; "" if there is none."""
     try:
-        _decode_builtin(call, sentfloats.as_written(serializer.encode_json(shown)), [])
+        _decode_builtin(call, sentfloats.as_written(serializer.encode_json(document)), [])
     except ValueError as error:
         return str(error)
     return ""
 
 
-def _restore(call: Call, patched: Any, unknown: list[str]) -> Object:
+def _decode_merged(call: Call, patched: Any, unknown: list[str]) -> Object:
     """Decode the result of a strategic merge, and set its kind and apiVersion. Raises ValueError."""
     struct = call.kind.struct_of(call.version)
     assert struct is not None
@@ -203,30 +205,30 @@ def _restore(call: Call, patched: Any, unknown: list[str]) -> Object:
 _TYPE = structs.Struct("TypeMeta", tuple(structs.Field(name, gotypes.STRING) for name in ("kind", "apiVersion")))
 
 
-def _decode_custom(call: Call, patched: Any, unknown: list[str], known: Object | None) -> Object:
+def _decode_custom(call: Call, patched: Any, unknown: list[str], stored: Object | None) -> Object:
     """Decode any object with a kind; later validation compares kind and version with the path. Raises ValueError."""
     if not typemeta.read_type_meta(patched).kind:
         raise ValueError(f"Object 'Kind' is missing in '{_encode_patched(call, patched)}'")
     if patched.get("apiVersion", "") is None:
         raise ValueError(typemeta.NULL_VERSION)
-    return call.kind.strategy.decode(call.kind, call.version, patched, unknown, known)
+    return call.kind.strategy.decode(call.kind, call.version, patched, unknown, stored)
 
 
 def _decode_builtin(call: Call, patched: Any, unknown: list[str]) -> Object:
     """Decode an object of the kind in one of its versions. Raises ValueError."""
-    kind, given = call.kind, typemeta.read_type_meta(patched)
+    kind, type_meta = call.kind, typemeta.read_type_meta(patched)
     patched = patched or {}
-    if given.api_version in ("", "/"):
+    if type_meta.api_version in ("", "/"):
         # without apiVersion a real server decodes into the internal type, whose fields have no JSON names: all are
         # unknown
         unknown += sorted(patched.keys() - {"kind", "apiVersion"})
         return {"kind": kind.kind, "apiVersion": call.api_version, "metadata": {}}
-    if why := kind.explain_mismatch(given.kind or kind.kind, given.api_version):
+    if why := kind.explain_mismatch(type_meta.kind or kind.kind, type_meta.api_version):
         raise ValueError(why)
-    head = {"kind": kind.kind, "apiVersion": given.api_version}
+    head = {"kind": kind.kind, "apiVersion": type_meta.api_version}
     for view in kind.views:
         for version in view.by_version.values():
-            if view.api_version(version.name) == given.api_version:
+            if view.api_version(version.name) == type_meta.api_version:
                 obj = view.strategy.decode(view, version, {**patched, **head}, unknown)
                 return kind.strategy.convert(kind, call.version, obj)
     # a real server also decodes versions that it no longer serves; their fields are those of this version
@@ -242,23 +244,23 @@ def _check_version(obj: Object) -> None:
         raise refusal
 
 
-def judge_fields(
-    call: Call, made: Patch, chosen: WriteOptions, patched: Callable[[], Any], findings: list[str]
+def check_fields(
+    call: Call, patch: Patch, chosen: WriteOptions, patched: Callable[[], Any], findings: list[str]
 ) -> None:
     """Reject, warn of or ignore unknown and repeated fields. Raises Invalid.
 
     patched: returns the document for the error.
     """
     if findings and chosen.validation == "Strict":
-        raise raise_unfit(call, made, patched(), f"strict decoding error: {serializer.strict_text(findings)}")
+        raise raise_unfit(call, patch, patched(), f"strict decoding error: {serializer.strict_text(findings)}")
     if chosen.validation != "Ignore":
         call.warnings += findings
 
 
-def raise_unfit(call: Call, made: Patch, patched: Any, why: str) -> Invalid:
+def raise_unfit(call: Call, patch: Patch, patched: Any, reason: str) -> Invalid:
     """Raise the error for a patch whose result is no object; it has the document (a strategic one as decoded)."""
-    shown = _encode_patched(call, patched) if made.strategic is None else gotext.format_plain(made.strategic)
-    return Invalid("", "", "", [invalid("patch", shown, why)])
+    shown = _encode_patched(call, patched) if patch.strategic is None else gotext.format_plain(patch.strategic)
+    return Invalid("", "", "", [invalid("patch", shown, reason)])
 
 
 def _encode_patched(call: Call, patched: Any) -> str:

@@ -43,28 +43,28 @@ async def make_ready(api: API, kind: Kind) -> None:
     if not kind.is_complete:
         under_way = api.readying.get(kind)
         if under_way is None:
-            under_way = api.readying[kind] = asyncio.ensure_future(_make(api, kind))
+            under_way = api.readying[kind] = asyncio.ensure_future(_make_ready(api, kind))
             under_way.add_done_callback(_retrieve_exception)
         await asyncio.shield(under_way)
 
 
-async def _make(api: API, kind: Kind) -> None:
+async def _make_ready(api: API, kind: Kind) -> None:
     kind.strategy.pin()
     try:
-        publish = await api.off_loop.run_on_thread(_complete, kind)
+        publish = await api.off_loop.run_on_thread(_complete_kind, kind)
         publish()
     finally:
         kind.strategy.unpin()
         del api.readying[kind]
 
 
-def _retrieve_exception(done: asyncio.Future[None]) -> None:
+def _retrieve_exception(future: asyncio.Future[None]) -> None:
     """Retrieve the exception of a future, so that asyncio does not log it if no caller waits any more."""
-    if not done.cancelled():
-        done.exception()
+    if not future.cancelled():
+        future.exception()
 
 
-def _complete(kind: Kind) -> Callable[[], None]:
+def _complete_kind(kind: Kind) -> Callable[[], None]:
     return kind.complete(
         kind.strategy.load_rules, lambda: fieldmanager.complete_kind(kind), lambda: _merge_tables(kind)
     )

@@ -1,10 +1,10 @@
 """The runner of the write path: runs the stages of a verb, and alone decides where each of them runs.
 
 A stage is a function of the write, which belongs to its request, and changes nothing else. A stage that needs state of
-other requests is a coroutine (`Wait`). The stages between two waits run together: on the event loop for short objects,
-off the loop for long ones, by their declared cost. The worker process parses a long body before the stage that decodes
-it. The stages before the first wait run without slices if the object is very short; if they take longer than a slice,
-they begin again in slices.
+other requests is a coroutine (`AwaitedStage`). The stages between two waits run together: on the event loop for short
+objects, off the loop for long ones, by their declared cost. The worker process parses a long body before the stage that
+decodes it. The stages before the first wait run without slices if the object is very short; if they take longer than a
+slice, they begin again in slices.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final, Generic, TypeVar
 
-from podless.admission import Along
+from podless.admission import CombinedCommit
 from podless.admission.plugin import Plugin
 from podless.cache.entry import Entry
 from podless.codec import yamlasjson
 from podless.kinds.conversion import Unconverted
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
-from podless.store import Stored
+from podless.store import StoredValue
 from podless.verbs.call import API, Call, Single
 from podless.verbs.options import WriteOptions
 from podless.verbs.ready import keep_ready
@@ -49,9 +49,9 @@ class Write:
     obj: Object
     old: Object | None = None
     entry: Entry | None = None
-    stored: Stored | None = None
-    encoded: tuple[Object, Stored] | None = None
-    along: Along | None = None
+    stored: StoredValue | None = None
+    encoded: tuple[Object, StoredValue] | None = None
+    along: CombinedCommit | None = None
     answer: Single | None = None
     shown: Callable[[Object], Object] | None = None
     refused: Sequence[FieldError] = ()
@@ -96,7 +96,7 @@ async def parse_body(api: API, call: Call) -> None:
         call.body = read if read is not None else await worker.parse_yaml(body)
 
 
-async def _parse(api: API, write: Write) -> None:
+async def _parse_body(api: API, write: Write) -> None:
     await parse_body(api, write.call)
 
 
@@ -110,101 +110,102 @@ Work = Callable[[W], None]
 
 
 @dataclass(frozen=True)
-class Wait(Generic[V]):
-    """A stage that is awaited. when: whether it must run; False for most writes.
+class AwaitedStage(Generic[V]):
+    """A stage that is awaited. is_needed: whether it must run; False for most writes.
 
     sliced: its steps run in slices.
     """
 
     work: Callable[[API, V], Coroutine[Any, Any, None]]
-    when: Callable[[API, V], bool]
+    is_needed: Callable[[API, V], bool]
     sliced: bool = False
 
 
 @dataclass(frozen=True)
-class Checks(Generic[V]):
+class ValidationStage(Generic[V]):
     """A stage that costs `Checking.cost` times the length of the object."""
 
     work: Callable[[V], None]
 
 
 @dataclass(frozen=True)
-class _Group(Generic[W]):
-    """Stages that run together. checks: whether one of them is a `Checks`."""
+class _StageGroup(Generic[W]):
+    """Stages that run together. checks: whether one of them is a `ValidationStage`."""
 
     works: tuple[Work[W], ...]
     checks: bool
 
-    def cost(self, write: W) -> int:
+    def estimate_cost(self, write: W) -> int:
         """Return the cost of the stages in bytes: the length of an object that takes as long to decode."""
         return write.size * write.call.kind.strategy.checking.cost if self.checks else write.size
 
 
-PARSE: Final = Wait[Write](_parse, _has_long_body)
+PARSE: Final = AwaitedStage[Write](_parse_body, _has_long_body)
 
 
 class Stages(Generic[W]):
     """The stages of a write, in order."""
 
-    __slots__ = ("_parts",)
+    __slots__ = ("_groups",)
 
-    def __init__(self, *stages: Work[W] | Checks[W] | Wait[W]) -> None:
-        parts: list[_Group[W] | Wait[W]] = []
-        for waits, some in groupby(stages, lambda stage: isinstance(stage, Wait)):
+    def __init__(self, *stages: Work[W] | ValidationStage[W] | AwaitedStage[W]) -> None:
+        parts: list[_StageGroup[W] | AwaitedStage[W]] = []
+        for waits, some in groupby(stages, lambda stage: isinstance(stage, AwaitedStage)):
             if waits:
-                parts += [stage for stage in some if isinstance(stage, Wait)]
+                parts += [stage for stage in some if isinstance(stage, AwaitedStage)]
             else:
                 group = list(some)
-                works = tuple(stage.work if isinstance(stage, Checks) else stage for stage in group)
-                parts.append(_Group(works, any(isinstance(stage, Checks) for stage in group)))  # type: ignore[arg-type]
-        self._parts = tuple(parts)
+                works = tuple(stage.work if isinstance(stage, ValidationStage) else stage for stage in group)
+                checks = any(isinstance(stage, ValidationStage) for stage in group)
+                parts.append(_StageGroup(works, checks))  # type: ignore[arg-type]
+        self._groups = tuple(parts)
 
     async def run(self, api: API, write: W) -> None:
         """Run a write through all stages. Raises the error of a stage, TooManyRequests or Timeout."""
-        parts, slices = self._parts, api.off_loop.slices
+        parts, slices = self._groups, api.off_loop.slices
         place = self._try(api, write)
         if place is None:
-            place = await slices.run(self._advance, api, write, 0)
+            place = await slices.run(self._run_short, api, write, 0)
         while place < len(parts):
             part = parts[place]
-            if isinstance(part, _Group):
+            if isinstance(part, _StageGroup):
                 await _run_group(api, write, part)
             elif part.sliced:
                 await slices.slice_coroutine(part.work(api, write))
             else:
                 await part.work(api, write)
-            place = await slices.run(self._advance, api, write, place + 1)
+            place = await slices.run(self._run_short, api, write, place + 1)
 
     def _try(self, api: API, write: W) -> int | None:
-        """Run a very short write as `_advance` does, without slices. Return None, undone, if it is too long."""
+        """Run a very short write as `_run_short` does, without slices. Return None, undone, if it is too long."""
         call = write.call
         kind = call.kind
         if kind.webhook is not None or write.size * kind.strategy.checking.cost > _FEW:
             return None
         before, warned, floats = vars(write).copy(), len(call.warnings), len(call.floats)
-        place = api.off_loop.slices.try_work(self._advance, api, write, 0, True)
+        place = api.off_loop.slices.try_work(self._run_short, api, write, 0, True)
         if place is None:
             vars(write).clear()
             vars(write).update(before)
             del call.warnings[warned:], call.floats[floats:]
         return place
 
-    def _advance(self, api: API, write: W, place: int, cheap: bool = False) -> int:
+    def _run_short(self, api: API, write: W, place: int, cheap: bool = False) -> int:
         """Run short stages from a position on. Return the position of the next stage to await, or of the end.
 
         cheap: also expensive checks take little time.
         """
-        parts = self._parts
+        parts = self._groups
         write.call.kind.strategy.mark_used()
         short = cheap or is_short(api, write)
         for at in range(place, len(parts)):
             part = parts[at]
-            if isinstance(part, _Group):
-                if not short or (part.checks and not cheap and api.off_loop.is_long(part.cost(write))):
+            if isinstance(part, _StageGroup):
+                if not short or (part.checks and not cheap and api.off_loop.is_long(part.estimate_cost(write))):
                     return at
                 for work in part.works:
                     work(write)
-            elif part.when(api, write):
+            elif part.is_needed(api, write):
                 return at
         return len(parts)
 
@@ -214,25 +215,25 @@ def is_short(api: API, write: Write) -> bool:
     return write.call.kind.webhook is None and not api.off_loop.is_long(write.size)
 
 
-async def _run_group(api: API, write: W, group: _Group[W]) -> None:
+async def _run_group(api: API, write: W, group: _StageGroup[W]) -> None:
     """Run stages, off the loop if they cost enough. If one needs a conversion, fetch it and continue there."""
     write.done = 0
     while True:
-        cost = group.cost(write)
+        cost = group.estimate_cost(write)
         try:
             if api.off_loop.is_long(cost):
                 async with keep_ready(api, write.call.kind, write.call.subresource):
-                    await api.off_loop.run(cost, _walk, group.works, write)
+                    await api.off_loop.run(cost, _run_works, group.works, write)
                 api.off_loop.free_later((*vars(write).values(), write.call.floats))
             else:
-                await api.off_loop.run_in_slices(_walk, group.works, write)
+                await api.off_loop.run_in_slices(_run_works, group.works, write)
         except Unconverted as unconverted:  # a stage that raises this has changed nothing, so it can run again
-            write.added = max(write.added, await unconverted.fetch(api.converter))
+            write.added = max(write.added, await unconverted.fetch_converted(api.converter))
         else:
             return
 
 
-def _walk(works: tuple[Work[W], ...], write: W) -> None:
+def _run_works(works: tuple[Work[W], ...], write: W) -> None:
     for work in works[write.done :]:
         work(write)
         write.done += 1

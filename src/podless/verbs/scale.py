@@ -32,8 +32,8 @@ from podless.verbs.apply import apply_scale
 from podless.verbs.call import API, AnswerDocument, Call, Single
 from podless.verbs.get import get_object
 from podless.verbs.options import WriteOptions
-from podless.verbs.patch import judge_fields, media_type, prepare_patch, raise_unfit
-from podless.verbs.runner import PARSE, Stages, Wait, Write
+from podless.verbs.patch import check_fields, media_type, prepare_patch, raise_unfit
+from podless.verbs.runner import PARSE, AwaitedStage, Stages, Write
 from podless.verbs.update import change_stages, rewrite_object
 
 OBJECT_META = load_struct("meta/v1", "ObjectMeta")
@@ -53,11 +53,11 @@ def show_scale(obj: Object, paths: Scale, *, required: bool = True) -> Object:
     replicas = _get_value(obj, paths.spec_replicas_path)
     if replicas is None and required:
         text = f'the spec replicas field "{paths.spec_replicas_path}" does not exist'
-        raise _internal(text)
+        raise _internal_error(text)
     metadata = obj["metadata"]
     status: Object = {"replicas": _get_value(obj, paths.status_replicas_path) or 0}
     if paths.label_selector_path and (selector := _get_value(obj, paths.label_selector_path)):
-        status["selector"] = selector if isinstance(selector, str) else _written(selector)
+        status["selector"] = selector if isinstance(selector, str) else _format_selector(selector)
     return {
         "kind": "Scale",
         "apiVersion": "autoscaling/v1",
@@ -67,31 +67,31 @@ def show_scale(obj: Object, paths: Scale, *, required: bool = True) -> Object:
     }
 
 
-def _written(selector: Object) -> str:
+def _format_selector(selector: Object) -> str:
     """Return a label selector as text. The object has a map of labels or a LabelSelector."""
     plain = all(isinstance(value, str) for value in each(selector).values())
     return str(selectors.from_object({"matchLabels": selector} if plain else selector))
 
 
-def _unreadable() -> BadRequest:
+def _unreadable_error() -> BadRequest:
     source = CURRENT.get().sources(RELEASE.schemes.scale)
     return BadRequest(f'no kind is registered for the type v1.Scale in scheme "{source}"')
 
 
-def _internal(text: str) -> Internal:
+def _internal_error(text: str) -> Internal:
     refusal = Internal(f"Internal error occurred: {text}", {"causes": [{"message": text}]})
     refusal.reason = "InternalError"
     return refusal
 
 
-def _steps(path: str) -> list[str]:
+def _split_path(path: str) -> list[str]:
     """Return the field names of a path such as .spec.replicas."""
     return [part for part in each(path.split(".")) if part]
 
 
 def _get_value(obj: Object, path: str) -> Any:
     value: Any = obj
-    for name in _steps(path):
+    for name in _split_path(path):
         if not isinstance(value, dict):
             return None
         value = value.get(name)
@@ -99,7 +99,7 @@ def _get_value(obj: Object, path: str) -> Any:
 
 
 def _set_value(obj: Object, path: str, value: int) -> None:
-    *parents, last = _steps(path)
+    *parents, last = _split_path(path)
     for name in each(parents):
         inner = obj.get(name)
         if not isinstance(inner, dict):
@@ -111,14 +111,14 @@ def _set_value(obj: Object, path: str, value: int) -> None:
 class ScaleWrite(Write):
     """A change of an object through its Scale. verb: update or patch. paths: where the object has its replicas.
 
-    make: returns the new Scale. replacement: the Scale in the body of an update. before: the present Scale. wanted: the
+    make: returns the new Scale. replacement: the Scale in the body of an update. before: the present Scale. scale: the
     new Scale.
     """
 
     make: Change
     replacement: Object | None = None
     before: Object
-    wanted: Object
+    scale: Object
 
     def __init__(self, call: Call, options: WriteOptions, verb: str, paths: Scale) -> None:
         super().__init__(call, options)
@@ -152,12 +152,12 @@ async def scale_object(api: API, call: Call, verb: str) -> AnswerDocument:
             steps.check_uid(call, write.replacement["metadata"], "", dry_run=chosen.dry_run)
         raise call.not_found()
     written = await rewrite_object(api, write, RESCALE)
-    return AnswerDocument(show_scale(await _object(api, call, written), paths, required=False))
+    return AnswerDocument(show_scale(await _read_object(api, call, written), paths, required=False))
 
 
-def _with_replicas(paths: Scale, old: Object, given: Object) -> Object:
+def _with_replicas(paths: Scale, old: Object, scale: Object) -> Object:
     obj = view.copy_object(old)
-    _set_value(obj, paths.spec_replicas_path, (given.get("spec") or {}).get("replicas") or 0)
+    _set_value(obj, paths.spec_replicas_path, (scale.get("spec") or {}).get("replicas") or 0)
     return obj
 
 
@@ -165,10 +165,12 @@ def read_scale(write: ScaleWrite) -> None:
     """Decode the Scale or the patch in the body. Raises BadRequest and Invalid."""
     call, chosen = write.call, write.options
     if write.verb == "update":
-        given = write.replacement = _replacement(call, chosen) if call.kind.custom else _body(call, chosen)
+        given = write.replacement = (
+            _decode_replacement(call, chosen) if call.kind.custom else _decode_builtin(call, chosen)
+        )
         write.make = lambda before, old: given
     else:
-        write.make = _patched(call, chosen) if call.kind.custom else _change(call, chosen)
+        write.make = _prepare_custom_patch(call, chosen) if call.kind.custom else _prepare_builtin_patch(call, chosen)
 
 
 def make_scale(write: ScaleWrite) -> None:
@@ -178,21 +180,21 @@ def make_scale(write: ScaleWrite) -> None:
     write.before = show_scale(old, paths, required=False)
     if _get_value(old, paths.spec_replicas_path) is None:
         write.before["spec"] = {"replicas": _UNSET}
-    write.wanted = write.make(view.copy_object(write.before), old)
+    write.scale = write.make(view.copy_object(write.before), old)
     if write.verb == "patch":
-        _fit(call, write.wanted)
+        _check_scale(call, write.scale)
     else:
         uid = old["metadata"].get("uid", "")
-        steps.check_uid(call, write.wanted["metadata"], uid, dry_run=write.options.dry_run)
+        steps.check_uid(call, write.scale["metadata"], uid, dry_run=write.options.dry_run)
 
 
-async def _mutate(api: API, write: ScaleWrite) -> None:
-    write.wanted = await admit.mutate_object(api, write, write.wanted, write.before)
+async def _mutate_scale(api: API, write: ScaleWrite) -> None:
+    write.scale = await admit.mutate_object(api, write, write.scale, write.before)
 
 
 def put_scale(write: ScaleWrite) -> None:
     """Write the values of the Scale into the object. Raises BadRequest and Invalid."""
-    call, old, wanted, paths = write.call, write.old, write.wanted, write.paths
+    call, old, wanted, paths = write.call, write.old, write.scale, write.paths
     assert old is not None
     if call.kind.custom and (wanted.get("spec") or {}).get("replicas") == _UNSET:
         raise BadRequest(f'the spec replicas field "{paths.spec_replicas_path}" cannot be empty')
@@ -209,30 +211,32 @@ def put_scale(write: ScaleWrite) -> None:
 
 
 READ: Final = Stages[ScaleWrite](PARSE, read_scale)
-RESCALE: Final = change_stages(make_scale, Wait[ScaleWrite](_mutate, admit.mutates_object, sliced=True), put_scale)
+RESCALE: Final = change_stages(
+    make_scale, AwaitedStage[ScaleWrite](_mutate_scale, admit.mutates_object, sliced=True), put_scale
+)
 
 
-def _fit(call: Call, given: Object) -> None:
+def _check_scale(call: Call, scale: Object) -> None:
     """Check that the Scale belongs to the object in the path. Raises BadRequest."""
-    metadata = given.setdefault("metadata", {})
+    metadata = scale.setdefault("metadata", {})
     steps.fit_namespace(call, metadata)
     steps.fit_name(call, metadata)
 
 
-async def _object(api: API, call: Call, written: Single) -> Object:
+async def _read_object(api: API, call: Call, written: Single) -> Object:
     if written.entry is not None:
         await api.converter.prepare_entries(call.kind, call.version, [written.entry])
         return view.load_object(call.kind, call.version, written.entry)
     return written.obj or {}
 
 
-def _decode(raw: Any, findings: list[str]) -> Object:
+def _decode_scale(raw: Any, findings: list[str]) -> Object:
     """Decode a Scale, which may lack apiVersion and kind; findings: receives unknown fields.
 
     Raises ValueError with the text of a real server's decoder.
     """
-    given = typemeta.read_type_meta(raw)
-    api_version, kind = given.api_version or "autoscaling/v1", given.kind or "Scale"
+    type_meta = typemeta.read_type_meta(raw)
+    api_version, kind = type_meta.api_version or "autoscaling/v1", type_meta.kind or "Scale"
     if (api_version, kind) != ("autoscaling/v1", "Scale"):
         raise ValueError(explain_unregistered(kind, api_version, RELEASE.schemes.scale))
     unknown: list[str] = []
@@ -241,22 +245,22 @@ def _decode(raw: Any, findings: list[str]) -> Object:
     return scale
 
 
-def _replacement(call: Call, chosen: WriteOptions) -> Object:
+def _decode_replacement(call: Call, chosen: WriteOptions) -> Object:
     """Decode the new Scale of an update. Raises BadRequest; as on a real server, all errors have one text."""
     checked, findings = chosen.validation != "Ignore", list[str]()
     try:
-        given = _decode(options.decode_options(call, SCALE, findings if checked else None), findings)
+        replacement = _decode_scale(options.decode_options(call, SCALE, findings if checked else None), findings)
         options.check_literals(call, SCALE)
     except ValueError:
-        raise _unreadable() from None
+        raise _unreadable_error() from None
     if findings and chosen.validation == "Strict":
-        raise _unreadable()
+        raise _unreadable_error()
     call.warnings += findings if checked else []
-    _fit(call, given)
-    return given
+    _check_scale(call, replacement)
+    return replacement
 
 
-def _patched(call: Call, chosen: WriteOptions) -> Change:
+def _prepare_custom_patch(call: Call, chosen: WriteOptions) -> Change:
     """Return the change that a patch makes to the Scale of a custom object.
 
     Raises BadRequest for an invalid patch; the change raises Invalid if its result is no Scale.
@@ -264,54 +268,54 @@ def _patched(call: Call, chosen: WriteOptions) -> Change:
     repeated: list[str] = []
     made = prepare_patch(call, media_type(call), chosen, repeated)
 
-    inner = _inner(call)
+    inner = _scale_call(call)
 
     def change(before: Object, old: Object) -> Object:
         def shown() -> Any:
-            return made.apply(_owned(call, before, old))
+            return made.apply(_describe_scale(call, before, old))
 
         findings = [*repeated]
         try:
-            given = _decode(made.apply(before), findings)
+            given = _decode_scale(made.apply(before), findings)
         except ValueError as error:
             raise raise_unfit(inner, made, shown(), str(error)) from None
-        judge_fields(inner, made, chosen, shown, findings)
+        check_fields(inner, made, chosen, shown, findings)
         return given
 
     return change
 
 
-def _inner(call: Call) -> Call:
+def _scale_call(call: Call) -> Call:
     """Return the call as one for an object of the kind Scale."""
     return replace(call, kind=SCALES, version=SCALES.versions[0])
 
 
-def _body(call: Call, chosen: WriteOptions) -> Object:
+def _decode_builtin(call: Call, chosen: WriteOptions) -> Object:
     """Decode the new Scale of an update of a built-in kind. Raises BadRequest."""
-    given = body.read_body(_inner(call), chosen)
-    _fit(call, given)
-    return given
+    builtin = body.read_body(_scale_call(call), chosen)
+    _check_scale(call, builtin)
+    return builtin
 
 
-def _change(call: Call, chosen: WriteOptions) -> Change:
+def _prepare_builtin_patch(call: Call, chosen: WriteOptions) -> Change:
     """Return the change that a patch makes to the Scale of a built-in kind.
 
     Raises BadRequest for an invalid patch; the change raises Invalid if its result is no Scale.
     """
-    inner, repeated = _inner(call), list[str]()
+    inner, repeated = _scale_call(call), list[str]()
     media = media_type(call)
     made = prepare_patch(inner, media, chosen, repeated)
 
     def change(before: Object, old: Object) -> Object:
         def again() -> Any:
-            return patch.read_again(inner, media, chosen, _owned(call, before, old))
+            return patch.read_again(inner, media, chosen, _describe_scale(call, before, old))
 
-        return patch.read_patched(inner, chosen, made, made.apply(before), repeated, again=again)
+        return patch.read_patched(inner, chosen, made, made.apply(before), repeated, patch_again=again)
 
     return change
 
 
-def _owned(call: Call, scale: Object, obj: Object) -> Object:
+def _describe_scale(call: Call, scale: Object, obj: Object) -> Object:
     """Return the Scale as error texts show it: with managedFields, and in its own field order."""
     metadata = {**scale["metadata"], "managedFields": fieldmanager.scale_entries(call, obj)}
     return {**scale, "metadata": structs.decode_struct(OBJECT_META, metadata)}

@@ -23,7 +23,7 @@ from podless.runtime.release import has
 from podless.verbs import body, storage
 from podless.verbs import options as options_
 from podless.verbs.call import API, Call
-from podless.verbs.runner import Wait, Write, is_short
+from podless.verbs.runner import AwaitedStage, Write, is_short
 
 _SERVERS = frozenset({"uid", "creationTimestamp", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"})
 _NOT_PLACED = "not allowed on this type"
@@ -52,19 +52,19 @@ def fit_namespace(call: Call, metadata: Object) -> None:
             name = metadata.get("name") or ""
             raise Invalid(call.kind.kind, call.kind.group, name, [forbidden("metadata.namespace", _NOT_PLACED)])
         return
-    given = metadata.get("namespace") or ""
-    if given and given != call.namespace:
+    namespace = metadata.get("namespace") or ""
+    if namespace and namespace != call.namespace:
         raise BadRequest("the namespace of the provided object does not match the namespace sent on the request")
     metadata["namespace"] = call.namespace
 
 
 def fit_name(call: Call, metadata: Object) -> None:
     """Check that the object has the name of the path. Raises BadRequest."""
-    given = metadata.get("name") or ""
-    if not given:
+    name = metadata.get("name") or ""
+    if not name:
         raise BadRequest(f"the name of the object ({call.name} based on URL) was undeterminable: name must be provided")
-    if given != call.name:
-        raise BadRequest(f"the name of the object ({given}) does not match the name on the URL ({call.name})")
+    if name != call.name:
+        raise BadRequest(f"the name of the object ({name}) does not match the name on the URL ({call.name})")
 
 
 def generate_name(metadata: Object) -> None:
@@ -121,9 +121,9 @@ def keep_metadata(metadata: Object, old: Object) -> None:
 
 def read_revision(metadata: Object) -> int:
     """Return the client's resourceVersion, 0 for none. Raises Internal for an invalid one."""
-    given = metadata.get("resourceVersion") or ""
+    resource_version = metadata.get("resourceVersion") or ""
     try:
-        return options_.parse_revision(given) if given else 0
+        return options_.parse_revision(resource_version) if resource_version else 0
     except ValueError as error:
         raise Internal(str(error)) from None
 
@@ -159,11 +159,11 @@ def check_uid(call: Call, metadata: Object, uid: str, *, dry_run: bool = False) 
         raise Conflict(kind.plural, kind.group, call.name, why)
 
 
-def refuse_invalid(kind: Kind, obj: Object, found: Sequence[FieldError]) -> None:
+def raise_invalid(kind: Kind, obj: Object, errors: Sequence[FieldError]) -> None:
     """Raise Invalid with the kind, group and name of the object if there are errors."""
-    if found:
-        group = obj["apiVersion"].rpartition("/")[0] if kind.custom else kind.named
-        raise Invalid(obj.get("kind") or kind.kind, group, obj["metadata"].get("name") or "", found)
+    if errors:
+        group = obj["apiVersion"].rpartition("/")[0] if kind.custom else kind.stored_group
+        raise Invalid(obj.get("kind") or kind.kind, group, obj["metadata"].get("name") or "", errors)
 
 
 def read_body(write: Write) -> None:
@@ -190,19 +190,17 @@ def fit_to_path(write: Write) -> None:
 
 def _validate_type(call: Call, obj: Object, old: Object | None = None) -> None:
     """Check kind and version of a custom object against the path. Raises Invalid."""
-    refuse_invalid(call.kind, obj, validation.validate_type(call.kind, call.version, obj, old))
+    raise_invalid(call.kind, obj, validation.validate_type(call.kind, call.version, obj, old))
 
 
 def validate_new(write: Write) -> None:
     """Validate the new object, then prune it if it is `loose`, and add warnings. Raises Invalid."""
     call, obj = write.call, write.obj
     _validate_type(call, obj)
-    refuse_invalid(
-        call.kind, obj, [*write.refused, *validation.validate_new(call.kind, call.version, obj, call.floats)]
-    )
+    raise_invalid(call.kind, obj, [*write.refused, *validation.validate_new(call.kind, call.version, obj, call.floats)])
     if write.loose:
         call.kind.strategy.drop_unknown_fields(call.version, obj)
-    _warn(call, obj)
+    _add_warnings(call, obj)
 
 
 def validate_changed(write: Write) -> None:
@@ -217,11 +215,11 @@ def validate_changed(write: Write) -> None:
     _validate_type(call, obj, old)
     below = call.subresource
     found = validation.validate_change(call.kind, call.version, obj, old, call.warnings, call.floats, subresource=below)
-    refuse_invalid(call.kind, obj, [*write.refused, *found])
+    raise_invalid(call.kind, obj, [*write.refused, *found])
     if write.loose:
         strategy.drop_unknown_fields(call.version, obj)
     if below in ("", "scale"):
-        _warn(call, obj, old)
+        _add_warnings(call, obj, old)
     elif below == "status":
         call.warnings += strategy.list_status_warnings(obj)
 
@@ -233,7 +231,7 @@ def _is_changed(call: Call, strategy: Strategy[Any], obj: Object, old: Object) -
         return strategy.increases_generation(call.version, obj, old)
 
 
-def _warn(call: Call, obj: Object, old: Object | None = None) -> None:
+def _add_warnings(call: Call, obj: Object, old: Object | None = None) -> None:
     """Add the warnings of the kind."""
     metadata = obj["metadata"]
     before = old["metadata"] if old is not None else None
@@ -256,7 +254,7 @@ async def _convert_to_storage(api: API, write: Write) -> None:
     write.obj = await api.converter.make_stored(write.call.kind, write.obj)
 
 
-def _encode(write: Write) -> None:
+def _encode_stored(write: Write) -> None:
     """Encode the stored form, if `encode_early` has not. Raises Oversized."""
     if write.options.dry_run or write.removed:
         return
@@ -288,4 +286,4 @@ def encode_early(api: API, write: Write) -> None:
 
 
 # the stages from the object in the version of the request to its stored form, unless nothing is stored
-STORED: Final = (Wait[Write](_convert_to_storage, _needs_stored), _encode)
+STORED: Final = (AwaitedStage[Write](_convert_to_storage, _needs_stored), _encode_stored)

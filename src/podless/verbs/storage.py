@@ -15,14 +15,14 @@ from enum import Enum
 from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
-from podless.admission.attributes import AllocationConflict, Along
+from podless.admission.attributes import AllocationConflict, CombinedCommit
 from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.meta.errors import Unavailable
 from podless.runtime.jsonobject import Object
-from podless.store import Conflicted, Operation, Oversized, Record, Stored, StoreError
+from podless.store import Operation, Record, RevisionConflict, StoredValue, StoreError, ValueTooLarge
 from podless.structs import protobuf
 from podless.verbs.call import API
 from podless.verbs.followup import FollowUp, FollowUpCommits
@@ -57,8 +57,8 @@ class Next(NamedTuple):
     """The new state of an object. along: further keys to commit. stored: the encoded object, if available."""
 
     obj: Object
-    along: Along | None = None
-    stored: Stored | None = None
+    along: CombinedCommit | None = None
+    stored: StoredValue | None = None
 
 
 class WriteResult(NamedTuple):
@@ -68,7 +68,7 @@ class WriteResult(NamedTuple):
     revision: int = 0
 
 
-class _Present(NamedTuple):
+class _ConflictState(NamedTuple):
     """The key that a commit conflicted on, and its state. record: None if absent."""
 
     key: str
@@ -85,18 +85,18 @@ async def store_new(api: API, kind: Kind, key: str, obj: Object) -> Entry:
 
 
 async def put_object(
-    api: API, kind: Kind, key: str, stored: Stored, along: Along | None = None, obj: Object | None = None
+    api: API, kind: Kind, key: str, stored: StoredValue, along: CombinedCommit | None = None, obj: Object | None = None
 ) -> Entry:
     """Store an encoded object as `store_new` does. obj: the decoded object, for follow-up work.
 
     Raises Conflicted, AllocationConflict, or the error of a key that is committed along.
     """
 
-    async def write(_: _Present | None) -> Entry:
-        revision = await _write(api, kind, Operation(key, stored, 0), along, obj)
+    async def write(_: _ConflictState | None) -> Entry:
+        revision = await _commit_write(api, kind, Operation(key, stored, 0), along, obj)
         return api.find_written(kind, Record(key, stored, revision, revision))
 
-    return await _repeat(api, write, new=key)
+    return await _repeat_attempt(api, write, new=key)
 
 
 async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hooks: bool = True) -> WriteResult:
@@ -109,7 +109,7 @@ async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hoo
         await api.load_collection(kind)
     entry = collection.get(key)
 
-    async def write(present: _Present | None) -> WriteResult:
+    async def write(present: _ConflictState | None) -> WriteResult:
         nonlocal entry
         if present is not None and present.key == key:
             entry = api.find_written(kind, present.record) if present.record is not None else None
@@ -126,13 +126,13 @@ async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hoo
         if stored is not None and entry is not None and stored.with_revision(entry.revision) == entry.body:
             return WriteResult(entry)  # no change, so watchers get no event
         expect, created = (entry.revision, entry.created) if entry is not None else (0, 0)
-        operation = Operation(key, stored, expect, _frees(wanted))
-        revision = await _write(api, kind, operation, along, hooks=hooks)
+        operation = Operation(key, stored, expect, _is_removal(wanted))
+        revision = await _commit_write(api, kind, operation, along, hooks=hooks)
         if stored is None:
             return WriteResult(None, revision)
         return WriteResult(api.find_written(kind, Record(key, stored, revision, created or revision)), revision)
 
-    return await _repeat(api, write)
+    return await _repeat_attempt(api, write)
 
 
 async def amend_stored(
@@ -143,21 +143,21 @@ async def amend_stored(
     return await update_stored(api, kind, key, partial(api.off_loop.slices.run, change), hooks=hooks)
 
 
-def _frees(wanted: Next | AttemptOutcome) -> bool:
+def _is_removal(outcome: Next | AttemptOutcome) -> bool:
     """Return whether the write is a step in the removal of an object."""
-    return wanted is AttemptOutcome.DELETE or (
-        isinstance(wanted, Next) and "deletionTimestamp" in wanted.obj["metadata"]
+    return outcome is AttemptOutcome.DELETE or (
+        isinstance(outcome, Next) and "deletionTimestamp" in outcome.obj["metadata"]
     )
 
 
-def encode_stored(kind: Kind, obj: Object) -> Stored:
+def encode_stored(kind: Kind, obj: Object) -> StoredValue:
     """Return the stored form. Raises Oversized."""
     stored = view.encode_object(kind, obj)
     if len(stored.data) > _MOST:
         struct = kind.struct
         # a real server stores built-in kinds as protobuf, in which long texts take fewer bytes
         if struct is None or len(protobuf.write_object(struct, obj)) > _MOST:
-            raise Oversized
+            raise ValueTooLarge
     return stored
 
 
@@ -168,7 +168,7 @@ async def commit_together(api: API, plan: Callable[[], Awaitable[Sequence[Operat
     revision, 0 if the plan is empty. Raises Unavailable after 50 conflicts.
     """
 
-    async def write(_: _Present | None) -> int:
+    async def write(_: _ConflictState | None) -> int:
         operations, revision = await plan(), 0
         if operations and api.store.atomic:
             return await commit_operations(api, operations)
@@ -176,7 +176,7 @@ async def commit_together(api: API, plan: Callable[[], Awaitable[Sequence[Operat
             revision = await commit_operations(api, (one,))
         return revision
 
-    return await _repeat(api, write)
+    return await _repeat_attempt(api, write)
 
 
 async def keep_once(api: State, key: str, make: Callable[[], bytes]) -> bytes:
@@ -185,17 +185,17 @@ async def keep_once(api: State, key: str, make: Callable[[], bytes]) -> bytes:
     make: returns the new value; called again if the key was written and deleted in between.
     """
 
-    async def write(present: _Present | None) -> bytes:
+    async def write(present: _ConflictState | None) -> bytes:
         if present is not None and present.record is not None:
             return present.record.stored.data
         for record in (await api.store.read_range(key))[0]:
             if record.key == key:
                 return record.stored.data
         made = make()
-        await commit_operations(api, [Operation(key, Stored(made), 0)])
+        await commit_operations(api, [Operation(key, StoredValue(made), 0)])
         return made
 
-    return await _repeat(api, write)
+    return await _repeat_attempt(api, write)
 
 
 async def commit_operations(api: State, operations: Sequence[Operation]) -> int:
@@ -209,7 +209,7 @@ async def commit_operations(api: State, operations: Sequence[Operation]) -> int:
     else:
         try:
             revision = await api.store.commit((*operations, guard))
-        except Conflicted as conflict:
+        except RevisionConflict as conflict:
             if conflict.key == guard.key:
                 raise Deposed from None
             raise
@@ -218,21 +218,21 @@ async def commit_operations(api: State, operations: Sequence[Operation]) -> int:
     return revision
 
 
-async def _repeat(api: State, attempt: Callable[[_Present | None], Awaitable[T]], *, new: str = "") -> T:
+async def _repeat_attempt(api: State, attempt: Callable[[_ConflictState | None], Awaitable[T]], *, new: str = "") -> T:
     """Call `attempt` until it meets no conflict, with the state that its last commit conflicted with.
 
     new: the key of an object to create. If it is in use, or a key along is taken (AllocationConflict), the caller must
     choose another one, so both errors are raised. Raises Unavailable after `_TRIES` calls.
     """
-    present: _Present | None = None
+    present: _ConflictState | None = None
     for _ in range(_TRIES):
         try:
             return await attempt(present)
-        except Conflicted as conflict:
+        except RevisionConflict as conflict:
             if conflict.key == new:
                 raise
             await _catch_up(api, conflict)
-            present = _Present(conflict.key, conflict.current)
+            present = _ConflictState(conflict.key, conflict.current)
         except AllocationConflict:
             if new:
                 raise
@@ -240,31 +240,37 @@ async def _repeat(api: State, attempt: Callable[[_Present | None], Awaitable[T]]
     raise Unavailable(_BUSY)
 
 
-def _write(
-    api: API, kind: Kind, operation: Operation, along: Along | None, obj: Object | None = None, *, hooks: bool = True
+def _commit_write(
+    api: API,
+    kind: Kind,
+    operation: Operation,
+    along: CombinedCommit | None,
+    obj: Object | None = None,
+    *,
+    hooks: bool = True,
 ) -> Coroutine[Any, Any, int]:
     """Commit, then run the kind's follow-up. obj: the decoded object. Raises Conflicted."""
     follow_up = api.follow_ups.find_follow_up(kind) if hooks else None
     if follow_up is not None and obj is not None and along is None:
         planned = _follow_up_commits(api, follow_up, operation, obj)
         if planned is not None:
-            return _shielded(_commit_chain(api, operation, follow_up, obj, planned))
+            return _shield_write(_commit_chain(api, operation, follow_up, obj, planned))
     written = commit_operations(api, (operation,)) if along is None else _commit_along(api, operation, along)
-    return written if follow_up is None else _shielded(_followed(written, follow_up, operation.key, obj))
+    return written if follow_up is None else _shield_write(_run_follow_up(written, follow_up, operation.key, obj))
 
 
-async def _shielded(work: Coroutine[Any, Any, int]) -> int:
+async def _shield_write(work: Coroutine[Any, Any, int]) -> int:
     # a cancelled request must not stop the follow-up
     return await asyncio.shield(asyncio.get_running_loop().create_task(work))
 
 
-async def _followed(written: Awaitable[int], follow_up: FollowUp, key: str, obj: Object | None) -> int:
+async def _run_follow_up(written: Awaitable[int], follow_up: FollowUp, key: str, obj: Object | None) -> int:
     revision = await written
-    await follow_up.after_commit(key, obj and _at(obj, revision))
+    await follow_up.after_commit(key, obj and _set_revision(obj, revision))
     return revision
 
 
-def _at(obj: Object, revision: int) -> Object:
+def _set_revision(obj: Object, revision: int) -> Object:
     return {**obj, "metadata": {**obj["metadata"], "resourceVersion": str(revision)}}
 
 
@@ -278,22 +284,22 @@ def _follow_up_commits(api: API, follow_up: FollowUp, operation: Operation, obj:
 async def _commit_chain(
     api: API, operation: Operation, follow_up: FollowUp, obj: Object, planned: FollowUpCommits
 ) -> int:
-    """Write as `_write` does, with follow-up commits in the same chain."""
+    """Write as `_commit_write` does, with follow-up commits in the same chain."""
     first, *later = await api.store.commit_chain(((operation,), *planned.commits))
     await api.cache.wait_for_revision(later[-1] if later else first)
-    made = _at(planned.obj, later[-1]) if len(later) == len(planned.commits) else _at(obj, first)
+    made = _set_revision(planned.obj, later[-1]) if len(later) == len(planned.commits) else _set_revision(obj, first)
     await follow_up.after_commit(operation.key, made)
     return first
 
 
-async def _commit_along(api: API, operation: Operation, along: Along) -> int:
+async def _commit_along(api: API, operation: Operation, along: CombinedCommit) -> int:
     async with AsyncExitStack() as held:
         for lock in along.locks:
             await held.enter_async_context(lock)
         return await commit_operations(api, (operation, *along.operations()))
 
 
-async def _catch_up(api: State, conflict: Conflicted) -> None:
+async def _catch_up(api: State, conflict: RevisionConflict) -> None:
     """Wait until the cache shows the write that a commit conflicted with."""
     if conflict.current is None:
         await api.cache.refresh()

@@ -14,7 +14,7 @@ from podless.structs.gated import drop_gated
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
 from podless.verbs.create import make_object
-from podless.verbs.runner import PARSE, Checks, Stages, Wait, Work, Write
+from podless.verbs.runner import PARSE, AwaitedStage, Stages, ValidationStage, Work, Write
 from podless.verbs.storage import AttemptOutcome, Next
 
 W = TypeVar("W", bound=Write)
@@ -24,7 +24,7 @@ async def update_object(api: API, call: Call) -> Single:
     """Replace the object or its status by the body. Raises BadRequest, and as `rewrite_object` and `may_create` do."""
     write = Write(call, options.read_write_options(call, "UpdateOptions"))
     await READ.run(api, write)
-    if not await _makes(api, call):
+    if not await _creates_object(api, call):
         if not has("MissingBeforePreconditions") and (await api.load_collection(call.kind)).get(call.key) is None:
             steps.check_uid(call, write.obj["metadata"], "", dry_run=write.options.dry_run)
         return await rewrite_object(api, write, UPDATE)
@@ -37,7 +37,7 @@ async def update_object(api: API, call: Call) -> Single:
     return await make_object(api, write)
 
 
-async def _makes(api: API, call: Call) -> bool:
+async def _creates_object(api: API, call: Call) -> bool:
     """Return whether the update creates the object, which some built-in kinds allow."""
     strategy = call.kind.strategy
     if call.subresource:
@@ -78,7 +78,7 @@ async def attempt_update(api: API, write: W, change: Stages[W], entry: Entry | N
     return Next(write.obj, write.along, write.stored)
 
 
-async def _convert(api: API, write: Write) -> None:
+async def _convert_stored(api: API, write: Write) -> None:
     if write.entry is not None:
         await api.converter.prepare_entries(write.call.kind, write.call.version, [write.entry])
 
@@ -131,20 +131,20 @@ def note_result(write: Write) -> None:
     """Set the present resourceVersion, and note whether the write removes the object."""
     assert write.entry is not None
     write.obj["metadata"]["resourceVersion"] = str(write.entry.revision)
-    write.removed = _ends(write.call.kind.strategy.ordered, write.obj)
+    write.removed = _completes_delete(write.call.kind.strategy.ordered, write.obj)
 
 
-def change_stages(*change: Work[W] | Wait[W]) -> Stages[W]:
+def change_stages(*change: Work[W] | AwaitedStage[W]) -> Stages[W]:
     """Return the stages of a change of an existing object. change: stages of the verb."""
     return Stages[W](
-        Wait(_convert, steps.needs_webhook),
+        AwaitedStage(_convert_stored, steps.needs_webhook),
         load_old,
         *change,
         steps.drop_owners_repeated_by_admission,
         check_revision,
         keep_server_fields,
         admit.ALLOCATE,
-        Checks(steps.validate_changed),
+        ValidationStage(steps.validate_changed),
         admit.VALIDATE,
         note_result,
         *steps.STORED,
@@ -155,7 +155,7 @@ READ: Final = Stages[Write](PARSE, steps.read_body, steps.fit_to_path, steps.dro
 UPDATE: Final = change_stages(replace_object, admit.MUTATE)
 
 
-def _ends(builtin: bool, obj: Object) -> bool:
+def _completes_delete(builtin: bool, obj: Object) -> bool:
     """Return whether this write removes the last finalizer of a deleted object. builtin: spec.finalizers count too."""
     metadata = obj["metadata"]
     if "deletionTimestamp" not in metadata or metadata.get("finalizers"):

@@ -13,7 +13,7 @@ from podless.cache.fanout import Follower
 from podless.cache.watchcache import WatchCache
 from podless.kinds import conversion, view
 from podless.meta.errors import APIError, Expired, Internal
-from podless.store import Compacted
+from podless.store import HistoryCompacted
 from podless.verbs.call import API, Call
 from podless.verbs.list import Match, looks_inside, make_selector
 from podless.verbs.options import ListOptions, parse_revision, revision_error
@@ -21,7 +21,7 @@ from podless.verbs.options import ListOptions, parse_revision, revision_error
 ADDED, MODIFIED, DELETED = "ADDED", "MODIFIED", "DELETED"
 
 
-class Seen(NamedTuple):
+class WatcherEvent(NamedTuple):
     """One event as a watcher sees it. event: its source, None in the initial state."""
 
     type: str
@@ -29,7 +29,7 @@ class Seen(NamedTuple):
     event: CacheEvent | None = None
 
 
-class View(list[Seen]):
+class WatcherEvents(list[WatcherEvent]):
     """The events of a batch, shared by all watchers with the same scope and selectors. frames: encoded events, by form.
 
     options: those of the first watcher. They keep its selectors alive, because the view is found by their id().
@@ -37,13 +37,13 @@ class View(list[Seen]):
 
     __slots__ = ("frames", "options")
 
-    def __init__(self, seen: Iterable[Seen], options: ListOptions) -> None:
-        super().__init__(seen)
+    def __init__(self, events: Iterable[WatcherEvent], options: ListOptions) -> None:
+        super().__init__(events)
         self.frames: dict[Any, bytes] = {}
         self.options = options
 
 
-Receive = Callable[[Sequence[Seen]], object]
+Receive = Callable[[Sequence[WatcherEvent]], object]
 
 # events that wait for a conversion webhook; a watch with more of them ends, as it does if a client does not read
 _WAITING_MOST = 4096
@@ -56,7 +56,7 @@ _AFTERWARDS = 1.0  # seconds that a watch continues after its kind has changed; 
 
 
 class Watch:
-    """One watch. Call `prepare`, then `start`; `stop` ends it.
+    """One watch. Call `prepare_initial`, then `start`; `stop` ends it.
 
     looks: objects must be decoded, in slices if they are long. initial: pieces of the initial state, made on demand.
     bookmark_after: send a bookmark at the end of the initial state. begun: the client has, or gets with `initial`, all
@@ -66,18 +66,18 @@ class Watch:
     def __init__(self, api: API, call: Call, options: ListOptions, collection: WatchCache) -> None:
         self.call = call
         self.options = options
-        self.initial: Iterator[Sequence[Seen]] = iter(())
+        self.initial: Iterator[Sequence[WatcherEvent]] = iter(())
         self.bookmark_after = False
         self.looks = looks_inside(options)
         self.begun = 0
         self._api = api
         self._collection = collection
         self._match = make_selector(call, options, keep=True)
-        self._shown = 0  # revision of the last delivered batch
-        self._early: list[CacheEvent] | None = []
+        self._delivered = 0  # revision of the last delivered batch
+        self._pending: list[CacheEvent] | None = []
         self._receive: Receive | None = None
         self._follower: Follower | None = None
-        self._over = False  # the resource was removed before `start`
+        self._removed = False  # the resource was removed before `start`
         self._ended: Callable[[], None] | None = None
         self._failed: Callable[[APIError], None] | None = None
         # batches that are delivered after the conversion of earlier ones; an empty batch ends the watch
@@ -94,61 +94,63 @@ class Watch:
     @property
     def revision(self) -> int:
         """The revision of a bookmark now: all earlier events have been delivered."""
-        if self._early is not None:
+        if self._pending is not None:
             return self.begun
         if self._follower is not None:
             self._follower.catch_up()
         if self._waiting and self._waiting[0]:
-            return max(self.begun, self._shown)
+            return max(self.begun, self._delivered)
         return self._api.cache.revision
 
-    async def prepare(self) -> None:
+    async def prepare_initial(self) -> None:
         """Find the initial events. Raises Internal for an invalid revision, Expired for a compacted one."""
-        wanted = self._wanted()
+        wanted = self._parse_revision()
         self._follower = self._collection.add_watcher(self._take_events)
         self.begun = self._api.cache.revision
         options = self.options
         if options.initial is not False and (options.initial or not wanted):
             entries = self._collection.entries_under(self._scope)[0]
-            await self._convert(entries)
-            self.initial = self._chosen(entries, make_selector(self.call, options))
+            await self._convert_entries(entries)
+            self.initial = self._select_entries(entries, make_selector(self.call, options))
             self.bookmark_after = bool(options.initial) and options.bookmarks
             return
         if not wanted:
             return
         try:
             events = await self._collection.changes_since(wanted, self.call.kind.created)
-        except Compacted as error:
+        except HistoryCompacted as error:
             self.stop()
             raise Expired(f"too old resource version: {wanted} ({error.revision})") from None
         # _early has the events that arrived while the history was read
         events = [event for event in events if event.revision <= self.begun]
-        await self._convert(self._involved(events))
-        self.initial = (self._see(events[start : start + _TOGETHER]) for start in range(0, len(events), _TOGETHER))
+        await self._convert_entries(self._list_involved(events))
+        self.initial = (
+            self._select_events(events[start : start + _TOGETHER]) for start in range(0, len(events), _TOGETHER)
+        )
 
-    def _chosen(self, entries: Sequence[Entry], match: Match | None) -> Iterator[Sequence[Seen]]:
+    def _select_entries(self, entries: Sequence[Entry], match: Match | None) -> Iterator[Sequence[WatcherEvent]]:
         """Yield the selected objects of a state as ADDED, in bounded pieces."""
         if match is None:
             for start in range(0, len(entries), _TOGETHER):
-                yield [Seen(ADDED, entry) for entry in entries[start : start + _TOGETHER]]
+                yield [WatcherEvent(ADDED, entry) for entry in entries[start : start + _TOGETHER]]
             return
-        some: list[Seen] = []
+        some: list[WatcherEvent] = []
         size = 0
         for count, entry in enumerate(entries, 1):
             if match(entry):
-                some.append(Seen(ADDED, entry))
+                some.append(WatcherEvent(ADDED, entry))
             size += len(entry.body)
             if size > _MUCH or not count % _TOGETHER:
                 yield some
                 some, size = [], 0
         yield some
 
-    def _wanted(self) -> int:
-        given = self.options.revision
+    def _parse_revision(self) -> int:
+        revision = self.options.revision
         try:
-            return parse_revision(given) if given else 0
+            return parse_revision(revision) if revision else 0
         except ValueError as error:
-            raise Internal(revision_error(given, error)) from None
+            raise Internal(revision_error(revision, error)) from None
 
     def start(self, receive: Receive, ended: Callable[[], None], failed: Callable[[APIError], None]) -> None:
         """Deliver every batch of events to `receive` from now on.
@@ -159,19 +161,19 @@ class Watch:
         if self._kind.custom:
             self._unheard = self._api.registry.add_listener(self._end_if_changed)
             self._end_if_changed()
-        early, self._early = self._early or [], None
+        early, self._pending = self._pending or [], None
         if early:
             self._take_events(early)
-        if self._over:
+        if self._removed:
             self._take_events(())
 
     def _end_if_changed(self) -> None:
         """End the watch soon if its kind has changed, so that the client lists and watches again."""
         kind = self._api.registry.get(self._kind.group, self._kind.plural)
         if kind is not None and kind is not self._kind and self._expiry is None:
-            self._expiry = asyncio.get_running_loop().call_later(_AFTERWARDS, self._expire)
+            self._expiry = asyncio.get_running_loop().call_later(_AFTERWARDS, self._end_watch)
 
-    def _expire(self) -> None:
+    def _end_watch(self) -> None:
         if self._ended is not None:
             self._ended()
 
@@ -191,21 +193,21 @@ class Watch:
             self._work.cancel()
 
     def _take_events(self, events: Sequence[CacheEvent]) -> None:
-        if self._early is not None:
-            self._early.extend(events)
-            self._over = self._over or not events
+        if self._pending is not None:
+            self._pending.extend(events)
+            self._removed = self._removed or not events
             return
         if events and events[0].revision <= self.begun:
             events = [event for event in events if event.revision > self.begun]
             if not events:
                 return
         if self._generation != self._api.registry.generation:
-            self._renew()
+            self._refresh_kind()
         call = self.call
         unready = call.kind.webhook is not None and conversion.needs_webhook(
-            call.kind, call.version, self._involved(events)
+            call.kind, call.version, self._list_involved(events)
         )
-        if self._work is None and not unready and not (self.looks and _size(events) > _SLICED_EVENTS):
+        if self._work is None and not unready and not (self.looks and _total_size(events) > _SLICED_EVENTS):
             self._hand_over(events)
             return
         self._waiting.append(events)
@@ -217,30 +219,30 @@ class Watch:
             deliveries.pending += 1
             self._work.add_done_callback(lambda task: deliveries.end_one())
 
-    def _renew(self) -> None:
+    def _refresh_kind(self) -> None:
         """Look up the present kind, which may have changed."""
         call, registry = self.call, self._api.registry
         if self._generation == registry.generation:
             return
         self._generation = registry.generation
-        found = registry.find_route(call.kind.group, call.version.name, call.kind.plural)
-        if found is not None:
-            call.kind, call.version = found
+        route = registry.find_route(call.kind.group, call.version.name, call.kind.plural)
+        if route is not None:
+            call.kind, call.version = route
             self._scope = call.scope
             self._view = self._view_key()
         if call.version.name != call.kind.storage_version or not call.kind.reads_as_stored:
             self.looks = True
 
     def _is_behind(self) -> bool:
-        return sum(map(len, self._waiting)) > _WAITING_MOST or sum(map(_size, self._waiting)) > _WAITING_BYTES
+        return sum(map(len, self._waiting)) > _WAITING_MOST or sum(map(_total_size, self._waiting)) > _WAITING_BYTES
 
     async def _work_off(self) -> None:
         """Convert and deliver waiting batches, in order."""
         try:
             while self._waiting:
                 events = self._waiting[0]
-                self._renew()
-                await self._convert(self._involved(events))
+                self._refresh_kind()
+                await self._convert_entries(self._list_involved(events))
                 # one watch of a user at a time, because a decoded object takes 20 times its bytes, and one of a
                 # collection, because the next one finds what it made
                 async with self._turn, self._collection.looking:
@@ -254,10 +256,10 @@ class Watch:
         finally:
             self._work = None
 
-    async def _convert(self, entries: Sequence[Entry]) -> None:
+    async def _convert_entries(self, entries: Sequence[Entry]) -> None:
         await self._api.converter.prepare_entries(self.call.kind, self.call.version, entries)
 
-    def _involved(self, events: Sequence[CacheEvent]) -> list[Entry]:
+    def _list_involved(self, events: Sequence[CacheEvent]) -> list[Entry]:
         """Return the entries to convert to the version of the watch."""
         if self.call.kind.webhook is None:
             return []
@@ -277,10 +279,10 @@ class Watch:
                 self._ended()
             return
         alike = isinstance(events, Batch) and self.call.kind.webhook is None
-        seen = self._alike(events) if alike else self._see(events)  # type: ignore[arg-type]
+        seen = self._share_view(events) if alike else self._select_events(events)  # type: ignore[arg-type]
         if seen and self._receive is not None:
             self._receive(seen)
-        self._shown = events[-1].revision
+        self._delivered = events[-1].revision
 
     def _view_key(self) -> Any:
         """Return the key of the watch's view. Equal selectors are mostly one object, so ids are compared."""
@@ -289,17 +291,17 @@ class Watch:
         call, options = self.call, self.options
         return self._scope, call.version.name, call.kind.changed, id(options.labels), id(options.fields)
 
-    def _alike(self, batch: Batch) -> Sequence[Seen]:
+    def _share_view(self, batch: Batch) -> Sequence[WatcherEvent]:
         """Return the view of a batch, cached for all watchers with the same view."""
-        seen: View | None = batch.views.get(self._view)
+        seen: WatcherEvents | None = batch.views.get(self._view)
         if seen is not None:
             return seen
         if len(batch.views) > _VIEWS and self._match is not None:
-            return self._see(batch)
-        seen = batch.views[self._view] = View(self._see(batch), self.options)
+            return self._select_events(batch)
+        seen = batch.views[self._view] = WatcherEvents(self._select_events(batch), self.options)
         return seen
 
-    def _see(self, events: Sequence[CacheEvent]) -> list[Seen]:
+    def _select_events(self, events: Sequence[CacheEvent]) -> list[WatcherEvent]:
         """Return the events of this watch: ADDED if an object enters its selection, DELETED if it leaves."""
         scope, match = self._scope, self._match
         seen = []
@@ -310,17 +312,17 @@ class Watch:
             had = before is not None and (match is None or match(before))
             has = after is not None and (match is None or match(after))
             if has and after is not None:
-                seen.append(Seen(MODIFIED if had else ADDED, after, event))
+                seen.append(WatcherEvent(MODIFIED if had else ADDED, after, event))
             elif had and before is not None:
-                last = event.last(before)
+                last = event.leave_selection(before)
                 if self.call.kind.webhook is not None:
                     view.carry_bodies(self.call.kind, self.call.version, before, last)
-                seen.append(Seen(DELETED, last, event))
+                seen.append(WatcherEvent(DELETED, last, event))
         return seen
 
 
-def _size(events: Sequence[CacheEvent]) -> int:
+def _total_size(events: Sequence[CacheEvent]) -> int:
     """Return the bytes of the objects in events."""
     if isinstance(events, Batch):
         return events.size
-    return sum(len(shown.body) for event in events if (shown := event.after or event.before) is not None)
+    return sum(len(after.body) for event in events if (after := event.after or event.before) is not None)

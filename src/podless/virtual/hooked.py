@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from podless.admission.calls import CallFailed
-from podless.admission.refusals import Told, internal_error
+from podless.admission.refusals import HookStatusError, internal_error
 from podless.cache.entry import Entry
 from podless.codec import gotext, serializer
 from podless.codec.jsontext import JSONError
@@ -51,7 +51,7 @@ async def answer_subresource(api: API, call: Call) -> AnswerDocument:
     if entry is None:
         raise call.not_found()
     await api.converter.prepare_entries(call.kind, call.version, [entry])
-    parts = await api.off_loop.run(len(entry.body) + len(call.body), _ask, call, entry, body, dry_run)
+    parts = await api.off_loop.run(len(entry.body) + len(call.body), _call_hook, call, entry, body, dry_run)
     until = DEADLINE.get()
     seconds = limit_seconds(float(given["timeoutSeconds"]), until)
     try:
@@ -68,7 +68,7 @@ async def answer_subresource(api: API, call: Call) -> AnswerDocument:
     for key, value in (found.get("annotations") or {}).items():
         call.annotations[f"{given['name']}/{key}"] = value
     if not found["allowed"]:
-        raise _refusal(found["status"])
+        raise _make_error(found["status"])
     head = {"kind": known.noun or call.kind.kind, "apiVersion": call.api_version}
     return AnswerDocument(head | found["object"], 201 if call.verb == "create" else 200)
 
@@ -86,7 +86,7 @@ def _read_body(call: Call) -> Object | None:
     return body
 
 
-def _ask(call: Call, entry: Entry, body: Object | None, dry_run: bool) -> Parts:
+def _call_hook(call: Call, entry: Entry, body: Object | None, dry_run: bool) -> Parts:
     request = {
         "operation": call.verb.upper(),
         "resource": {"group": call.kind.group, "version": call.version.name, "resource": call.kind.plural},
@@ -101,8 +101,8 @@ def _ask(call: Call, entry: Entry, body: Object | None, dry_run: bool) -> Parts:
     return serializer.encode_json(request), view.encode_body(call.kind, call.version, entry), sent
 
 
-def _refusal(status: Object) -> Told:
+def _make_error(status: Object) -> HookStatusError:
     """Return the error that a hook raised, with a code of a failure."""
     code = status.get("code")
     code = code if isinstance(code, int) and 400 <= code < 1000 else 500
-    return Told({**status, "code": code}, str(status.get("message") or status.get("reason") or ""))
+    return HookStatusError({**status, "code": code}, str(status.get("message") or status.get("reason") or ""))

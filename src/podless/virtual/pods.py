@@ -58,7 +58,7 @@ async def bind_pod(api: API, call: Call, obj: Object) -> Object:
         if entry is None:
             raise call.not_found()
         pod = view.load_object(call.kind, call.version, entry)
-        if why := _unbindable(pod, metadata):
+        if why := _explain_unbindable(pod, metadata):
             raise Conflict("pods/binding", "", call.name, why)
         pod["spec"] = {**pod["spec"], "nodeName": target["name"]}
         pod["status"].pop("nominatedNodeName", None)
@@ -72,13 +72,13 @@ async def bind_pod(api: API, call: Call, obj: Object) -> Object:
     return dict(_DONE)
 
 
-def _unbindable(pod: Object, given: Object) -> str:
+def _explain_unbindable(pod: Object, binding: Object) -> str:
     """Return why a pod cannot be bound, "" if it can."""
     metadata, spec, name = pod["metadata"], pod["spec"], pod["metadata"]["name"]
     for key, shown in (("uid", "UID"), ("resourceVersion", "ResourceVersion")):
-        if given.get(key) and given[key] != metadata.get(key):
+        if binding.get(key) and binding[key] != metadata.get(key):
             return (
-                f"Precondition failed: {shown} in precondition: {given[key]}, {shown} in object meta: {metadata[key]}"
+                f"Precondition failed: {shown} in precondition: {binding[key]}, {shown} in object meta: {metadata[key]}"
             )
     if "deletionTimestamp" in metadata:
         return f"pod {name} is being deleted, cannot be assigned to a host"
@@ -87,15 +87,20 @@ def _unbindable(pod: Object, given: Object) -> str:
     return f"pod {name} has non-empty .spec.schedulingGates" if spec.get("schedulingGates") else ""
 
 
-def set_pod_condition(status: Object, given: Object) -> None:
+def set_pod_condition(status: Object, condition: Object) -> None:
     """Set a condition in the status of a pod. Its transition time changes only with its status."""
     conditions = status.setdefault("conditions", [])
-    before = next((one for one in conditions if one.get("type") == given["type"]), None)
+    before = next((one for one in conditions if one.get("type") == condition["type"]), None)
     since = clock.now()
-    if before is not None and before.get("status") == given["status"]:
+    if before is not None and before.get("status") == condition["status"]:
         since = before.get("lastTransitionTime") or since
-    rest = {name: value for name, value in given.items() if name not in ("type", "status")}
-    head = {"type": given["type"], "status": given["status"], "lastProbeTime": None, "lastTransitionTime": since}
+    rest = {name: value for name, value in condition.items() if name not in ("type", "status")}
+    head = {
+        "type": condition["type"],
+        "status": condition["status"],
+        "lastProbeTime": None,
+        "lastTransitionTime": since,
+    }
     if before is None:
         conditions.append(head | rest)
     else:
@@ -108,23 +113,23 @@ async def evict_pod(api: API, call: Call, obj: Object) -> Object:
         raise BadRequest(_OTHER.format("Eviction"))
     if (obj.get("deleteOptions") or {}).get(_UNREADABLE):
         raise Invalid("Eviction", "policy", call.name, [field.invalid(f"deleteOptions.{_UNREADABLE}", True, _NO_FORCE)])
-    chosen = _options(call, obj)
+    chosen = _read_options(call, obj)
     entry = (await api.load_collection(call.kind)).get(call.key)
     if entry is None:
         raise call.not_found()
     pod = view.load_object(call.kind, call.version, entry)
     status = pod.get("status") or {}
     if status.get("phase") not in _FREE and "deletionTimestamp" not in pod["metadata"]:
-        await _spend(api, pod, chosen.dry_run)
-    await _condemn(api, call, chosen)
-    chosen = options.of_delete(chosen.given)  # a real server validates these options only when it deletes
+        await _spend_disruption(api, pod, chosen.dry_run)
+    await _mark_disrupted(api, call, chosen)
+    chosen = options.of_delete(chosen.document)  # a real server validates these options only when it deletes
     below = replace(call, subresource="", body=b"")
-    if await deleting.remove_object(api, below, chosen, asked=below) is None:
+    if await deleting.remove_object(api, below, chosen, original=below) is None:
         raise call.not_found()
     return dict(_DONE)
 
 
-def _options(call: Call, obj: Object) -> DeleteOptions:
+def _read_options(call: Call, obj: Object) -> DeleteOptions:
     given = obj.get("deleteOptions") or {}
     asked, wanted = list(call.query.get("dryRun") or ()), given.get("dryRun") or []
     dry_run = options.read_write_options(call, "CreateOptions").dry_run or bool(wanted)
@@ -137,12 +142,12 @@ def _options(call: Call, obj: Object) -> DeleteOptions:
     return DeleteOptions(dry_run, policy, conditions.get("uid"), conditions.get("resourceVersion"), given)
 
 
-async def _spend(api: API, pod: Object, dry_run: bool) -> None:
+async def _spend_disruption(api: API, pod: Object, dry_run: bool) -> None:
     """Take one disruption from the budget of a pod. Raises an error if there is none."""
     namespace, labels = pod["metadata"]["namespace"], pod["metadata"].get("labels") or {}
     kind = DISRUPTION_BUDGETS
     entries = (await api.load_collection(kind)).entries_under(kind.keys.scope(namespace))[0]
-    found = [entry for entry in entries if _about(entry.decode()["spec"].get("selector"), labels)]
+    found = [entry for entry in entries if _selects_pod(entry.decode()["spec"].get("selector"), labels)]
     if len(found) > 1:
         raise Internal(_SEVERAL)
     if not found:
@@ -153,7 +158,7 @@ async def _spend(api: API, pod: Object, dry_run: bool) -> None:
         if entry is None:
             return AttemptOutcome.KEEP
         budget = view.load_object(kind, version, entry)
-        if _unhealthy(pod, budget):
+        if _ignores_unready(pod, budget):
             return AttemptOutcome.KEEP
         _charge_budget(budget, pod["metadata"]["name"])
         return AttemptOutcome.KEEP if dry_run else Next(budget)
@@ -161,7 +166,7 @@ async def _spend(api: API, pod: Object, dry_run: bool) -> None:
     await storage.amend_stored(api, kind, key, attempt)
 
 
-def _about(selector: Object | None, labels: dict[str, str]) -> bool:
+def _selects_pod(selector: Object | None, labels: dict[str, str]) -> bool:
     """Return whether a budget selects a pod with these labels."""
     try:
         return selector is not None and selectors.from_object(selector).matches(labels)
@@ -169,20 +174,20 @@ def _about(selector: Object | None, labels: dict[str, str]) -> bool:
         return False
 
 
-def _unhealthy(pod: Object, budget: Object) -> bool:
+def _ignores_unready(pod: Object, budget: Object) -> bool:
     """Return whether the budget ignores a pod because it is not ready."""
     conditions = (pod.get("status") or {}).get("conditions") or ()
-    if any(one.get("type") == "Ready" and one.get("status") == "True" for one in conditions):
+    if any(condition.get("type") == "Ready" and condition.get("status") == "True" for condition in conditions):
         return False
     status = budget.get("status") or {}
-    healthy, wanted = status.get("currentHealthy", 0), status.get("desiredHealthy", 0)
-    return bool(budget["spec"].get("unhealthyPodEvictionPolicy") == "AlwaysAllow" or healthy >= wanted > 0)
+    healthy, desired_healthy = status.get("currentHealthy", 0), status.get("desiredHealthy", 0)
+    return bool(budget["spec"].get("unhealthyPodEvictionPolicy") == "AlwaysAllow" or healthy >= desired_healthy > 0)
 
 
 def _charge_budget(budget: Object, pod: str) -> None:
     name, status = budget["metadata"]["name"], budget["status"]
     if status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
-        raise _too_many(f"The disruption budget {name} is still being processed by the server.", _BEHIND)
+        raise _too_many_error(f"The disruption budget {name} is still being processed by the server.", _BEHIND)
     allowed = status.get("disruptionsAllowed", 0)
     if allowed < 0:
         raise Forbidden("poddisruptionbudget", "policy", name, "pdb disruptions allowed is negative")
@@ -190,32 +195,32 @@ def _charge_budget(budget: Object, pod: str) -> None:
         why = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
         raise Forbidden("poddisruptionbudget", "policy", name, why)
     if not allowed:
-        raise _too_many(_why(name, status))
+        raise _too_many_error(_explain_refusal(name, status))
     status["disruptionsAllowed"] = allowed - 1
     if allowed == 1:
-        _insufficient(budget)
+        _check_budget(budget)
     status["disruptedPods"] = dict(sorted({**(status.get("disruptedPods") or {}), pod: clock.now()}.items()))
 
 
-def _why(name: str, status: Object) -> str:
+def _explain_refusal(name: str, status: Object) -> str:
     conditions = status.get("conditions") or ()
-    known: Object = next((one for one in conditions if one.get("type") == "DisruptionAllowed"), {})
+    known: Object = next((condition for condition in conditions if condition.get("type") == "DisruptionAllowed"), {})
     refused = known.get("status") == "False" and known.get("message")
     head = f"The disruption budget {name}"
-    healthy, wanted = status.get("currentHealthy", 0), status.get("desiredHealthy", 0)
+    healthy, desired_healthy = status.get("currentHealthy", 0), status.get("desiredHealthy", 0)
     if refused and known.get("reason") == "SyncFailed":
         return f"{head} does not allow evicting pods currently because it failed sync: {known['message']}"
-    if healthy <= wanted or not has("EvictionReasons"):
-        return f"{head} needs {wanted} healthy pods and has {healthy} currently"
+    if healthy <= desired_healthy or not has("EvictionReasons"):
+        return f"{head} needs {desired_healthy} healthy pods and has {healthy} currently"
     if refused:
         return f"{head} does not allow evicting pods currently ({known.get('reason', '')}): {known['message']}"
     return f"{head} does not allow evicting pods currently"
 
 
-def _insufficient(budget: Object) -> None:
+def _check_budget(budget: Object) -> None:
     status = budget["status"]
     conditions = status.setdefault("conditions", [])
-    before = next((one for one in conditions if one.get("type") == "DisruptionAllowed"), None)
+    before = next((condition for condition in conditions if condition.get("type") == "DisruptionAllowed"), None)
     since = before.get("lastTransitionTime") if before and before.get("status") == "False" else clock.now()
     given = {
         "type": "DisruptionAllowed",
@@ -231,14 +236,14 @@ def _insufficient(budget: Object) -> None:
         conditions[conditions.index(before)] = given
 
 
-def _too_many(why: str, seconds: int = 0) -> APIError:
-    details: Object = {"causes": [{"reason": "DisruptionBudget", "message": why}]}
+def _too_many_error(reason: str, seconds: int = 0) -> APIError:
+    details: Object = {"causes": [{"reason": "DisruptionBudget", "message": reason}]}
     if seconds:
         details["retryAfterSeconds"] = seconds
     return TooManyRequests(_REFUSED, details)
 
 
-async def _condemn(api: API, call: Call, chosen: DeleteOptions) -> None:
+async def _mark_disrupted(api: API, call: Call, chosen: DeleteOptions) -> None:
     """Set the condition DisruptionTarget of a pod."""
     if chosen.dry_run:
         return

@@ -68,19 +68,19 @@ async def answer_review(api: API, call: Call) -> AnswerDocument:
     write = Review(call, asked)
     await REVIEW.run(api, write)
     if write.subject is not None:
-        return AnswerDocument(await api.off_loop.run_in_slices(_decided, api, write.obj, write.subject), 201)
+        return AnswerDocument(await api.off_loop.run_in_slices(_decide_review, api, write.obj, write.subject), 201)
     return AnswerDocument(await _ANSWERS[asked.kind](api, call, write.obj), 201, long=True)
 
 
 def read_question(write: Review) -> None:
     """Decode the review in the body. Raises BadRequest."""
-    asked = write.question
-    write.obj = body.read_body(asked, write.options)
+    question = write.question
+    write.obj = body.read_body(question, write.options)
     if not write.call.subresource:
         steps.strip_server_fields(write.obj["metadata"])
-    steps.fit_namespace(asked, write.obj["metadata"])
+    steps.fit_namespace(question, write.obj["metadata"])
     steps.drop_repeated_owners(write)
-    fieldmanager.fields_of_created(asked, write.obj, write.options.manager)
+    fieldmanager.fields_of_created(question, write.obj, write.options.manager)
     if write.call.subresource:
         for entry in each(write.obj["metadata"].get("managedFields") or ()):
             entry["subresource"] = write.call.subresource
@@ -97,19 +97,19 @@ def check_access(write: Review) -> None:
 REVIEW: Final = Stages[Review](PARSE, read_question, admit.MUTATE, admit.VALIDATE, check_access)
 
 
-async def _self(api: API, call: Call, obj: Object) -> Object:
+async def _review_self(api: API, call: Call, obj: Object) -> Object:
     """Answer a SelfSubjectReview."""
-    return _head(obj) | {
+    return _review_head(obj) | {
         "metadata": {"creationTimestamp": clock.now()},
         "status": {"userInfo": call.user.info},
     }
 
 
-def _head(obj: Object) -> Object:
+def _review_head(obj: Object) -> Object:
     return {"kind": obj["kind"], "apiVersion": obj["apiVersion"]}
 
 
-async def _token(api: API, call: Call, obj: Object) -> Object:
+async def _review_token(api: API, call: Call, obj: Object) -> Object:
     """Answer a TokenReview."""
     spec = obj["spec"]
     if not spec.get("token"):
@@ -123,17 +123,17 @@ async def _token(api: API, call: Call, obj: Object) -> Object:
     return obj | {"status": status}
 
 
-def _access(call: Call, obj: Object) -> User:
+def _read_subject(call: Call, obj: Object) -> User:
     """Validate a SelfSubjectAccessReview, and return its subject."""
-    _refuse([*_attribute_errors(obj["spec"]), *_metadata_errors(obj)])
+    _raise_invalid([*_attribute_errors(obj["spec"]), *_metadata_errors(obj)])
     return call.user
 
 
 def _subject_access(call: Call, obj: Object) -> User:
     """Validate a SubjectAccessReview, and return its subject."""
     spec = obj["spec"]
-    _refuse([*_attribute_errors(spec), *_subject_errors(spec), *_metadata_errors(obj)])
-    return _subject(spec)
+    _raise_invalid([*_attribute_errors(spec), *_subject_errors(spec), *_metadata_errors(obj)])
+    return _make_subject(spec)
 
 
 def _local_access(call: Call, obj: Object) -> User:
@@ -142,13 +142,13 @@ def _local_access(call: Call, obj: Object) -> User:
     errors = [*_attribute_errors(spec), *_subject_errors(spec), *_metadata_errors(obj, "namespace")]
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
     if resource is not None and resource.get("namespace", "") != call.namespace:
-        given = resource.get("namespace", "")
-        errors.append(field.invalid("spec.resourceAttributes.namespace", given, "must match metadata.namespace"))
+        namespace = resource.get("namespace", "")
+        errors.append(field.invalid("spec.resourceAttributes.namespace", namespace, "must match metadata.namespace"))
     if path is not None:
-        shown = _go(path)
+        shown = _format_attributes(path)
         errors.append(field.invalid("spec.nonResourceAttributes", shown, "disallowed on this kind of request"))
-    _refuse(errors)
-    return _subject(spec)
+    _raise_invalid(errors)
+    return _make_subject(spec)
 
 
 def _attribute_errors(spec: Object) -> list[FieldError]:
@@ -156,11 +156,14 @@ def _attribute_errors(spec: Object) -> list[FieldError]:
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
     if not has("ReviewAttributePaths"):
         if (resource is None) is (path is None):
-            return [field.invalid("spec", None if path is None else _go(path), _ONE)]
+            return [field.invalid("spec", None if path is None else _format_attributes(path), _ONE)]
         return _selector_errors(resource or {})
     if resource is not None and path is not None:
         detail = "cannot be specified in combination with resourceAttributes"
-        return [field.invalid("spec.nonResourceAttributes", _go(path), detail), *_selector_errors(resource)]
+        return [
+            field.invalid("spec.nonResourceAttributes", _format_attributes(path), detail),
+            *_selector_errors(resource),
+        ]
     if resource is None and path is None:
         return [field.invalid("spec.resourceAttributes", None, _ONE)]
     return _selector_errors(resource or {})
@@ -174,12 +177,12 @@ def _selector_errors(resource: Object) -> list[FieldError]:
         if selector is None:
             continue
         path = f"spec.resourceAttributes.{name}"
-        given, requirements = selector.get("rawSelector"), selector.get("requirements") or []
-        if given and requirements:
+        raw_selector, requirements = selector.get("rawSelector"), selector.get("requirements") or []
+        if raw_selector and requirements:
             errors.append(
-                field.invalid(f"{path}.rawSelector", given, "may not specified at the same time as requirements")
+                field.invalid(f"{path}.rawSelector", raw_selector, "may not specified at the same time as requirements")
             )
-        if not given and not requirements:
+        if not raw_selector and not requirements:
             detail = f"when {path} is specified, requirements or rawSelector is required"
             errors.append(field.required(f"{path}.requirements", detail))
         for index, requirement in enumerate(each(requirements)):
@@ -208,23 +211,23 @@ def _metadata_errors(obj: Object, *allowed: str) -> list[FieldError]:
     return [field.invalid("metadata", shown, "must be empty except for namespace" if allowed else "must be empty")]
 
 
-def _refuse(errors: Sequence[FieldError]) -> None:
+def _raise_invalid(errors: Sequence[FieldError]) -> None:
     """Raise Invalid, without a kind."""
     if errors:
         raise Invalid("", GROUP.name, "", errors)
 
 
-def _go(path: Object) -> Any:
+def _format_attributes(path: Object) -> Any:
     """Return nonResourceAttributes as errors show them."""
     return gostructs.format_struct(_ATTRIBUTES, path)
 
 
-def _subject(spec: Object) -> User:
+def _make_subject(spec: Object) -> User:
     extra = {key.lower(): tuple(values or ()) for key, values in each(spec.get("extra") or {}).items()}
     return User(spec.get("user", ""), spec.get("uid", ""), tuple(spec.get("groups") or ()), extra)
 
 
-def _decided(api: API, obj: Object, user: User) -> Object:
+def _decide_review(api: API, obj: Object, user: User) -> Object:
     spec = obj["spec"]
     resource = spec.get("resourceAttributes")
     if resource is not None:
@@ -245,37 +248,37 @@ def _decided(api: API, obj: Object, user: User) -> Object:
     return obj | {"status": status}
 
 
-async def _rules(api: API, call: Call, obj: Object) -> Object:
+async def _review_rules(api: API, call: Call, obj: Object) -> Object:
     """Answer a SelfSubjectRulesReview."""
     namespace = obj["spec"].get("namespace", "")
     if not namespace:
         raise BadRequest("no namespace on request")
     with pause_gc():  # the garbage collector would scan the rules several times
         found, errors = await api.off_loop.run_in_slices(api.authorizer.list_rules, call.user, namespace)
-        status = await api.off_loop.run(len(found) * _RULE, _listed, found)
+        status = await api.off_loop.run(len(found) * _RULE, _format_rules, found)
     if errors:
         status["evaluationError"] = rules.join_errors(errors)
     metadata = {} if has("OmittedTimestamps") else {"creationTimestamp": None}
-    return _head(obj) | {"metadata": metadata, "spec": {}, "status": status}
+    return _review_head(obj) | {"metadata": metadata, "spec": {}, "status": status}
 
 
-def _listed(found: Sequence[Object]) -> Object:
+def _format_rules(rules: Sequence[Object]) -> Object:
     resources, paths = ("verbs", "apiGroups", "resources", "resourceNames"), ("verbs", "nonResourceURLs")
     return {
-        "resourceRules": [_only(rule, resources) for rule in each(found) if rule.get("resources")],
-        "nonResourceRules": [_only(rule, paths) for rule in each(found) if rule.get("nonResourceURLs")],
+        "resourceRules": [_select_fields(rule, resources) for rule in each(rules) if rule.get("resources")],
+        "nonResourceRules": [_select_fields(rule, paths) for rule in each(rules) if rule.get("nonResourceURLs")],
         "incomplete": False,
     }
 
 
-def _only(rule: Object, names: Sequence[str]) -> Object:
+def _select_fields(rule: Object, names: Sequence[str]) -> Object:
     return {name: rule[name] for name in names if rule.get(name)}
 
 
 _ANSWERS: dict[Kind, Callable[[API, Call, Object], Awaitable[Object]]] = {
-    SELF_SUBJECT_REVIEWS: _self,
-    TOKEN_REVIEWS: _token,
-    SELF_SUBJECT_RULES_REVIEWS: _rules,
+    SELF_SUBJECT_REVIEWS: _review_self,
+    TOKEN_REVIEWS: _review_token,
+    SELF_SUBJECT_RULES_REVIEWS: _review_rules,
     TOKEN_REQUESTS: tokens.request_token,
     BINDINGS: pods.bind_pod,
     EVICTIONS: pods.evict_pod,
@@ -283,7 +286,7 @@ _ANSWERS: dict[Kind, Callable[[API, Call, Object], Awaitable[Object]]] = {
 
 # returns the user whose rights an access review asks about; raises Invalid
 _SUBJECTS: dict[Kind, Callable[[Call, Object], User]] = {
-    SELF_SUBJECT_ACCESS_REVIEWS: _access,
+    SELF_SUBJECT_ACCESS_REVIEWS: _read_subject,
     SUBJECT_ACCESS_REVIEWS: _subject_access,
     LOCAL_SUBJECT_ACCESS_REVIEWS: _local_access,
 }
@@ -294,17 +297,19 @@ def unread_warnings(resource: Object) -> list[str]:
 
     Source: kube-apiserver's pkg/registry/authorization/util.
     """
-    found = []
+    result = []
     for name in (_FIELDS, _LABELS):
         selector = resource.get(name) or {}
         requirements = selector.get("requirements") or []
-        sound = [one for one in requirements if _sound(name, one)]
-        if len(sound) < len(requirements) or (not requirements and not _readable(name, selector.get("rawSelector"))):
-            found.append(f"{_PLACE}.{name} {'partially ' if sound else ''}ignored due to parse error")
-    return found
+        sound = [requirement for requirement in requirements if _is_supported(name, requirement)]
+        if len(sound) < len(requirements) or (
+            not requirements and not _is_parseable(name, selector.get("rawSelector"))
+        ):
+            result.append(f"{_PLACE}.{name} {'partially ' if sound else ''}ignored due to parse error")
+    return result
 
 
-def _readable(name: str, text: str | None) -> bool:
+def _is_parseable(name: str, text: str | None) -> bool:
     try:
         if text:
             (selectors.parse_labels if name == _LABELS else selectors.parse_fields)(text)
@@ -313,7 +318,7 @@ def _readable(name: str, text: str | None) -> bool:
     return True
 
 
-def _sound(name: str, requirement: Object) -> bool:
+def _is_supported(name: str, requirement: Object) -> bool:
     if name == _FIELDS:  # field selectors support only one value so far
         return requirement.get("operator") in ("In", "NotIn") and len(requirement.get("values") or ()) == 1
     try:

@@ -35,7 +35,7 @@ async def request_token(api: API, call: Call, obj: Object) -> Object:
         raise call.not_found()
     _validate_request(call, obj, account)
     spec, metadata = obj["spec"], obj["metadata"]
-    bound = await _bound(api, call, spec.get("boundObjectRef"))
+    bound = await _find_bound(api, call, spec.get("boundObjectRef"))
     audiences = spec.get("audiences") or [AUDIENCE]
     seconds = spec["expirationSeconds"]
     uid = account.decode()["metadata"].get("uid", "")
@@ -43,7 +43,7 @@ async def request_token(api: API, call: Call, obj: Object) -> Object:
     if (accounts := api.authenticator.accounts) is None:
         raise NotServed
     if not accounts.is_loaded:
-        await api.off_loop.run_on_thread(accounts.load)
+        await api.off_loop.run_on_thread(accounts.load_libraries)
     token = accounts.issue_token(account, uid, audiences, seconds, bound)
     shown = {"name": account.name, "namespace": account.namespace, "creationTimestamp": clock.format_time(now)}
     if has("TokenRequestUIDs"):
@@ -58,9 +58,9 @@ async def request_token(api: API, call: Call, obj: Object) -> Object:
 def _validate_request(call: Call, obj: Object, account: Entry) -> None:
     """Validate the request. Errors of its spec do not use the name of the account. Raises Invalid or Conflict."""
     errors = []
-    given = obj["metadata"].get("name", "")
-    if given and given != account.name:
-        other = field.invalid("metadata.name", given, _OTHER)
+    name = obj["metadata"].get("name", "")
+    if name and name != account.name:
+        other = field.invalid("metadata.name", name, _OTHER)
         raise Invalid("TokenRequest", GROUP.name, account.name, [other])
     wanted, uid = obj["metadata"].get("uid"), account.decode()["metadata"].get("uid", "")
     if wanted and wanted != uid and has("TokenRequestServiceAccountUIDValidation"):
@@ -75,7 +75,7 @@ def _validate_request(call: Call, obj: Object, account: Entry) -> None:
         raise Invalid("TokenRequest", GROUP.name, "", errors)
 
 
-async def _bound(api: API, call: Call, ref: Object | None) -> dict[str, BoundObject]:
+async def _find_bound(api: API, call: Call, ref: Object | None) -> dict[str, BoundObject]:
     """Return the object that the token is bound to, in the form of claims."""
     if ref is None:
         return {}
@@ -97,11 +97,11 @@ async def _bound(api: API, call: Call, ref: Object | None) -> dict[str, BoundObj
             "The object might have been deleted and then recreated"
         )
         raise Conflict(kind, "", name, why)
-    found = {kind.lower(): BoundObject(name, uid)}
+    bound = {kind.lower(): BoundObject(name, uid)}
     if kind == "Pod" and (on := spec.get("nodeName")):
         node = await _read_object(api, "nodes", "", on)
-        found["node"] = BoundObject(on, node["metadata"].get("uid", "") if node is not None else "")
-    return found
+        bound["node"] = BoundObject(on, node["metadata"].get("uid", "") if node is not None else "")
+    return bound
 
 
 async def _read_object(api: API, plural: str, namespace: str, name: str) -> Object | None:

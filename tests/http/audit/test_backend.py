@@ -136,7 +136,7 @@ async def test_a_line_that_was_cut_by_an_error_goes_on_where_it_was_cut(
 async def test_another_file_takes_what_the_old_one_does_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     bad, tried = os.open("/dev/full", os.O_WRONLY), threading.Event()
     files = iter([bad, os.open(tmp_path / "new", os.O_WRONLY | os.O_CREAT)])
-    monkeypatch.setattr(backend, "_open", lambda _: next(files))
+    monkeypatch.setattr(backend, "_open_file", lambda _: next(files))
     monkeypatch.setattr(backend.log, "error", lambda *_: tried.set())
     log = Backend(tmp_path / "audit.log")
     log.open()
@@ -153,7 +153,7 @@ async def test_a_reader_that_stands_still_holds_up_neither_the_loop_nor_the_stop
 ) -> None:
     monkeypatch.setattr(backend, "_PATIENCE", 0.01)
     reader, writer = os.pipe()
-    monkeypatch.setattr(backend, "_open", lambda _: writer)
+    monkeypatch.setattr(backend, "_open_file", lambda _: writer)
     log = Backend(Path("pipe"))
     log.open()
     line = b"x" * 99_999 + b"\n"

@@ -84,8 +84,8 @@ def test_bodies_of_secrets_are_told_only_where_a_rule_names_them(asked: Attribut
         ({"resources": [{"group": asked.group, "resources": ["*"]}]}, False),
         ({"resources": [{"group": asked.group, "resources": [whole]}]}, True),
     ):
-        assert policy.tells_bodies(parsed({"level": "Request", **rule}).find_rule(ANN, asked), asked) is told
-    assert policy.tells_bodies(parsed({"level": "Request"}).find_rule(ANN, PODS), PODS)
+        assert policy.logs_bodies(parsed({"level": "Request", **rule}).find_rule(ANN, asked), asked) is told
+    assert policy.logs_bodies(parsed({"level": "Request"}).find_rule(ANN, PODS), PODS)
 
 
 @pytest.mark.parametrize(

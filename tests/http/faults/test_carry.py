@@ -206,7 +206,7 @@ def test_what_cannot_be_says_so(bench: Server, wrong: dict[str, Any]) -> None:
     with pytest.raises(BadFault):
         bench.faults.add(**wrong)
     with pytest.raises(BadFault):
-        InjectedFault.of("x", wrong)
+        InjectedFault.from_spec("x", wrong)
 
 
 def test_webhooks_run_out_of_time(bench: Server, client: Client) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from podless.apis import offline
 from podless.http.faults import BadFault, InjectedFault
-from podless.http.faults.fault import TERMS, Term
+from podless.http.faults.fault import TERMS, FieldSpec
 from podless.http.faults.objects import fault_definition, fault_kind
 
 KIND = fault_kind()
@@ -23,7 +23,7 @@ def test_the_definition_is_one_that_a_server_takes() -> None:
     assert (made.kind.kind, made.kind.plural) == (KIND.kind, KIND.plural)
 
 
-def values(term: Term) -> st.SearchStrategy[Any]:
+def values(term: FieldSpec) -> st.SearchStrategy[Any]:
     """Values of a field, most of them good."""
     if term.choices:
         return st.sampled_from([*term.choices, "other"])
@@ -31,7 +31,7 @@ def values(term: Term) -> st.SearchStrategy[Any]:
         return st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=5) | st.just("x" * 5000)
     if term.type is bool:
         return st.booleans()
-    near = [term.least, term.least - 1, term.most, term.most + 1, 1]
+    near = [term.minimum, term.minimum - 1, term.maximum, term.maximum + 1, 1]
     numbers = st.sampled_from(near).map(term.type)
     return numbers if term.type is int else numbers | st.floats(0, 1)
 
@@ -47,7 +47,7 @@ def test_an_object_is_good_where_python_takes_the_same(spec: dict[str, Any]) -> 
     checked = offline.check_create(KIND, KIND.versions[0], json.dumps(obj).encode())
     assert not checked.findings
     try:
-        InjectedFault.of("x", spec)
+        InjectedFault.from_spec("x", spec)
     except BadFault as error:
         refused = str(error)
     else:

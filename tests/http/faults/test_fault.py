@@ -53,21 +53,29 @@ STATUS = request("PUT", "/apis/example.com/v1/namespaces/blue/widgets/one/status
 )
 def test_a_request_fits_or_not(said: dict[str, Any], fits: tuple[bool, bool]) -> None:
     fault = InjectedFault(status=500, **said)
-    assert (fault.fits(WIDGET, kinds), fault.fits(STATUS, kinds)) == fits
+    assert (fault.matches_request(WIDGET, kinds), fault.matches_request(STATUS, kinds)) == fits
 
 
 def test_what_is_no_resource_fits_by_its_path_alone() -> None:
     ready, everything = request("GET", "/readyz"), InjectedFault(status=500)
-    assert not everything.fits(ready, kinds)
-    assert InjectedFault(status=500, path="/ready").fits(ready, kinds)
-    assert not InjectedFault(status=500, path="/apis").fits(ready, kinds)
+    assert not everything.matches_request(ready, kinds)
+    assert InjectedFault(status=500, path="/ready").matches_request(ready, kinds)
+    assert not InjectedFault(status=500, path="/apis").matches_request(ready, kinds)
 
 
 def test_watches_and_lists_alone_fit_what_happens_to_them() -> None:
     path = "/apis/example.com/v1/widgets"
     listing, watch = request("GET", path), request("GET", path, "watch=true")
-    assert [InjectedFault(older=1).fits(one, kinds) for one in (listing, watch, WIDGET)] == [True, False, False]
-    assert [InjectedFault(duplicate=2).fits(one, kinds) for one in (listing, watch, WIDGET)] == [False, True, False]
+    assert [InjectedFault(older=1).matches_request(one, kinds) for one in (listing, watch, WIDGET)] == [
+        True,
+        False,
+        False,
+    ]
+    assert [InjectedFault(duplicate=2).matches_request(one, kinds) for one in (listing, watch, WIDGET)] == [
+        False,
+        True,
+        False,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -115,8 +123,8 @@ def test_unknown_fields_are_told() -> None:
     with pytest.raises(BadFault, match="nothing"):
         Faults().add(nothing=1)
     with pytest.raises(BadFault, match="unknown field 'retry_after'"):
-        InjectedFault.of("x", {"status": 500, "retry_after": 1})
-    assert InjectedFault.of("x", {"status": 500, "retryAfter": 1}).retry_after == 1
+        InjectedFault.from_spec("x", {"status": 500, "retry_after": 1})
+    assert InjectedFault.from_spec("x", {"status": 500, "retryAfter": 1}).retry_after == 1
 
 
 def test_the_nth_and_the_first_n() -> None:

@@ -39,10 +39,10 @@ FORMS = pytest.mark.parametrize(("frames", "write"), [(JSON_LINES, line), (PROTO
 @given(st.lists(st.tuples(st.sampled_from(["ADDED", "BOOKMARK"]), st.sampled_from("abc"), st.integers(0, 9))))
 def test_events_are_taken_apart(frames: EventFrames, write: Callable[[Told], bytes], told: list[Told]) -> None:
     written = [write(one) for one in told]
-    found = list(frames.split(b"".join(written)))
+    found = list(frames.split_events(b"".join(written)))
     assert found == written
-    assert [(frames.type(event).decode(), frames.uid(event)) for event in found] == [one[:2] for one in told]
-    assert [frames.retyped(event, b"DELETED") for event in found] == [write(("DELETED", *one[1:])) for one in told]
+    assert [(frames.read_type(event).decode(), frames.read_uid(event)) for event in found] == [one[:2] for one in told]
+    assert [frames.replace_type(event, b"DELETED") for event in found] == [write(("DELETED", *one[1:])) for one in told]
 
 
 @FORMS
@@ -75,4 +75,4 @@ def test_objects_do_not_hide_each_other() -> None:
 
 def test_the_object_of_a_row_is_told_apart() -> None:
     row = b'{"type":"ADDED","object":{"kind":"Table","rows":[{"cells":["x"],"object":{"metadata":{"uid":"u"}}}]}}\n'
-    assert JSON_LINES.uid(row) == "u"
+    assert JSON_LINES.read_uid(row) == "u"

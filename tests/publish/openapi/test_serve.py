@@ -21,8 +21,8 @@ from podless.publish.openapi.serve import (
     V2_PROTOBUF,
     V3_FORMS,
     V3_PROTOBUF,
+    DocumentReply,
     DocumentRequest,
-    Reply,
     accepted_form,
     complete_answer,
 )
@@ -42,16 +42,16 @@ def kind(plural: str = "things", **more: Any) -> Kind:
 class Library(serve.DocumentLibrary):
     """One that makes what is missing at once, and answers whole bodies."""
 
-    def answer_index(self) -> Reply:
+    def answer_index(self) -> DocumentReply:
         return self.full(super().answer_index)
 
-    def answer_document(self, request: DocumentRequest) -> Reply:
+    def answer_document(self, request: DocumentRequest) -> DocumentReply:
         return self.full(partial(super().answer_document, request))
 
-    def answer_swagger(self, request: DocumentRequest) -> Reply:
+    def answer_swagger(self, request: DocumentRequest) -> DocumentReply:
         return self.full(partial(super().answer_swagger, request))
 
-    def full(self, work: Callable[[], Reply]) -> Reply:
+    def full(self, work: Callable[[], DocumentReply]) -> DocumentReply:
         reply = complete_answer(work)
         assert len(bytes(reply.body)) == (reply.body.size if isinstance(reply.body, DocumentBody) else len(reply.body))
         return replace(reply, body=bytes(reply.body))
@@ -247,7 +247,7 @@ def test_only_what_has_changed_is_made_again(kinds: list[Kind]) -> None:
     library = serve.DocumentLibrary(lambda: kinds)
     made: list[str] = []
 
-    def make(work: Callable[[], Reply]) -> None:
+    def make(work: Callable[[], DocumentReply]) -> None:
         made.clear()
         while True:
             try:

@@ -52,13 +52,13 @@ def kind(group: str, plural: str, version: Version, *, custom: bool) -> Kind:
 def test_cells_by_the_columns_type(value: Any, cells: list[Any]) -> None:
     layout = table.custom_layout([Column(name, name, ".spec.v") for name in TYPES])
     obj = {"metadata": {"name": "x"}, "spec": {"v": value}}
-    assert json.dumps(layout.cells(obj, NOW)) == json.dumps(["x", *cells])
-    assert layout.cells({"metadata": {"name": "x"}}, NOW) == ["x", None, None, None, None, None]
+    assert json.dumps(layout.read_cells(obj, NOW)) == json.dumps(["x", *cells])
+    assert layout.read_cells({"metadata": {"name": "x"}}, NOW) == ["x", None, None, None, None, None]
 
 
 def test_the_first_of_several_values_is_shown() -> None:
     layout = table.custom_layout([Column("Any", "string", ".l[*].n"), Column("Sum", "integer", ".l[*].p")])
-    assert layout.cells({"metadata": {}, "l": [{"n": "a", "p": 1}, {"n": "b", "p": 2}]}) == ["", "a", 1]
+    assert layout.read_cells({"metadata": {}, "l": [{"n": "a", "p": 1}, {"n": "b", "p": 2}]}) == ["", "a", 1]
 
 
 def test_column_definitions() -> None:
@@ -79,7 +79,7 @@ def test_default_columns_and_malformed_paths() -> None:
 
 
 def test_a_bookmark_has_no_age() -> None:
-    assert table.custom_layout(None).cells({"metadata": {"resourceVersion": "1"}}) == ["", None]
+    assert table.custom_layout(None).read_cells({"metadata": {"resourceVersion": "1"}}) == ["", None]
 
 
 def test_a_layout_is_compiled_once_for_a_version() -> None:
@@ -89,7 +89,7 @@ def test_a_layout_is_compiled_once_for_a_version() -> None:
 
 
 def age(created: str, now: float) -> Any:
-    return table.AGED.cells({"metadata": {"creationTimestamp": created}}, now)[1]
+    return table.AGED.read_cells({"metadata": {"creationTimestamp": created}}, now)[1]
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ NEW_EVENT = {
 def test_built_in_kinds(group: str, plural: str, obj: dict[str, Any], cells: list[Any]) -> None:
     version = Version("v1")
     layout = table.table_layout(kind(group, plural, version, custom=False), version)
-    assert layout.cells({"metadata": {"name": "x", "creationTimestamp": CREATED}} | obj, NOW) == cells
+    assert layout.read_cells({"metadata": {"name": "x", "creationTimestamp": CREATED}} | obj, NOW) == cells
     assert len(layout.definitions) == len(cells)
 
 
@@ -182,13 +182,13 @@ def test_every_built_in_column_reads_an_empty_object() -> None:
     assert ("", "configmaps") in known
     for group, plural in known:
         version = Version("v1")
-        assert table.table_layout(kind(group, plural, version, custom=False), version).cells({}, NOW)
+        assert table.table_layout(kind(group, plural, version, custom=False), version).read_cells({}, NOW)
 
 
 def test_scale() -> None:
     assert [column["name"] for column in table.SCALE.definitions] == ["Name", "Desired", "Available", "Age"]
     obj = {"metadata": {"name": "x", "creationTimestamp": CREATED}, "spec": {"replicas": 2}, "status": {"replicas": 1}}
-    assert table.SCALE.cells(obj, NOW) == ["x", 2, 1, "5s"]
+    assert table.SCALE.read_cells(obj, NOW) == ["x", 2, 1, "5s"]
 
 
 OBJECT = {
@@ -229,15 +229,15 @@ def test_tables(include: str) -> None:
         "rows": [{"cells": ["x", 3], "object": included}],
     }
     body = serializer.encode_json(OBJECT) if include == "Object" else None
-    row = table.AgeFiller(NOW).fill(table.make_row(layout, OBJECT, include, body=body))
+    row = table.AgeFiller(NOW).fill_row(table.make_row(layout, OBJECT, include, body=body))
     assert table.encode_table(layout, [row], {"resourceVersion": "9"}) == serializer.encode_json(shown)
-    assert table.AgeFiller(NOW).fill(table.make_row(layout, OBJECT, include)) == row
+    assert table.AgeFiller(NOW).fill_row(table.make_row(layout, OBJECT, include)) == row
 
 
 def test_later_tables_of_a_watch_have_no_headers() -> None:
-    shown = table.make_table(table.AGED, [], {}, headed=False)
+    shown = table.make_table(table.AGED, [], {}, with_columns=False)
     assert shown["columnDefinitions"] is None
-    assert table.encode_table(table.AGED, [], {}, headed=False) == serializer.encode_json(shown)
+    assert table.encode_table(table.AGED, [], {}, with_columns=False) == serializer.encode_json(shown)
 
 
 def test_include_object() -> None:
@@ -261,7 +261,7 @@ def test_include_object() -> None:
 )  # fmt: skip
 def test_any_value_has_a_cell(value: Any) -> None:
     layout = table.custom_layout([Column(name, name, ".v") for name in TYPES])
-    cells = layout.cells({"metadata": {"name": "x"}, "v": value}, NOW)
+    cells = layout.read_cells({"metadata": {"name": "x"}, "v": value}, NOW)
     assert isinstance(cells[1], str)
     assert serializer.encode_json(cells)
 
@@ -273,7 +273,7 @@ def test_a_kept_row_is_the_row_anew_at_every_later_moment() -> None:
     for obj in ({"metadata": {"name": "x"}, "since": CREATED, "n": 1}, {"metadata": {}, "since": "?", "no": CREATED}):
         row = table.make_row(layout, obj)
         for moment in (NOW, NOW + 100, NOW + 10**6):
-            assert table.AgeFiller(moment).fill(row) == serializer.encode_json(
+            assert table.AgeFiller(moment).fill_row(row) == serializer.encode_json(
                 table.make_table(layout, [obj], {}, now=moment)["rows"][0]
             )
 

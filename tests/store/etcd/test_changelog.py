@@ -17,12 +17,12 @@ from podless import Server
 from podless.apis.layout import key_layout
 from podless.app import Settings
 from podless.cli.past import settle_past
-from podless.store import Compacted, Operation, Stored
+from podless.store import HistoryCompacted, Operation, StoredValue
 from podless.store.contract import AUTHOR, Author
 from podless.store.etcd import trimmer
 from podless.store.etcd.settings import Etcd
 from podless.store.etcd.store import EtcdStore
-from podless.store.history import Bounds, Keep
+from podless.store.history import HistoryBounds, Keep
 from podless.testing.ask import Lines, ask_app
 from tests.history.writes import write_and_compare
 
@@ -44,11 +44,11 @@ class Event(NamedTuple):
     author: Author
 
 
-def made(etcd: str, prefix: str, bounds: Bounds | None) -> EtcdStore:
+def made(etcd: str, prefix: str, bounds: HistoryBounds | None) -> EtcdStore:
     return EtcdStore(Etcd(servers=(etcd,), prefix=prefix), key_layout(prefix), interval=0, bounds=bounds)
 
 
-async def opened(etcd: str, prefix: str, bounds: Bounds | None) -> EtcdStore:
+async def opened(etcd: str, prefix: str, bounds: HistoryBounds | None) -> EtcdStore:
     store = made(etcd, prefix, bounds)
     await store.open()
     return store
@@ -57,7 +57,7 @@ async def opened(etcd: str, prefix: str, bounds: Bounds | None) -> EtcdStore:
 async def trim(store: EtcdStore) -> None:
     assert store.changelog is not None
     with mock.patch.object(trimmer, "_PERIOD", 0.0):
-        await store.changelog.trimmer.trim()
+        await store.changelog.trimmer.trim_log()
 
 
 async def pages(store: EtcdStore, prefix: str, revision: int) -> list[Any]:
@@ -89,7 +89,7 @@ async def check(store: EtcdStore, model: list[Event]) -> None:
         ]
         assert told == [one for one in reversed(model) if one.key.startswith(prefix) and one.revision > horizon]
     for key in KEYS:
-        own = [one for one in reversed(model) if one.key == key and one.revision > log.trimmer.horizons.all]
+        own = [one for one in reversed(model) if one.key == key and one.revision > log.trimmer.horizons.default]
         assert [one.revision for one in await log.read_key(key)] == [one.revision for one in own]
         paged, before = [], 0
         while page := await log.read_key(key, before, 0, 2):
@@ -109,7 +109,7 @@ STEPS = st.lists(
 )
 
 
-async def run(etcd: str, steps: list[tuple[str, int, int]], bounds: Bounds) -> None:
+async def run(etcd: str, steps: list[tuple[str, int, int]], bounds: HistoryBounds) -> None:
     prefix = f"/log{next(_NUMBERS)}"
     store = await opened(etcd, prefix, bounds)
     model: list[Event] = []
@@ -126,7 +126,7 @@ async def run(etcd: str, steps: list[tuple[str, int, int]], bounds: Bounds) -> N
         elif what == "write" or key in state:
             value = None if what == "delete" else b'{"metadata":{"resourceVersion":""},"n":%d,%b}' % (number, FILLER)
             AUTHOR.set(author)
-            stored = Stored(value, 32) if value is not None else None
+            stored = StoredValue(value, 32) if value is not None else None
             revision = await store.commit([Operation(key, stored, state.get(key, 0))])
             model.append(Event(revision, key, value, author))
             if value is None:
@@ -142,34 +142,34 @@ async def run(etcd: str, steps: list[tuple[str, int, int]], bounds: Bounds) -> N
 def test_states_and_changes_are_those_that_were_written(
     etcd: str, steps: list[tuple[str, int, int]], most: int | None
 ) -> None:
-    bounds = Bounds(FOREVER if most is None else Keep(age=1e9, size=1 << 40, count=most))
+    bounds = HistoryBounds(FOREVER if most is None else Keep(age=1e9, size=1 << 40, count=most))
     asyncio.run(run(etcd, steps, bounds))
 
 
 async def test_what_another_program_wrote_in_between_is_not_told_and_not_made_up(etcd: str) -> None:
     prefix, key = f"/log{next(_NUMBERS)}", KEYS[0]
-    store, other = await opened(etcd, prefix, Bounds(FOREVER)), await opened(etcd, prefix, None)
-    first = await store.commit([Operation(key, Stored(b"1"), 0)])
-    foreign = await other.commit([Operation(key, Stored(b"2"), first)])
-    last = await store.commit([Operation(key, Stored(b"3"), foreign)])
+    store, other = await opened(etcd, prefix, HistoryBounds(FOREVER)), await opened(etcd, prefix, None)
+    first = await store.commit([Operation(key, StoredValue(b"1"), 0)])
+    foreign = await other.commit([Operation(key, StoredValue(b"2"), first)])
+    last = await store.commit([Operation(key, StoredValue(b"3"), foreign)])
     log = store.changelog
     assert log is not None
     assert [one.revision for one in await log.read_key(key)] == [last, first]
     await store.compact(last)
     assert [one.revision for one in await log.read_key(key)] == [last]
     assert [one.stored.data for one in await store.read_range_at(key, foreign)] == [b"2"]
-    with pytest.raises(Compacted):
+    with pytest.raises(HistoryCompacted):
         await store.read_range_at(key, first)
     for one in (store, other):
         await one.close()
 
 
 async def test_an_object_that_changed_often_is_known_at_every_revision(etcd: str) -> None:
-    store, key = await opened(etcd, f"/log{next(_NUMBERS)}", Bounds(FOREVER)), KEYS[0]
+    store, key = await opened(etcd, f"/log{next(_NUMBERS)}", HistoryBounds(FOREVER)), KEYS[0]
     written: dict[int, bytes] = {}
     for number in range(60):
         value = b'{"metadata":{"resourceVersion":""},"n":%d,%b}' % (number, FILLER)
-        written[await store.commit([Operation(key, Stored(value, 32), max(written, default=0))])] = value
+        written[await store.commit([Operation(key, StoredValue(value, 32), max(written, default=0))])] = value
     log = store.changelog
     assert log is not None
     told, before = [], 0
@@ -184,8 +184,8 @@ async def test_an_object_that_changed_often_is_known_at_every_revision(etcd: str
 
 
 async def test_all_changes_of_a_commit_are_told_once_in_their_order(etcd: str) -> None:
-    store = await opened(etcd, f"/log{next(_NUMBERS)}", Bounds(FOREVER))
-    revision = await store.commit([Operation(key, Stored(b"1"), 0) for key in KEYS])
+    store = await opened(etcd, f"/log{next(_NUMBERS)}", HistoryBounds(FOREVER))
+    revision = await store.commit([Operation(key, StoredValue(b"1"), 0) for key in KEYS])
     log = store.changelog
     assert log is not None
     told = await log.read_under(["/"])
@@ -197,9 +197,9 @@ async def test_all_changes_of_a_commit_are_told_once_in_their_order(etcd: str) -
 
 
 async def test_a_resource_without_bounds_is_not_in_the_log(etcd: str) -> None:
-    store = await opened(etcd, f"/log{next(_NUMBERS)}", Bounds(FOREVER, {"/core/nodes/": None}))
+    store = await opened(etcd, f"/log{next(_NUMBERS)}", HistoryBounds(FOREVER, {"/core/nodes/": None}))
     for key in KEYS:
-        await store.commit([Operation(key, Stored(b"1"), 0)])
+        await store.commit([Operation(key, StoredValue(b"1"), 0)])
     log = store.changelog
     assert log is not None
     assert {one.key for one in await log.read_under(["/"])} == set(KEYS[:3])
@@ -207,27 +207,27 @@ async def test_a_resource_without_bounds_is_not_in_the_log(etcd: str) -> None:
 
 
 async def test_a_large_object_can_be_written_and_its_state_is_left_out(etcd: str) -> None:
-    store, key = await opened(etcd, f"/log{next(_NUMBERS)}", Bounds(FOREVER)), KEYS[0]
+    store, key = await opened(etcd, f"/log{next(_NUMBERS)}", HistoryBounds(FOREVER)), KEYS[0]
     large = random.Random(1).randbytes(1_400_000)
-    first = await store.commit([Operation(key, Stored(large), 0)])
-    last = await store.commit([Operation(key, Stored(large + b"2"), first)])
+    first = await store.commit([Operation(key, StoredValue(large), 0)])
+    last = await store.commit([Operation(key, StoredValue(large + b"2"), first)])
     log = store.changelog
     assert log is not None
     assert [one.revision for one in await log.read_key(key)] == [last, first]
     await store.compact(last)
-    with pytest.raises(Compacted):
+    with pytest.raises(HistoryCompacted):
         await store.read_range_at(key, first)
     await store.close()
 
 
 async def test_a_restore_begins_a_new_log(etcd: str) -> None:
-    store = await opened(etcd, f"/log{next(_NUMBERS)}", Bounds(FOREVER))
-    revision = await store.commit([Operation(KEYS[0], Stored(b"1"), 0)])
+    store = await opened(etcd, f"/log{next(_NUMBERS)}", HistoryBounds(FOREVER))
+    revision = await store.commit([Operation(KEYS[0], StoredValue(b"1"), 0)])
     await store.advance_revision(revision + 3)
     log = store.changelog
     assert log is not None
     assert await log.read_under(["/"]) == []
-    with pytest.raises(Compacted):
+    with pytest.raises(HistoryCompacted):
         await store.read_range_at("/", revision)
     await store.close()
 

@@ -92,8 +92,8 @@ async def test_calls_are_answered_in_any_order(connect: Connect) -> None:
     assert [(await peer.hear(DATA))[2:] for _ in range(2)] == [(1, message(b"1")), (3, message(b"2"))]
     peer.answer(3, b"two")
     peer.answer(1, b"one")
-    assert await asyncio.wait_for(first.done, 60) == b"one"
-    assert await asyncio.wait_for(second.done, 60) == b"two"
+    assert await asyncio.wait_for(first.answer, 60) == b"one"
+    assert await asyncio.wait_for(second.answer, 60) == b"two"
 
 
 async def test_an_answer_in_pieces_is_put_together(connect: Connect) -> None:
@@ -107,7 +107,7 @@ async def test_an_answer_in_pieces_is_put_together(connect: Connect) -> None:
     for at in range(0, len(sent), 777):
         peer.say(sent[at : at + 777])
         await asyncio.sleep(0)
-    assert await asyncio.wait_for(call.done, 60) == data
+    assert await asyncio.wait_for(call.answer, 60) == data
 
 
 async def test_a_refusal_has_the_peers_words(connect: Connect) -> None:
@@ -119,7 +119,7 @@ async def test_a_refusal_has_the_peers_words(connect: Connect) -> None:
         )
     )
     with pytest.raises(ChannelError, match="no leader") as refused:
-        await asyncio.wait_for(call.done, 60)
+        await asyncio.wait_for(call.answer, 60)
     assert refused.value.code == rpc.UNAVAILABLE
     assert not refused.value.unsent
 
@@ -144,8 +144,8 @@ async def test_a_long_message_waits_for_room_and_others_need_not(connect: Connec
     assert got == len(data) + 5
     peer.answer(1, b"long")
     peer.answer(3, b"short")
-    assert await asyncio.wait_for(call.done, 60) == b"long"
-    assert await asyncio.wait_for(other.done, 60) == b"short"
+    assert await asyncio.wait_for(call.answer, 60) == b"long"
+    assert await asyncio.wait_for(other.answer, 60) == b"short"
 
 
 async def test_messages_of_a_stream_are_taken_as_they_come(connect: Connect) -> None:
@@ -162,7 +162,7 @@ async def test_messages_of_a_stream_are_taken_as_they_come(connect: Connect) -> 
     assert [await asyncio.wait_for(taken.get(), 60) for _ in range(3)] == [b"one", b"", b"x" * 40_000]
     call.cancel_call()
     assert (await peer.hear(RESET))[2] == 1
-    assert call.done.done()
+    assert call.answer.done()
 
 
 async def test_a_peer_that_goes_is_told_no_more_and_says_what_it_has_not_begun(connect: Connect) -> None:
@@ -170,12 +170,12 @@ async def test_a_peer_that_goes_is_told_no_more_and_says_what_it_has_not_begun(c
     first, second = channel.begin_call("/a", b""), channel.begin_call("/a", b"")
     peer.say(frame(GOAWAY, 0, 0, struct.pack(">II", 1, 0)))
     with pytest.raises(ChannelError) as refused:
-        await asyncio.wait_for(second.done, 60)
+        await asyncio.wait_for(second.answer, 60)
     assert refused.value.unsent
     with pytest.raises(ChannelError):
         channel.begin_call("/a", b"")
     peer.answer(1, b"still")
-    assert await asyncio.wait_for(first.done, 60) == b"still"
+    assert await asyncio.wait_for(first.answer, 60) == b"still"
     await asyncio.wait_for(channel.closed, 60)
 
 
@@ -184,7 +184,7 @@ async def test_calls_end_with_the_connection(connect: Connect) -> None:
     call = channel.begin_call("/a", b"")
     peer.leave()
     with pytest.raises(ChannelError) as refused:
-        await asyncio.wait_for(call.done, 60)
+        await asyncio.wait_for(call.answer, 60)
     assert not refused.value.unsent
     assert not channel.usable
 
@@ -205,7 +205,7 @@ async def test_a_peer_that_hangs_is_given_up(connect: Connect, monkeypatch: pyte
     call = channel.begin_call("/a", b"")
     assert (await peer.hear(PING))[1] == 0
     with pytest.raises(ChannelError, match="does not answer"):
-        await asyncio.wait_for(call.done, 60)
+        await asyncio.wait_for(call.answer, 60)
     await asyncio.wait_for(channel.closed, 60)
 
 
@@ -218,7 +218,7 @@ async def test_a_peer_that_answers_pings_may_take_its_time(connect: Connect, mon
         body = (await peer.hear(PING))[3]
         peer.say(frame(PING, 1, 0, body))
     peer.answer(1, b"late")
-    assert await asyncio.wait_for(call.done, 60) == b"late"
+    assert await asyncio.wait_for(call.answer, 60) == b"late"
 
 
 async def test_a_ping_is_answered(connect: Connect) -> None:
@@ -243,7 +243,7 @@ async def test_what_is_no_http2_ends_the_connection(connect: Connect, sent: byte
     call = channel.begin_call("/a", b"")
     peer.say(sent)
     with pytest.raises(ChannelError, match="HTTP/2"):
-        await asyncio.wait_for(call.done, 60)
+        await asyncio.wait_for(call.answer, 60)
 
 
 async def test_a_call_ends_when_its_time_is_over(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,21 +251,21 @@ async def test_a_call_ends_when_its_time_is_over(connect: Connect, monkeypatch: 
     channel, peer = await greeted(connect)
     call, other = channel.begin_call("/a", b""), channel.begin_call("/a", b"")
     told: list[bytes | ChannelError] = []
-    call.told, call.until = told.append, channel.loop.time()
+    call.on_end, call.deadline = told.append, channel.loop.time()
     with pytest.raises(ChannelError) as refused:
-        await asyncio.wait_for(call.done, 60)
+        await asyncio.wait_for(call.answer, 60)
     assert refused.value.code == rpc.DEADLINE
     assert told == [refused.value]
     assert (await peer.hear(RESET))[2] == 1
     peer.answer(3, b"other")
-    assert await asyncio.wait_for(other.done, 60) == b"other"
+    assert await asyncio.wait_for(other.answer, 60) == b"other"
 
 
 async def test_who_has_asked_is_told_the_answer_at_once(connect: Connect) -> None:
     channel, peer = await greeted(connect)
     call = channel.begin_call("/a", b"")
     told: list[bytes | ChannelError] = []
-    call.told = told.append
+    call.on_end = told.append
     peer.answer(1, b"one")
-    assert await asyncio.wait_for(call.done, 60) == b"one"
+    assert await asyncio.wait_for(call.answer, 60) == b"one"
     assert told == [b"one"]

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 import pytest
 
-from podless.store import Conflicted, Operation, Record, Store, StoreChange, Stored
+from podless.store import Operation, Record, RevisionConflict, Store, StoreChange, StoredValue
 from podless.store.etcd import exclusive
 from podless.store.etcd.settings import Etcd
 from podless.store.etcd.store import EtcdStore
@@ -124,7 +124,7 @@ async def test_the_key_of_one_that_was_killed_is_taken(make: Make, quick: None) 
 async def test_a_write_of_unknown_outcome_ends_it_until_the_key_is_made_anew(make: Make, quick: None) -> None:
     store = await make()
     await until(lambda: store.has_newest(1 << 40))
-    before = store._exclusive_key.made
+    before = store._exclusive_key.created_at
     writing = asyncio.create_task(put(store, "/g/r/a", b"1"))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
@@ -133,7 +133,7 @@ async def test_a_write_of_unknown_outcome_ends_it_until_the_key_is_made_anew(mak
         await writing
     assert not store.has_newest(1 << 40)
     await until(lambda: store.has_newest(1 << 40))
-    assert store._exclusive_key.made > before
+    assert store._exclusive_key.created_at > before
 
 
 class Served:
@@ -186,8 +186,8 @@ class Served:
             return Done(key, "get", revision > 0, start, time.monotonic(), found)
         try:
             async with asyncio.timeout(60 if self._chance.random() < 0.9 else 0.002):
-                written = await self.store.commit([Operation(key, Stored(value.encode()), before[1])])
-        except Conflicted as conflict:
+                written = await self.store.commit([Operation(key, StoredValue(value.encode()), before[1])])
+        except RevisionConflict as conflict:
             absent = conflict.current is None
             return Done(key, kind, False, start, time.monotonic(), value, before[0], absent)
         except TimeoutError:

@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from podless.store import KEPT, Compacted, Conflicted, Operation, Store, Stored, StoreError
+from podless.store import KEPT, HistoryCompacted, Operation, RevisionConflict, Store, StoredValue, StoreError
 from podless.store.etcd.settings import Etcd
 from podless.store.etcd.store import EtcdStore
-from podless.store.history import Bounds, Keep
+from podless.store.history import HistoryBounds, Keep
 from tests.store.contract import Contract, Follower, delete, put
 from tests.store.etcd.kine import DATABASES, shared
 
@@ -30,7 +30,7 @@ async def store(request: pytest.FixtureRequest) -> AsyncIterator[EtcdStore]:
 
 def made(database: str, prefix: str = "", *, exclusive: bool = False, needs_log: bool = False) -> EtcdStore:
     etcd = Etcd(servers=(shared(database).url,), prefix=prefix or f"/test{next(_NUMBERS)}", exclusive=exclusive)
-    return EtcdStore(etcd, bounds=Bounds(Keep()), needs_log=needs_log)
+    return EtcdStore(etcd, bounds=HistoryBounds(Keep()), needs_log=needs_log)
 
 
 class TestKine(Contract):
@@ -38,7 +38,7 @@ class TestKine(Contract):
         """Of a key that was there: kine takes any revision for one that never was."""
         first = await put(store, "/g/r/a", b"1")
         await delete(store, "/g/r/a", first)
-        with pytest.raises(Conflicted) as caught:
+        with pytest.raises(RevisionConflict) as caught:
             await put(store, "/g/r/a", b"3", expect=first)
         assert caught.value.current is None
 
@@ -48,9 +48,9 @@ class TestKine(Contract):
         first = await put(store, "/g/r/a", b"1")
         follower = Follower(store, "/g/", first)
         operations = [
-            Operation("/g/r/a", Stored(b"2"), first),
-            Operation("/g/s/a", Stored(b"1"), 0),
-            Operation("/g/r/b", Stored(b"2"), 0),
+            Operation("/g/r/a", StoredValue(b"2"), first),
+            Operation("/g/s/a", StoredValue(b"1"), 0),
+            Operation("/g/r/b", StoredValue(b"2"), 0),
         ]
         revision = await store.commit(operations)
         later = await put(store, "/g/r/c", b"3")
@@ -61,7 +61,7 @@ class TestKine(Contract):
 
     async def test_history_between_the_keys_of_a_commit_is_not_cut(self, store: Store) -> None:
         """As long as nothing is compacted: kine forgets replaced states with the revision that they had."""
-        await store.commit([Operation(f"/g/r/{name}", Stored(b"1"), 0) for name in "abcd"])
+        await store.commit([Operation(f"/g/r/{name}", StoredValue(b"1"), 0) for name in "abcd"])
         records, revision = await store.read_range("/g/r/")
         for record in records:
             await delete(store, record.key, record.revision)
@@ -75,7 +75,7 @@ class TestKine(Contract):
         second = await put(store, "/g/r/b", b"2")
         last = await delete(store, "/g/r/a", first)
         await store.compact(second)
-        with pytest.raises(Compacted) as caught:
+        with pytest.raises(HistoryCompacted) as caught:
             await store.read_changes("/g/r/", second)
         assert caught.value.revision == last
 
@@ -95,9 +95,9 @@ async def test_servers_that_choose_at_once_choose_one_after_the_other(store: Etc
             free = f"/g/taken/{len(taken):02}"
             try:
                 await server.commit(
-                    [Operation(free, Stored(b"%d" % number), 0), Operation("/g/along/a", Stored(b""), along)]
+                    [Operation(free, StoredValue(b"%d" % number), 0), Operation("/g/along/a", StoredValue(b""), along)]
                 )
-            except Conflicted:
+            except RevisionConflict:
                 continue
             return
 
@@ -111,8 +111,8 @@ async def test_servers_that_choose_at_once_choose_one_after_the_other(store: Etc
 async def test_a_condition_alone_stops_a_write(store: EtcdStore) -> None:
     guard = await put(store, "/g/r/guard", b"1")
     await put(store, "/g/r/guard", b"2", expect=guard)
-    with pytest.raises(Conflicted) as caught:
-        await store.commit([Operation("/g/r/a", Stored(b""), 0), Operation("/g/r/guard", KEPT, guard)])
+    with pytest.raises(RevisionConflict) as caught:
+        await store.commit([Operation("/g/r/a", StoredValue(b""), 0), Operation("/g/r/guard", KEPT, guard)])
     assert caught.value.key == "/g/r/guard"
     assert (await store.read_range("/g/r/a"))[0] == []
 

@@ -34,7 +34,7 @@ class Raw:
             client = Etcd(self.settings)
             client.open()
             try:
-                return await client.ask(name, request)
+                return await client.call_etcd(name, request)
             finally:
                 await client.close()
 

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
-from podless.store import Operation, Overdue, Oversized, Store, Stored, Unreachable
+from podless.store import Operation, Store, StoredValue, StoreTimeout, StoreUnreachable, ValueTooLarge
 from podless.store.etcd import channel as rpc
 from podless.store.etcd import client
 from podless.store.etcd.channel import ChannelError
@@ -78,7 +78,7 @@ async def test_a_question_that_is_asked_again_has_no_more_time(
 
     monkeypatch.setattr(store._client, "send_request", begin)
     monkeypatch.setattr(client, "_PATIENCE", 0.01)
-    with pytest.raises(Overdue):
+    with pytest.raises(StoreTimeout):
         await store.read_revision()
 
 
@@ -128,13 +128,13 @@ async def test_what_has_a_time_goes_by_itself(etcd: str) -> None:
 
 
 async def test_a_request_that_is_too_large_is_refused_in_etcds_words(store: EtcdStore) -> None:
-    with pytest.raises(Oversized, match="etcdserver: request is too large"):
+    with pytest.raises(ValueTooLarge, match="etcdserver: request is too large"):
         await put(store, "/g/r/a", b"x" * (2 << 20))
     assert (await store.read_range("/g/"))[0] == []
 
 
 async def test_pages_have_all(store: EtcdStore) -> None:
-    await store.commit([Operation(f"/g/r/{number}", Stored(b""), 0) for number in range(7)])
+    await store.commit([Operation(f"/g/r/{number}", StoredValue(b""), 0) for number in range(7)])
     revision, after, found = await store.read_revision(), "", []
     while True:
         records, after = await store.read_page(revision, after, 3)
@@ -148,7 +148,7 @@ async def test_revisions_can_be_moved_on(store: EtcdStore) -> None:
     wanted = await store.read_revision() + 100
     await store.advance_revision(wanted)
     assert await put(store, "/g/r/a", b"1") > wanted
-    assert store.compacted >= wanted
+    assert store.compacted_revision >= wanted
 
 
 async def test_compaction_by_others_under_a_watch_is_told(etcd: str, store: EtcdStore) -> None:
@@ -161,7 +161,7 @@ async def test_compaction_by_others_under_a_watch_is_told(etcd: str, store: Etcd
     lost: asyncio.Queue[int] = asyncio.Queue()
     store.watch("/g/", first - 1, lambda changes, revision: None, lost.put_nowait)
     assert await asyncio.wait_for(lost.get(), 60) >= newest
-    assert store.compacted == newest
+    assert store.compacted_revision == newest
     await other.close()
 
 
@@ -175,7 +175,7 @@ async def test_one_server_compacts_for_all(etcd: str) -> None:
         for one in stores:
             await one._compactor.take_turn()
     # whose turn it was not knows it as well, and since when history is there
-    assert all(one.compacted >= first for one in stores)
+    assert all(one.compacted_revision >= first for one in stores)
     assert all(0 < one.read_figures()["oldest"] <= time.time() for one in stores)
     for one in stores:
         await one.close()
@@ -183,7 +183,7 @@ async def test_one_server_compacts_for_all(etcd: str) -> None:
 
 async def test_a_cluster_that_is_not_there_is_said_so() -> None:
     store = made("http://127.0.0.1:1")
-    with pytest.raises(Unreachable):
+    with pytest.raises(StoreUnreachable):
         await asyncio.wait_for(store.open(), 20)
     await store.close()
 
@@ -209,19 +209,19 @@ class TestLayout:
 
     def test_values_are_plain_json(self) -> None:
         data = b'{"apiVersion":"v1","metadata":{"name":"a","resourceVersion":"","uid":"1"}}'
-        stored = Stored(data, data.index(b'","uid"'))
+        stored = StoredValue(data, data.index(b'","uid"'))
         assert self.LAYOUT.encode_value(stored) == data
         assert self.LAYOUT.decode_value("/core/pods/a/b", data) == stored
 
     @pytest.mark.parametrize("data", [b"", b"1", b"{}", b'{"a":1}', b"podless\0x", b'{"a":1}\n', b"\xff\0", b"k8s\0x"])
     @pytest.mark.parametrize("offset", [0, 1])
     def test_any_value_comes_back(self, data: bytes, offset: int) -> None:
-        stored = Stored(data, min(offset, len(data)))
+        stored = StoredValue(data, min(offset, len(data)))
         assert self.LAYOUT.decode_value("/g/r/a", self.LAYOUT.encode_value(stored)) == stored
 
     def test_a_label_of_that_name_is_no_place_for_a_revision(self) -> None:
         data = b'{"metadata":{"labels":{"resourceVersion":""},"resourceVersion":"","uid":"1"}}'
-        stored = Stored(data, data.index(b'","uid"'))
+        stored = StoredValue(data, data.index(b'","uid"'))
         assert self.LAYOUT.decode_value("/g/r/a", self.LAYOUT.encode_value(stored)) == stored
 
     def test_what_another_server_wrote_gets_its_revision(self) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from podless.http.tls import Certificates
-from podless.store import StoreError, Unreachable
+from podless.store import StoreError, StoreUnreachable
 from podless.store.etcd import client
 from podless.store.etcd.settings import Etcd
 from podless.store.etcd.store import EtcdStore
@@ -97,7 +97,7 @@ async def test_who_is_not_trusted_is_said_so(
     monkeypatch.setattr(client, "_PATIENCE", 0.5)
     renew(tmp_path / "others")
     store = made(member, folder if fault == "no certificate" else tmp_path / "others", certificate=False)
-    with pytest.raises(Unreachable):
+    with pytest.raises(StoreUnreachable):
         await asyncio.wait_for(store.open(), 20)
     await store.close()
 

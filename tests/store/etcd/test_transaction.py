@@ -15,7 +15,7 @@ _KEYS, _NUMBERS = st.binary(max_size=300), st.integers(0, (1 << 63) - 1)
 def test_parts_are_read_as_the_message(parts: list[tuple[bytes, int, bytes, int, bool]]) -> None:
     made, wanted = b"", m.TxnRequest()
     for key, revision, value, lease, goes in parts:
-        made += transaction.compare_revision(key, revision, below=goes) + transaction.read_otherwise(key)
+        made += transaction.compare_revision(key, revision, lower=goes) + transaction.read_otherwise(key)
         result = m.LESS if goes else m.EQUAL
         wanted.compare.add(result=result, target=m.MOD, key=key, mod_revision=revision)
         wanted.failure.add(request_range=m.RangeRequest(key=key))

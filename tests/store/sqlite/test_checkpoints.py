@@ -204,7 +204,7 @@ async def test_the_file_gets_no_smaller_while_a_checkpoint_runs(
     store: SQLiteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = list[sqlite3.Connection]()  # other stores of this process, such as those of servers, do the same
-    monkeypatch.setattr(upkeep, "give_back", lambda database, *, most: made.append(database))
+    monkeypatch.setattr(upkeep, "shrink_file", lambda database, *, as_much: made.append(database))
     gate = Gate(store, monkeypatch)
     await put(store, "/g/r/a", _LARGE)
     await gate.begun(1)

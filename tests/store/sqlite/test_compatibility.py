@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from podless import Server
-from podless.store import Damaged
+from podless.store import StoreDamaged
 from podless.store.sqlite import SQLiteStore
 from podless.store.sqlite.format import FORMAT
 
@@ -60,7 +60,7 @@ async def test_a_changed_row_of_an_older_database_is_told_and_nothing_is_replace
         connection.execute(change)
     connection.close()
     store = SQLiteStore(database)
-    with pytest.raises(Damaged):
+    with pytest.raises(StoreDamaged):
         await store.open()
     await store.close()
     with sqlite3.connect(database) as connection:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from podless.store import Damaged, Operation, Record, Store, Stored, StoreError
+from podless.store import Operation, Record, Store, StoreDamaged, StoredValue, StoreError
 from podless.store.sqlite import SQLiteStore, wal
 from tests.conftest import tries
 from tests.store.contract import delete, put
@@ -53,13 +53,13 @@ async def test_a_database_of_the_previous_format_is_read_on(tmp_path: Path) -> N
     older(tmp_path / "db")
     for _ in range(2):
         store = await opened(tmp_path / "db")
-        assert (await store.read_revision(), store.compacted) == (4, 2)
+        assert (await store.read_revision(), store.compacted_revision) == (4, 2)
         assert (await store.read_range("/g/"))[0] == [
-            Record("/g/r/a", Stored(b"13", 1), 4, 1),
-            Record("/g/r/c", Stored(b"5"), 4, 4),
+            Record("/g/r/a", StoredValue(b"13", 1), 4, 1),
+            Record("/g/r/c", StoredValue(b"5"), 4, 4),
         ]
         (change,) = (one for one in await store.read_changes("/g/", 2) if one.key == "/g/r/a")
-        assert change.before == Record("/g/r/a", Stored(b"1"), 1, 1)
+        assert change.before == Record("/g/r/a", StoredValue(b"1"), 1, 1)
         await store.close()
     assert names(tmp_path) == ["db", "db-reserve"]
 
@@ -111,7 +111,7 @@ async def filled(path: Path) -> list[Record]:
     store = await opened(path)
     revision = 0
     for number in range(60):
-        revision = await store.commit([Operation(f"/g/r/n{number}", Stored(b'{"size":%d}' % number * 40), 0)])
+        revision = await store.commit([Operation(f"/g/r/n{number}", StoredValue(b'{"size":%d}' % number * 40), 0)])
     for number in range(0, 60, 3):
         await delete(store, f"/g/r/n{number}", number + 1)
     await store.compact(revision)
@@ -141,7 +141,7 @@ async def test_a_flipped_bit_is_told_and_never_served_as_good(tmp_path: Path) ->
         try:
             await store.open()
             found = (await store.read_range("/g/"))[0]
-            changes = await store.read_changes("/g/", store.compacted)
+            changes = await store.read_changes("/g/", store.compacted_revision)
             assert (found, len(changes)) == (records, 20)  # what was flipped is in use nowhere
         except StoreError as error:
             told.append(str(error))
@@ -157,7 +157,7 @@ async def test_what_is_no_number_is_told(tmp_path: Path, change: str) -> None:
     with sqlite3.connect(tmp_path / "db") as database:
         database.execute(f"UPDATE {change}")
     database.close()
-    with pytest.raises(Damaged, match="a column has no number"):
+    with pytest.raises(StoreDamaged, match="a column has no number"):
         await SQLiteStore(tmp_path / "db").open()
 
 
@@ -166,7 +166,7 @@ async def test_what_is_read_later_is_checked_too(tmp_path: Path) -> None:
     raw = (tmp_path / "db").read_bytes()
     flip(tmp_path / "db", raw.index(b'{"size":7}') + 3, 0)
     store = await opened(tmp_path / "db")
-    with pytest.raises(Damaged, match="'/g/r/n7' at revision 8 has a wrong checksum"):
+    with pytest.raises(StoreDamaged, match="'/g/r/n7' at revision 8 has a wrong checksum"):
         await store.read_range("/g/")
     await store.close()
 
@@ -186,7 +186,7 @@ async def test_a_log_that_lost_durable_writes_is_refused_until_somebody_decides(
     log = tmp_path / "two" / "db-wal"
     flip(log, log.stat().st_size // 2, 3)
     for text in ("durable transactions cannot be read", "or remove .*db-wal.damaged to continue without them"):
-        with pytest.raises(Damaged, match=text):
+        with pytest.raises(StoreDamaged, match=text):
             await opened(tmp_path / "two" / "db")
     (tmp_path / "two" / "db-wal.damaged").unlink()
     store = await opened(tmp_path / "two" / "db")
@@ -215,17 +215,17 @@ async def test_a_logs_damaged_head_is_told(tmp_path: Path, place: int) -> None:
     await put(store, "/g/r/a", b"1")
     await crashed(store, tmp_path / "one", tmp_path / "two")
     flip(tmp_path / "two" / "db-wal", place, 2)
-    with pytest.raises(Damaged, match="damaged"):
+    with pytest.raises(StoreDamaged, match="damaged"):
         await opened(tmp_path / "two" / "db")
 
 
 async def test_an_empty_file_and_a_log_without_its_database_are_refused(tmp_path: Path) -> None:
     (tmp_path / "db").touch()
-    with pytest.raises(Damaged, match="is empty"):
+    with pytest.raises(StoreDamaged, match="is empty"):
         await opened(tmp_path / "db")
     (tmp_path / "db").rename(tmp_path / "other")
     (tmp_path / "db-wal").write_bytes(b"something")
-    with pytest.raises(Damaged, match="the database is missing"):
+    with pytest.raises(StoreDamaged, match="the database is missing"):
         await opened(tmp_path / "db")
 
 

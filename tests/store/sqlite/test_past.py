@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from podless.store import Compacted, Operation, Stored, StoreError
+from podless.store import HistoryCompacted, Operation, StoredValue, StoreError
 from podless.store.contract import AUTHOR, Author
-from podless.store.history import Bounds, Keep
+from podless.store.history import HistoryBounds, Keep
 from podless.store.sqlite import SQLiteStore
 
 KEYS = ["/example.com/gadgets/a/x", "/example.com/gadgets/a/y", "/example.com/gadgets/b/x", "/core/leases/a/x"]
@@ -41,11 +41,11 @@ async def check(store: SQLiteStore, model: list[Event], *, complete: bool) -> No
     log = store.changelog
     last = await store.read_revision()
     for prefix in PREFIXES:
-        horizon = log.horizon(prefix)
+        horizon = log.read_horizon(prefix)
         if complete:
             assert horizon == 0
         if horizon:
-            with pytest.raises(Compacted) as gone:
+            with pytest.raises(HistoryCompacted) as gone:
                 await store.read_range_at(prefix, horizon - 1)
             assert gone.value.revision == horizon
         for revision in range(horizon, last + 1):
@@ -64,7 +64,7 @@ async def check(store: SQLiteStore, model: list[Event], *, complete: bool) -> No
         behind = [event for event in reversed(model) if event.revision > horizon and event.key.startswith(prefix)]
         assert told[: len(behind)] == behind
     for key in KEYS:
-        horizon = log.horizon(key)
+        horizon = log.read_horizon(key)
         own = [one for one in await log.read_key(key) if one.revision > horizon]
         assert [(one.revision, one.author) for one in own] == [
             (event.revision, event.author) for event in reversed(model) if event.key == key and event.revision > horizon
@@ -82,7 +82,7 @@ STEPS = st.lists(
 )
 
 
-async def run(steps: list[tuple[str, int, int]], bounds: Bounds, folder: Path, *, complete: bool) -> None:
+async def run(steps: list[tuple[str, int, int]], bounds: HistoryBounds, folder: Path, *, complete: bool) -> None:
     path = folder / "db"
     store = SQLiteStore(path, keep=Keep(count=1 << 30), bounds=bounds)
     await store.open()
@@ -108,7 +108,7 @@ async def run(steps: list[tuple[str, int, int]], bounds: Bounds, folder: Path, *
         else:
             value = None if what == "delete" else FILLER + b"%d" % number
             AUTHOR.set(author)
-            revision = await store.commit([Operation(key, Stored(value) if value else None, state.get(key, 0))])
+            revision = await store.commit([Operation(key, StoredValue(value) if value else None, state.get(key, 0))])
             model.append(Event(revision, key, value, author))
             if value is None:
                 del state[key]
@@ -122,7 +122,7 @@ async def run(steps: list[tuple[str, int, int]], bounds: Bounds, folder: Path, *
 @given(steps=STEPS)
 def test_nothing_is_forgotten_where_all_is_kept(steps: list[tuple[str, int, int]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(run(steps, Bounds(FOREVER), Path(folder), complete=True))
+        asyncio.run(run(steps, HistoryBounds(FOREVER), Path(folder), complete=True))
 
 
 @settings(deadline=None)
@@ -130,7 +130,7 @@ def test_nothing_is_forgotten_where_all_is_kept(steps: list[tuple[str, int, int]
 def test_what_is_kept_is_right_whatever_the_bounds(
     steps: list[tuple[str, int, int]], most: int, own: int | None
 ) -> None:
-    bounds = Bounds(
+    bounds = HistoryBounds(
         Keep(age=1e9, size=1 << 40, count=most),
         {"/core/leases/": None if own is None else Keep(age=1e9, size=1 << 40, count=own)},
     )
@@ -138,7 +138,7 @@ def test_what_is_kept_is_right_whatever_the_bounds(
         asyncio.run(run(steps, bounds, Path(folder), complete=False))
 
 
-async def packed(path: Path, bounds: Bounds | None) -> SQLiteStore:
+async def packed(path: Path, bounds: HistoryBounds | None) -> SQLiteStore:
     store = SQLiteStore(path, keep=Keep(count=1 << 30), bounds=bounds)
     await store.open()
     return store
@@ -146,23 +146,27 @@ async def packed(path: Path, bounds: Bounds | None) -> SQLiteStore:
 
 async def test_a_forgotten_option_deletes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "db"
-    store = await packed(path, Bounds(FOREVER, {"/core/leases/": FOREVER}))
+    store = await packed(path, HistoryBounds(FOREVER, {"/core/leases/": FOREVER}))
     for key in (KEYS[0], KEYS[3]):
-        first = await store.commit([Operation(key, Stored(b"1"), 0)])
-        await store.commit([Operation(key, Stored(b"2"), first)])
+        first = await store.commit([Operation(key, StoredValue(b"1"), 0)])
+        await store.commit([Operation(key, StoredValue(b"2"), first)])
     await store.compact(await store.read_revision())
     await store.close()
-    for bounds in (Bounds(), Bounds(None, {"/core/leases/": FOREVER}), Bounds(None, {"/example.com/gadgets/": None})):
+    for bounds in (
+        HistoryBounds(),
+        HistoryBounds(None, {"/core/leases/": FOREVER}),
+        HistoryBounds(None, {"/example.com/gadgets/": None}),
+    ):
         with pytest.raises(StoreError, match=r"history log of \d changes \(.*--history-log off"):
             await packed(path, bounds)
-    for kept in (Bounds(FOREVER), Bounds(FOREVER, {"/core/leases/": None}), None):
+    for kept in (HistoryBounds(FOREVER), HistoryBounds(FOREVER, {"/core/leases/": None}), None):
         store = await packed(path, kept)
         assert len(await store.changelog.read_key(KEYS[0])) == 2
         await store.close()
-    store = await packed(path, Bounds(deletes=True))
+    store = await packed(path, HistoryBounds(deletes=True))
     store._window.do_step()
     await advance(store)
     assert len(await store.changelog.read_key(KEYS[0])) == 1
     await store.close()
-    store = await packed(path, Bounds())  # there is nothing left to lose
+    store = await packed(path, HistoryBounds())  # there is nothing left to lose
     await store.close()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from podless.store import Damaged, InUse, NoRoom, StoreError
+from podless.store import DiskFull, StoreDamaged, StoreError, StoreInUse
 from podless.store.sqlite import refusals
 
 PATH = Path("db")
@@ -22,7 +22,7 @@ def error(code: int | None, text: str = "why", kind: type[sqlite3.Error] = sqlit
 
 @pytest.mark.parametrize("code", [sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_BUSY_RECOVERY])
 def test_a_locked_database_is_in_use(code: int) -> None:
-    assert type(refusals.of_open(error(code), PATH)) is InUse
+    assert type(refusals.of_open(error(code), PATH)) is StoreInUse
 
 
 def test_the_text_of_an_error_decides_nothing() -> None:
@@ -33,15 +33,15 @@ def test_the_text_of_an_error_decides_nothing() -> None:
 
 def test_what_sqlite_says_of_a_damaged_file_is_one_line() -> None:
     found = refusals.of_open(error(sqlite3.SQLITE_CORRUPT, "malformed\n  schema", sqlite3.DatabaseError), PATH)
-    assert type(found) is Damaged
+    assert type(found) is StoreDamaged
     assert str(found) == "db: not a podless database, or a damaged one (malformed schema)"
 
 
 @pytest.mark.parametrize(
     ("code", "kind"),
     [
-        (sqlite3.SQLITE_FULL, NoRoom),
-        (sqlite3.SQLITE_IOERR_WRITE, NoRoom),
+        (sqlite3.SQLITE_FULL, DiskFull),
+        (sqlite3.SQLITE_IOERR_WRITE, DiskFull),
         (sqlite3.SQLITE_IOERR, StoreError),
         (None, StoreError),  # what the module itself refuses has no code
     ],
@@ -52,5 +52,5 @@ def test_a_write_that_failed(code: int | None, kind: type[StoreError]) -> None:
 
 @pytest.mark.parametrize("code", [sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_CORRUPT_INDEX, sqlite3.SQLITE_CORRUPT_VTAB])
 def test_a_read_of_a_damaged_page(code: int) -> None:
-    assert type(refusals.of_read(error(code))) is Damaged
+    assert type(refusals.of_read(error(code))) is StoreDamaged
     assert type(refusals.of_read(error(None))) is StoreError

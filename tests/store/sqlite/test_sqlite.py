@@ -12,7 +12,18 @@ from typing import Any
 
 import pytest
 
-from podless.store import Compacted, Conflicted, Damaged, InUse, NoRoom, Operation, Record, Store, Stored, StoreError
+from podless.store import (
+    DiskFull,
+    HistoryCompacted,
+    Operation,
+    Record,
+    RevisionConflict,
+    Store,
+    StoreDamaged,
+    StoredValue,
+    StoreError,
+    StoreInUse,
+)
 from podless.store.history import Keep
 from podless.store.sqlite import SQLiteStore
 from tests.store.contract import Contract, Follower, delete, put
@@ -41,7 +52,7 @@ async def test_everything_is_there_after_a_restart(tmp_path: Path) -> None:
     await store.open()
     await put(store, "/g/r/a", b"1")
     await delete(store, "/g/r/b", await put(store, "/g/r/b", b"2"))
-    await store.commit([Operation(f"/g/r/{name}", Stored(b"3"), 0) for name in "cd"])
+    await store.commit([Operation(f"/g/r/{name}", StoredValue(b"3"), 0) for name in "cd"])
     current = await store.read_revision()
     await store.close()
     again = SQLiteStore(tmp_path / "db")
@@ -73,12 +84,12 @@ async def test_history_is_bounded() -> None:
         revision = await put(store, "/g/r/a", b"x", expect=revision)
     kept = 1000
     for _ in range(6000):
-        kept = await store.read_revision() - store.compacted
+        kept = await store.read_revision() - store.compacted_revision
         if kept < 100 + 500:
             break
         await asyncio.sleep(0.01)  # it is forgotten beside other work
     assert 100 <= kept < 100 + 500
-    assert len(await store.read_changes("/g/r/", store.compacted)) == kept
+    assert len(await store.read_changes("/g/r/", store.compacted_revision)) == kept
     await store.close()
 
 
@@ -91,20 +102,20 @@ async def test_history_is_forgotten_after_a_burst_of_writes_or_at_twice_its_boun
     revision = 0
     for _ in range(150):
         revision = await put(store, "/g/r/a", b"x", expect=revision)
-    assert not store.compacted
-    store._window._step()  # which would be in an hour
-    assert not store.compacted
-    store._window._step()
-    assert store.compacted  # for nobody has written since the last look
+    assert not store.compacted_revision
+    store._window._run_step()  # which would be in an hour
+    assert not store.compacted_revision
+    store._window._run_step()
+    assert store.compacted_revision  # for nobody has written since the last look
     for _ in range(99):
         revision = await put(store, "/g/r/a", b"x", expect=revision)
-    before = store.compacted
-    store._window._step()
-    assert store.compacted == before
+    before = store.compacted_revision
+    store._window._run_step()
+    assert store.compacted_revision == before
     for _ in range(101):
         revision = await put(store, "/g/r/a", b"x", expect=revision)
-    store._window._step()
-    assert store.compacted > before
+    store._window._run_step()
+    assert store.compacted_revision > before
     await store.close()
 
 
@@ -129,9 +140,9 @@ async def test_changes_are_read_in_parts_while_others_write() -> None:
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     await store.compact(revision)
-    with pytest.raises(Compacted):
+    with pytest.raises(HistoryCompacted):
         await reading
-    assert not store._window._held
+    assert not store._window._hold_count
     await store.close()
 
 
@@ -191,13 +202,13 @@ async def test_a_database_of_the_first_format_is_read_on(tmp_path: Path) -> None
     for _ in range(2):
         store = SQLiteStore(tmp_path / "db")
         await store.open()
-        assert (await store.read_revision(), store.compacted) == (5, 2)
+        assert (await store.read_revision(), store.compacted_revision) == (5, 2)
         assert (await store.read_range("/g/"))[0] == [
-            Record("/g/r/a", Stored(b"13", 1), 4, 1),
-            Record("/g/r/c", Stored(b"5"), 5, 5),
+            Record("/g/r/a", StoredValue(b"13", 1), 4, 1),
+            Record("/g/r/c", StoredValue(b"5"), 5, 5),
         ]
         (change,) = (one for one in await store.read_changes("/g/", 2) if one.revision == 4)
-        assert change.before == Record("/g/r/a", Stored(b"1"), 1, 1)
+        assert change.before == Record("/g/r/a", StoredValue(b"1"), 1, 1)
         await store.close()
 
 
@@ -218,7 +229,7 @@ PRAGMA user_version = 1;
 async def test_a_database_in_use_is_refused(tmp_path: Path) -> None:
     store = SQLiteStore(tmp_path / "db")
     await store.open()
-    with pytest.raises(InUse, match="another process is using this database"):
+    with pytest.raises(StoreInUse, match="another process is using this database"):
         await SQLiteStore(tmp_path / "db").open()
     await store.close()
 
@@ -226,7 +237,7 @@ async def test_a_database_in_use_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"not a database at all, but long enough to look at" * 100, b"\x00" * 4096])
 async def test_what_is_no_database_is_refused(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "db").write_bytes(content)
-    with pytest.raises(Damaged):
+    with pytest.raises(StoreDamaged):
         await SQLiteStore(tmp_path / "db").open()
 
 
@@ -234,7 +245,7 @@ async def test_another_programs_database_is_refused(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "db") as database:
         database.execute("CREATE TABLE things (name TEXT)")
     database.close()
-    with pytest.raises(Damaged, match="another program"):
+    with pytest.raises(StoreDamaged, match="another program"):
         await SQLiteStore(tmp_path / "db").open()
 
 
@@ -259,13 +270,13 @@ async def test_a_full_disk_takes_deletes_with_the_room_that_was_kept_back(
 
     monkeypatch.setattr(store, "_write", full)
     monkeypatch.setattr(os, "posix_fallocate", none)
-    with pytest.raises(NoRoom):
+    with pytest.raises(DiskFull):
         await put(store, "/g/r/d", b"2")
     assert await store.commit([Operation("/g/r/a", None, 1)]) == 4
-    assert await store.commit([Operation("/g/r/b", Stored(b"2"), 2, frees=True)]) == 5
-    with pytest.raises(NoRoom):  # what is left of the reserve is for deletes
+    assert await store.commit([Operation("/g/r/b", StoredValue(b"2"), 2, frees=True)]) == 5
+    with pytest.raises(DiskFull):  # what is left of the reserve is for deletes
         await put(store, "/g/r/d", b"2")
-    with pytest.raises(NoRoom):
+    with pytest.raises(DiskFull):
         await store.check_health()
     monkeypatch.undo()
     await store.check_health()
@@ -286,7 +297,7 @@ async def test_a_full_disk_forgets_history_first(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(os, "posix_fallocate", none)
     again = SQLiteStore(tmp_path / "db")
     await again.open()
-    while again.compacted < 2:  # noqa: ASYNC110 - the store's own steps are awaited
+    while again.compacted_revision < 2:  # noqa: ASYNC110 - the store's own steps are awaited
         await asyncio.sleep(0)
     await again.close()
 
@@ -297,12 +308,12 @@ async def test_a_full_disk_refuses_writes_and_keeps_what_was_acknowledged(tmp_pa
     await put(store, "/g/r/a", b"1")
     assert store._database is not None
     store._database.execute("PRAGMA max_page_count = 1")  # SQLite's own way to be out of room
-    with pytest.raises(NoRoom, match="only deletes are accepted"):
+    with pytest.raises(DiskFull, match="only deletes are accepted"):
         await put(store, "/g/r/b", b"x" * 1_000_000)
     assert await store.read_revision() == 1
     assert [record.key for record in (await store.read_range("/g/r/"))[0]] == ["/g/r/a"]
     store._database.execute("PRAGMA max_page_count = 1000000")
     assert await put(store, "/g/r/b", b"2") == 2
-    with pytest.raises(Conflicted):
+    with pytest.raises(RevisionConflict):
         await put(store, "/g/r/b", b"2")
     await store.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from podless.store import Full, StoreError
+from podless.store import StoreError, StoreFull
 from podless.store.history import Keep
 from podless.store.sqlite import SQLiteStore
 from tests.store.contract import put
@@ -45,7 +45,7 @@ async def test_history_that_is_held_stays() -> None:
         revision = await put(store, "/g/r/a", b"1", expect=revision)
     assert len(await store.read_range_at("/g/", first)) == 1
     let_go()
-    while store.compacted < first:
+    while store.compacted_revision < first:
         store._window._run_maintenance()
         await asyncio.sleep(0)
     await store.close()
@@ -90,7 +90,7 @@ async def test_it_is_not_well_while_the_disk_is_full_and_recovers_by_itself(tmp_
     await store.check_health()
     assert store._database is not None
     store._database.execute("PRAGMA max_page_count = 1")
-    with pytest.raises(Full):
+    with pytest.raises(StoreFull):
         await put(store, "/g/r/b", b"x" * 1_000_000)
     # a little can still be written, so it is well again; a probe that fails says that it is not
     await store.check_health()
@@ -98,7 +98,7 @@ async def test_it_is_not_well_while_the_disk_is_full_and_recovers_by_itself(tmp_
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("podless.store.sqlite.upkeep.probe_write", _full)
         store._disk.refused = "database or disk is full"
-        with pytest.raises(Full):
+        with pytest.raises(StoreFull):
             await store.check_health()
     await store.check_health()
     await store.close()
@@ -115,7 +115,7 @@ async def test_revisions_go_on_behind_those_of_another_store(tmp_path: Path) -> 
     await store.open()
     await put(store, "/g/r/a", b"1")
     await store.advance_revision(5000)
-    assert (await store.read_revision(), store.compacted) == (5000, 5000)
+    assert (await store.read_revision(), store.compacted_revision) == (5000, 5000)
     await store.close()
     again = SQLiteStore(tmp_path / "db")
     await again.open()

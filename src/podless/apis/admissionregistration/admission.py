@@ -6,7 +6,7 @@ Source: k8s.io/kubernetes pkg/registry/admissionregistration (authz).
 from __future__ import annotations
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
-from podless.admission.params import Unconfigured, find_kind
+from podless.admission.params import MissingConfiguration, find_kind
 from podless.admission.plugin import Plugin
 from podless.apis.admissionregistration.group import (
     MUTATING_BINDINGS,
@@ -43,7 +43,7 @@ class ParameterAccessCheck(Plugin):
 
     async def validate(self, attr: AdmissionAttributes) -> None:
         obj, user = attr.obj, attr.user
-        if obj is None or user.master:
+        if obj is None or user.is_master:
             return
         spec, old = obj["spec"], (attr.old or {}).get("spec") or {}
         if attr.kind.plural in _POLICIES:
@@ -71,14 +71,14 @@ class ParameterAccessCheck(Plugin):
             group, _, version = wanted["apiVersion"].rpartition("/")
             try:
                 resource = find_kind(self._state, wanted)[0].plural
-            except Unconfigured:
+            except MissingConfiguration:
                 resource = "*"
         asked = Attributes("get", group, version, resource, "", namespace, name)
         return self._authorizer.is_allowed(user, asked)
 
 
-def _make_refusal(attr: AdmissionAttributes, part: str, why: str) -> Invalid:
-    error = field.forbidden(f"spec.{part}", f"user {_format_user(attr.user)} {why}")
+def _make_refusal(attr: AdmissionAttributes, part: str, reason: str) -> Invalid:
+    error = field.forbidden(f"spec.{part}", f"user {_format_user(attr.user)} {reason}")
     return Invalid(attr.kind.kind, attr.kind.group, attr.name, [error])
 
 

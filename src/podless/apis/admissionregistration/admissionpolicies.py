@@ -7,7 +7,7 @@ from podless.apis.shared.carried import TOLD, keep_parts
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Checking, Faults, MetadataPolicy
+from podless.kinds.strategy import Faults, MetadataPolicy, ValidationCost
 from podless.runtime.jsonobject import Object
 
 
@@ -28,7 +28,7 @@ class _SpecStrategy(TypedStrategy):
 class PolicyStrategy(_SpecStrategy):
     """Strategy of policies: validates match constraints and expressions."""
 
-    checking = Checking(preload=True)
+    checking = ValidationCost(preload=True)
 
     def allow_create_on_status(self, verb: str) -> bool:
         return verb == "apply"  # kube-apiserver does not reject it

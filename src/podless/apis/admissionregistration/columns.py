@@ -25,9 +25,9 @@ def _selector_message(selector: Object) -> str:
     labels = selector.get("matchLabels") or {}
     pairs = "".join(f"{key}: {labels[key]}," for key in sorted(each(labels)))
     needs = "".join(
-        f"LabelSelectorRequirement{{Key:{one.get('key', '')},Operator:{one.get('operator', '')},"
-        f"Values:[{' '.join(one.get('values') or ())}],}},"
-        for one in each(selector.get("matchExpressions") or ())
+        f"LabelSelectorRequirement{{Key:{expression.get('key', '')},Operator:{expression.get('operator', '')},"
+        f"Values:[{' '.join(expression.get('values') or ())}],}},"
+        for expression in each(selector.get("matchExpressions") or ())
     )
     matches = f"MatchLabels:map[string]string{{{pairs}}},MatchExpressions:[]LabelSelectorRequirement{{{needs}}},"
     return f"&LabelSelector{{{matches}}}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.apis.admissionregistration import validation
 from podless.apis.shared.literal import LiteralStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Checking, Faults, MetadataPolicy
+from podless.kinds.strategy import Faults, MetadataPolicy, ValidationCost
 from podless.runtime.jsonobject import Object
 
 
@@ -18,7 +18,7 @@ class WebhookStrategy(LiteralStrategy):
     allow_unconditional_update = False
     has_generation = True
     metadata = MetadataPolicy(on_update=(1, 0), qualified_finalizers=False)
-    checking = Checking(preload=True)
+    checking = ValidationCost(preload=True)
 
     def load_rules(self) -> None:
         validation.load_expressions()

@@ -101,9 +101,9 @@ def _check_names(spec: Object, what: Defined, name: str) -> list[FieldError]:
     for key in ("plural", "singular"):
         if names.get(key) in (what.plural, what.kind.lower()):
             errors.append(field.invalid(f"spec.names.{key}", names[key], text))
-    for place, short in enumerate(names.get("shortNames") or ()):
+    for index, short in enumerate(names.get("shortNames") or ()):
         if short in (what.plural, what.kind.lower()):
-            errors.append(field.invalid(f"spec.names.shortNames[{place}]", short, text))
+            errors.append(field.invalid(f"spec.names.shortNames[{index}]", short, text))
     if names.get("listKind") in (what.kind, f"{what.kind}List"):
         errors.append(field.invalid("spec.names.listKind", names["listKind"], text))
     return errors
@@ -119,8 +119,8 @@ def _check_takeover(spec: Object, resource: Object) -> list[FieldError]:
         errors.append(
             field.invalid("spec.scope", spec["scope"], f"must be Namespaced to take over the objects of {whose}")
         )
-    had = [one["name"] for one in resource["versions"]]
-    has = {one["name"] for one in spec.get("versions") or () if one.get("served")}
+    had = [version["name"] for version in resource["versions"]]
+    has = {version["name"] for version in spec.get("versions") or () if version.get("served")}
     missing = [name for name in had if name not in has]
     if missing:
         text = f"must serve {', '.join(missing)} as well to take over the objects of {whose}"

@@ -9,7 +9,7 @@ from podless.apis.apiextensions.jsonschema import keep_empty
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import NOT_STATUS, ONLY_SPEC, Checking, Deletion, Faults, MetadataPolicy
+from podless.kinds.strategy import NOT_STATUS, ONLY_SPEC, DeletionPolicy, Faults, MetadataPolicy, ValidationCost
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
@@ -28,8 +28,8 @@ class DefinitionStrategy(TypedStrategy):
     allow_unconditional_update = False
     has_generation = True
     metadata = MetadataPolicy(on_update=(0, 1), qualified_finalizers=False)
-    deletion = Deletion(graceful=False)
-    checking = Checking(preload=True, repeats=False)
+    deletion = DeletionPolicy(graceful=False)
+    checking = ValidationCost(preload=True, repeats=False)
 
     @property
     def status_resets(self) -> tuple[tuple[str, ...], ...]:
@@ -46,7 +46,7 @@ class DefinitionStrategy(TypedStrategy):
 
     def complete(self, obj: Object, given: Object) -> None:
         """Keep empty values at the root of a schema with a status subresource, as Go does: the checks count them."""
-        for made, version in zip(_versions(obj), _versions(given), strict=False):
+        for made, version in zip(_list_versions(obj), _list_versions(given), strict=False):
             root = (made.get("schema") or {}).get("openAPIV3Schema")
             if root is not None and (made.get("subresources") or {}).get("status") is not None:
                 keep_empty(root, version["schema"]["openAPIV3Schema"], root=True)
@@ -58,8 +58,8 @@ class DefinitionStrategy(TypedStrategy):
             rules.set_defaults(obj)
 
     def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
-        wanted, given = kind.api_version(version.name), obj.get("apiVersion")
-        if given == wanted:
+        wanted, api_version = kind.api_version(version.name), obj.get("apiVersion")
+        if api_version == wanted:
             return obj
         return {**(beta.from_v1(obj) if version.name == beta.VERSION else beta.to_v1(obj)), "apiVersion": wanted}
 
@@ -101,9 +101,9 @@ class DefinitionStrategy(TypedStrategy):
         metadata = obj["metadata"]
         if "deletionTimestamp" in metadata:
             return
-        held = metadata.get("finalizers") or []
-        if CLEANUP not in held:
-            metadata["finalizers"] = [*held, CLEANUP]
+        finalizers = metadata.get("finalizers") or []
+        if CLEANUP not in finalizers:
+            metadata["finalizers"] = [*finalizers, CLEANUP]
         rules.set_condition(obj, "Terminating", "True", "InstanceDeletionPending", _PENDING, clock.now())
 
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
@@ -113,7 +113,7 @@ class DefinitionStrategy(TypedStrategy):
         return rules.warn_of_formats(obj, old) + rules.warn_of_conversions(obj, old)
 
 
-def _versions(obj: Object) -> list[Object]:
+def _list_versions(obj: Object) -> list[Object]:
     return (obj.get("spec") or {}).get("versions") or []
 
 

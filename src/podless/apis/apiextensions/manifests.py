@@ -50,20 +50,20 @@ def convert_definition(obj: Object, *, prune: bool = False) -> Converted:
     """
     notes: list[Note] = []
     third = obj.get("kind") == THIRD[1]
-    read = _decoded(THIRD_PARTY_RESOURCE if third else CUSTOM_RESOURCE_DEFINITION_BETA, obj, notes)
-    made = _third(read) if third else _beta(obj, read, notes, prune)
+    read = _decode_object(THIRD_PARTY_RESOURCE if third else CUSTOM_RESOURCE_DEFINITION_BETA, obj, notes)
+    made = _convert_third_party(read) if third else _convert_beta(obj, read, notes, prune)
     made = {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": _metadata(read["metadata"], made["name"]),
+        "metadata": _keep_metadata(read["metadata"], made["name"]),
         "spec": made["spec"],
     }
-    _approve(made, notes)
+    _add_approval(made, notes)
     _reject_invalid(made, notes)
     return Converted(made, notes)
 
 
-def _decoded(struct: structs.Struct, obj: Object, notes: list[Note]) -> Object:
+def _decode_object(struct: structs.Struct, obj: Object, notes: list[Note]) -> Object:
     unknown: list[str] = []
     try:
         read = structs.decode_struct(struct, obj, unknown)
@@ -73,19 +73,19 @@ def _decoded(struct: structs.Struct, obj: Object, notes: list[Note]) -> Object:
     return read
 
 
-def _metadata(given: Object, name: str) -> Object:
+def _keep_metadata(given: Object, name: str) -> Object:
     """Return name, labels and annotations; the server sets all other metadata."""
     annotations = {key: text for key, text in (given.get("annotations") or {}).items() if key != LAST_APPLIED}
     kept = {"name": name, "labels": given.get("labels"), "annotations": annotations}
     return {key: value for key, value in kept.items() if value}
 
 
-def _third(read: Object) -> Object:
+def _convert_third_party(read: Object) -> Object:
     name = read["metadata"].get("name") or ""
     faults = name_faults(name)
     if faults:
         raise BadManifest(f"metadata.name: {name}: {faults[0]}")
-    versions = [one.get("name") or "" for one in read.get("versions") or ()]
+    versions = [version.get("name") or "" for version in read.get("versions") or ()]
     if not all(versions) or not versions:
         raise BadManifest("versions: must name at least one version")
     kind, group = parse_defined_name(name)
@@ -95,14 +95,14 @@ def _third(read: Object) -> Object:
         "names": {"plural": plural_of(kind), "singular": kind.lower(), "kind": kind, "listKind": f"{kind}List"},
         "scope": "Namespaced",
         "versions": [
-            {"name": one, "served": True, "storage": not place, "schema": {"openAPIV3Schema": text | _ANY}}
-            for place, one in enumerate(versions)
+            {"name": version, "served": True, "storage": not index, "schema": {"openAPIV3Schema": text | _ANY}}
+            for index, version in enumerate(versions)
         ],
     }
     return {"name": f"{plural_of(kind)}.{group}", "spec": spec}
 
 
-def _beta(obj: Object, read: Object, notes: list[Note], prune: bool) -> Object:
+def _convert_beta(obj: Object, read: Object, notes: list[Note], prune: bool) -> Object:
     given = obj.get("spec") or {}
     beta.set_defaults(read)
     layout = beta.read_layout(read["spec"])
@@ -117,12 +117,12 @@ def _beta(obj: Object, read: Object, notes: list[Note], prune: bool) -> Object:
         )
     if "conversion" not in given:
         spec.pop("conversion", None)
-    told = given.get("names") or {}
-    spec["names"] = {key: value for key, value in spec["names"].items() if key in told}
+    names = given.get("names") or {}
+    spec["names"] = {key: value for key, value in spec["names"].items() if key in names}
     seen: set[Note] = set()
     for version in spec.get("versions") or ():
         at = f"spec.versions[{version['name']}].schema.openAPIV3Schema"
-        made, found = _schema(version, at, preserve)
+        made, found = _convert_schema(version, at, preserve)
         version["schema"] = {"openAPIV3Schema": made}
         # notes about a schema that versions share are added once
         fresh = [note for note in found if note._replace(path=note.path.removeprefix(at)) not in seen]
@@ -131,7 +131,7 @@ def _beta(obj: Object, read: Object, notes: list[Note], prune: bool) -> Object:
     return {"name": read["metadata"].get("name") or "", "spec": spec}
 
 
-def _schema(version: Object, path: str, preserve: bool) -> tuple[Object, list[Note]]:
+def _convert_schema(version: Object, path: str, preserve: bool) -> tuple[Object, list[Note]]:
     """Return a schema that v1 accepts, and notes about changes. Raises BadManifest if it is nested too deep."""
     given = shared.schema_of_version(version)
     if given is None:
@@ -160,7 +160,7 @@ def _schema(version: Object, path: str, preserve: bool) -> tuple[Object, list[No
     return made, notes
 
 
-def _approve(made: Object, notes: list[Note]) -> None:
+def _add_approval(made: Object, notes: list[Note]) -> None:
     """Add the approval annotation that v1 requires in groups of the Kubernetes community."""
     if approval_state(made)[0] != "missing":
         return

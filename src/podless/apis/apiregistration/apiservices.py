@@ -24,7 +24,7 @@ def set_available(obj: Object, status: str, reason: str, message: str) -> None:
     """Set the condition Available. Its lastTransitionTime changes only with the status."""
     conditions = obj["status"].get("conditions") or []
     now, fresh = clock.now(), {"type": "Available", "status": status}
-    known: Object = next((one for one in each(conditions) if one["type"] == "Available"), {})
+    known: Object = next((condition for condition in each(conditions) if condition["type"] == "Available"), {})
     same = known.get("status") == status and known.get("lastTransitionTime")
     fresh |= {"lastTransitionTime": known["lastTransitionTime"] if same else now, "reason": reason, "message": message}
     if known:
@@ -66,13 +66,13 @@ class APIServiceStrategy(StatusStrategy):
             for name in ("generateName", "name")
             if (given := metadata.get(name, "")) and given != wanted and not names.path_segment(given)
         ]
-        return [*errors, *_group_version(spec), *_backend(spec)]
+        return [*errors, *_group_version(spec), *_validate_backend(spec)]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return [
-            field.not_supported(f"status.conditions[{place}].status", one["status"], _STATES)
-            for place, one in enumerate(each(obj["status"].get("conditions") or []))
-            if one["status"] not in _STATES
+            field.not_supported(f"status.conditions[{index}].status", condition["status"], _STATES)
+            for index, condition in enumerate(each(obj["status"].get("conditions") or []))
+            if condition["status"] not in _STATES
         ]
 
 
@@ -90,7 +90,7 @@ def _group_version(spec: Object) -> list[FieldError]:
     return errors
 
 
-def _backend(spec: Object) -> list[FieldError]:
+def _validate_backend(spec: Object) -> list[FieldError]:
     service, bundle, insecure = spec.get("service"), spec.get("caBundle") or "", spec.get("insecureSkipTLSVerify")
     errors: list[FieldError] = []
     if service is None:

@@ -6,23 +6,23 @@ from podless.apis.shared.columns import AGE, NAME, Columns, Object, at, string
 from podless.runtime.meter import each
 
 
-def _service(obj: Object) -> str:
+def _read_service(obj: Object) -> str:
     service = at(obj, "spec", "service", default=None)
     return f"{at(service, 'namespace')}/{at(service, 'name')}" if service else "Local"
 
 
-def _available(obj: Object) -> str:
+def _read_available(obj: Object) -> str:
     conditions = {one.get("type"): one for one in each(at(obj, "status", "conditions", default=()))}
-    found = conditions.get("Available", {})
-    status, reason = found.get("status", "Unknown"), found.get("reason", "")
+    available = conditions.get("Available", {})
+    status, reason = available.get("status", "Unknown"), available.get("reason", "")
     return str(status if status == "True" or not reason else f"{status} ({reason})")
 
 
 COLUMNS: Columns = {
     "apiservices": (
         NAME,
-        string("Service", "APIServiceSpec.service", _service),
-        string("Available", "Whether the API is available.", _available),
+        string("Service", "APIServiceSpec.service", _read_service),
+        string("Available", "Whether the API is available.", _read_available),
         AGE,
     )
 }

@@ -50,7 +50,7 @@ class ControllerRevisionStrategy(TypedStrategy):
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         errors = checks.validate_nonnegative("revision", obj.get("revision"))
         data = obj.get("data")
-        if isinstance(data, _Spaced) or not _same(data, old.get("data")):
+        if isinstance(data, _Spaced) or not _is_written_alike(data, old.get("data")):
             errors.append(immutable_error("data", _show(data)))
         return errors
 
@@ -88,12 +88,12 @@ def _find_data(text: str) -> tuple[str, bool]:
     return text[start:end], sound
 
 
-def _same(one: Any, other: Any) -> bool:
+def _is_written_alike(one: Any, other: Any) -> bool:
     """Return whether two values are written alike, with the same order of keys."""
     if type(one) is dict and type(other) is dict:
-        return list(one) == list(other) and all(map(_same, one.values(), other.values()))
+        return list(one) == list(other) and all(map(_is_written_alike, one.values(), other.values()))
     if type(one) is list and type(other) is list:
-        return len(one) == len(other) and all(map(_same, one, other))
+        return len(one) == len(other) and all(map(_is_written_alike, one, other))
     return bool(one == other) and (type(one) is bool) == (type(other) is bool)
 
 

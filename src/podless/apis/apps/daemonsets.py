@@ -10,7 +10,7 @@ from podless.apis.shared import checks, shares, template
 from podless.apis.shared.speced import ReplicasStrategy
 from podless.codec import gonumber
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Checking, Faults
+from podless.kinds.strategy import Faults, ValidationCost
 from podless.meta import field, labelselector
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -34,13 +34,13 @@ class DaemonSetStrategy(ReplicasStrategy):
     """Strategy of DaemonSet."""
 
     blank: ClassVar[Object] = dict.fromkeys(_NUMBERS, 0)
-    checking = Checking(once="SetsOnce")
+    checking = ValidationCost(once="SetsOnce")
     named = False
 
     def show_partial(self, obj: Object) -> Object:
         """Drop the template generation: kube-apiserver's Tables and PartialObjectMetadata lack the field for it."""
-        known = obj["metadata"].get("annotations") or {}
-        kept = {name: text for name, text in known.items() if name != _GENERATION}
+        annotations = obj["metadata"].get("annotations") or {}
+        kept = {name: text for name, text in annotations.items() if name != _GENERATION}
         return {**obj, "metadata": {**obj["metadata"], "annotations": kept}}
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
@@ -54,25 +54,25 @@ class DaemonSetStrategy(ReplicasStrategy):
             strategy["rollingUpdate"] = least | {
                 name: one for name, one in each(rolling or {}).items() if one is not None
             }
-        given = metadata.get("annotations") or {}
+        annotations = metadata.get("annotations") or {}
         try:
-            count = gonumber.parse_int(given.get(_GENERATION) or "0") if _GENERATION in given else 0
+            count = gonumber.parse_int(annotations.get(_GENERATION) or "0") if _GENERATION in annotations else 0
         except ValueError as error:
             raise DecodeError(str(error)) from None
-        _count(metadata, count)
+        _write_generation(metadata, count)
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         super().prepare_create(version, obj)
-        _count(obj["metadata"], max(_counted(obj), 1))
+        _write_generation(obj["metadata"], max(_read_generation(obj), 1))
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         super().prepare_update(version, obj, old)
         changed = obj["spec"]["template"] != old["spec"]["template"]
-        _count(obj["metadata"], _counted(old) + changed)
+        _write_generation(obj["metadata"], _read_generation(old) + changed)
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         super().prepare_status(version, obj, old)
-        _count(obj["metadata"], _counted(old))
+        _write_generation(obj["metadata"], _read_generation(old))
 
     def validate_spec(self, spec: Object, old: Object | None) -> list[FieldError]:
         selector, given = spec.get("selector"), spec["template"]
@@ -87,7 +87,7 @@ class DaemonSetStrategy(ReplicasStrategy):
         errors += checks.validate_nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
         return [
             *errors,
-            *_strategy(spec),
+            *_validate_strategy(spec),
             *checks.validate_nonnegative("spec.revisionHistoryLimit", spec["revisionHistoryLimit"]),
         ]
 
@@ -104,16 +104,16 @@ class DaemonSetStrategy(ReplicasStrategy):
         ]
 
 
-def _counted(obj: Object) -> int:
+def _read_generation(obj: Object) -> int:
     return gonumber.parse_int((obj["metadata"].get("annotations") or {}).get(_GENERATION) or "0")
 
 
-def _count(metadata: Object, number: int) -> None:
+def _write_generation(metadata: Object, number: int) -> None:
     annotations = {**(metadata.get("annotations") or {}), _GENERATION: str(number)}
     metadata["annotations"] = sort_keys(annotations)
 
 
-def _strategy(spec: Object) -> list[FieldError]:
+def _validate_strategy(spec: Object) -> list[FieldError]:
     strategy, path = spec["updateStrategy"], "spec.updateStrategy"
     kind, rolling = strategy["type"], strategy.get("rollingUpdate")
     if kind == "OnDelete":

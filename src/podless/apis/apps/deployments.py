@@ -59,7 +59,7 @@ class DeploymentStrategy(ReplicasStrategy):
         errors += found
         if selector is not None:
             errors += template.validate_replica_template(selector, spec["template"], old, "ReplicaSet")
-        errors += _strategy(spec["strategy"])
+        errors += _validate_strategy(spec["strategy"])
         errors += checks.all_nonnegative(spec, "spec", ("minReadySeconds", "revisionHistoryLimit"))
         deadline = spec["progressDeadlineSeconds"]
         errors += checks.validate_nonnegative("spec.progressDeadlineSeconds", deadline)
@@ -74,17 +74,17 @@ class DeploymentStrategy(ReplicasStrategy):
         return [*errors, *statuses.validate_collision_count(status, old["status"])]
 
 
-def _strategy(strategy: Object) -> list[FieldError]:
+def _validate_strategy(strategy: Object) -> list[FieldError]:
     path, kind, rolling = "spec.strategy", strategy["type"], strategy.get("rollingUpdate")
     if kind == "Recreate":
         text = "may not be specified when strategy `type` is 'Recreate'"
         return [field.forbidden(f"{path}.rollingUpdate", text)] if rolling is not None else []
     if kind == "RollingUpdate":
-        return _rolling(rolling or {}, f"{path}.rollingUpdate")
+        return _validate_rolling_update(rolling or {}, f"{path}.rollingUpdate")
     return [field.not_supported(path, gostructs.format_struct(_STRATEGY, strategy), _TYPES)]
 
 
-def _rolling(rolling: Object, path: str) -> list[FieldError]:
+def _validate_rolling_update(rolling: Object, path: str) -> list[FieldError]:
     away, more = rolling["maxUnavailable"], rolling["maxSurge"]
     errors = [
         *shares.validate_int_or_percent(f"{path}.maxUnavailable", away),

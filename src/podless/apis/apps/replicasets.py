@@ -9,7 +9,7 @@ from podless.apis.apps import statuses
 from podless.apis.shared import checks, template
 from podless.apis.shared.speced import ReplicasStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Checking, Faults
+from podless.kinds.strategy import Faults, ValidationCost
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 
@@ -24,7 +24,7 @@ class ReplicaSetStrategy(ReplicasStrategy):
     """Strategy of ReplicaSet."""
 
     blank: ClassVar[Object] = {"replicas": 0}
-    checking = Checking(once="SetsOnce")
+    checking = ValidationCost(once="SetsOnce")
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         podspec.default_pod_template(obj["spec"]["template"])

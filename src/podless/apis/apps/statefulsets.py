@@ -55,8 +55,11 @@ class StatefulSetStrategy(ReplicasStrategy):
         rolling = strategy.get("rollingUpdate")
         if strategy["type"] == "RollingUpdate" and rolling is not None and rolling.get("partition") is None:
             strategy["rollingUpdate"] = {"partition": 0, **rolling}
-        kept = spec.get("persistentVolumeClaimRetentionPolicy") or {}
-        fates = {name: kept.get(name) or "Retain" for name in ("whenDeleted", "whenScaled")}
+        persistent_volume_claim_retention_policy = spec.get("persistentVolumeClaimRetentionPolicy") or {}
+        fates = {
+            name: persistent_volume_claim_retention_policy.get(name) or "Retain"
+            for name in ("whenDeleted", "whenScaled")
+        }
         spec["persistentVolumeClaimRetentionPolicy"] = fates
 
     def prepare_create(self, version: Version, obj: Object) -> None:
@@ -71,7 +74,10 @@ class StatefulSetStrategy(ReplicasStrategy):
 
     def validate_spec(self, spec: Object, old: Object | None) -> list[FieldError]:
         given = spec["template"]
-        errors = [*_policies(spec), *(_claims(spec) if old is None and has("StatefulSetTemplates") else ())]
+        errors = [
+            *_validate_policies(spec),
+            *(_validate_claims(spec) if old is None and has("StatefulSetTemplates") else ()),
+        ]
         errors += checks.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
         errors += checks.validate_nonnegative("spec.ordinals.start", (spec.get("ordinals") or {}).get("start"))
         service = spec.get("serviceName")
@@ -84,7 +90,7 @@ class StatefulSetStrategy(ReplicasStrategy):
             # kube-apiserver validates labels and annotations twice; older releases validate nothing else
             if has("StatefulSetTemplates"):
                 errors += podspec.validate_pod_template(
-                    _mounted(spec), "spec.template", None if old is None else _mounted(old)
+                    _add_claim_volumes(spec), "spec.template", None if old is None else _add_claim_volumes(old)
                 )
             metadata = given.get("metadata") or {}
             errors += objectmeta.check_labels(metadata.get("labels") or {}, "spec.template.labels")
@@ -109,12 +115,12 @@ class StatefulSetStrategy(ReplicasStrategy):
         return [*errors, *statuses.validate_collision_count(status, old["status"])]
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        found = super().list_warnings(version, obj, old)
-        for place, claim in enumerate(each(obj["spec"].get("volumeClaimTemplates") or ())):
-            path = f"spec.volumeClaimTemplates[{place}]"
+        warnings = super().list_warnings(version, obj, old)
+        for index, claim in enumerate(each(obj["spec"].get("volumeClaimTemplates") or ())):
+            path = f"spec.volumeClaimTemplates[{index}]"
             # the paths of kube-apiserver differ between create and update
-            found += podspec.warn_of_claim_spec(claim["spec"], path if old is None else f"{path}.Spec")
-        return [*found, _ENDLESS] if obj["spec"]["revisionHistoryLimit"] < 0 else found
+            warnings += podspec.warn_of_claim_spec(claim["spec"], path if old is None else f"{path}.Spec")
+        return [*warnings, _ENDLESS] if obj["spec"]["revisionHistoryLimit"] < 0 else warnings
 
 
 def _fill_claim(claim: Object) -> None:
@@ -127,40 +133,42 @@ def _fill_claim(claim: Object) -> None:
     claim["status"] = {"phase": "Pending", **(claim.get("status") or {})}
 
 
-def _claims(spec: Object) -> Iterator[FieldError]:
+def _validate_claims(spec: Object) -> Iterator[FieldError]:
     """Yield the errors of volumeClaimTemplates."""
-    for place, claim in enumerate(each(spec.get("volumeClaimTemplates") or ())):
-        yield from podspec.validate_claim_spec(claim["spec"], f"spec.volumeClaimTemplates[{place}].spec")
+    for index, claim in enumerate(each(spec.get("volumeClaimTemplates") or ())):
+        yield from podspec.validate_claim_spec(claim["spec"], f"spec.volumeClaimTemplates[{index}].spec")
 
 
-def _mounted(spec: Object) -> Object:
+def _add_claim_volumes(spec: Object) -> Object:
     """Return the template as pods get it: without hostname and subdomain, with the claims as its first volumes."""
-    given = dict(spec["template"])
-    given["spec"] = {
-        name: value for name, value in each(given["spec"]).items() if name not in ("hostname", "subdomain")
+    claim_volumes = dict(spec["template"])
+    claim_volumes["spec"] = {
+        name: value for name, value in each(claim_volumes["spec"]).items() if name not in ("hostname", "subdomain")
     }
     templates = spec.get("volumeClaimTemplates") or ()
     claims = dict.fromkeys((claim.get("metadata") or {}).get("name") or "" for claim in each(templates))
     if not claims:
-        return given
+        return claim_volumes
     volumes = [{"name": name, "persistentVolumeClaim": {"claimName": name}} for name in each(claims)]
-    volumes += [volume for volume in each(given["spec"].get("volumes") or ()) if volume.get("name") not in claims]
-    return {**given, "spec": {**given["spec"], "volumes": volumes}}
+    volumes += [
+        volume for volume in each(claim_volumes["spec"].get("volumes") or ()) if volume.get("name") not in claims
+    ]
+    return {**claim_volumes, "spec": {**claim_volumes["spec"], "volumes": volumes}}
 
 
-def _policies(spec: Object) -> list[FieldError]:
+def _validate_policies(spec: Object) -> list[FieldError]:
     errors: list[FieldError] = []
     management = spec["podManagementPolicy"]
     if management not in _MANAGEMENTS:
         text = "must be 'OrderedReady' or 'Parallel'"
         errors.append(field.invalid("spec.podManagementPolicy", management, text))
-    errors += _strategy(spec["updateStrategy"])
+    errors += _validate_strategy(spec["updateStrategy"])
     for name, fate in each(spec["persistentVolumeClaimRetentionPolicy"]).items():
         errors += field.one_of(f"spec.persistentVolumeClaimRetentionPolicy.{name}", fate, _RETENTIONS)
     return errors
 
 
-def _strategy(strategy: Object) -> list[FieldError]:
+def _validate_strategy(strategy: Object) -> list[FieldError]:
     path, kind, rolling = "spec.updateStrategy", strategy["type"], strategy.get("rollingUpdate")
     if kind == "OnDelete":
         text, shown = "only allowed for updateStrategy 'RollingUpdate'", gostructs.format_struct(_ROLLING, rolling)

@@ -30,43 +30,45 @@ _REFERENCE = Struct(
 )
 
 
-def _source(*fields: Field) -> Struct:
+def _source_struct(*fields: Field) -> Struct:
     return Struct("MetricSource", fields)
 
 
-def _optional(name: str, kind: gotypes.GoType) -> Field:
+def _optional_field(name: str, kind: gotypes.GoType) -> Field:
     return Field(name, kind, pointer=True)
 
 
-def _amount(name: str) -> Field:
+def _amount_field(name: str) -> Field:
     return Field(name, QUANTITY, always=True)
 
 
 _NAME, _METRIC = Field("name", STRING, always=True), Field("metricName", STRING, always=True)
 _TARGET = Field("target", _REFERENCE, always=True)
-_SELECTOR, _OUTER = _optional("selector", LABEL_SELECTOR), _optional("metricSelector", LABEL_SELECTOR)
-_UTIL, _VALUE = _optional("targetAverageUtilization", INT32), _optional("targetAverageValue", QUANTITY)
-_UTIL_NOW = _optional("currentAverageUtilization", INT32)
+_SELECTOR, _OUTER = _optional_field("selector", LABEL_SELECTOR), _optional_field("metricSelector", LABEL_SELECTOR)
+_UTIL, _VALUE = _optional_field("targetAverageUtilization", INT32), _optional_field("targetAverageValue", QUANTITY)
+_UTIL_NOW = _optional_field("currentAverageUtilization", INT32)
 _CONTAINER = Field("container", STRING, always=True)
-_AVERAGE = _optional("averageValue", QUANTITY)
+_AVERAGE = _optional_field("averageValue", QUANTITY)
 
 _SPECS = {
-    "object": _source(_TARGET, _METRIC, _amount("targetValue"), _SELECTOR, _AVERAGE),
-    "pods": _source(_METRIC, _amount("targetAverageValue"), _SELECTOR),
-    "resource": _source(_NAME, _UTIL, _VALUE),
-    "containerResource": _source(_NAME, _UTIL, _VALUE, _CONTAINER),
-    "external": _source(_METRIC, _OUTER, _optional("targetValue", QUANTITY), _VALUE),
+    "object": _source_struct(_TARGET, _METRIC, _amount_field("targetValue"), _SELECTOR, _AVERAGE),
+    "pods": _source_struct(_METRIC, _amount_field("targetAverageValue"), _SELECTOR),
+    "resource": _source_struct(_NAME, _UTIL, _VALUE),
+    "containerResource": _source_struct(_NAME, _UTIL, _VALUE, _CONTAINER),
+    "external": _source_struct(_METRIC, _OUTER, _optional_field("targetValue", QUANTITY), _VALUE),
 }
 _STATUSES = {
-    "object": _source(_TARGET, _METRIC, _amount("currentValue"), _SELECTOR, _AVERAGE),
-    "pods": _source(_METRIC, _amount("currentAverageValue"), _SELECTOR),
-    "resource": _source(_NAME, _UTIL_NOW, _amount("currentAverageValue")),
-    "containerResource": _source(_NAME, _UTIL_NOW, _amount("currentAverageValue"), _CONTAINER),
-    "external": _source(_METRIC, _OUTER, _amount("currentValue"), _optional("currentAverageValue", QUANTITY)),
+    "object": _source_struct(_TARGET, _METRIC, _amount_field("currentValue"), _SELECTOR, _AVERAGE),
+    "pods": _source_struct(_METRIC, _amount_field("currentAverageValue"), _SELECTOR),
+    "resource": _source_struct(_NAME, _UTIL_NOW, _amount_field("currentAverageValue")),
+    "containerResource": _source_struct(_NAME, _UTIL_NOW, _amount_field("currentAverageValue"), _CONTAINER),
+    "external": _source_struct(
+        _METRIC, _OUTER, _amount_field("currentValue"), _optional_field("currentAverageValue", QUANTITY)
+    ),
 }
 _TYPE = Field("type", STRING, always=True)
-_METRIC_SPEC = Struct("MetricSpec", (_TYPE, *(_optional(name, kind) for name, kind in _SPECS.items())))
-_METRIC_STATUS = Struct("MetricStatus", (_TYPE, *(_optional(name, kind) for name, kind in _STATUSES.items())))
+_METRIC_SPEC = Struct("MetricSpec", (_TYPE, *(_optional_field(name, kind) for name, kind in _SPECS.items())))
+_METRIC_STATUS = Struct("MetricStatus", (_TYPE, *(_optional_field(name, kind) for name, kind in _STATUSES.items())))
 _CONDITION = Struct(
     "HorizontalPodAutoscalerCondition",
     (
@@ -149,7 +151,7 @@ def _status_to_v1(kind: str, source: Object) -> Object:
     }
 
 
-def _metric(source: Object, selector: str = "selector") -> Object:
+def _read_metric(source: Object, selector: str = "selector") -> Object:
     return _read_spec({"name": source["metricName"], "selector": source.get(selector)})
 
 
@@ -164,16 +166,16 @@ def _spec_to_v2(kind: str, source: Object) -> Object:
         return _read_spec({"name": source["name"], "target": _read_spec(target), "container": source.get("container")})
     if kind == "pods":
         average = {"type": "AverageValue", "averageValue": source["targetAverageValue"]}
-        return {"metric": _metric(source), "target": average}
+        return {"metric": _read_metric(source), "target": average}
     if kind == "object":
         own = source.get("averageValue")
         target = {"type": "Value" if own is None else "AverageValue", "value": source["targetValue"]}
         target["averageValue"] = own
-        return {"describedObject": source["target"], "target": _read_spec(target), "metric": _metric(source)}
+        return {"describedObject": source["target"], "target": _read_spec(target), "metric": _read_metric(source)}
     value = source.get("targetValue")
     target = {"type": "AverageValue" if value is None else "Value", "value": value}
     target["averageValue"] = source.get("targetAverageValue")
-    return {"metric": _metric(source, "metricSelector"), "target": _read_spec(target)}
+    return {"metric": _read_metric(source, "metricSelector"), "target": _read_spec(target)}
 
 
 def _status_to_v2(kind: str, source: Object) -> Object:
@@ -184,12 +186,12 @@ def _status_to_v2(kind: str, source: Object) -> Object:
             {"name": source["name"], "current": _read_spec(current), "container": source.get("container")}
         )
     if kind == "pods":
-        return {"metric": _metric(source), "current": {"averageValue": average}}
+        return {"metric": _read_metric(source), "current": {"averageValue": average}}
     if kind == "object":
         current = {"value": source["currentValue"], "averageValue": source.get("averageValue")}
-        return {"metric": _metric(source), "current": _read_spec(current), "describedObject": source["target"]}
+        return {"metric": _read_metric(source), "current": _read_spec(current), "describedObject": source["target"]}
     current = {"value": source["currentValue"], "averageValue": average}
-    return {"metric": _metric(source, "metricSelector"), "current": _read_spec(current)}
+    return {"metric": _read_metric(source, "metricSelector"), "current": _read_spec(current)}
 
 
 def _read_spec(obj: Object) -> Object:
@@ -199,7 +201,7 @@ def _read_spec(obj: Object) -> Object:
 _Change = Callable[[str, Object], Object]
 
 
-def _each(metric: Object, change: _Change) -> Object:
+def _change_sources(metric: Object, change: _Change) -> Object:
     sources = {
         name: change(name, source) for name, source in each(metric).items() if name != "type" and source is not None
     }
@@ -208,13 +210,15 @@ def _each(metric: Object, change: _Change) -> Object:
 
 def write_metrics(metrics: list[Object]) -> str:
     """Encode metric specs as in the annotation of v1."""
-    return _encode_value([structs.decode_struct(_METRIC_SPEC, _each(metric, _spec_to_v1)) for metric in each(metrics)])
+    return _encode_value(
+        [structs.decode_struct(_METRIC_SPEC, _change_sources(metric, _spec_to_v1)) for metric in each(metrics)]
+    )
 
 
 def write_statuses(metrics: list[Object]) -> str:
     """Encode metric statuses as in the annotation of v1."""
     return _encode_value(
-        [structs.decode_struct(_METRIC_STATUS, _each(metric, _status_to_v1)) for metric in each(metrics)]
+        [structs.decode_struct(_METRIC_STATUS, _change_sources(metric, _status_to_v1)) for metric in each(metrics)]
     )
 
 
@@ -225,7 +229,7 @@ def write_conditions(conditions: list[Object]) -> str:
 
 def write_behavior(behavior: Object) -> str:
     """Encode the scaling behavior as in the annotation of v1, under the names of Go's fields."""
-    named: Object = _renamed(behavior, str.upper)
+    named: Object = _rename_keys(behavior, str.upper)
     decoded = structs.decode_struct(_BEHAVIOR, named)
     if not has("ToleranceInAnnotations"):
         for rules in decoded.values():
@@ -236,32 +240,34 @@ def write_behavior(behavior: Object) -> str:
 def read_metrics(text: str) -> list[Object] | None:
     """Decode the annotation of metric specs; None for an invalid one."""
     found = _read_value(ListOf(_METRIC_SPEC), text)
-    return None if found is None else [_each(metric, _spec_to_v2) for metric in each(found)]
+    return None if found is None else [_change_sources(metric, _spec_to_v2) for metric in each(found)]
 
 
 def read_statuses(text: str) -> list[Object] | None:
     """Decode the annotation of metric statuses; None for an invalid one."""
     found = _read_value(ListOf(_METRIC_STATUS), text)
-    return None if found is None else [_each(metric, _status_to_v2) for metric in each(found)]
+    return None if found is None else [_change_sources(metric, _status_to_v2) for metric in each(found)]
 
 
 def read_conditions(text: str) -> list[Object] | None:
     """Decode the annotation of conditions; None for an invalid one."""
-    found: list[Object] | None = _read_value(ListOf(_CONDITION), text)
-    return found
+    conditions: list[Object] | None = _read_value(ListOf(_CONDITION), text)
+    return conditions
 
 
 def read_behavior(text: str) -> Object | None:
     """Decode the annotation of the scaling behavior; None for an invalid one."""
     found = _read_value(_BEHAVIOR, text)
-    return None if found is None else _renamed(found, str.lower)
+    return None if found is None else _rename_keys(found, str.lower)
 
 
-def _renamed(value: Any, case: Callable[[str], str]) -> Any:
+def _rename_keys(value: Any, case: Callable[[str], str]) -> Any:
     """Change the case of the first letter of all names, and drop nulls."""
     if isinstance(value, dict):
-        return {case(name[0]) + name[1:]: _renamed(one, case) for name, one in each(value).items() if one is not None}
-    return [_renamed(one, case) for one in each(value)] if isinstance(value, list) else value
+        return {
+            case(name[0]) + name[1:]: _rename_keys(one, case) for name, one in each(value).items() if one is not None
+        }
+    return [_rename_keys(one, case) for one in each(value)] if isinstance(value, list) else value
 
 
 def _encode_value(value: Any) -> str:

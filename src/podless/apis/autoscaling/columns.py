@@ -19,7 +19,7 @@ _SOURCES = {
 }
 
 
-def _metric(spec: Any, now: Any) -> str:
+def _read_metric(spec: Any, now: Any) -> str:
     """Format a metric as CURRENT/TARGET, as kubectl shows it."""
     source = _SOURCES.get(spec["type"])
     if source is None:
@@ -30,9 +30,9 @@ def _metric(spec: Any, now: Any) -> str:
         name = at(spec, source, "name")
         if average is not None:
             return f"{name}: {current.get('averageValue') or _UNKNOWN}/{average}"
-        used, wanted = current.get("averageUtilization"), target.get("averageUtilization")
+        used, average_utilization = current.get("averageUtilization"), target.get("averageUtilization")
         used_text = f"{used}%" if used is not None else _UNKNOWN
-        return f"{name}: {used_text}/{f'{wanted}%' if wanted is not None else '<auto>'}"
+        return f"{name}: {used_text}/{f'{average_utilization}%' if average_utilization is not None else '<auto>'}"
     if source == "pods":
         return f"{current.get('averageValue') or _UNKNOWN}/{average}"
     if average is not None:
@@ -40,23 +40,23 @@ def _metric(spec: Any, now: Any) -> str:
     return f"{current.get('value') or _UNKNOWN}/{target.get('value')}"
 
 
-def _targets(obj: Object) -> str:
+def _read_targets(obj: Object) -> str:
     if at(obj, "apiVersion") == "autoscaling/v1":
         obj = versions.to_v2(dict(obj))  # v2 has metrics as fields
     specs, now = at(obj, "spec", "metrics", default=()), at(obj, "status", "currentMetrics", default=())
-    shown = [_metric(spec, now[place] if place < len(now) else None) for place, spec in enumerate(each(specs))]
+    shown = [_read_metric(spec, now[index] if index < len(now) else None) for index, spec in enumerate(each(specs))]
     return shorten(shown, ", ", _MOST) or NONE
 
 
-def _reference(obj: Object) -> str:
+def _read_reference(obj: Object) -> str:
     return f"{at(obj, 'spec', 'scaleTargetRef', 'kind')}/{at(obj, 'spec', 'scaleTargetRef', 'name')}"
 
 
 COLUMNS: Columns = {
     "horizontalpodautoscalers": (
         NAME,
-        string("Reference", "HorizontalPodAutoscalerSpec.scaleTargetRef", _reference),
-        string("Targets", "HorizontalPodAutoscalerSpec.metrics", _targets),
+        string("Reference", "HorizontalPodAutoscalerSpec.scaleTargetRef", _read_reference),
+        string("Targets", "HorizontalPodAutoscalerSpec.metrics", _read_targets),
         string("MinPods", "HorizontalPodAutoscalerSpec.minReplicas", text("spec.minReplicas", UNSET)),
         string("MaxPods", "HorizontalPodAutoscalerSpec.maxReplicas", number("spec.maxReplicas")),
         string("Replicas", "HorizontalPodAutoscalerStatus.currentReplicas", number("status.currentReplicas")),

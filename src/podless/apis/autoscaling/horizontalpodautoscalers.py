@@ -44,16 +44,16 @@ def validate_reference(ref: Object, path: str, *, grouped: bool) -> Iterator[Fie
         yield field.invalid(f"{path}.apiVersion", version, "apiVersion must specify API group")
 
 
-def validate_metrics(metrics: list[Object], least: int | None, path: str) -> Iterator[FieldError]:
-    """Validate metric specs. least: minReplicas."""
-    for place, metric in enumerate(each(metrics)):
-        yield from _metric(metric, f"{path}[{place}]")
-    if least == 0 and not any(metric.get("type") in ("Object", "External") for metric in each(metrics)):
+def validate_metrics(metrics: list[Object], minimum: int | None, path: str) -> Iterator[FieldError]:
+    """Validate metric specs. minimum: minReplicas."""
+    for index, metric in enumerate(each(metrics)):
+        yield from _validate_metric(metric, f"{path}[{index}]")
+    if minimum == 0 and not any(metric.get("type") in ("Object", "External") for metric in each(metrics)):
         text = "must specify at least one Object or External metric to support scaling to zero replicas"
         yield field.forbidden(path, text)
 
 
-def _metric(metric: Object, path: str) -> Iterator[FieldError]:
+def _validate_metric(metric: Object, path: str) -> Iterator[FieldError]:
     kind = metric.get("type") or ""
     if not kind:
         yield field.required(f"{path}.type", "must specify a metric source type")
@@ -72,13 +72,13 @@ def _metric(metric: Object, path: str) -> Iterator[FieldError]:
         yield from (field.forbidden(f"{path}.{name}", "must populate the given metric source only") for name in others)
 
 
-def _named(source: Object, path: str) -> Iterator[FieldError]:
+def _validate_metric_name(source: Object, path: str) -> Iterator[FieldError]:
     name = (source.get("metric") or {}).get("name")
     yield from checks.validate_name(f"{path}.metric.name", name, names.path_segment, "must specify a metric name")
-    yield from _target(source.get("target") or {}, f"{path}.target")
+    yield from _validate_target(source.get("target") or {}, f"{path}.target")
 
 
-def _target(target: Object, path: str) -> Iterator[FieldError]:
+def _validate_target(target: Object, path: str) -> Iterator[FieldError]:
     kind, use = target.get("type") or "", target.get("averageUtilization")
     if not kind:
         yield field.required(f"{path}.type", "must specify a metric target type")
@@ -92,16 +92,16 @@ def _target(target: Object, path: str) -> Iterator[FieldError]:
         yield field.invalid(f"{path}.averageUtilization", use, "must be greater than 0")
 
 
-def _object(source: Object, path: str) -> Iterator[FieldError]:
+def _validate_object(source: Object, path: str) -> Iterator[FieldError]:
     yield from validate_reference(source.get("describedObject") or {}, f"{path}.describedObject", grouped=False)
-    yield from _named(source, path)
+    yield from _validate_metric_name(source, path)
     target = source.get("target") or {}
     if target.get("value") is None and target.get("averageValue") is None:
         yield field.required(f"{path}.target.averageValue", "must set either a target value or averageValue")
 
 
-def _external(source: Object, path: str) -> Iterator[FieldError]:
-    yield from _named(source, path)
+def _validate_external(source: Object, path: str) -> Iterator[FieldError]:
+    yield from _validate_metric_name(source, path)
     target = source.get("target") or {}
     value, average = target.get("value"), target.get("averageValue")
     if value is None and average is None:
@@ -112,21 +112,21 @@ def _external(source: Object, path: str) -> Iterator[FieldError]:
         yield field.forbidden(f"{path}.target.value", text)
 
 
-def _pods(source: Object, path: str) -> Iterator[FieldError]:
-    yield from _named(source, path)
+def _validate_pods(source: Object, path: str) -> Iterator[FieldError]:
+    yield from _validate_metric_name(source, path)
     if (source.get("target") or {}).get("averageValue") is None:
         yield field.required(f"{path}.target.averageValue", "must specify a positive target averageValue")
 
 
-def _resource(source: Object, path: str) -> Iterator[FieldError]:
+def _validate_resource(source: Object, path: str) -> Iterator[FieldError]:
     if not source.get("name"):
         yield field.required(f"{path}.name", "must specify a resource name")
-    yield from _use(source, path)
+    yield from _validate_resource_target(source, path)
 
 
-def _use(source: Object, path: str) -> Iterator[FieldError]:
+def _validate_resource_target(source: Object, path: str) -> Iterator[FieldError]:
     target = source.get("target") or {}
-    yield from _target(target, f"{path}.target")
+    yield from _validate_target(target, f"{path}.target")
     use, average = target.get("averageUtilization"), target.get("averageValue")
     if use is None and average is None:
         text = "must set either a target raw value or a target utilization"
@@ -136,23 +136,23 @@ def _use(source: Object, path: str) -> Iterator[FieldError]:
         yield field.forbidden(f"{path}.target.averageValue", text)
 
 
-def _container(source: Object, path: str) -> Iterator[FieldError]:
+def _validate_container(source: Object, path: str) -> Iterator[FieldError]:
     name = source.get("name") or ""
     if not name:
         yield field.required(f"{path}.name", "must specify a resource name")
     else:
         yield from resources.container_name(name, f"{path}.name")
     yield from checks.validate_name(f"{path}.container", source.get("container"), missing="must specify a container")
-    yield from _use(source, path)
+    yield from _validate_resource_target(source, path)
 
 
 # metric sources in the order in which kube-apiserver validates them
 _CHECKS: dict[str, Callable[[Object, str], Iterator[FieldError]]] = {
-    "object": _object,
-    "external": _external,
-    "pods": _pods,
-    "resource": _resource,
-    "containerResource": _container,
+    "object": _validate_object,
+    "external": _validate_external,
+    "pods": _validate_pods,
+    "resource": _validate_resource,
+    "containerResource": _validate_container,
 }
 
 
@@ -251,10 +251,10 @@ def _validate_spec(spec: Object, old: Object | None) -> Iterator[FieldError]:
     behavior = spec.get("behavior") or {}
     for name in ("scaleUp", "scaleDown"):
         if behavior.get(name) is not None:
-            yield from _rules(behavior[name], f"spec.behavior.{name}")
+            yield from _validate_rules(behavior[name], f"spec.behavior.{name}")
 
 
-def _rules(rules: Object, path: str) -> Iterator[FieldError]:
+def _validate_rules(rules: Object, path: str) -> Iterator[FieldError]:
     window, chosen, policies = rules.get("stabilizationWindowSeconds"), rules.get("selectPolicy"), rules.get("policies")
     where = f"{path}.stabilizationWindowSeconds"
     if window is not None and window < 0:
@@ -264,14 +264,14 @@ def _rules(rules: Object, path: str) -> Iterator[FieldError]:
     yield from field.one_of(f"{path}.selectPolicy", chosen, _SELECTIONS)
     if not policies:
         yield field.required(f"{path}.policies", "must specify at least one Policy")
-    for place, policy in enumerate(each(policies or ())):
-        yield from _policy(policy, f"{path}.policies[{place}]")
+    for index, policy in enumerate(each(policies or ())):
+        yield from _validate_policy(policy, f"{path}.policies[{index}]")
     tolerance: Any = rules.get("tolerance")
     if tolerance is not None and quantity.parse_quantity(tolerance) < 0:
         yield field.invalid(f"{path}.tolerance", tolerance, "must be greater than or equal to 0")
 
 
-def _policy(policy: Object, path: str) -> Iterator[FieldError]:
+def _validate_policy(policy: Object, path: str) -> Iterator[FieldError]:
     kind, value, period = policy.get("type") or "", policy.get("value") or 0, policy.get("periodSeconds") or 0
     yield from field.one_of(f"{path}.type", kind, _POLICIES)
     if value <= 0:

@@ -23,27 +23,27 @@ def by_cpu(utilization: int) -> Object:
     return {"type": "Resource", "resource": {"name": "cpu", "target": target}}
 
 
-def _cpu(metric: Object, part: str) -> int | None:
+def _read_cpu(metric: Object, part: str) -> int | None:
     """Return the CPU utilization of a metric (part: target or current), None for other metrics."""
     resource = metric.get("resource") or {}
     if metric.get("type") != "Resource" or resource.get("name") != "cpu":
         return None
-    found: int | None = (resource.get(part) or {}).get("averageUtilization")
-    return found
+    cpu: int | None = (resource.get(part) or {}).get("averageUtilization")
+    return cpu
 
 
 def to_v1(obj: Object) -> Object:
     """Convert an object from v2 to v1, without changing it."""
     spec, status, metadata = obj.get("spec") or {}, obj.get("status") or {}, obj.get("metadata") or {}
     metrics, current = spec.get("metrics") or [], status.get("currentMetrics") or []
-    others = [metric for metric in each(metrics) if _cpu(metric, "target") is None]
+    others = [metric for metric in each(metrics) if _read_cpu(metric, "target") is None]
     made = {
         annotated.BEHAVIOR: annotated.write_behavior(spec["behavior"]) if spec.get("behavior") is not None else "",
         annotated.CONDITIONS: annotated.write_conditions(status["conditions"]) if status.get("conditions") else "",
         annotated.STATUSES: annotated.write_statuses(current) if current else "",
         annotated.METRICS: annotated.write_metrics(others) if others else "",
     }
-    shown = _without(spec, "metrics", "behavior")
+    shown = _drop_fields(spec, "metrics", "behavior")
     wanted = _first_of_cpu(metrics)
     if wanted is not None:
         shown["targetCPUUtilizationPercentage"] = wanted
@@ -53,38 +53,38 @@ def to_v1(obj: Object) -> Object:
         "currentReplicas": status.get("currentReplicas") or 0,
         "desiredReplicas": status.get("desiredReplicas") or 0,
         "currentCPUUtilizationPercentage": next(
-            (use for metric in reversed(each(current)) if (use := _cpu(metric, "current")) is not None), None
+            (use for metric in reversed(each(current)) if (use := _read_cpu(metric, "current")) is not None), None
         ),
     }
     state = {name: value for name, value in each(state).items() if value is not None}
     named = {name: text for name, text in each(made).items() if text}
-    return {**_whole(obj, "v1", metadata, named), "spec": shown, "status": state}
+    return {**_assemble_version(obj, "v1", metadata, named), "spec": shown, "status": state}
 
 
 def _first_of_cpu(metrics: list[Object]) -> int | None:
     """Return the target utilization of the first CPU metric, or None."""
     for metric in each(metrics):
         if metric.get("type") == "Resource" and (metric.get("resource") or {}).get("name") == "cpu":
-            return _cpu(metric, "target")
+            return _read_cpu(metric, "target")
     return None
 
 
 def to_v2(obj: Object) -> Object:
     """Convert an object from v1 to v2, without changing it."""
     spec, status, metadata = obj.get("spec") or {}, obj.get("status") or {}, obj.get("metadata") or {}
-    given = metadata.get("annotations") or {}
+    annotations = metadata.get("annotations") or {}
     wanted, used = spec.get("targetCPUUtilizationPercentage"), status.get("currentCPUUtilizationPercentage")
-    metrics = [*(_read_annotation(given, annotated.METRICS, annotated.read_metrics) or ())]
+    metrics = [*(_read_annotation(annotations, annotated.METRICS, annotated.read_metrics) or ())]
     if wanted is not None:
         metrics.append(by_cpu(wanted))
-    shown = {**_without(spec, "targetCPUUtilizationPercentage"), "metrics": metrics or [by_cpu(UTILIZATION)]}
-    behavior = _read_annotation(given, annotated.BEHAVIOR, annotated.read_behavior)
+    shown = {**_drop_fields(spec, "targetCPUUtilizationPercentage"), "metrics": metrics or [by_cpu(UTILIZATION)]}
+    behavior = _read_annotation(annotations, annotated.BEHAVIOR, annotated.read_behavior)
     if behavior is not None:
         shown["behavior"] = behavior
-    current = _read_annotation(given, annotated.STATUSES, annotated.read_statuses)
+    current = _read_annotation(annotations, annotated.STATUSES, annotated.read_statuses)
     if current is None and used is not None:
         current = [{"type": "Resource", "resource": {"name": "cpu", "current": {"averageUtilization": used}}}]
-    conditions = _read_annotation(given, annotated.CONDITIONS, annotated.read_conditions)
+    conditions = _read_annotation(annotations, annotated.CONDITIONS, annotated.read_conditions)
     state = {
         "observedGeneration": status.get("observedGeneration"),
         "lastScaleTime": status.get("lastScaleTime"),
@@ -96,14 +96,14 @@ def to_v2(obj: Object) -> Object:
     }
     if conditions:
         state["conditions"] = conditions
-    return {**_whole(obj, "v2", metadata, {}), "spec": shown, "status": state}
+    return {**_assemble_version(obj, "v2", metadata, {}), "spec": shown, "status": state}
 
 
 def strip_annotations(metadata: Object) -> None:
     """Remove annotations that only v1 has."""
     annotations = metadata.get("annotations")
     if annotations and not annotations.keys().isdisjoint(annotated.ALL):
-        kept = _without(annotations, *annotated.ALL)
+        kept = _drop_fields(annotations, *annotated.ALL)
         metadata["annotations"] = kept
         if not kept:
             del metadata["annotations"]
@@ -111,15 +111,15 @@ def strip_annotations(metadata: Object) -> None:
 
 def restore_status_annotations(metadata: Object, old: Object | None = None) -> None:
     """Replace v1's annotations about the status by those of the old metadata, or remove them."""
-    given, before = metadata.get("annotations") or {}, (old or {}).get("annotations") or {}
-    kept = {name: text for name, text in each(given).items() if name not in _OF_STATUS}
+    annotations, before = metadata.get("annotations") or {}, (old or {}).get("annotations") or {}
+    kept = {name: text for name, text in each(annotations).items() if name not in _OF_STATUS}
     kept |= {name: before[name] for name in _OF_STATUS if name in before}
     metadata.pop("annotations", None)
     if kept:
         metadata["annotations"] = sort_keys(kept)
 
 
-def _whole(obj: Object, version: str, metadata: Object, more: dict[str, str]) -> Object:
+def _assemble_version(obj: Object, version: str, metadata: Object, more: dict[str, str]) -> Object:
     """Return the object in a version, with the annotations of that version only."""
     metadata = dict(metadata)
     strip_annotations(metadata)
@@ -133,5 +133,5 @@ def _read_annotation(annotations: dict[str, str], name: str, read: Callable[[str
     return read(annotations[name]) if name in annotations else None
 
 
-def _without(obj: Object, *names: str) -> Object:
+def _drop_fields(obj: Object, *names: str) -> Object:
     return {name: value for name, value in each(obj).items() if name not in names}

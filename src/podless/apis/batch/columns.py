@@ -36,7 +36,7 @@ def _job_status(obj: Object) -> str:
     return next((name for name in _LATER_STATES if name in held), "Running")
 
 
-def _completions(obj: Object) -> str:
+def _read_completions(obj: Object) -> str:
     done, wanted = at(obj, "status", "succeeded", default=0), at(obj, "spec", "completions", default=None)
     if wanted is not None:
         return f"{done}/{wanted}"
@@ -44,7 +44,7 @@ def _completions(obj: Object) -> str:
     return f"{done}/1 of {side}" if side > 1 else f"{done}/1"
 
 
-def _duration(obj: Object) -> Lapse:
+def _read_duration(obj: Object) -> Lapse:
     start = at(obj, "status", "startTime")
     return Lapse("", start, "", at(obj, "status", "completionTime")) if start else Lapse("")
 
@@ -69,8 +69,8 @@ COLUMNS: Columns = {
     "jobs": (
         NAME,
         string("Status", "Status of the job, such as Running or Complete.", _job_status),
-        string("Completions", "JobStatus.succeeded", _completions),
-        string("Duration", "Duration of the job.", Age(_duration)),
+        string("Completions", "JobStatus.succeeded", _read_completions),
+        string("Duration", "Duration of the job.", Age(_read_duration)),
         AGE,
         *containers("spec.template.spec"),
         selector("JobSpec.selector"),

@@ -58,7 +58,7 @@ class CronJobStrategy(TemplateStrategy):
 
 def _validate_spec(spec: Object, old: Object | None) -> list[FieldError]:
     schedule, zone = spec.get("schedule") or "", spec.get("timeZone")
-    errors = _schedule(schedule, zone, old) if schedule else [field.required("spec.schedule")]
+    errors = _validate_schedule(schedule, zone, old) if schedule else [field.required("spec.schedule")]
     errors += checks.validate_nonnegative("spec.startingDeadlineSeconds", spec.get("startingDeadlineSeconds"))
     if zone is not None and (old is None or old.get("timeZone") != zone):
         errors += field.invalid_details("spec.timeZone", zone, schedules.zone_faults(zone))
@@ -73,7 +73,7 @@ def _validate_spec(spec: Object, old: Object | None) -> list[FieldError]:
     return [*errors, *checks.all_nonnegative(spec, "spec", ("successfulJobsHistoryLimit", "failedJobsHistoryLimit"))]
 
 
-def _schedule(schedule: str, zone: str | None, old: Object | None) -> list[FieldError]:
+def _validate_schedule(schedule: str, zone: str | None, old: Object | None) -> list[FieldError]:
     """Validate a schedule. It may contain TZ or CRON_TZ only if the old one did."""
     errors, timed = [], "TZ" in schedule
     if why := schedules.find_schedule_fault(schedule):

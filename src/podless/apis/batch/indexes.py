@@ -24,7 +24,7 @@ def count_indexes(text: str, completions: int) -> int:
         return 0
     total, last = 0, None
     for part in each(text.split(",")):
-        first, end = _interval(part, completions)
+        first, end = _parse_interval(part, completions)
         if last is not None and last >= first:
             raise IndexFault(f"non-increasing order, previous: {last}, current: {first}")
         total, last = total + end - first + 1, end
@@ -44,7 +44,7 @@ def find_overlap(completed: str, failed: str, completions: int) -> int | None:
     """Return the first index in both lists, or None. Invalid intervals are ignored."""
     if not completed or not failed:
         return None
-    left, right = _sound(completed, completions), _sound(failed, completions)
+    left, right = _parse_intervals(completed, completions), _parse_intervals(failed, completions)
     one, other = next(left, None), next(right, None)
     while one is not None and other is not None:
         if one[0] <= other[1] and other[0] <= one[1]:
@@ -56,15 +56,15 @@ def find_overlap(completed: str, failed: str, completions: int) -> int | None:
     return None
 
 
-def _sound(text: str, completions: int) -> Iterator[_Interval]:
+def _parse_intervals(text: str, completions: int) -> Iterator[_Interval]:
     for part in each(text.split(",")):
         try:
-            yield _interval(part, completions)
+            yield _parse_interval(part, completions)
         except IndexFault:
             continue
 
 
-def _interval(text: str, completions: int) -> _Interval:
+def _parse_interval(text: str, completions: int) -> _Interval:
     first, *more = text.split("-", 2)
     if len(more) > 1:
         why = "violates the requirement that an index interval can have at most two parts separated by '-'"

@@ -11,7 +11,7 @@ from podless.apis.shared.checks import immutable_error, validate_immutable
 from podless.apis.shared.speced import TemplateStrategy
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Deletion, Faults, MetadataPolicy
+from podless.kinds.strategy import DeletionPolicy, Faults, MetadataPolicy
 from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -34,7 +34,7 @@ class JobStrategy(TemplateStrategy):
     """Strategy of Job. By default, pods are kept when their Job is deleted, and the client gets a warning."""
 
     metadata = MetadataPolicy()
-    deletion = Deletion(
+    deletion = DeletionPolicy(
         orphans=True,
         warning="child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove "
         "them or set propagationPolicy=Orphan to suppress this warning",
@@ -51,7 +51,7 @@ class JobStrategy(TemplateStrategy):
         if not has("JobManagedBy"):
             obj["spec"].pop("managedBy", None)
         if not obj["spec"].get("manualSelector"):
-            _select(obj)
+            _label_pods(obj)
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         super().prepare_update(version, obj, old)
@@ -68,15 +68,21 @@ class JobStrategy(TemplateStrategy):
         return obj
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        return [*_selected(obj), *_validate_spec(obj["spec"], None), *_hostnames(obj)]
+        return [*_validate_selector(obj), *_validate_spec(obj["spec"], None), *_validate_hostnames(obj)]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Validate as kube-apiserver does, which validates the spec twice."""
         spec, before = obj["spec"], old["spec"]
         again = _validate_spec(spec, before)
-        errors = [*_selected(obj, old), *again, *_hostnames(obj), *again, *_completions(spec, before)]
+        errors = [
+            *_validate_selector(obj, old),
+            *again,
+            *_validate_hostnames(obj),
+            *again,
+            *_validate_completions(spec, before),
+        ]
         errors += validate_immutable("spec.selector", spec.get("selector"), before.get("selector"))
-        errors += _template(obj, old)
+        errors += _validate_template(obj, old)
         for name in ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"):
             given = spec.get(name)
             errors += validate_immutable(f"spec.{name}", given, before.get(name), _show(name, given))
@@ -104,14 +110,14 @@ def _drop_disabled(spec: Object, old: Object) -> None:
         spec.pop("successPolicy", None)
 
 
-def _show(name: str, given: Any) -> Any:
-    return gostructs.format_struct(_STRUCTS[name], given) if name in _STRUCTS else given
+def _show(name: str, value: Any) -> Any:
+    return gostructs.format_struct(_STRUCTS[name], value) if name in _STRUCTS else value
 
 
 _STRUCTS = {"podFailurePolicy": load_struct("batch/v1", "PodFailurePolicy"), "successPolicy": jobspecs.SUCCESS_POLICY}
 
 
-def _select(obj: Object) -> None:
+def _label_pods(obj: Object) -> None:
     """Label the pods with the Job's name and uid, and select them by the uid."""
     uid, name, spec = obj["metadata"]["uid"], obj["metadata"].get("name") or "", obj["spec"]
     made = {_OLD_NAME: name, _NAME: name, _OLD_UID: uid, _UID: uid}
@@ -123,7 +129,7 @@ def _select(obj: Object) -> None:
     spec["selector"] = {**selector, "matchLabels": sort_keys(wanted)}
 
 
-def _selected(obj: Object, old: Object | None = None) -> list[FieldError]:
+def _validate_selector(obj: Object, old: Object | None = None) -> list[FieldError]:
     """Validate the labels and the selector that the server generates."""
     spec, metadata = obj["spec"], obj["metadata"]
     if spec.get("manualSelector") or spec.get("selector") is None:
@@ -133,14 +139,14 @@ def _selected(obj: Object, old: Object | None = None) -> list[FieldError]:
     had = template.template_labels(old["spec"]["template"]) if old is not None else {_UID: "", _NAME: ""}
     if _UID in had and _NAME in had:
         expected |= {_UID: uid, _NAME: name}
-    errors = _labelled(template.template_labels(spec["template"]), expected)
+    errors = _validate_labels(template.template_labels(spec["template"]), expected)
     selector = template.parse_selector(spec["selector"])
     if selector is not None and not selector.matches(expected):
         errors.append(field.invalid("spec.selector", spec["selector"], "`selector` not auto-generated"))
     return errors
 
 
-def _labelled(labels: dict[str, str], expected: dict[str, str]) -> list[FieldError]:
+def _validate_labels(labels: dict[str, str], expected: dict[str, str]) -> list[FieldError]:
     path, errors = "spec.template.metadata.labels", []
     for key, value in each(expected).items():
         if key not in labels:
@@ -162,7 +168,7 @@ def _validate_spec(spec: Object, old: Object | None) -> list[FieldError]:
     return errors
 
 
-def _hostnames(obj: Object) -> list[FieldError]:
+def _validate_hostnames(obj: Object) -> list[FieldError]:
     """Require a name of an indexed Job that makes valid hostnames for its pods."""
     spec, name = obj["spec"], obj["metadata"].get("name") or ""
     if spec.get("completionMode") != jobspecs.INDEXED or (spec.get("completions") or 0) <= 0:
@@ -172,39 +178,43 @@ def _hostnames(obj: Object) -> list[FieldError]:
     return [field.invalid("metadata.name", name, text)] if names.check_label_name(host) else []
 
 
-def _completions(spec: Object, old: Object) -> list[FieldError]:
+def _validate_completions(spec: Object, old: Object) -> list[FieldError]:
     """Reject changes of completions, except for indexed Jobs together with parallelism."""
-    wanted, before, path = spec.get("completions"), old.get("completions"), "spec.completions"
+    completions, before, path = spec.get("completions"), old.get("completions"), "spec.completions"
     if spec.get("completionMode") != jobspecs.INDEXED:
-        return validate_immutable(path, wanted, before)
-    if wanted in (before, None) or wanted == spec.get("parallelism"):
+        return validate_immutable(path, completions, before)
+    if completions in (before, None) or completions == spec.get("parallelism"):
         return []
-    return [field.invalid(path, wanted, "can only be modified in tandem with spec.parallelism")]
+    return [field.invalid(path, completions, "can only be modified in tandem with spec.parallelism")]
 
 
-def _template(obj: Object, old: Object) -> list[FieldError]:
+def _validate_template(obj: Object, old: Object) -> list[FieldError]:
     """Reject changes of the template. A suspended Job may change scheduling directives and resources."""
-    given, before, path = obj["spec"]["template"], old["spec"]["template"], "spec.template"
-    if not _held(old):
-        return [] if given == before else [immutable_error(path, gostructs.format_struct(POD_TEMPLATE_SPEC, given))]
-    if given["spec"] == _adopted(given["spec"], before["spec"]):
+    template, before, path = obj["spec"]["template"], old["spec"]["template"], "spec.template"
+    if not _is_suspended(old):
+        return (
+            [] if template == before else [immutable_error(path, gostructs.format_struct(POD_TEMPLATE_SPEC, template))]
+        )
+    if template["spec"] == _adopt_mutable(template["spec"], before["spec"]):
         return []
     if has("PodSpecOfHeldJobs"):
-        return [immutable_error(f"{path}.spec", gostructs.format_struct(POD_SPEC, given["spec"]))]
-    return [immutable_error(path, gostructs.format_struct(POD_TEMPLATE_SPEC, given))]
+        return [immutable_error(f"{path}.spec", gostructs.format_struct(POD_SPEC, template["spec"]))]
+    return [immutable_error(path, gostructs.format_struct(POD_TEMPLATE_SPEC, template))]
 
 
-def _held(old: Object) -> bool:
+def _is_suspended(old: Object) -> bool:
     """Return whether a Job is suspended and has no active pods."""
     status = old.get("status") or {}
     if not old["spec"].get("suspend"):
         return False
     conditions = status.get("conditions") or ()
-    paused = any(one.get("type") == "Suspended" and one.get("status") == "True" for one in each(conditions))
+    paused = any(
+        condition.get("type") == "Suspended" and condition.get("status") == "True" for condition in each(conditions)
+    )
     return status.get("startTime") is None or (paused and not status.get("active"))
 
 
-def _adopted(spec: Object, old: Object) -> Object:
+def _adopt_mutable(spec: Object, old: Object) -> Object:
     """Return the old pod spec with the new values of fields that may change."""
     adopted: Object = serializer.copy_value(old)
     for name in _DIRECTIVES:

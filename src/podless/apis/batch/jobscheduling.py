@@ -23,34 +23,34 @@ _VARIANT = (
 
 def validate_scheduling(spec: Object, path: str) -> Errors:
     """Validate the scheduling of a Job. spec: of the Job."""
-    given = spec.get("scheduling") or {}
-    if (policy := given.get("schedulingPolicy")) is not None:
+    scheduling = spec.get("scheduling") or {}
+    if (policy := scheduling.get("schedulingPolicy")) is not None:
         yield from _validate_union(policy, f"{path}.schedulingPolicy", _POLICIES)
-        yield from _least(policy.get("gang") or {}, spec, f"{path}.schedulingPolicy.gang.minCount")
-    domains = (given.get("schedulingConstraints") or {}).get("topology") or []
+        yield from _validate_min_count(policy.get("gang") or {}, spec, f"{path}.schedulingPolicy.gang.minCount")
+    domains = (scheduling.get("schedulingConstraints") or {}).get("topology") or []
     if len(domains) > _MOST_DOMAINS:
         yield field.too_many(f"{path}.schedulingConstraints.topology", len(domains), _MOST_DOMAINS)
     else:
-        for place, domain in enumerate(each(domains)):
-            where = f"{path}.schedulingConstraints.topology[{place}].key"
+        for index, domain in enumerate(each(domains)):
+            where = f"{path}.schedulingConstraints.topology[{index}].key"
             yield from checks.label_key(where, domain["key"]) if domain["key"] else [field.required(where)]
-    if (mode := given.get("disruptionMode")) is not None:
+    if (mode := scheduling.get("disruptionMode")) is not None:
         yield from _validate_union(mode, f"{path}.disruptionMode", _MODES)
-    yield from _claims(given.get("resourceClaims") or [], f"{path}.resourceClaims")
+    yield from _validate_claims(scheduling.get("resourceClaims") or [], f"{path}.resourceClaims")
 
 
 def validate_changed_scheduling(spec: Object, old: Object, path: str) -> Errors:
     """Validate that only minCount changes."""
-    given, before = spec.get("scheduling"), old.get("scheduling")
-    yield from _validate_kept(given, before, path)
-    if given is None or before is None:
+    scheduling, before = spec.get("scheduling"), old.get("scheduling")
+    yield from _validate_kept(scheduling, before, path)
+    if scheduling is None or before is None:
         return
-    policy, known = given.get("schedulingPolicy"), before.get("schedulingPolicy")
-    yield from _validate_kept(policy, known, f"{path}.schedulingPolicy")
-    if policy and known and (policy.get("basic") is None) != (known.get("basic") is None):
+    policy, scheduling_policy = scheduling.get("schedulingPolicy"), before.get("schedulingPolicy")
+    yield from _validate_kept(policy, scheduling_policy, f"{path}.schedulingPolicy")
+    if policy and scheduling_policy and (policy.get("basic") is None) != (scheduling_policy.get("basic") is None):
         yield field.invalid(f"{path}.schedulingPolicy", None, _VARIANT)
     for name in _FIXED:
-        if (given.get(name) or None) != (before.get(name) or None):
+        if (scheduling.get(name) or None) != (before.get(name) or None):
             yield field.invalid(f"{path}.{name}", None, "field is immutable")
 
 
@@ -72,7 +72,7 @@ def _validate_union(value: Object, path: str, members: tuple[str, ...]) -> Error
         yield field.invalid(path, f"{{{', '.join(given)}}}", f"must specify exactly one of: {every}")
 
 
-def _least(gang: Object, spec: Object, path: str) -> Errors:
+def _validate_min_count(gang: Object, spec: Object, path: str) -> Errors:
     least, most = gang.get("minCount"), spec.get("parallelism")
     most = 1 if most is None else most
     if least is not None and least < 1:
@@ -81,13 +81,13 @@ def _least(gang: Object, spec: Object, path: str) -> Errors:
         yield field.invalid(path, least, f"must not be greater than parallelism ({most})")
 
 
-def _claims(claims: list[Object], path: str) -> Errors:
+def _validate_claims(claims: list[Object], path: str) -> Errors:
     if len(claims) > _MOST_CLAIMS:
         yield field.too_many(path, len(claims), _MOST_CLAIMS)
         return
     seen: set[str] = set()
-    for place, claim in enumerate(each(claims)):
-        where, name = f"{path}[{place}]", claim["name"]
+    for index, claim in enumerate(each(claims)):
+        where, name = f"{path}[{index}]", claim["name"]
         if name in seen:
             yield field.duplicate(where, {"name": name})
         seen.add(name)

@@ -45,8 +45,8 @@ def validate_failure_policy(policy: Object, spec: Object, path: str) -> list[Fie
         [field.too_many(f"{path}.rules", len(rules), _MOST_FAILURE_RULES)] if len(rules) > _MOST_FAILURE_RULES else []
     )
     containers = {one.get("name") for part in ("containers", "initContainers") for one in each(pods.get(part) or ())}
-    for place, rule in enumerate(each(rules)):
-        errors += _failure_rule(rule, spec, containers, f"{path}.rules[{place}]")
+    for index, rule in enumerate(each(rules)):
+        errors += _failure_rule(rule, spec, containers, f"{path}.rules[{index}]")
     return errors
 
 
@@ -56,16 +56,16 @@ def _failure_rule(rule: Object, spec: Object, containers: set[Any], path: str) -
     if action == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
         errors.append(field.invalid(f"{path}.action", action, "requires the backoffLimitPerIndex to be set"))
     if codes is not None:
-        errors += _codes(codes, containers, f"{path}.onExitCodes")
-    errors += _patterns(patterns, f"{path}.onPodConditions")
+        errors += _validate_codes(codes, containers, f"{path}.onExitCodes")
+    errors += _validate_patterns(patterns, f"{path}.onPodConditions")
     if codes is not None and patterns:
-        errors.append(_unshown(path, "specifying both OnExitCodes and OnPodConditions is not supported"))
+        errors.append(_invalid_without_value(path, "specifying both OnExitCodes and OnPodConditions is not supported"))
     if codes is None and not patterns:
-        errors.append(_unshown(path, "specifying one of OnExitCodes and OnPodConditions is required"))
+        errors.append(_invalid_without_value(path, "specifying one of OnExitCodes and OnPodConditions is required"))
     return errors
 
 
-def _unshown(path: str, text: str) -> FieldError:
+def _invalid_without_value(path: str, text: str) -> FieldError:
     return field.invalid(path, Literal(text), "")
 
 
@@ -75,18 +75,18 @@ def _one_of(path: str, value: str, known: tuple[str, ...]) -> list[FieldError]:
     return [] if value in known else [field.not_supported(path, value, known)]
 
 
-def _patterns(patterns: list[Object], path: str) -> list[FieldError]:
+def _validate_patterns(patterns: list[Object], path: str) -> list[FieldError]:
     errors: list[FieldError] = []
     if len(patterns) > _MOST_PATTERNS:
         errors.append(field.too_many(path, len(patterns), _MOST_PATTERNS))
-    for place, pattern in enumerate(each(patterns)):
+    for index, pattern in enumerate(each(patterns)):
         kind = pattern.get("type") or ""
-        errors += field.invalid_details(f"{path}[{place}].type", kind, names.qualified_name(kind))
-        errors += _one_of(f"{path}[{place}].status", pattern.get("status") or "", _STATUSES)
+        errors += field.invalid_details(f"{path}[{index}].type", kind, names.qualified_name(kind))
+        errors += _one_of(f"{path}[{index}].status", pattern.get("status") or "", _STATUSES)
     return errors
 
 
-def _codes(codes: Object, containers: set[Any], path: str) -> list[FieldError]:
+def _validate_codes(codes: Object, containers: set[Any], path: str) -> list[FieldError]:
     operator, values, name = codes.get("operator") or "", codes.get("values") or [], codes.get("containerName")
     errors = _one_of(f"{path}.operator", operator, _OPERATORS)
     if name is not None and name not in containers:
@@ -97,10 +97,10 @@ def _codes(codes: Object, containers: set[Any], path: str) -> list[FieldError]:
     elif len(values) > _MOST_CODES:
         errors.append(field.too_many(f"{path}.values", len(values), _MOST_CODES))
     seen: set[int] = set()
-    for place, value in enumerate(each(values)):
+    for index, value in enumerate(each(values)):
         if operator == "In" and value == 0:
-            errors.append(field.invalid(f"{path}.values[{place}]", 0, "must not be 0 for the In operator"))
-        errors += checks.validate_unique(f"{path}.values[{place}]", value, seen)
+            errors.append(field.invalid(f"{path}.values[{index}]", 0, "must not be 0 for the In operator"))
+        errors += checks.validate_unique(f"{path}.values[{index}]", value, seen)
     if any(one > other for one, other in pairwise(values)):
         errors.append(field.invalid(f"{path}.values", values, "must be ordered"))
     return errors
@@ -121,32 +121,32 @@ def validate_success_policy(policy: Object, completions: int, path: str) -> list
         errors.append(field.required(path, missing))
     if len(rules) > _MOST_RULES:
         errors.append(field.too_many(path, len(rules), _MOST_RULES))
-    for place, rule in enumerate(each(rules)):
-        errors += _rule(rule, completions, f"{path}[{place}]")
+    for index, rule in enumerate(each(rules)):
+        errors += _validate_rule(rule, completions, f"{path}[{index}]")
     return errors
 
 
-def _rule(rule: Object, completions: int, path: str) -> list[FieldError]:
+def _validate_rule(rule: Object, completions: int, path: str) -> list[FieldError]:
     errors: list[FieldError] = []
-    wanted, number, total = rule.get("succeededIndexes"), rule.get("succeededCount"), 0
-    if wanted is None and number is None:
+    succeeded_indexes, number, total = rule.get("succeededIndexes"), rule.get("succeededCount"), 0
+    if succeeded_indexes is None and number is None:
         missing = "at least one of succeededCount or succeededIndexes must be specified"
         errors.append(field.required(path, missing))
-    if wanted is not None:
+    if succeeded_indexes is not None:
         where = f"{path}.succeededIndexes"
-        if len(wanted.encode()) > _MOST_BYTES:
+        if len(succeeded_indexes.encode()) > _MOST_BYTES:
             errors.append(field.too_long(where, _MOST_BYTES))
         try:
-            total = indexes.count_indexes(wanted, completions)
+            total = indexes.count_indexes(succeeded_indexes, completions)
         except indexes.IndexFault as why:
-            errors.append(field.invalid(where, wanted, f"error parsing succeededIndexes: {why}"))
+            errors.append(field.invalid(where, succeeded_indexes, f"error parsing succeededIndexes: {why}"))
     if number is not None:
         where = f"{path}.succeededCount"
         errors += checks.validate_nonnegative(where, number)
         if number > completions:
             text = f"must be less than or equal to {completions} (the number of specified completions)"
             errors.append(field.invalid(where, number, text))
-        if wanted is not None and number > total:
+        if succeeded_indexes is not None and number > total:
             text = f"must be less than or equal to {total}"
             text += " (the number of indexes in the specified succeededIndexes field)"
             errors.append(field.invalid(where, number, text))
@@ -201,8 +201,8 @@ def validate_job_spec(spec: Object, path: str, old: Object | None = None) -> lis
     errors = checks.all_nonnegative(spec, path, _COUNTS)
     if spec.get("maxFailedIndexes") is not None and spec.get("backoffLimitPerIndex") is None:
         errors.append(field.required(f"{path}.backoffLimitPerIndex", "when maxFailedIndexes is specified"))
-    errors += _manager(spec.get("managedBy"), f"{path}.managedBy")
-    errors += _mode(spec, path)
+    errors += _validate_manager(spec.get("managedBy"), f"{path}.managedBy")
+    errors += _validate_mode(spec, path)
     policy, success = spec.get("podFailurePolicy"), spec.get("successPolicy")
     if policy is not None:
         errors += validate_failure_policy(policy, spec, f"{path}.podFailurePolicy")
@@ -212,31 +212,31 @@ def validate_job_spec(spec: Object, path: str, old: Object | None = None) -> lis
         )
     elif success is not None:
         errors += validate_success_policy(success, spec.get("completions") or 0, f"{path}.successPolicy")
-    errors += _replacement(spec, f"{path}.podReplacementPolicy")
+    errors += _validate_replacement(spec, f"{path}.podReplacementPolicy")
     errors += jobscheduling.validate_scheduling(spec, f"{path}.scheduling")
-    given = spec["template"]
-    errors += podspec.validate_pod_template(given, f"{path}.template", old["template"] if old is not None else None)
-    return [*errors, *_restarts(spec, f"{path}.template.spec.restartPolicy")]
+    template = spec["template"]
+    errors += podspec.validate_pod_template(template, f"{path}.template", old["template"] if old is not None else None)
+    return [*errors, *_validate_restarts(spec, f"{path}.template.spec.restartPolicy")]
 
 
-def _manager(name: str | None, path: str) -> list[FieldError]:
+def _validate_manager(name: str | None, path: str) -> list[FieldError]:
     if name is None:
         return []
     errors = checks.domain_path(name, path)
     return [*errors, field.too_long(path, _MOST_MANAGER)] if len(name.encode()) > _MOST_MANAGER else errors
 
 
-def _mode(spec: Object, path: str) -> list[FieldError]:
+def _validate_mode(spec: Object, path: str) -> list[FieldError]:
     mode = spec.get("completionMode")
     if mode == INDEXED:
-        return _indexed(spec, path)
+        return _validate_indexed(spec, path)
     if mode not in (None, NOT_INDEXED):
         return [field.not_supported(f"{path}.completionMode", mode, (NOT_INDEXED, INDEXED))]
     given = [name for name in ("backoffLimitPerIndex", "maxFailedIndexes") if spec.get(name) is not None]
     return [field.invalid(f"{path}.{name}", spec[name], _NEEDS_INDEXES) for name in each(given)]
 
 
-def _indexed(spec: Object, path: str) -> list[FieldError]:
+def _validate_indexed(spec: Object, path: str) -> list[FieldError]:
     errors: list[FieldError] = []
     completions, parallelism = spec.get("completions"), spec.get("parallelism") or 0
     failed = spec.get("maxFailedIndexes")
@@ -251,11 +251,11 @@ def _indexed(spec: Object, path: str) -> list[FieldError]:
         text = f"must be less than or equal to {_MOST_FAILED}"
         errors.append(field.invalid(f"{path}.maxFailedIndexes", failed, text))
     if (completions or 0) > _MANY and spec.get("backoffLimitPerIndex") is not None:
-        errors += _many(parallelism, failed, path)
+        errors += _validate_many_completions(parallelism, failed, path)
     return errors
 
 
-def _many(parallelism: int, failed: int | None, path: str) -> list[FieldError]:
+def _validate_many_completions(parallelism: int, failed: int | None, path: str) -> list[FieldError]:
     """Validate the limits of an indexed Job with many completions and backoffLimitPerIndex."""
     errors: list[FieldError] = []
     text = f"must be less than or equal to {_MOST_OF_MANY} when completions are above {_MANY}"
@@ -270,13 +270,13 @@ def _many(parallelism: int, failed: int | None, path: str) -> list[FieldError]:
     return errors
 
 
-def _replacement(spec: Object, path: str) -> list[FieldError]:
+def _validate_replacement(spec: Object, path: str) -> list[FieldError]:
     policy = spec.get("podReplacementPolicy")
     allowed = ("Failed",) if spec.get("podFailurePolicy") is not None else ("Failed", "TerminatingOrFailed")
     return [field.not_supported(path, policy, allowed)] if policy is not None and policy not in allowed else []
 
 
-def _restarts(spec: Object, path: str) -> list[FieldError]:
+def _validate_restarts(spec: Object, path: str) -> list[FieldError]:
     policy = spec["template"]["spec"].get("restartPolicy") or "Always"
     if policy == "Always":
         return [field.required(path, 'valid values: "OnFailure", "Never"')]

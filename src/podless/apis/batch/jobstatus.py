@@ -29,15 +29,15 @@ class _JobState:
     def __init__(self, obj: Object) -> None:
         self.spec, self.status = obj["spec"], obj.get("status") or {}
         conditions = self.status.get("conditions") or ()
-        self.true = {one.get("type") for one in each(conditions) if one.get("status") == "True"}
+        self.true = {condition.get("type") for condition in each(conditions) if condition.get("status") == "True"}
 
     @property
     def finished(self) -> bool:
         return _DONE in self.true or _FAILED in self.true
 
     def uncounted(self) -> list[str]:
-        held = self.status.get("uncountedTerminatedPods") or {}
-        return [*(held.get("succeeded") or ()), *(held.get("failed") or ())]
+        uncounted_terminated_pods = self.status.get("uncountedTerminatedPods") or {}
+        return [*(uncounted_terminated_pods.get("succeeded") or ()), *(uncounted_terminated_pods.get("failed") or ())]
 
 
 def validate_job_status(obj: Object, old: Object) -> list[FieldError]:
@@ -45,31 +45,48 @@ def validate_job_status(obj: Object, old: Object) -> list[FieldError]:
     new, before = _JobState(obj), _JobState(old)
     errors = checks.all_nonnegative(new.status, "status", _COUNTS)
     if not has("JobManagedBy"):  # older releases have no managedBy, so only their own controller writes the status
-        return [*errors, *_uncounted(new), *_conditions(new), *_met(new, before)]
-    errors += _uncounted(new)
-    for check in (_outcome, _times, _causes, _finished, _indexes, _pods):
+        return [
+            *errors,
+            *_validate_uncounted(new),
+            *_validate_conditions(new),
+            *_validate_success_criteria(new, before),
+        ]
+    errors += _validate_uncounted(new)
+    for check in (
+        _validate_outcome,
+        _validate_times,
+        _validate_causes,
+        _validate_finished,
+        _validate_indexes,
+        _validate_pods,
+    ):
         errors += check(new, before)
-    return [*errors, *_conditions(new), *_transitions(new, before), *_met(new, before)]
+    return [
+        *errors,
+        *_validate_conditions(new),
+        *_validate_transitions(new, before),
+        *_validate_success_criteria(new, before),
+    ]
 
 
-def _wrong(text: str) -> FieldError:
+def _invalid_conditions(text: str) -> FieldError:
     """Return the error for an invalid combination of conditions, without their values."""
     return field.invalid("status.conditions", Literal(text), "")
 
 
-def _differs(new: _JobState, old: _JobState, *names: str) -> bool:
+def _has_changed(new: _JobState, old: _JobState, *names: str) -> bool:
     return any(new.status.get(name) != old.status.get(name) for name in names)
 
 
-def _turned(new: _JobState, old: _JobState, *conditions: str) -> bool:
-    return any((one in new.true) != (one in old.true) for one in each(conditions))
+def _conditions_changed(new: _JobState, old: _JobState, *conditions: str) -> bool:
+    return any((condition in new.true) != (condition in old.true) for condition in each(conditions))
 
 
-def _uncounted(new: _JobState) -> Iterator[FieldError]:
-    held, seen = new.status.get("uncountedTerminatedPods") or {}, set()
+def _validate_uncounted(new: _JobState) -> Iterator[FieldError]:
+    uncounted_terminated_pods, seen = new.status.get("uncountedTerminatedPods") or {}, set()
     for name in ("succeeded", "failed"):
-        for place, uid in enumerate(each(held.get(name) or ())):
-            path = f"status.uncountedTerminatedPods.{name}[{place}]"
+        for index, uid in enumerate(each(uncounted_terminated_pods.get(name) or ())):
+            path = f"status.uncountedTerminatedPods.{name}[{index}]"
             if not uid:
                 yield field.invalid(path, uid, "must not be empty")
             elif uid in seen:
@@ -77,51 +94,54 @@ def _uncounted(new: _JobState) -> Iterator[FieldError]:
             seen.add(uid)
 
 
-def _outcome(new: _JobState, old: _JobState) -> Iterator[FieldError]:
-    if _turned(new, old, _DONE, _FAILED) and {_DONE, _FAILED} <= new.true:
-        yield _wrong("cannot set Complete=True and Failed=true conditions")
-    if _turned(new, old, _DONE, _FAILING) and {_DONE, _FAILING} <= new.true:
-        yield _wrong("cannot set Complete=True and FailureTarget=true conditions")
+def _validate_outcome(new: _JobState, old: _JobState) -> Iterator[FieldError]:
+    if _conditions_changed(new, old, _DONE, _FAILED) and {_DONE, _FAILED} <= new.true:
+        yield _invalid_conditions("cannot set Complete=True and Failed=true conditions")
+    if _conditions_changed(new, old, _DONE, _FAILING) and {_DONE, _FAILING} <= new.true:
+        yield _invalid_conditions("cannot set Complete=True and FailureTarget=true conditions")
 
 
-def _causes(new: _JobState, old: _JobState) -> Iterator[FieldError]:
-    if _turned(new, old, _FAILED) and _FAILED in new.true and _FAILING not in new.true:
-        yield _wrong("cannot set Failed=True condition without the FailureTarget=true condition")
-    if _turned(new, old, _DONE) and _DONE in new.true and _MET not in new.true:
-        yield _wrong("cannot set Complete=True condition without the SuccessCriteriaMet=true condition")
+def _validate_causes(new: _JobState, old: _JobState) -> Iterator[FieldError]:
+    if _conditions_changed(new, old, _FAILED) and _FAILED in new.true and _FAILING not in new.true:
+        yield _invalid_conditions("cannot set Failed=True condition without the FailureTarget=true condition")
+    if _conditions_changed(new, old, _DONE) and _DONE in new.true and _MET not in new.true:
+        yield _invalid_conditions("cannot set Complete=True condition without the SuccessCriteriaMet=true condition")
 
 
-def _times(new: _JobState, old: _JobState) -> Iterator[FieldError]:
+def _validate_times(new: _JobState, old: _JobState) -> Iterator[FieldError]:
     path, ended, started = "status.completionTime", new.status.get("completionTime"), new.status.get("startTime")
-    if _turned(new, old, _DONE) or _differs(new, old, "completionTime"):
+    if _conditions_changed(new, old, _DONE) or _has_changed(new, old, "completionTime"):
         if ended is not None and _DONE not in new.true:
             yield field.invalid(path, ended, "cannot set completionTime when there is no Complete=True condition")
         if ended is None and _DONE in new.true:
             yield field.required(path, "completionTime is required for Complete jobs")
     # both have the same format, so they can be compared as strings
-    if _differs(new, old, "startTime", "completionTime") and started and ended and ended < started:
+    if _has_changed(new, old, "startTime", "completionTime") and started and ended and ended < started:
         yield field.invalid(path, ended, "must be equal to or after `startTime`")
 
 
-def _finished(new: _JobState, old: _JobState) -> Iterator[FieldError]:
+def _validate_finished(new: _JobState, old: _JobState) -> Iterator[FieldError]:
     if not new.finished:
         return
     status, turned = new.status, not old.finished
     active = status.get("active") or 0
-    if active > 0 and (turned or _differs(new, old, "active")):
+    if active > 0 and (turned or _has_changed(new, old, "active")):
         yield field.invalid("status.active", active, "active>0 is invalid for finished job")
-    if status.get("startTime") is None and (turned or _differs(new, old, "startTime")):
+    if status.get("startTime") is None and (turned or _has_changed(new, old, "startTime")):
         yield field.required("status.startTime", "startTime is required for finished job")
-    held = status.get("uncountedTerminatedPods") or {}
-    if new.uncounted() and (turned or _differs(new, old, "uncountedTerminatedPods")):
-        shown = {"Succeeded": held.get("succeeded"), "Failed": held.get("failed")}
+    uncounted_terminated_pods = status.get("uncountedTerminatedPods") or {}
+    if new.uncounted() and (turned or _has_changed(new, old, "uncountedTerminatedPods")):
+        shown = {
+            "Succeeded": uncounted_terminated_pods.get("succeeded"),
+            "Failed": uncounted_terminated_pods.get("failed"),
+        }
         yield field.invalid("status.uncountedTerminatedPods", shown, "must be empty for finished job")
 
 
-def _indexes(new: _JobState, old: _JobState) -> Iterator[FieldError]:
+def _validate_indexes(new: _JobState, old: _JobState) -> Iterator[FieldError]:
     spec, done, failed = new.spec, new.status.get("completedIndexes") or "", new.status.get("failedIndexes")
     completions, limit = spec.get("completions"), spec.get("backoffLimitPerIndex")
-    done_differs, failed_differs = _differs(new, old, "completedIndexes"), _differs(new, old, "failedIndexes")
+    done_differs, failed_differs = _has_changed(new, old, "completedIndexes"), _has_changed(new, old, "failedIndexes")
     done_path, failed_path = "status.completedIndexes", "status.failedIndexes"
     if done_differs and completions is not None and (why := indexes.find_index_fault(done, completions)):
         yield field.invalid(done_path, done, f"error parsing completedIndexes: {why}")
@@ -140,33 +160,33 @@ def _indexes(new: _JobState, old: _JobState) -> Iterator[FieldError]:
             yield field.invalid(failed_path, failed, f"failedIndexes and completedIndexes overlap at index: {both}")
 
 
-def _pods(new: _JobState, old: _JobState) -> Iterator[FieldError]:
+def _validate_pods(new: _JobState, old: _JobState) -> Iterator[FieldError]:
     terminating, ready, active = (new.status.get(name) or 0 for name in ("terminating", "ready", "active"))
-    if terminating > 0 and new.finished and (not old.finished or _differs(new, old, "terminating")):
+    if terminating > 0 and new.finished and (not old.finished or _has_changed(new, old, "terminating")):
         yield field.invalid("status.terminating", terminating, "terminating>0 is invalid for finished job")
-    if new.status.get("ready") is not None and ready > active and _differs(new, old, "ready", "active"):
+    if new.status.get("ready") is not None and ready > active and _has_changed(new, old, "ready", "active"):
         yield field.invalid("status.ready", ready, "cannot set more ready pods than active")
 
 
-def _conditions(new: _JobState) -> Iterator[FieldError]:
+def _validate_conditions(new: _JobState) -> Iterator[FieldError]:
     is_met = _MET in new.true and not has("JobManagedBy")
     if is_met and new.spec.get("completionMode") != INDEXED:
-        yield _wrong("cannot set SuccessCriteriaMet to NonIndexed Job")
+        yield _invalid_conditions("cannot set SuccessCriteriaMet to NonIndexed Job")
     if {_MET, _FAILED} <= new.true:
-        yield _wrong("cannot set SuccessCriteriaMet=True and Failed=true conditions")
+        yield _invalid_conditions("cannot set SuccessCriteriaMet=True and Failed=true conditions")
     if {_MET, _FAILING} <= new.true:
-        yield _wrong("cannot set SuccessCriteriaMet=True and FailureTarget=true conditions")
+        yield _invalid_conditions("cannot set SuccessCriteriaMet=True and FailureTarget=true conditions")
     if is_met and new.spec.get("successPolicy") is None:
-        yield _wrong("cannot set SuccessCriteriaMet=True for Job without SuccessPolicy")
+        yield _invalid_conditions("cannot set SuccessCriteriaMet=True for Job without SuccessPolicy")
     if new.spec.get("successPolicy") is not None and _DONE in new.true and _MET not in new.true:
-        yield _wrong("cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True")
+        yield _invalid_conditions("cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True")
 
 
-def _transitions(new: _JobState, old: _JobState) -> Iterator[FieldError]:
+def _validate_transitions(new: _JobState, old: _JobState) -> Iterator[FieldError]:
     spec, status, before = new.spec, new.status, old.status
     for condition in _TERMINAL:
         if condition in old.true - new.true:
-            yield _wrong(f"cannot disable the terminal {condition}=True condition")
+            yield _invalid_conditions(f"cannot disable the terminal {condition}=True condition")
     elastic = spec.get("completionMode") == INDEXED and spec.get("completions") == spec.get("parallelism")
     for name in ("failed", "succeeded"):
         count = status.get(name) or 0
@@ -175,7 +195,7 @@ def _transitions(new: _JobState, old: _JobState) -> Iterator[FieldError]:
     ended, was = status.get("completionTime"), before.get("completionTime")
     if ended is not None and was is not None and ended != was:
         yield immutable_error("status.completionTime", ended)
-    if before.get("startTime") is None or not _differs(new, old, "startTime") or spec.get("suspend"):
+    if before.get("startTime") is None or not _has_changed(new, old, "startTime") or spec.get("suspend"):
         return
     if has("StartTimesOfJobs"):
         text = "field is immutable for unsuspended job once set"
@@ -184,8 +204,8 @@ def _transitions(new: _JobState, old: _JobState) -> Iterator[FieldError]:
         yield field.required("status.startTime", "startTime cannot be removed for unsuspended job")
 
 
-def _met(new: _JobState, old: _JobState) -> Iterator[FieldError]:
+def _validate_success_criteria(new: _JobState, old: _JobState) -> Iterator[FieldError]:
     if _MET in old.true - new.true:
-        yield _wrong("cannot disable the SuccessCriteriaMet=True condition")
+        yield _invalid_conditions("cannot disable the SuccessCriteriaMet=True condition")
     if _DONE in old.true and _MET in new.true - old.true:
-        yield _wrong("cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions")
+        yield _invalid_conditions("cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions")

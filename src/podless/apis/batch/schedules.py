@@ -92,16 +92,16 @@ def _check_range(text: str, bounds: _Bounds) -> None:
     if limits[0] in ("*", "?"):
         start, end = bounds.least, bounds.most
     else:
-        start = end = _number(limits[0], bounds)
+        start = end = _parse_number(limits[0], bounds)
         if len(limits) > 2:
             raise ScheduleError(f"too many hyphens: {text}")
         if len(limits) == 2:
-            end = _number(limits[1], bounds)
+            end = _parse_number(limits[1], bounds)
     step = 1
     if len(parts) > 2:
         raise ScheduleError(f"too many slashes: {text}")
     if len(parts) == 2:
-        step = _number(parts[1], None)
+        step = _parse_number(parts[1], None)
         end = bounds.most if len(limits) == 1 else end
     if start < bounds.least:
         raise ScheduleError(f"beginning of range ({start}) below minimum ({bounds.least}): {text}")
@@ -113,7 +113,7 @@ def _check_range(text: str, bounds: _Bounds) -> None:
         raise ScheduleError(f"step of range should be a positive number: {text}")
 
 
-def _number(text: str, bounds: _Bounds | None) -> int:
+def _parse_number(text: str, bounds: _Bounds | None) -> int:
     if bounds is not None and text.lower() in bounds.names:
         return bounds.names[text.lower()]
     try:
@@ -141,7 +141,7 @@ def zone_faults(name: str) -> list[str]:
 
 def zone_fault(name: str) -> str:
     """Return why a time zone is unknown, or "". Without a time zone database, every name is accepted."""
-    if name in ("", "UTC", "Local") or name in _zones() or not _zones():
+    if name in ("", "UTC", "Local") or name in _list_zones() or not _list_zones():
         return ""
     if ".." in name or name[0] in "/\\":
         return "time: invalid location name"
@@ -149,5 +149,5 @@ def zone_fault(name: str) -> str:
 
 
 @cache
-def _zones() -> frozenset[str]:
+def _list_zones() -> frozenset[str]:
     return frozenset(zoneinfo.available_timezones())

@@ -164,7 +164,7 @@ def _get_outcome(obj: dict[str, object]) -> tuple[object, list[object]]:
     """Return the result of signing: the certificate, and the Failed conditions."""
     status = obj.get("status") or {}
     assert isinstance(status, dict)
-    failed = [one for one in status.get("conditions") or [] if one.get("type") == "Failed"]
+    failed = [condition for condition in status.get("conditions") or [] if condition.get("type") == "Failed"]
     return status.get("certificate"), failed
 
 

@@ -13,7 +13,7 @@ from podless.apis.shared.keypair import read_pem_blocks, read_pem_headers
 from podless.apis.shared.typed import StatusStrategy
 from podless.codec import gotext
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, MetadataPolicy, Reads, Strategy
+from podless.kinds.strategy import Faults, MetadataPolicy, ReadPolicy, Strategy
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime import clock
@@ -43,7 +43,7 @@ class SigningRequestStrategy(StatusStrategy):
     reset_fields: tuple[tuple[str, ...], ...] = (("spec",), ("status",))
     status_resets = (("spec",), ("status", "conditions"))
     metadata = MetadataPolicy(on_status=(1, 1))
-    reads = Reads(by_namespace=False)
+    reads = ReadPolicy(by_namespace=False)
     sets_certificate = False
     sets_approval = False
     selects = frozenset({"spec.signerName"})
@@ -60,13 +60,18 @@ class SigningRequestStrategy(StatusStrategy):
         super().prepare_status(version, obj, old)
         for sort in (_APPROVED, _DENIED):
             _keep_conditions(obj, old, sort)
-        _date(obj, old)
+        _set_times(obj, old)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        return [*_spec(obj["spec"]), *_conditions(obj, None), *_certificate(obj, None)]
+        return [*_validate_spec(obj["spec"]), *_validate_conditions(obj, None), *_validate_certificate(obj, None)]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return [*_spec(obj["spec"]), *_conditions(obj, old), *_certificate(obj, old), *self._decided(obj, old)]
+        return [
+            *_validate_spec(obj["spec"]),
+            *_validate_conditions(obj, old),
+            *_validate_certificate(obj, old),
+            *self._validate_decision(obj, old),
+        ]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return _STATUS.validate_update(kind, version, obj, old, warnings)
@@ -77,7 +82,7 @@ class SigningRequestStrategy(StatusStrategy):
     def for_subresource(self, subresource: str) -> Strategy[Kind]:
         return _APPROVAL if subresource == "approval" else self
 
-    def _decided(self, obj: Object, old: Object) -> Iterator[FieldError]:
+    def _validate_decision(self, obj: Object, old: Object) -> Iterator[FieldError]:
         path = "status.conditions"
         for sort in (_APPROVED, _DENIED, _FAILED):
             now, before = _conditions_of(obj, sort), _conditions_of(old, sort)
@@ -110,10 +115,10 @@ class _Approval(SigningRequestStrategy):
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         obj["spec"] = old["spec"]
-        _date(obj, old)
+        _set_times(obj, old)
         obj["status"].pop("certificate", None)
-        if known := old["status"].get("certificate"):
-            obj["status"]["certificate"] = known
+        if certificate := old["status"].get("certificate"):
+            obj["status"]["certificate"] = certificate
 
 
 def decode_request(spec: Object) -> bytes | None:
@@ -123,16 +128,16 @@ def decode_request(spec: Object) -> bytes | None:
     return None
 
 
-def _spec(spec: Object) -> Iterator[FieldError]:
+def _validate_spec(spec: Object) -> Iterator[FieldError]:
     if fault := _request_fault(spec):
         yield field.invalid("spec.request", spec.get("request"), fault)
     usages, seen = spec.get("usages") or [], set[str]()
     if not usages:
         yield field.required("spec.usages")
-    for place, usage in enumerate(each(usages)):
-        yield from field.one_of(f"spec.usages[{place}]", usage, _USAGES)
-    for place, usage in enumerate(each(usages)):
-        yield from checks.validate_unique(f"spec.usages[{place}]", usage, seen)
+    for index, usage in enumerate(each(usages)):
+        yield from field.one_of(f"spec.usages[{index}]", usage, _USAGES)
+    for index, usage in enumerate(each(usages)):
+        yield from checks.validate_unique(f"spec.usages[{index}]", usage, seen)
     signer, seconds = spec["signerName"], spec.get("expirationSeconds")
     if signer == _LEGACY:
         text = "the legacy signerName is not allowed via this API version"
@@ -186,33 +191,33 @@ def _label_faults(path: str, part: str, check: Callable[[str], list[str]]) -> li
     return []
 
 
-def _conditions(obj: Object, old: Object | None) -> Iterator[FieldError]:
+def _validate_conditions(obj: Object, old: Object | None) -> Iterator[FieldError]:
     path, seen = "status.conditions", set[str]()
-    known = [one.get("type") for one in each(((old or {}).get("status") or {}).get("conditions") or [])]
+    known = [condition.get("type") for condition in each(((old or {}).get("status") or {}).get("conditions") or [])]
     lenient = len(known) != len(set(known))
-    for place, one in enumerate(each(obj["status"].get("conditions") or [])):
-        sort, status = one.get("type") or "", one.get("status") or ""
+    for index, condition in enumerate(each(obj["status"].get("conditions") or [])):
+        sort, status = condition.get("type") or "", condition.get("status") or ""
         if not sort and "" not in known:
-            yield field.required(f"{path}[{place}].type")
+            yield field.required(f"{path}[{index}].type")
         allowed = ("True",) if sort in (_APPROVED, _DENIED, _FAILED) else _STATUSES
         if not status:
-            yield field.required(f"{path}[{place}].status")
+            yield field.required(f"{path}[{index}].status")
         elif status not in allowed:
-            yield field.not_supported(f"{path}[{place}].status", status, allowed)
+            yield field.not_supported(f"{path}[{index}].status", status, allowed)
         opposed = {_APPROVED: _DENIED, _DENIED: _APPROVED}.get(sort)
         if opposed in seen and not {_APPROVED, _DENIED} <= set(known):
-            where = path if has("ConflictsOfConditions") else f"{path}[{place}].type"
+            where = path if has("ConflictsOfConditions") else f"{path}[{index}].type"
             yield field.invalid(where, sort, "Approved and Denied conditions are mutually exclusive")
         if sort in seen and not lenient:
-            yield field.duplicate(f"{path}[{place}].type", sort)
+            yield field.duplicate(f"{path}[{index}].type", sort)
         seen.add(sort)
 
 
-def _certificate(obj: Object, old: Object | None) -> Iterator[FieldError]:
-    given = obj["status"].get("certificate")
-    if not given or (old is not None and given == old["status"].get("certificate")):
+def _validate_certificate(obj: Object, old: Object | None) -> Iterator[FieldError]:
+    certificate = obj["status"].get("certificate")
+    if not certificate or (old is not None and certificate == old["status"].get("certificate")):
         return
-    if fault := _certificate_fault(base64.b64decode(given)):
+    if fault := _certificate_fault(base64.b64decode(certificate)):
         yield field.invalid("status.certificate", _HIDDEN, fault)
 
 
@@ -232,32 +237,34 @@ def _certificate_fault(pem: bytes) -> str:
 
 
 def _conditions_of(obj: Object, sort: str) -> list[Object]:
-    return [one for one in each(obj["status"].get("conditions") or []) if one.get("type") == sort]
+    return [condition for condition in each(obj["status"].get("conditions") or []) if condition.get("type") == sort]
 
 
 def _keep_conditions(obj: Object, old: Object, sort: str) -> None:
     """Restore the conditions of a type, unless their number has changed."""
     known = _conditions_of(old, sort)
-    places = [place for place, one in enumerate(each(_all(obj))) if one.get("type") == sort]
+    places = [place for place, one in enumerate(each(_list_conditions(obj))) if one.get("type") == sort]
     if len(places) == len(known):
         for place, one in zip(each(places), known, strict=True):
             obj["status"]["conditions"][place] = one
 
 
-def _date(obj: Object, old: Object) -> None:
+def _set_times(obj: Object, old: Object) -> None:
     """Set missing times of conditions. An unchanged condition keeps its lastTransitionTime."""
     now = clock.now()
-    since = {(one.get("type"), one.get("status")): one.get("lastTransitionTime") for one in each(_all(old)[::-1])}
-    for one in each(_all(obj)):
+    since = {
+        (one.get("type"), one.get("status")): one.get("lastTransitionTime") for one in each(_list_conditions(old)[::-1])
+    }
+    for one in each(_list_conditions(obj)):
         if one.get("lastUpdateTime") is None:
             one["lastUpdateTime"] = now
         if one.get("lastTransitionTime") is None:
             one["lastTransitionTime"] = since.get((one.get("type"), one.get("status"))) or now
 
 
-def _all(obj: Object) -> list[Object]:
-    found: list[Object] = (obj.get("status") or {}).get("conditions") or []
-    return found
+def _list_conditions(obj: Object) -> list[Object]:
+    conditions: list[Object] = (obj.get("status") or {}).get("conditions") or []
+    return conditions
 
 
 _STATUS, _APPROVAL = _Status(), _Approval()

@@ -67,12 +67,12 @@ def _validate_bundle(bundle: str) -> Errors:
         return
     places: dict[bytes, list[int]] = {}
     is_sound = True
-    for place, (sort, der, has_headers) in enumerate(read_pem_headers(bundle.encode())):
+    for index, (sort, der, has_headers) in enumerate(read_pem_headers(bundle.encode())):
         if fault := _find_fault(sort, der, has_headers):
             is_sound = False
-            yield field.invalid(path, _HIDDEN, f"entry {place} {fault}")
+            yield field.invalid(path, _HIDDEN, f"entry {index} {fault}")
         else:
-            places.setdefault(der, []).append(place)
+            places.setdefault(der, []).append(index)
     if is_sound:
         yield from (field.invalid(path, _HIDDEN, text) for text in _find_repeats(places))
 
@@ -95,7 +95,11 @@ def _find_fault(sort: str, der: bytes, has_headers: bool) -> str:
         return "has PEM block headers"
     try:
         certificate = x509.load_der_x509_certificate(der)
-        constraints = [one.value for one in certificate.extensions if isinstance(one.value, x509.BasicConstraints)]
+        constraints = [
+            extension.value
+            for extension in certificate.extensions
+            if isinstance(extension.value, x509.BasicConstraints)
+        ]
     except Exception:  # cryptography raises various exceptions for invalid bytes
         return "does not parse as X.509"
     return "" if constraints and constraints[0].ca else "does not have the CA bit set"

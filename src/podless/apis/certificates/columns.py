@@ -12,7 +12,7 @@ def _requested_duration(obj: Object) -> str:
     return NONE if seconds is None else human_duration(seconds)
 
 
-def _decision(obj: Object) -> str:
+def _read_decision(obj: Object) -> str:
     """Return the state of a certificate request as kubectl shows it."""
     held = {one["type"] for one in each(at(obj, "status", "conditions", default=()))}
     word = next((name for name in ("Denied", "Approved") if name in held), "Pending")
@@ -20,7 +20,7 @@ def _decision(obj: Object) -> str:
     return f"{word}{failed}{',Issued' if at(obj, 'status', 'certificate') else ''}"
 
 
-def _signer(obj: Object) -> str:
+def _read_signer(obj: Object) -> str:
     return at(obj, "spec", "signerName", default="") or NONE
 
 
@@ -41,9 +41,9 @@ COLUMNS: Columns = {
         string("SignerName", "CertificateSigningRequestSpec.signerName"),
         string("Requestor", "CertificateSigningRequestSpec.username"),
         string("RequestedDuration", "CertificateSigningRequestSpec.expirationSeconds", _requested_duration),
-        string("Condition", "Decision on the request and whether the certificate is issued.", _decision),
+        string("Condition", "Decision on the request and whether the certificate is issued.", _read_decision),
     ),
-    "clustertrustbundles": (NAME, string("SignerName", "ClusterTrustBundleSpec.signerName", _signer)),
+    "clustertrustbundles": (NAME, string("SignerName", "ClusterTrustBundleSpec.signerName", _read_signer)),
     "podcertificaterequests": (
         NAME,
         string("PodName", "PodCertificateRequestSpec.podName"),

@@ -48,7 +48,7 @@ def validate_issued(status: Object, spec: Object, request: x509.CertificateSigni
     if fault := _find_leaf_fault(blocks):
         yield field.invalid(_CHAIN, chain, fault)
         return
-    leaf = _load(blocks[0][1])
+    leaf = _load_certificate(blocks[0][1])
     assert leaf is not None
     wrong = [*_validate_domains(leaf)]
     yield from wrong
@@ -70,7 +70,9 @@ def _validate_domains(leaf: x509.Certificate) -> Errors:
     """Validate the DNS names that a certificate is issued for."""
     from cryptography import x509
 
-    found = (one.value for one in leaf.extensions if isinstance(one.value, x509.SubjectAlternativeName))
+    found = (
+        extension.value for extension in leaf.extensions if isinstance(extension.value, x509.SubjectAlternativeName)
+    )
     for name in (name for names in found for name in each(names.get_values_for_type(x509.DNSName))):
         if not name:
             yield field.invalid(_CHAIN, name, "leaf certificate should not contain empty DNSName")
@@ -86,19 +88,19 @@ def _find_leaf_fault(blocks: list[tuple[str, bytes]]) -> str:
     sort, der = blocks[0]
     if sort != CERTIFICATE:
         return "issued certificate chain must consist entirely of CERTIFICATE PEM blocks"
-    return "" if _load(der) is not None else "leaf certificate does not parse as valid X.509"
+    return "" if _load_certificate(der) is not None else "leaf certificate does not parse as valid X.509"
 
 
 def _find_chain_fault(blocks: list[tuple[str, bytes]]) -> str:
     for sort, der in blocks:
         if sort != CERTIFICATE:
             return "issued certificate chain must consist entirely of CERTFICATE PEM blocks"
-        if _load(der) is None:
+        if _load_certificate(der) is None:
             return "intermediate certificate does not parse as valid X.509"
     return ""
 
 
-def _find_time_fault(status: Object, leaf: x509.Certificate, most: int) -> FieldError | None:
+def _find_time_fault(status: Object, leaf: x509.Certificate, limit: int) -> FieldError | None:
     start, end, refresh = (datetime.fromisoformat(status[path.partition(".")[2]]) for path, _ in _TIMES)
     first, last = leaf.not_valid_before_utc, leaf.not_valid_after_utc
     lifetime = last - first
@@ -113,10 +115,10 @@ def _find_time_fault(status: Object, leaf: x509.Certificate, most: int) -> Field
         (end == last, _UNTIL, end, "must be set to the NotAfter time encoded in the leaf certificate"),
         (lifetime >= _SHORTEST, _CHAIN, lifetime, "leaf certificate lifetime must be >= 1 hour"),
         (
-            lifetime <= timedelta(seconds=most),
+            lifetime <= timedelta(seconds=limit),
             _CHAIN,
             lifetime,
-            f"leaf certificate lifetime must be <= spec.maxExpirationSeconds ({most})",
+            f"leaf certificate lifetime must be <= spec.maxExpirationSeconds ({limit})",
         ),
         (refresh >= start + _MARGIN, _REFRESH, refresh, "must be at least 10 minutes after status.notBefore"),
         (refresh <= end - _MARGIN, _REFRESH, refresh, "must be at least 10 minutes before status.notAfter"),
@@ -134,12 +136,12 @@ def _show(value: datetime | timedelta) -> object:
     return value.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _load(der: bytes) -> x509.Certificate | None:
+def _load_certificate(der: bytes) -> x509.Certificate | None:
     from cryptography import x509
 
     try:
-        found = x509.load_der_x509_certificate(der)
-        found.public_key(), found.extensions  # parsed at their first use
+        certificate = x509.load_der_x509_certificate(der)
+        certificate.public_key(), certificate.extensions  # parsed at their first use
     except Exception:  # cryptography raises various exceptions for invalid bytes
         return None
-    return found
+    return certificate

@@ -170,8 +170,8 @@ def _validate_status(status: Object, old: Object, spec: Object) -> Errors:
 def _validate_ends(conditions: list[Object]) -> Errors:
     """Require exactly the conditions that end a request: at most one, with status True."""
     ends = 0
-    for place, condition in enumerate(each(conditions)):
-        path = f"status.conditions.[{place}]"  # kube-apiserver's path has the additional dot
+    for index, condition in enumerate(each(conditions)):
+        path = f"status.conditions.[{index}]"  # kube-apiserver's path has the additional dot
         if condition["type"] not in _ENDS:
             yield field.not_supported(f"{path}.type", condition["type"], _ENDS)
             continue

@@ -31,9 +31,9 @@ from podless.runtime.release import has
 # component statuses
 
 
-def _health(obj: Object) -> str:
-    found = find_condition(obj, "Healthy")
-    return "Unknown" if not found else "Healthy" if at(found, "status") == "True" else "Unhealthy"
+def _read_health(obj: Object) -> str:
+    condition = find_condition(obj, "Healthy")
+    return "Unknown" if not condition else "Healthy" if at(condition, "status") == "True" else "Unhealthy"
 
 
 def _health_field(name: str) -> Callable[[Object], str]:
@@ -50,7 +50,7 @@ def _data_count(obj: Object) -> int:
 # endpoints
 
 
-def _addresses(obj: Object) -> str:
+def _read_addresses(obj: Object) -> str:
     found: list[str] = []
     for subset in each(at(obj, "subsets", default=())):
         ips = [one["ip"] for one in each(at(subset, "addresses", default=()))]
@@ -76,7 +76,7 @@ def _last_seen(obj: Object) -> str:
     return str(at(obj, "lastTimestamp") or at(obj, "deprecatedLastTimestamp") or _first_seen(obj))
 
 
-def _regarding(obj: Object) -> str:
+def _read_regarding(obj: Object) -> str:
     target = at(obj, "involvedObject") or at(obj, "regarding", default={})
     kind, name = str(at(target, "kind")).lower(), at(target, "name")
     return f"{kind}/{name}" if name else kind
@@ -86,14 +86,14 @@ def _field_path(obj: Object) -> str:
     return str(at(obj, "involvedObject", "fieldPath") or at(obj, "regarding", "fieldPath"))
 
 
-def _source(obj: Object) -> str:
+def _read_source(obj: Object) -> str:
     source = at(obj, "source") or at(obj, "deprecatedSource", default={})
     component = at(source, "component") or at(obj, "reportingComponent") or at(obj, "reportingController")
     host = at(source, "host") or at(obj, "reportingInstance")
     return f"{component}, {host}" if host else str(component)
 
 
-def _message(obj: Object) -> str:
+def _read_message(obj: Object) -> str:
     return str(at(obj, "message") or at(obj, "note")).strip()
 
 
@@ -107,10 +107,10 @@ EVENTS = (
     string("Last Seen", "core/Event.lastTimestamp", Age(_last_seen)),
     string("Type", "core/Event.type", "type"),
     string("Reason", "core/Event.reason", "reason"),
-    string("Object", "core/Event.involvedObject", _regarding),
+    string("Object", "core/Event.involvedObject", _read_regarding),
     string("Subobject", "core/ObjectReference.fieldPath", _field_path, wide=True),
-    string("Source", "core/Event.source", _source, wide=True),
-    string("Message", "core/Event.message", _message),
+    string("Source", "core/Event.source", _read_source, wide=True),
+    string("Message", "core/Event.message", _read_message),
     string("First Seen", "core/Event.firstTimestamp", Age(_first_seen), wide=True),
     string("Count", "core/Event.count", _event_count, wide=True),
     replace(NAME, priority=1),
@@ -146,7 +146,7 @@ def _node_info(field: str) -> Callable[[Object], str]:
     return lambda obj: at(obj, "status", "nodeInfo", field) or "<unknown>"
 
 
-def _kernel(obj: Object) -> str:
+def _read_kernel(obj: Object) -> str:
     kernel, machine = _node_info("kernelVersion")(obj), at(obj, "status", "nodeInfo", "architecture")
     return f"{kernel} ({machine})" if has("MachinesOfKernels") and machine else kernel
 
@@ -171,7 +171,7 @@ def _storage_class(obj: Object) -> str:
     return str(at(obj, "metadata", "annotations", _CLASS, default=None) or at(obj, "spec", "storageClassName"))
 
 
-def _claim(obj: Object) -> str:
+def _read_claim(obj: Object) -> str:
     given = at(obj, "spec", "claimRef", default=None)
     return f"{at(given, 'namespace')}/{at(given, 'name')}" if given is not None else ""
 
@@ -188,7 +188,7 @@ _VOLUME_MODE = text("spec.volumeMode", UNSET)
 # quotas
 
 
-def _used(limits: bool) -> Callable[[Object], str]:
+def _usage_reader(limits: bool) -> Callable[[Object], str]:
     """Return a reader of used and allowed amounts. limits: those of limits.*, else all others."""
 
     def read(obj: Object) -> str:
@@ -228,12 +228,12 @@ CONDITIONS = {"pods": read_conditions}
 COLUMNS: Columns = {
     "componentstatuses": (
         NAME,
-        string("Status", "Whether the component is healthy.", _health),
+        string("Status", "Whether the component is healthy.", _read_health),
         string("Message", "ComponentCondition.message", _health_field("message")),
         string("Error", "ComponentCondition.error", _health_field("error")),
     ),
     "configmaps": (NAME, string("Data", "ConfigMap.data", _data_count), AGE),
-    "endpoints": (NAME, string("Endpoints", "Endpoints.subsets", _addresses), AGE),
+    "endpoints": (NAME, string("Endpoints", "Endpoints.subsets", _read_addresses), AGE),
     "events": EVENTS,
     "namespaces": (NAME, string("Status", "NamespaceStatus.phase"), AGE),
     "nodes": (
@@ -245,7 +245,7 @@ COLUMNS: Columns = {
         string("Internal-IP", "NodeStatus.addresses", _node_address("InternalIP"), wide=True),
         string("External-IP", "NodeStatus.addresses", _node_address("ExternalIP"), wide=True),
         string("OS-Image", "NodeSystemInfo.osImage", _node_info("osImage"), wide=True),
-        string("Kernel-Version", "NodeSystemInfo.kernelVersion", _kernel, wide=True),
+        string("Kernel-Version", "NodeSystemInfo.kernelVersion", _read_kernel, wide=True),
         string(
             "Container-Runtime",
             "NodeSystemInfo.containerRuntimeVersion",
@@ -270,7 +270,7 @@ COLUMNS: Columns = {
         string("Access Modes", "PersistentVolumeSpec.accessModes", _access_modes("spec")),
         string("Reclaim Policy", "PersistentVolumeSpec.persistentVolumeReclaimPolicy"),
         string("Status", "PersistentVolumeStatus.phase", _volume_phase),
-        string("Claim", "PersistentVolumeSpec.claimRef", _claim),
+        string("Claim", "PersistentVolumeSpec.claimRef", _read_claim),
         string("StorageClass", "PersistentVolumeSpec.storageClassName", _storage_class),
         string("VolumeAttributesClass", "PersistentVolumeSpec.volumeAttributesClassName", _ATTRIBUTES_CLASS),
         string("Reason", "PersistentVolumeStatus.reason"),
@@ -295,8 +295,8 @@ COLUMNS: Columns = {
     "resourcequotas": (
         NAME,
         replace(AGE, releases="-1.32"),
-        string("Request", "Usage and quota of resource requests.", _used(limits=False)),
-        string("Limit", "Usage and quota of resource limits.", _used(limits=True)),
+        string("Request", "Usage and quota of resource requests.", _usage_reader(limits=False)),
+        string("Limit", "Usage and quota of resource limits.", _usage_reader(limits=True)),
         replace(AGE, releases="1.33-"),
     ),
     "secrets": (NAME, string("Type", "Secret.type"), string("Data", "Secret.data", count("data")), AGE),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podless.apis.shared.typed import DescribedStrategy
-from podless.kinds.strategy import MetadataPolicy, Reads
+from podless.kinds.strategy import MetadataPolicy, ReadPolicy
 from podless.structs.structfiles import load_struct
 
 COMPONENT_STATUS = load_struct("core/v1", "ComponentStatus")
@@ -12,7 +12,7 @@ COMPONENT_STATUS = load_struct("core/v1", "ComponentStatus")
 class ComponentStatusStrategy(DescribedStrategy):
     """Strategy of ComponentStatus."""
 
-    reads = Reads(revisioned=False)
+    reads = ReadPolicy(revisioned=False)
     metadata = MetadataPolicy(on_update=(0, 1))
 
     def resource_name(self, plural: str) -> str:

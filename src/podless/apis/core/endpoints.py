@@ -31,7 +31,7 @@ class EndpointsStrategy(TypedStrategy):
                 errors.append(field.required(path, "must specify `addresses` or `notReadyAddresses`"))
             for name in ("addresses", "notReadyAddresses"):
                 for index, address in enumerate(each(subset.get(name) or [])):
-                    errors += _address(address, f"{path}.{name}[{index}]")
+                    errors += _validate_address(address, f"{path}.{name}[{index}]")
             ports = subset.get("ports") or []
             for index, port in enumerate(each(ports)):
                 errors += _subset_port(port, f"{path}.ports[{index}]", named=len(ports) > 1)
@@ -55,7 +55,7 @@ class EndpointsStrategy(TypedStrategy):
         ]
 
 
-def _address(address: Object, path: str) -> Iterator[FieldError]:
+def _validate_address(address: Object, path: str) -> Iterator[FieldError]:
     ip, host, node = address["ip"], address.get("hostname"), address.get("nodeName")
     faults = addresses.find_address_faults(ip)
     yield from field.invalid_details(f"{path}.ip", ip, faults)

@@ -9,7 +9,7 @@ from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec.gotext import Literal
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Deletion, Faults, MetadataPolicy, Reads
+from podless.kinds.strategy import DeletionPolicy, Faults, MetadataPolicy, ReadPolicy
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -60,8 +60,8 @@ class EventStrategy(TypedStrategy):
 
     allow_create_on_update = True
     metadata = MetadataPolicy(on_update=(0, 0), qualified_finalizers=False)
-    deletion = Deletion(collected=False)
-    reads = Reads(cached=False)
+    deletion = DeletionPolicy(collected=False)
+    reads = ReadPolicy(cached=False)
     controller = "reportingComponent"  # its name in errors
     naming = names.PATH_SEGMENTS
 
@@ -129,17 +129,17 @@ class NewEventStrategy(EventStrategy):
             errors += _check_series(stored)
         for name, shown in _FIXED:
             if stored.get(name) != before.get(name):
-                errors.append(immutable_error(shown, _go(name, stored.get(name))))
+                errors.append(immutable_error(shown, _format_go(name, stored.get(name))))
         return errors
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
-        found = super().read_selectable_fields(
+        selectable_fields = super().read_selectable_fields(
             version, {_BACK.get(name, name): item for name, item in each(obj).items()}
         )
-        del found["source"]
+        del selectable_fields["source"]
         return {
             _BACK_FIELDS.get(name, name.replace("involvedObject.", "regarding.")): text
-            for name, text in each(found).items()
+            for name, text in each(selectable_fields).items()
         }
 
 
@@ -189,7 +189,7 @@ _TIMES = ("eventTime", "firstTimestamp", "lastTimestamp")
 _NO_TIME = Literal("0001-01-01 00:00:00 +0000 UTC")
 
 
-def _go(name: str, value: Any) -> Any:
+def _format_go(name: str, value: Any) -> Any:
     """Return a field's value as errors show it, with Go field names in references and sources."""
     if value is None and name in _TIMES:
         return None if has("ValuesAsJSON") else _NO_TIME

@@ -63,37 +63,37 @@ def _node_ports(spec: Object) -> set[int]:
 def choose_families(obj: Object, old: Object | None) -> None:
     """Set the default policy and families. old: None for a create. Raises Invalid."""
     spec, before = obj["spec"], old["spec"] if old is not None else {}
-    if spec["type"] == EXTERNAL or _settled(spec, before):
+    if spec["type"] == EXTERNAL or _keeps_families(spec, before):
         return
     bare = spec.get("clusterIP") == HEADLESS and not spec.get("selector")
     if spec.get("ipFamilyPolicy") is None:
         spec["ipFamilyPolicy"] = before.get("ipFamilyPolicy") or ("RequireDualStack" if bare else "SingleStack")
-    _refuse(obj, list(validate_addresses(spec, before.get("clusterIPs") or ())))
-    _refuse(obj, [*_fit(spec, before), *_infer(spec)])
+    _raise_invalid(obj, list(validate_addresses(spec, before.get("clusterIPs") or ())))
+    _raise_invalid(obj, [*_drop_secondary(spec, before), *_infer_families(spec)])
     if not bare:
-        _refuse(obj, _possible(spec))
+        _raise_invalid(obj, _validate_supported(spec))
     families = spec.get("ipFamilies") or [_OWN]
     if bare and len(families) < 2 and spec["ipFamilyPolicy"] != "SingleStack":
         families = [*families, "IPv6" if families[0] == "IPv4" else "IPv4"]
     spec["ipFamilies"] = families
 
 
-def _settled(spec: Object, old: Object) -> bool:
+def _keeps_families(spec: Object, old: Object) -> bool:
     """Return whether a PreferDualStack Service keeps the families that it has."""
     same = all(spec.get(name) == old.get(name) for name in ("type", "ipFamilyPolicy", "clusterIPs", "ipFamilies"))
     return same and spec.get("ipFamilyPolicy") == "PreferDualStack"
 
 
-def _infer(spec: Object) -> list[FieldError]:
+def _infer_families(spec: Object) -> list[FieldError]:
     """Set ipFamilies from the addresses. Returns errors for IPv6, which this server does not allocate."""
     errors, families = [], list(spec.get("ipFamilies") or [])
-    for place, ip in enumerate(each(spec.get("clusterIPs") or [])):
+    for index, ip in enumerate(each(spec.get("clusterIPs") or [])):
         if ip == HEADLESS:
             break
-        if place >= len(families):
+        if index >= len(families):
             if ":" in ip:
                 text = "IPv6 is not configured on this cluster"
-                errors.append(field.invalid(f"spec.clusterIPs[{place}]", spec["clusterIPs"], text))
+                errors.append(field.invalid(f"spec.clusterIPs[{index}]", spec["clusterIPs"], text))
             else:
                 families.append(_OWN)
     if families:
@@ -101,12 +101,12 @@ def _infer(spec: Object) -> list[FieldError]:
     return errors
 
 
-def _refuse(obj: Object, errors: list[FieldError]) -> None:
+def _raise_invalid(obj: Object, errors: list[FieldError]) -> None:
     if errors:
         raise Invalid("Service", "", obj["metadata"].get("name") or "", errors)
 
 
-def _fit(spec: Object, old: Object) -> list[FieldError]:
+def _drop_secondary(spec: Object, old: Object) -> list[FieldError]:
     """Drop secondary addresses and families if the policy says so. Returns errors for those that violate it."""
     errors, policy = [], spec["ipFamilyPolicy"]
     for name, what in (("clusterIPs", "cluster IP"), ("ipFamilies", "IP family")):
@@ -123,14 +123,14 @@ def _fit(spec: Object, old: Object) -> list[FieldError]:
     return errors
 
 
-def _possible(spec: Object) -> list[FieldError]:
+def _validate_supported(spec: Object) -> list[FieldError]:
     """Reject policies and families that require IPv6."""
     errors, policy = [], spec["ipFamilyPolicy"]
     if policy == "RequireDualStack":
         errors.append(field.invalid(_POLICY, policy, "this cluster is not configured for dual-stack services"))
-    for place, family in enumerate(each(spec.get("ipFamilies") or [])):
+    for index, family in enumerate(each(spec.get("ipFamilies") or [])):
         if family != _OWN:
-            errors.append(field.invalid(f"spec.ipFamilies[{place}]", family, "not configured on this cluster"))
+            errors.append(field.invalid(f"spec.ipFamilies[{index}]", family, "not configured on this cluster"))
     return errors
 
 
@@ -164,9 +164,9 @@ def validate_kept(spec: Object, old: Object) -> list[FieldError]:
     bare = [given.get("clusterIPs") == [HEADLESS] for given in (spec, old)]
     if not all(bare):
         ips = spec.get("clusterIPs") or []
-        for place, ip in enumerate(each((old.get("clusterIPs") or [])[: len(ips)])):
-            if ip != ips[place]:
-                errors.append(field.invalid(f"spec.clusterIPs[{place}]", ips, _CHANGED))
+        for index, ip in enumerate(each((old.get("clusterIPs") or [])[: len(ips)])):
+            if ip != ips[index]:
+                errors.append(field.invalid(f"spec.clusterIPs[{index}]", ips, _CHANGED))
     new, before = spec.get("ipFamilies") or [], old.get("ipFamilies") or []
     if not any(bare):
         moved = sum(one != other for one, other in zip(each(new), before, strict=False))

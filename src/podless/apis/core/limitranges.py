@@ -53,11 +53,11 @@ class LimitRangeStrategy(TypedStrategy):
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         seen: set[str] = set()
         errors: list[FieldError] = []
-        for place, item in enumerate(each(obj["spec"].get("limits") or [])):
-            path, name = f"spec.limits[{place}]", item["type"]
-            errors += _type(name, f"{path}.type")
+        for index, item in enumerate(each(obj["spec"].get("limits") or [])):
+            path, name = f"spec.limits[{index}]", item["type"]
+            errors += _validate_type(name, f"{path}.type")
             errors += checks.validate_unique(f"{path}.type", name, seen)
-            errors += _item(item, path)
+            errors += _validate_item(item, path)
         return errors
 
 
@@ -73,14 +73,14 @@ def _set_amounts(item: Object, name: str, amounts: dict[str, str]) -> None:
         item.update(given)
 
 
-def _type(name: str, path: str) -> Iterator[FieldError]:
+def _validate_type(name: str, path: str) -> Iterator[FieldError]:
     faults = names.qualified_name(name)
     yield from field.invalid_details(path, name, faults)
     if not faults and "/" not in name and name not in _TYPES:
         yield field.invalid(path, name, "must be a standard limit type or fully qualified")
 
 
-def _item(item: Object, path: str) -> Iterator[FieldError]:
+def _validate_item(item: Object, path: str) -> Iterator[FieldError]:
     kind = item["type"]
     named = resources.container_name if kind in (_CONTAINER, _POD) else resources.resource_name
     for part in ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"):
@@ -97,10 +97,10 @@ def _item(item: Object, path: str) -> Iterator[FieldError]:
     keys = {name: None for part in _ORDER[1:] for name in each(item.get(part) or {})}
     for name in keys:
         charge(_STEPS)
-        yield from _amounts(item, name, path)
+        yield from _validate_amounts(item, name, path)
 
 
-def _amounts(item: Object, name: str, path: str) -> Iterator[FieldError]:
+def _validate_amounts(item: Object, name: str, path: str) -> Iterator[FieldError]:
     """Validate the amounts of one resource against each other."""
     pod = item["type"] == _POD
     texts = {part: (item.get(part) or {}).get(name) for part in _ORDER[1:]}
@@ -112,7 +112,7 @@ def _amounts(item: Object, name: str, path: str) -> Iterator[FieldError]:
             what, than = said
             text = f"{what} value {texts[larger]} is greater than {than} value {texts[less]}"
             yield field.invalid(f"{path}.{of}[{name}]", texts[shown], text)
-    yield from _ratio(texts, amounts, f"{path}.maxLimitRequestRatio[{name}]")
+    yield from _validate_ratio(texts, amounts, f"{path}.maxLimitRequestRatio[{name}]")
     requested = amounts.get("defaultRequest")
     if "default" in amounts and requested not in (None, amounts["default"]) and not resources.may_overcommit(name):
         text = (
@@ -132,7 +132,7 @@ _PAIRS = (
 )
 
 
-def _ratio(texts: dict[str, str | None], amounts: dict[str, int], path: str) -> Iterator[FieldError]:
+def _validate_ratio(texts: dict[str, str | None], amounts: dict[str, int], path: str) -> Iterator[FieldError]:
     ratio, text = amounts.get("maxLimitRequestRatio"), texts["maxLimitRequestRatio"]
     if ratio is None:
         return

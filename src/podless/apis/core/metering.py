@@ -105,15 +105,15 @@ class Meter:
         measure = usage.usage_function(kind)
         if measure is None:
             return dict.fromkeys(names, "0")
-        self._follow(kind, collection)
+        self._follow_collection(kind, collection)
         scope, scopes, applies = kind.keys.scope(namespace), _format_scopes(quota), usage.scope_matcher(quota)
-        found = {}
+        result = {}
         for name in names:
             charge(_STEPS)
-            found[name] = self._sum(measure, collection, scope, (scopes, name), applies)
-        return found
+            result[name] = self._sum_usage(measure, collection, scope, (scopes, name), applies)
+        return result
 
-    def _sum(
+    def _sum_usage(
         self,
         measure: Callable[[Object], Usage],
         collection: WatchCache,
@@ -130,27 +130,27 @@ class Meter:
         if one is None or one.seen < space.first:
             one = _Sum(space.last)
             for entry in collection.entries_under(scope)[0]:
-                _measure(measure, entry)
+                _measure_entry(measure, entry)
                 one.put_amount(entry.key, text(entry))
             if self._spaces.get(scope) is space:
-                self._keep(space, about, one)
+                self._store_sum(space, about, one)
         while True:
             charge(_STEPS)  # charge first, because other requests can update this sum or change objects meanwhile
             if one.seen < space.first or self._spaces.get(scope) is not space:
-                return self._sum(measure, collection, scope, about, applies)
+                return self._sum_usage(measure, collection, scope, about, applies)
             if one.seen == space.last:
                 return one.format_sum()
             key = space.changed[one.seen - space.first]
             changed = collection.get(key)
             if changed is not None and "usage" not in changed.forms:
-                _measure(measure, changed)
+                _measure_entry(measure, changed)
                 continue
             before = len(one.given)
             one.put_amount(key, text(changed) if changed is not None else None)
             one.seen += 1
             self.kept += len(one.given) - before if space.sums.get(about) is one else 0
 
-    def _keep(self, space: _Space, about: tuple[str, str], one: _Sum) -> None:
+    def _store_sum(self, space: _Space, about: tuple[str, str], one: _Sum) -> None:
         """Store a new sum. Sums of the least recently used namespaces are dropped, one by one."""
         before = space.sums.pop(about, None)
         space.sums[about] = one
@@ -166,7 +166,7 @@ class Meter:
             if not oldest.sums:
                 del self._spaces[scope]
 
-    def _follow(self, kind: Kind, collection: WatchCache) -> None:
+    def _follow_collection(self, kind: Kind, collection: WatchCache) -> None:
         if self._followed.get(kind.prefix) is not collection:
             self._followed[kind.prefix] = collection
             collection.add_event_handler(partial(self._note_events, kind, collection))
@@ -186,7 +186,7 @@ class Meter:
                 self.kept -= sum(len(one.given) for one in sums.values())
 
 
-def _measure(measure: Callable[[Object], Usage], entry: Entry) -> None:
+def _measure_entry(measure: Callable[[Object], Usage], entry: Entry) -> None:
     """Measure an object, unless it has been measured."""
     charge(_STEPS)
     if "usage" not in entry.forms:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Deletion, Faults, Reads
+from podless.kinds.strategy import DeletionPolicy, Faults, ReadPolicy
 from podless.meta import field, names, objectmeta
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -17,8 +17,8 @@ _FINALIZER = "kubernetes"
 class NamespaceStrategy(TypedStrategy):
     """Strategy of Namespace. A deleted one is emptied, then finalized."""
 
-    deletion = Deletion(graceful=False, notes_policy=True)
-    reads = Reads(by_namespace=False)
+    deletion = DeletionPolicy(graceful=False, notes_policy=True)
+    reads = ReadPolicy(by_namespace=False)
     naming = names.LABELS
     selects = frozenset({"status.phase"})
 
@@ -43,29 +43,29 @@ class NamespaceStrategy(TypedStrategy):
         obj["status"] = {"phase": "Active"}
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
-        _keep(obj, old, "spec", "status")
+        _restore_parts(obj, old, "spec", "status")
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         status = obj.pop("status", None)
-        _keep(obj, old, "spec")
+        _restore_parts(obj, old, "spec")
         if status is not None:
             obj["status"] = status
 
     def prepare_finalize(self, version: Version, obj: Object, old: Object) -> None:
         spec = obj.pop("spec", None) or {}
-        _keep(obj, old, "spec", "status")
+        _restore_parts(obj, old, "spec", "status")
         obj["spec"] = {"finalizers": spec["finalizers"]} if spec.get("finalizers") else {}
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        held = (obj.get("spec") or {}).get("finalizers") or []
-        return [error for name in each(held) for error in _check_finalizer(name, "spec.finalizers")]
+        finalizers = (obj.get("spec") or {}).get("finalizers") or []
+        return [error for name in each(finalizers) for error in _check_finalizer(name, "spec.finalizers")]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return ()
 
     def validate_finalize(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        held = enumerate(each(obj["spec"].get("finalizers") or []))
-        return [error for place, name in held for error in _check_finalizer(name, f"spec.finalizers[{place}]")]
+        finalizers = enumerate(each(obj["spec"].get("finalizers") or []))
+        return [error for place, name in finalizers for error in _check_finalizer(name, f"spec.finalizers[{place}]")]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         going = "deletionTimestamp" in obj["metadata"]
@@ -93,7 +93,7 @@ def _check_finalizer(name: str, path: str) -> list[FieldError]:
     return errors
 
 
-def _keep(obj: Object, old: Object, *parts: str) -> None:
+def _restore_parts(obj: Object, old: Object, *parts: str) -> None:
     """Restore parts of the old object, in order."""
     for name in parts:
         obj.pop(name, None)

@@ -16,7 +16,7 @@ from podless.apis.shared.checks import POSITIVE, label_key
 from podless.apis.shared.typed import DescribedStrategy
 from podless.codec import gotext, quantity, serializer
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, Reads
+from podless.kinds.strategy import Faults, ReadPolicy
 from podless.meta import addresses, names
 from podless.meta.field import FieldError, duplicate, forbidden, invalid, required
 from podless.runtime.jsonobject import Object
@@ -49,7 +49,7 @@ _NO_ID = "spec.externalID: this field is deprecated, and is unused by Kubernetes
 class NodeStrategy(DescribedStrategy):
     """Strategy of Node. A create can set the status. podCIDRs and providerID are immutable once set."""
 
-    reads = Reads(by_namespace=False)
+    reads = ReadPolicy(by_namespace=False)
     selects = frozenset({"spec.unschedulable"})
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
@@ -83,41 +83,41 @@ class NodeStrategy(DescribedStrategy):
             obj["status"].pop("declaredFeatures", None)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        return list(_node(obj))
+        return list(_validate_node(obj))
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return [*_node(obj), *_change(obj, old)]
+        return [*_validate_node(obj), *_validate_change(obj, old)]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return list(_change(obj, old))
+        return list(_validate_change(obj, old))
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         spec = obj["spec"]
-        found = [_NO_CONFIG] if spec.get("configSource") is not None else []
-        found += [_NO_ID] if spec.get("externalID") else []
-        for place, text in enumerate(each(spec.get("podCIDRs") or ())):
-            found += addresses.range_warnings(f"spec.podCIDRs[{place}]", text)
-        return found
+        warnings = [_NO_CONFIG] if spec.get("configSource") is not None else []
+        warnings += [_NO_ID] if spec.get("externalID") else []
+        for index, text in enumerate(each(spec.get("podCIDRs") or ())):
+            warnings += addresses.range_warnings(f"spec.podCIDRs[{index}]", text)
+        return warnings
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {"spec.unschedulable": "true" if obj["spec"].get("unschedulable") else "false"}
 
 
-def _node(obj: Object) -> Errors:
+def _validate_node(obj: Object) -> Errors:
     spec = obj["spec"]
-    yield from _notes(obj)
-    yield from _taints(spec.get("taints") or [], "metadata.taints")
-    yield from _amounts(obj["status"])
+    yield from _validate_annotations(obj)
+    yield from _validate_taints(spec.get("taints") or [], "metadata.taints")
+    yield from _validate_amounts(obj["status"])
     swap = ((obj["status"].get("nodeInfo") or {}).get("swap") or {}).get("capacity")
     if swap is not None and swap <= 0:
         yield invalid("metadata.nodeSwapStatus.capacity", swap, POSITIVE)
-    yield from _features(obj["status"].get("declaredFeatures") or [])
+    yield from _validate_features(obj["status"].get("declaredFeatures") or [])
     ranges: list[str] = spec.get("podCIDRs") or []
-    for place, text in enumerate(each(ranges)):
+    for index, text in enumerate(each(ranges)):
         for fault in addresses.range_faults(text):
-            yield invalid(f"spec.podCIDRs[{place}]", text, fault)
+            yield invalid(f"spec.podCIDRs[{index}]", text, fault)
     if len(ranges) > 1:
-        bad = next((place for place, text in enumerate(each(ranges)) if addresses.parse_range(text) is None), None)
+        bad = next((index for index, text in enumerate(each(ranges)) if addresses.parse_range(text) is None), None)
         if bad is not None:
             why = f"invalid CIDR[{bad}]: <nil> (invalid CIDR address: {ranges[bad]})"
             why = f"invalid PodCIDRs. failed to check with dual stack with error:{why}"
@@ -126,19 +126,19 @@ def _node(obj: Object) -> Errors:
             yield invalid("spec.podCIDRs", ranges, _FAMILIES)
 
 
-def _notes(obj: Object) -> Errors:
+def _validate_annotations(obj: Object) -> Errors:
     """Validate the annotations in which older servers kept taints, and controllers whose pods a node avoids."""
     notes, path = obj["metadata"].get("annotations") or {}, "metadata.annotations"
     if notes.get(_TAINTS):
         found, fault = annotated.read_structs(notes[_TAINTS], "Taint")
         if fault:
             yield invalid(path, _TAINTS, fault)
-        yield from _taints(found, f"{path}.{_TAINTS}")
+        yield from _validate_taints(found, f"{path}.{_TAINTS}")
     if notes.get(_AVOIDED):
-        yield from _avoided(notes[_AVOIDED], path)
+        yield from _validate_avoided_pods(notes[_AVOIDED], path)
 
 
-def _avoided(text: str, path: str) -> Errors:
+def _validate_avoided_pods(text: str, path: str) -> Errors:
     try:
         given = serializer.decode_json(text.encode())
     except serializer.JSONError as error:
@@ -149,8 +149,8 @@ def _avoided(text: str, path: str) -> Errors:
         yield invalid(f"{path}.AvoidPods", _AVOIDED, why)
         return
     entries = (given or {}).get("preferAvoidPods")
-    for place, one in enumerate(each(entries) if isinstance(entries, list) else ()):
-        where = f"{path}.{_AVOIDED}[{place}].PodSignature"
+    for index, one in enumerate(each(entries) if isinstance(entries, list) else ()):
+        where = f"{path}.{_AVOIDED}[{index}].PodSignature"
         signature = one.get("podSignature") if isinstance(one, dict) else None
         controller = signature.get("podController") if isinstance(signature, dict) else None
         if not isinstance(controller, dict):
@@ -159,10 +159,10 @@ def _avoided(text: str, path: str) -> Errors:
             yield invalid(f"{where}.PodController.Controller", False, "must point to a controller")
 
 
-def _taints(given: list[Object], at: str) -> Errors:
+def _validate_taints(taints: list[Object], at: str) -> Errors:
     known: set[tuple[str, str]] = set()
-    for place, one in enumerate(each(given)):
-        path, key, effect = f"{at}[{place}]", one.get("key") or "", one.get("effect") or ""
+    for index, one in enumerate(each(taints)):
+        path, key, effect = f"{at}[{index}]", one.get("key") or "", one.get("effect") or ""
         yield from label_key(f"{path}.key", key)
         found = names.label_value(one.get("value") or "")
         if found:
@@ -173,37 +173,37 @@ def _taints(given: list[Object], at: str) -> Errors:
         known.add((key, effect))
 
 
-def _amounts(status: Object) -> Errors:
+def _validate_amounts(status: Object) -> Errors:
     for part in ("capacity", "allocatable"):
         for name, amount in each(sort_keys(status.get(part) or {})).items():
             yield from quantity_errors(name, amount, f"status.{part}.{name}")
 
 
-def _features(given: list[str]) -> Errors:
+def _validate_features(features: list[str]) -> Errors:
     """Validate the names and the order of declared features."""
     path = "status.declaredFeatures"
-    for place, name in enumerate(each(given)):
+    for index, name in enumerate(each(features)):
         if len(name.encode()) > _MOST_FEATURE:
             why = f"invalid feature name {gotext.quote(name)}: must be no more than {_MOST_FEATURE} characters"
-            yield invalid(f"{path}[{place}]", name, why)
+            yield invalid(f"{path}[{index}]", name, why)
         elif not _FEATURE.fullmatch(name):
-            yield invalid(f"{path}[{place}]", name, f"invalid feature name {gotext.quote(name)}: {_NO_FEATURE}")
-        if place and given[place - 1] == name:
-            yield duplicate(f"{path}[{place}]", name)
-        elif place and given[place - 1].encode() > name.encode():
-            yield invalid(f"{path}[{place}]", name, "list must be sorted alphabetically")
+            yield invalid(f"{path}[{index}]", name, f"invalid feature name {gotext.quote(name)}: {_NO_FEATURE}")
+        if index and features[index - 1] == name:
+            yield duplicate(f"{path}[{index}]", name)
+        elif index and features[index - 1].encode() > name.encode():
+            yield invalid(f"{path}[{index}]", name, "list must be sorted alphabetically")
 
 
-def _change(obj: Object, old: Object) -> Errors:
+def _validate_change(obj: Object, old: Object) -> Errors:
     spec, before = obj["spec"], old["spec"]
-    yield from _notes(obj)
-    yield from _amounts(obj["status"])
-    yield from _features(obj["status"].get("declaredFeatures") or [])
+    yield from _validate_annotations(obj)
+    yield from _validate_amounts(obj["status"])
+    yield from _validate_features(obj["status"].get("declaredFeatures") or [])
     known: set[tuple[Any, Any]] = set()
-    for place, one in enumerate(each(obj["status"].get("addresses") or ())):
+    for index, one in enumerate(each(obj["status"].get("addresses") or ())):
         pair = one.get("type", ""), one.get("address", "")
         if pair in known:
-            yield duplicate(f"status.addresses[{place}]", gostructs.format_struct(NODE_ADDRESS, one))
+            yield duplicate(f"status.addresses[{index}]", gostructs.format_struct(NODE_ADDRESS, one))
         known.add(pair)
     ranges: list[str] = spec.get("podCIDRs") or []
     held: list[str] = before.get("podCIDRs") or []
@@ -213,7 +213,7 @@ def _change(obj: Object, old: Object) -> Errors:
             yield forbidden("spec.podCIDRs", _ONCE.format("podCIDR"))
     if before.get("providerID") and before["providerID"] != spec.get("providerID"):
         yield forbidden("spec.providerID", _ONCE.format("providerID"))
-    yield from _taints(spec.get("taints") or [], "metadata.taints")
+    yield from _validate_taints(spec.get("taints") or [], "metadata.taints")
     if (spec.get("externalID") or "") != (before.get("externalID") or ""):
         yield forbidden("spec.externalID", "may not be updated")
 

@@ -13,7 +13,7 @@ from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import StatusStrategy
 from podless.codec import quantity
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Checking, Faults
+from podless.kinds.strategy import Faults, ValidationCost
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -42,11 +42,11 @@ class ClaimStrategy(StatusStrategy):
     """Strategy of PersistentVolumeClaim. A bound claim can only grow."""
 
     blank: ClassVar[Object] = {"phase": "Pending"}
-    checking = Checking(once="UpdatesOnce")
+    checking = ValidationCost(once="UpdatesOnce")
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
-        wanted, status = obj["spec"].get("resources") or {}, obj.get("status") or {}
-        for amounts in (wanted.get("limits"), wanted.get("requests"), status.get("capacity")):
+        resources, status = obj["spec"].get("resources") or {}, obj.get("status") or {}
+        for amounts in (resources.get("limits"), resources.get("requests"), status.get("capacity")):
             quantity.round_quantities(amounts)
         quantity.round_quantities(status.get("allocatedResources"))
 
@@ -62,36 +62,36 @@ class ClaimStrategy(StatusStrategy):
         return [*claims.validate_claim_spec(obj["spec"], "spec")]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return [*claims.validate_claim_spec(obj["spec"], "spec", old["spec"]), *_changes(obj, old)]
+        return [*claims.validate_claim_spec(obj["spec"], "spec", old["spec"]), *_validate_changes(obj, old)]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         status = obj.get("status") or {}
-        errors = [*_amounts(status.get("capacity") or {}, "status.capacity")]
+        errors = [*_validate_amounts(status.get("capacity") or {}, "status.capacity")]
         path = f"status.allocatedResourceStatus{'es' if has('ClaimStatusPaths') else ''}"
         for name, state in each(status.get("allocatedResourceStatuses") or {}).items():
-            errors += _resource(name, path)
+            errors += _validate_resource(name, path)
             if state not in _RESIZES:
                 errors.append(field.not_supported(path, name, _RESIZES))
         for name, text in each(status.get("allocatedResources") or {}).items():
             path = "status.allocatedResources"
-            errors += [*_resource(name, path)] or [*_amounts({name: text}, path)]
+            errors += [*_validate_resource(name, path)] or [*_validate_amounts({name: text}, path)]
         return errors
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        found = []
+        warnings = []
         if CLASS_ANNOTATION in (obj["metadata"].get("annotations") or {}):
             text = 'deprecated since v1.8; use "storageClassName" attribute instead'
-            found.append(f"metadata.annotations[{CLASS_ANNOTATION}]: {text}")
-        wanted = obj["spec"].get("resources") or {}
+            warnings.append(f"metadata.annotations[{CLASS_ANNOTATION}]: {text}")
+        resources = obj["spec"].get("resources") or {}
         for name in ("requests", "limits"):
-            amount = (wanted.get(name) or {}).get("storage")
+            amount = (resources.get(name) or {}).get("storage")
             if amount is not None and not quantity.is_whole(amount):
                 path = f"spec.resources.{name}[storage]"
-                found.append(f'{path}: fractional byte value "{amount}" is invalid, must be an integer')
-        return found
+                warnings.append(f'{path}: fractional byte value "{amount}" is invalid, must be an integer')
+        return warnings
 
 
-def _origin(source: Object) -> tuple[str, str]:
+def _source_kind(source: Object) -> tuple[str, str]:
     return source.get("apiGroup") or "", source.get("kind") or ""
 
 
@@ -104,7 +104,7 @@ def _tell_source(spec: Object, old: Object) -> None:
         reference = None
     source = spec.get("dataSource")
     kept = reference is not None or old.get("dataSource") is not None
-    if source is not None and not kept and _origin(source) not in _SOURCES:
+    if source is not None and not kept and _source_kind(source) not in _SOURCES:
         del spec["dataSource"]
         source = None
     if source is not None and reference is None:
@@ -113,18 +113,18 @@ def _tell_source(spec: Object, old: Object) -> None:
         spec["dataSource"] = dict(reference)
 
 
-def _changes(obj: Object, old: Object) -> Iterator[FieldError]:
+def _validate_changes(obj: Object, old: Object) -> Iterator[FieldError]:
     spec, before = obj["spec"], old["spec"]
     yield from _class_annotation(obj, old)
-    wanted, known = _comparable(obj, old)
+    wanted, known = _comparable_specs(obj, old)
     if wanted != known:
-        told = gostructs.diff_structs(PERSISTENT_VOLUME_CLAIM_SPEC, known, wanted)
-        yield field.forbidden("spec", f"{_FIXED}\n{told}")
-    size, least = _size(spec), _size(before)
-    held = ((old.get("status") or {}).get("capacity") or {}).get("storage")
+        structs = gostructs.diff_structs(PERSISTENT_VOLUME_CLAIM_SPEC, known, wanted)
+        yield field.forbidden("spec", f"{_FIXED}\n{structs}")
+    size, least = _requested_size(spec), _requested_size(before)
+    storage = ((old.get("status") or {}).get("capacity") or {}).get("storage")
     if size < least and not has("RecoverVolumeExpansionFailure"):
         yield field.forbidden(_STORAGE, "field can not be less than previous value")
-    elif size < least and size <= (quantity.parse_quantity(held) if held is not None else 0):
+    elif size < least and size <= (quantity.parse_quantity(storage) if storage is not None else 0):
         yield field.forbidden(_STORAGE, "field can not be less than status.capacity")
     if spec.get("volumeMode") != before.get("volumeMode"):
         yield immutable_error("volumeMode", spec.get("volumeMode"))
@@ -140,7 +140,7 @@ def _attributes_class(spec: Object, before: Object, applied: str | None) -> Iter
         yield field.forbidden("spec.volumeAttributesClassName", why)
 
 
-def _comparable(obj: Object, old: Object) -> tuple[Object, Object]:
+def _comparable_specs(obj: Object, old: Object) -> tuple[Object, Object]:
     """Return the new and the old spec without the mutable fields."""
     spec, before = dict(obj["spec"]), dict(old["spec"])
     if not before.get("volumeName"):
@@ -156,9 +156,9 @@ def _comparable(obj: Object, old: Object) -> tuple[Object, Object]:
 
 def _same_request(spec: Object, before: Object) -> None:
     requests = (spec.get("resources") or {}).get("requests")
-    known = ((before.get("resources") or {}).get("requests") or {}).get("storage")
-    if requests is not None and known is not None:
-        spec["resources"] = {**spec["resources"], "requests": {**requests, "storage": known}}
+    storage = ((before.get("resources") or {}).get("requests") or {}).get("storage")
+    if requests is not None and storage is not None:
+        spec["resources"] = {**spec["resources"], "requests": {**requests, "storage": storage}}
 
 
 def _class_annotation(obj: Object, old: Object) -> Iterator[FieldError]:
@@ -171,24 +171,24 @@ def _class_annotation(obj: Object, old: Object) -> Iterator[FieldError]:
 
 
 def _annotation(obj: Object) -> str | None:
-    found: str | None = (obj["metadata"].get("annotations") or {}).get(CLASS_ANNOTATION)
-    return found
+    result: str | None = (obj["metadata"].get("annotations") or {}).get(CLASS_ANNOTATION)
+    return result
 
 
-def _size(spec: Object) -> Fraction:
+def _requested_size(spec: Object) -> Fraction:
     text = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
     return quantity.parse_quantity(text) if text is not None else quantity.parse_quantity("0")
 
 
-def _resource(name: str, path: str) -> Iterator[FieldError]:
+def _validate_resource(name: str, path: str) -> Iterator[FieldError]:
     faults = names.qualified_name(name)
     yield from field.invalid_details(path, name, faults)
     if not faults and ("/" not in name or "kubernetes.io/" in name) and name != "storage":
         yield field.not_supported(path, name, ["storage"])
 
 
-def _amounts(given: dict[str, str], path: str) -> Iterator[FieldError]:
-    for name, text in each(given).items():
+def _validate_amounts(amounts: dict[str, str], path: str) -> Iterator[FieldError]:
+    for name, text in each(amounts).items():
         yield from checks.validate_amount(f"{path}[{name}]", text)
 
 

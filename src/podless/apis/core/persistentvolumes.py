@@ -48,18 +48,18 @@ class PersistentVolumeStrategy(StatusStrategy):
     metadata = MetadataPolicy(on_update=(2, 0))
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
-        wanted = obj["spec"]
-        if not wanted.get("persistentVolumeReclaimPolicy"):
-            wanted["persistentVolumeReclaimPolicy"] = "Retain"
-        if wanted.get("volumeMode") is None:
-            wanted["volumeMode"] = "Filesystem"
-        quantity.round_quantities(wanted.get("capacity"))
+        spec = obj["spec"]
+        if not spec.get("persistentVolumeReclaimPolicy"):
+            spec["persistentVolumeReclaimPolicy"] = "Retain"
+        if spec.get("volumeMode") is None:
+            spec["volumeMode"] = "Filesystem"
+        quantity.round_quantities(spec.get("capacity"))
 
     def complete(self, obj: Object, given: Object) -> None:
         """Keep an empty capacity, because the error shows it."""
         super().complete(obj, given)
-        wanted = given.get("spec")
-        if isinstance(wanted, dict) and wanted.get("capacity") == {}:
+        spec = given.get("spec")
+        if isinstance(spec, dict) and spec.get("capacity") == {}:
             obj["spec"]["capacity"] = {}
 
     def prepare_create(self, version: Version, obj: Object) -> None:
@@ -81,13 +81,13 @@ class PersistentVolumeStrategy(StatusStrategy):
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Validate the spec twice, as kube-apiserver does."""
         errors = [*spec.validate_volume_spec(obj["spec"], obj["metadata"].get("name", ""))]
-        return [*errors, *errors, *_changes(obj["spec"], old["spec"])]
+        return [*errors, *errors, *_validate_changes(obj["spec"], old["spec"])]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return ()
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        annotations, wanted = obj["metadata"].get("annotations") or {}, obj["spec"]
+        annotations, spec = obj["metadata"].get("annotations") or {}, obj["spec"]
         found = []
         if CLASS_ANNOTATION in annotations:
             text = 'deprecated since v1.8; use "storageClassName" attribute instead'
@@ -95,27 +95,27 @@ class PersistentVolumeStrategy(StatusStrategy):
         if _OPTIONS_ANNOTATION in annotations:
             text = 'deprecated since v1.31; use "mountOptions" attribute instead'
             found.append(f"metadata.annotations[{_OPTIONS_ANNOTATION}]: {text}")
-        if wanted.get("persistentVolumeReclaimPolicy") == "Recycle":
+        if spec.get("persistentVolumeReclaimPolicy") == "Recycle":
             found.append(_RECYCLE)
-        required = (wanted.get("nodeAffinity") or {}).get("required") or {}
+        required = (spec.get("nodeAffinity") or {}).get("required") or {}
         found += nodelabels.of_terms(
             required.get("nodeSelectorTerms") or [], "spec.nodeAffinity.required.nodeSelectorTerms"
         )
-        gone = [(name, text) for name, text in _GONE.items() if wanted.get(name) is not None]
+        gone = [(name, text) for name, text in _GONE.items() if spec.get(name) is not None]
         return found + [f"spec.{_SHOWN.get(name, name)}: {text}" for name, text in gone]
 
 
-def _changes(wanted: Object, before: Object) -> Iterator[FieldError]:
+def _validate_changes(wanted: Object, before: Object) -> Iterator[FieldError]:
     places = [{name: given[name] for name in sources.NAMES if name in given} for given in (wanted, before)]
     places[0] = _without_expansion(*places)
     if places[0] != places[1]:
-        told = gostructs.diff_structs(PERSISTENT_VOLUME_SOURCE, places[1], places[0])
-        text = f"spec.persistentvolumesource is immutable after creation\n{told}"
+        structs = gostructs.diff_structs(PERSISTENT_VOLUME_SOURCE, places[1], places[0])
+        text = f"spec.persistentvolumesource is immutable after creation\n{structs}"
         yield field.forbidden("spec.persistentvolumesource", text)
     if wanted.get("volumeMode") != before.get("volumeMode"):
         yield immutable_error("volumeMode", wanted.get("volumeMode"))
-    affinity, known = wanted.get("nodeAffinity"), before.get("nodeAffinity")
-    if known is not None and affinity != known and _renamed(known, affinity) != affinity:
+    affinity, node_affinity = wanted.get("nodeAffinity"), before.get("nodeAffinity")
+    if node_affinity is not None and affinity != node_affinity and _rename_labels(node_affinity, affinity) != affinity:
         yield field.invalid("nodeAffinity", gostructs.format_struct(VOLUME_NODE_AFFINITY, affinity), _AFFINITY)
     if before.get("volumeAttributesClassName") is not None and wanted.get("volumeAttributesClassName") is None:
         yield field.forbidden("spec.volumeAttributesClassName", _NOT_NIL)
@@ -129,7 +129,7 @@ def _without_expansion(wanted: Object, before: Object) -> Object:
     return {**wanted, "csi": {name: item for name, item in each(csi).items() if name != "controllerExpandSecretRef"}}
 
 
-def _renamed(known: Object, wanted: Object | None) -> Object:
+def _rename_labels(known: Object, wanted: Object | None) -> Object:
     """Return the old node affinity, with deprecated label names renamed as in the new one."""
     terms = [(known.get("required") or {}).get("nodeSelectorTerms") or []]
     terms.append(((wanted or {}).get("required") or {}).get("nodeSelectorTerms") or [])
@@ -137,10 +137,12 @@ def _renamed(known: Object, wanted: Object | None) -> Object:
     for place, term in enumerate(each(terms[0])):
         others = (terms[1][place].get("matchExpressions") or []) if place < len(terms[1]) else []
         expressions = []
-        for index, one in enumerate(each(term.get("matchExpressions") or [])):
+        for index, expression in enumerate(each(term.get("matchExpressions") or [])):
             key = others[index].get("key") if index < len(others) else None
             expressions.append(
-                {**one, "key": key} if key and nodelabels.RENAMED.get(one.get("key"), ("",))[0] == key else one
+                {**expression, "key": key}
+                if key and nodelabels.RENAMED.get(expression.get("key"), ("",))[0] == key
+                else expression
             )
         found.append({**term, "matchExpressions": expressions} if expressions else term)
     return {**known, "required": {**(known.get("required") or {}), "nodeSelectorTerms": found}}

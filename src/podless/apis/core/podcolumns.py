@@ -38,7 +38,7 @@ def _exit_reason(state: Any, prefix: str = "") -> str:
 def _init_state(obj: Object, sidecars: set[str]) -> tuple[str, int]:
     """Return what the init containers wait for, "" for nothing, and the number of ready sidecars."""
     ready = 0
-    for place, one in enumerate(each(at(obj, "status", "initContainerStatuses", default=()))):
+    for index, one in enumerate(each(at(obj, "status", "initContainerStatuses", default=()))):
         ended, waiting = at(one, "state", "terminated", default=None), at(one, "state", "waiting", "reason")
         if ended is not None and not ended.get("exitCode"):
             continue
@@ -49,7 +49,7 @@ def _init_state(obj: Object, sidecars: set[str]) -> tuple[str, int]:
             return _exit_reason(ended, "Init:"), ready
         if waiting and waiting != "PodInitializing":
             return f"Init:{waiting}", ready
-        return f"Init:{place}/{len(at(obj, 'spec', 'initContainers', default=()))}", ready
+        return f"Init:{index}/{len(at(obj, 'spec', 'initContainers', default=()))}", ready
     return "", ready
 
 
@@ -97,7 +97,7 @@ def _ready_containers(obj: Object) -> str:
     return f"{_pod_state(obj).ready}/{len(at(obj, 'spec', 'containers', default=())) + len(sidecars)}"
 
 
-def _restarts(obj: Object) -> Lapse:
+def _read_restarts(obj: Object) -> Lapse:
     state = _pod_state(obj)
     if not state.restarts or not state.last:
         return Lapse(str(state.restarts))
@@ -132,7 +132,7 @@ PODS = (
     NAME,
     string("Ready", "Number of ready containers and of all containers.", _ready_containers),
     string("Status", "Status of the pod, as one word.", _pod_status),
-    string("Restarts", "ContainerStatus.restartCount", Age(_restarts)),
+    string("Restarts", "ContainerStatus.restartCount", Age(_read_restarts)),
     AGE,
     string("IP", "PodStatus.podIP", _pod_ip, wide=True),
     string("Node", "PodSpec.nodeName", _or_none("spec.nodeName"), wide=True),

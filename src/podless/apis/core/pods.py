@@ -109,8 +109,8 @@ class PodStrategy(DescribedStrategy):
         return [
             text
             for part in ("podIPs", "hostIPs")
-            for place, one in enumerate(each(obj["status"].get(part) or ()))
-            for text in addresses.address_warnings(f"status.{part}[{place}].ip", one.get("ip", ""))
+            for index, one in enumerate(each(obj["status"].get(part) or ()))
+            for text in addresses.address_warnings(f"status.{part}[{index}].ip", one.get("ip", ""))
         ]
 
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
@@ -166,9 +166,9 @@ class _Ephemeral(_SpecPart):
     """Strategy of the subresource ephemeralcontainers."""
 
     def take_part(self, spec: Object, old: Object) -> Object:
-        given = spec.get("ephemeralContainers")
+        ephemeral_containers = spec.get("ephemeralContainers")
         kept = {name: value for name, value in old.items() if name != "ephemeralContainers"}
-        return _in_order(kept | ({"ephemeralContainers": given} if given else {}))
+        return _in_order(kept | ({"ephemeralContainers": ephemeral_containers} if ephemeral_containers else {}))
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return validate_ephemeral_update(obj, old)
@@ -181,7 +181,7 @@ class _Resize(_SpecPart):
         parts = ("containers", "initContainers")
         if any(len(spec.get(part) or ()) != len(old.get(part) or ()) for part in parts):
             return spec
-        taken = {part: _resources(spec.get(part) or [], old.get(part) or []) for part in parts if part in old}
+        taken = {part: _adopt_resources(spec.get(part) or [], old.get(part) or []) for part in parts if part in old}
         if not has("InPlacePodLevelResourcesVerticalScaling"):
             return _in_order(old | taken)
         kept = {name: value for name, value in old.items() if name != "resources"}
@@ -192,7 +192,7 @@ class _Resize(_SpecPart):
         return validate_resize(obj, old)
 
 
-def _resources(given: list[Object], before: list[Object]) -> list[Object]:
+def _adopt_resources(given: list[Object], before: list[Object]) -> list[Object]:
     """Return the old containers with the new resources and resizePolicy; the new ones if their names differ."""
     if any(one.get("name") != other.get("name") for one, other in zip(each(given), before, strict=True)):
         return given

@@ -10,7 +10,7 @@ from podless.apis.apps.replicasets import COUNTS, PARTS
 from podless.apis.shared import checks, template
 from podless.apis.shared.speced import ReplicasStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Checking, Deletion, Faults
+from podless.kinds.strategy import DeletionPolicy, Faults, ValidationCost
 from podless.meta import field, names, selectors
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -19,8 +19,8 @@ from podless.runtime.jsonobject import Object
 class ReplicationControllerStrategy(ReplicasStrategy):
     """Strategy of ReplicationController. Its selector is a label map, and its pods are kept by default."""
 
-    deletion = Deletion(orphans=True)
-    checking = Checking(once="UpdatesOnce")
+    deletion = DeletionPolicy(orphans=True)
+    checking = ValidationCost(once="UpdatesOnce")
     blank: ClassVar[Object] = {"replicas": 0}
     selects = frozenset({"status.replicas"})
 

@@ -22,7 +22,7 @@ from podless.structs.structfiles import load_struct
 if TYPE_CHECKING:
     from podless.structs import gostructs
 else:
-    gostructs = lazy.Late("podless.structs.gostructs")
+    gostructs = lazy.LateModule("podless.structs.gostructs")
 
 SCOPE_SELECTOR = load_struct("core/v1", "ScopeSelector")
 
@@ -123,34 +123,35 @@ def _check_amounts(amounts: dict[str, str] | None, path: str) -> list[FieldError
     for name, text in each(amounts or {}).items():
         where = f"{path}[{name}]"
         found = [*resources.resource_name(name, where)]
-        if "/" not in name and not _standard(name):
+        if "/" not in name and not _is_standard(name):
             found.append(field.invalid(where, Stringer(name), "must be a standard resource for quota"))
         errors += [*found, *resources.quantity_errors(name, text, where)]
     return errors
 
 
-def _standard(name: str) -> bool:
+def _is_standard(name: str) -> bool:
     return name in STANDARD or name.startswith(_HUGE_PAGES)
 
 
 def _check_scopes(spec: Object) -> list[FieldError]:
     scopes, hard = spec.get("scopes") or [], spec.get("hard") or {}
     selector = spec.get("scopeSelector") or {}
-    wanted = selector.get("matchExpressions") or []
+    match_expressions = selector.get("matchExpressions") or []
     unfit = {
-        scope: _unfit(scope, hard) for scope in {*scopes, *(one["scopeName"] for one in each(wanted))} & _SCOPES.keys()
+        scope: _count_unsupported(scope, hard)
+        for scope in {*scopes, *(one["scopeName"] for one in each(match_expressions))} & _SCOPES.keys()
     }
     errors: list[FieldError] = []
     for scope in each(scopes):
         errors += _check_scope(scope, unfit, "spec.scopes", scopes)
         if len(errors) > field.MOST:  # a Status has no more causes
             return errors
-    errors += _opposed(scopes, "spec.scopes", scopes)
+    errors += _validate_opposed_scopes(scopes, "spec.scopes", scopes)
     path, shown = "spec.scopeSelector.matchExpressions", gostructs.format_struct(SCOPE_SELECTOR, selector)
-    for one in each(wanted):
+    for one in each(match_expressions):
         if len(errors) > field.MOST:
             return errors
-        scope, operator, given = one["scopeName"], one["operator"], one.get("values") or []
+        scope, operator, values = one["scopeName"], one["operator"], one.get("values") or []
         if scope not in _SCOPES:
             errors.append(field.invalid(f"{path}.scopeName", scope, _UNSUPPORTED))
         else:
@@ -162,18 +163,21 @@ def _check_scopes(spec: Object) -> list[FieldError]:
             errors.append(field.invalid(f"{path}.operator", operator, detail))
         if operator not in (*_SETS, *_BARE):
             errors.append(field.invalid(f"{path}.operator", operator, "not a valid selector operator"))
-        elif operator in _SETS and not given:
+        elif operator in _SETS and not values:
             detail = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
             errors.append(field.required(f"{path}.values", detail))
-        elif operator in _BARE and given:
+        elif operator in _BARE and values:
             detail = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
-            errors.append(field.invalid(f"{path}.values", given, detail))
-    return [*errors, *_opposed([one["scopeName"] for one in each(wanted)], path, spec.get("scopes"))]
+            errors.append(field.invalid(f"{path}.values", values, detail))
+    return [
+        *errors,
+        *_validate_opposed_scopes([one["scopeName"] for one in each(match_expressions)], path, spec.get("scopes")),
+    ]
 
 
-def _unfit(scope: str, hard: dict[str, str]) -> int:
+def _count_unsupported(scope: str, hard: dict[str, str]) -> int:
     """Return how many of the resources do not support a scope."""
-    return sum(_standard(name) and name not in _SCOPES[scope] for name in each(hard))
+    return sum(_is_standard(name) and name not in _SCOPES[scope] for name in each(hard))
 
 
 def _check_scope(scope: str, unfit: dict[str, int], path: str, shown: object) -> list[FieldError]:
@@ -183,7 +187,7 @@ def _check_scope(scope: str, unfit: dict[str, int], path: str, shown: object) ->
     return [field.invalid(path, shown, "unsupported scope applied to resource")] * unfit[scope]
 
 
-def _opposed(scopes: list[str], path: str, shown: object) -> Iterator[FieldError]:
+def _validate_opposed_scopes(scopes: list[str], path: str, shown: object) -> Iterator[FieldError]:
     for pair in _OPPOSED:
         if set(pair) <= set(scopes):
             yield field.invalid(path, shown, "conflicting scopes")

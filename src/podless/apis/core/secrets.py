@@ -71,8 +71,8 @@ class SecretStrategy(TypedStrategy):
         if obj.get("type") != _TLS:
             return []
         data = obj.get("data") or {}
-        found = keypair.find_key_pair_fault(*(base64.b64decode(data.get(key) or "") for key in _NEEDED[_TLS]))
-        return [found] if found else []
+        pair_fault = keypair.find_key_pair_fault(*(base64.b64decode(data.get(key) or "") for key in _NEEDED[_TLS]))
+        return [pair_fault] if pair_fault else []
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {"type": obj.get("type", "")}

@@ -18,7 +18,7 @@ class ServiceAccountStrategy(TypedStrategy):
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         if obj.get("secrets"):
-            obj["secrets"] = [{"name": one["name"]} if one.get("name") else {} for one in obj["secrets"]]
+            obj["secrets"] = [{"name": secret["name"]} if secret.get("name") else {} for secret in obj["secrets"]]
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         self.prepare_create(version, obj)

@@ -52,12 +52,12 @@ class AllocationPool:
         """Record that a Service was created, changed or deleted."""
         for obj, step in ((before, -1), (after, 1)):
             if obj is not None:
-                _count(self.addresses, list_addresses(obj["spec"]), step)
-                _count(self.ports, list_node_ports(obj["spec"]), step)
+                _count_items(self.addresses, list_addresses(obj["spec"]), step)
+                _count_items(self.ports, list_node_ports(obj["spec"]), step)
 
     def note_address(self, ip: str, step: int) -> None:
         """Record that an IPAddress was created (step 1) or deleted (-1)."""
-        _count(self.addresses, (ip,), step)
+        _count_items(self.addresses, (ip,), step)
 
     def free_address(self) -> str:
         """Return a free address. Raises PortRefused if there is none."""
@@ -115,12 +115,12 @@ class Allocation:
         families = spec.get("ipFamilies") or []
         ips = [*ips, *("" for _ in families[len(ips) :])]
         shown = list(ips)
-        for place, ip in enumerate(ips[: len(families)]):
-            ips[place] = self._named_address(ip, shown) if ip else self._any_address(shown)
+        for index, ip in enumerate(ips[: len(families)]):
+            ips[index] = self._named_address(ip, shown) if ip else self._any_address(shown)
         spec["clusterIP"], spec["clusterIPs"] = ips[0], ips
 
     def _named_address(self, ip: str, shown: list[str]) -> str:
-        plain, why = _plain(ip), ""
+        plain, why = _canonical_address(ip), ""
         number = int(ipaddress.ip_address(plain))
         if not _FIRST <= number <= _LAST:
             # kube-apiserver's dry run checks the only range, a write looks for a matching range first
@@ -128,7 +128,7 @@ class Allocation:
         elif not self._dry_run and plain in self._pool.addresses:
             why = "provided IP is already allocated"
         if why:
-            self._refuse(field.invalid("spec.clusterIPs", shown, f"failed to allocate IP {ip}: {why}"))
+            self._raise_invalid(field.invalid("spec.clusterIPs", shown, f"failed to allocate IP {ip}: {why}"))
         self._check_holder(ip, shown, f"failed to allocate IP {ip}")
         self.addresses.add(plain)
         return ip
@@ -143,7 +143,7 @@ class Allocation:
         if faults:
             why = faults[0] if len(faults) == 1 else f"[{', '.join(faults)}]"
             detail = f'{failed}: IPAddress.networking.k8s.io "{ip}" is invalid: {why}'
-            self._refuse(field.invalid("spec.clusterIPs", shown, detail))
+            self._raise_invalid(field.invalid("spec.clusterIPs", shown, detail))
 
     def _any_address(self, shown: list[str]) -> str:
         if self._dry_run:
@@ -151,7 +151,7 @@ class Allocation:
         try:
             ip = self._pool.free_address()
         except PortRefused as refusal:
-            raise _internal(f"failed to allocate a serviceIP: {refusal}") from None
+            raise _internal_error(f"failed to allocate a serviceIP: {refusal}") from None
         self._check_holder(ip, shown, "failed to allocate IP")
         self.addresses.add(ip)
         return ip
@@ -162,13 +162,13 @@ class Allocation:
             raise PortRefused(_OUTSIDE)
         if port in self._pool.ports or port in self.ports:
             raise PortRefused(_TAKEN)
-        self._choose(port)
+        self._choose_port(port)
 
-    def _choose(self, port: int) -> None:
+    def _choose_port(self, port: int) -> None:
         self.ports.add(port)
         self._highest = max(self._highest, port)
 
-    def _next(self) -> int:
+    def _next_port(self) -> int:
         """Allocate any free port. Raises PortRefused if there is none."""
         if self._dry_run:
             port = (self._highest or _GUESS) + 1
@@ -176,20 +176,20 @@ class Allocation:
             port = next((free for free in self._free if free not in self.ports), 0)
             if not port:
                 raise PortRefused("range is full")
-        self._choose(port)
+        self._choose_port(port)
         return port
 
     def _give_ports(self, spec: Object, before: Object | None) -> None:
-        wanted = spec.get("ports") or []
+        ports = spec.get("ports") or []
         every = spec["type"] == "NodePort" or bool(spec.get("allocateLoadBalancerNodePorts"))
-        given = [(place, port) for place, port in enumerate(wanted) if every or port.get("nodePort")]
+        given = [(index, port) for index, port in enumerate(ports) if every or port.get("nodePort")]
         try:
             if before is None:
                 self._new_ports(given)
             else:
                 self._changed_ports(given, before)
         except PortRefused as refusal:
-            raise _internal(f"failed to allocate a nodePort: {refusal}") from None
+            raise _internal_error(f"failed to allocate a nodePort: {refusal}") from None
 
     def _new_ports(self, wanted: list[tuple[int, Object]]) -> None:
         """Allocate node ports. Ports with the same number and different protocols share a node port."""
@@ -203,7 +203,7 @@ class Allocation:
             if node is None:
                 node = named.get(port["port"])
                 if node is None:
-                    node = self._next()
+                    node = self._next_port()
                 else:
                     self._take_named(place, node)
                 given[port["port"]] = port["nodePort"] = node
@@ -218,19 +218,19 @@ class Allocation:
         for place, port in each(wanted):
             node = port.get("nodePort")
             if not node:
-                node = port["nodePort"] = self._next()
+                node = port["nodePort"] = self._next_port()
             elif node not in had and node not in self.ports:
                 self._take_named(place, node)
             pair = port["protocol"], node
             if pair in seen:
-                raise _untyped(f"duplicate nodePort: {{{pair[0]} {node}}}")
+                raise _untyped_error(f"duplicate nodePort: {{{pair[0]} {node}}}")
             seen.add(pair)
 
-    def _take_named(self, place: int, port: int) -> None:
+    def _take_named(self, index: int, port: int) -> None:
         try:
             self._take_port(port)
         except PortRefused as refusal:
-            self._refuse(field.invalid(f"spec.ports[{place}].nodePort", port, str(refusal)))
+            self._raise_invalid(field.invalid(f"spec.ports[{index}].nodePort", port, str(refusal)))
 
     def _give_check(self, spec: Object, before: Object | None) -> None:
         """Allocate healthCheckNodePort for a load balancer whose externalTrafficPolicy is Local."""
@@ -243,21 +243,21 @@ class Allocation:
             if port:
                 self._take_port(port)
             else:
-                spec["healthCheckNodePort"] = self._next()
+                spec["healthCheckNodePort"] = self._next_port()
         except PortRefused as refusal:
             what = f"requested HealthCheck NodePort {port}" if port else "a HealthCheck NodePort 0"
-            raise _internal(f"failed to allocate {what}: {refusal}") from None
+            raise _internal_error(f"failed to allocate {what}: {refusal}") from None
 
-    def _refuse(self, error: FieldError) -> None:
+    def _raise_invalid(self, error: FieldError) -> None:
         raise Invalid("Service", "", self._name, [error])
 
 
 def list_addresses(spec: Object) -> list[str]:
     """Return the cluster IPs of a Service, in canonical form."""
-    return [_plain(ip) for ip in spec.get("clusterIPs") or () if ip != HEADLESS]
+    return [_canonical_address(ip) for ip in spec.get("clusterIPs") or () if ip != HEADLESS]
 
 
-def _plain(ip: str) -> str:
+def _canonical_address(ip: str) -> str:
     """Return an address in canonical form: without leading zeros, which older releases accept."""
     return str(parse_address(ip) or ip)
 
@@ -268,7 +268,7 @@ def list_node_ports(spec: Object) -> set[int]:
     return found | {spec["healthCheckNodePort"]} if spec.get("healthCheckNodePort") else found
 
 
-def _count(counter: Counter[Any], items: Any, step: int) -> None:
+def _count_items(counter: Counter[Any], items: Any, step: int) -> None:
     for item in items:
         counter[item] += step
         if not counter[item]:
@@ -282,11 +282,11 @@ def _from_anywhere(first: int, last: int) -> Iterator[int]:
     return (first + (start + step) % size for step in range(size))
 
 
-def _internal(why: str) -> APIError:
-    return APIError(f"Internal error occurred: {why}", {"causes": [{"message": why}]})
+def _internal_error(reason: str) -> APIError:
+    return APIError(f"Internal error occurred: {reason}", {"causes": [{"message": reason}]})
 
 
-def _untyped(why: str) -> APIError:
-    error = APIError(why)
+def _untyped_error(reason: str) -> APIError:
+    error = APIError(reason)
     error.reason = ""
     return error

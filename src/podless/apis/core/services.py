@@ -117,41 +117,43 @@ class ServiceStrategy(TypedStrategy):
     def list_status_warnings(self, obj: Object) -> list[str]:
         return [
             text
-            for place, one in enumerate(each(_assigned_addresses(obj)))
-            for text in addresses.address_warnings(f"status.loadBalancer.ingress[{place}]", one.get("ip") or "")
+            for index, one in enumerate(each(_assigned_addresses(obj)))
+            for text in addresses.address_warnings(f"status.loadBalancer.ingress[{index}]", one.get("ip") or "")
         ]
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {f"spec.{name}": obj["spec"].get(name) or "" for name in ("clusterIP", "type")}
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        spec, found = obj["spec"], []
+        spec, warnings = obj["spec"], []
         if OLD_HINTS in (obj["metadata"].get("annotations") or {}):
-            found.append(f"annotation {OLD_HINTS} is deprecated, please use {HINTS} instead")
+            warnings.append(f"annotation {OLD_HINTS} is deprecated, please use {HINTS} instead")
         if spec["type"] != EXTERNAL and spec.get("clusterIP") not in (None, "", HEADLESS):
-            found += _address_warnings("clusterIPs", spec)
+            warnings += _address_warnings("clusterIPs", spec)
         ignored = {
             "loadBalancerIP": spec.get("loadBalancerIP"),
             "externalIPs": spec.get("externalIPs"),
             "SessionAffinity": spec["sessionAffinity"] != "None",
         }
         if is_headless(spec) and has("HeadlessWarnings"):
-            found += [f"spec.{name} is ignored for headless services" for name, given in each(ignored).items() if given]
-        found += _address_warnings("externalIPs", spec)
+            warnings += [
+                f"spec.{name} is ignored for headless services" for name, given in each(ignored).items() if given
+            ]
+        warnings += _address_warnings("externalIPs", spec)
         external = bool(spec.get("externalIPs"))
         if external and not is_headless(spec) and spec["type"] != EXTERNAL and has("ExternalIPsDeprecated"):
-            found.append("spec.externalIPs is deprecated and may no longer be implemented in some clusters")
+            warnings.append("spec.externalIPs is deprecated and may no longer be implemented in some clusters")
         if spec.get("loadBalancerIP"):
-            found += addresses.service_address_warnings("spec.loadBalancerIP", spec["loadBalancerIP"])
-        for place, text in enumerate(each(spec.get("loadBalancerSourceRanges") or ())):
-            found += addresses.range_warnings(f"spec.loadBalancerSourceRanges[{place}]", text)
+            warnings += addresses.service_address_warnings("spec.loadBalancerIP", spec["loadBalancerIP"])
+        for index, text in enumerate(each(spec.get("loadBalancerSourceRanges") or ())):
+            warnings += addresses.range_warnings(f"spec.loadBalancerSourceRanges[{index}]", text)
         if external and spec["type"] == EXTERNAL:
-            found.append('spec.externalIPs is ignored when spec.type is "ExternalName"')
+            warnings.append('spec.externalIPs is ignored when spec.type is "ExternalName"')
         if spec.get("externalName") and spec["type"] != EXTERNAL:
-            found.append('spec.externalName is ignored when spec.type is not "ExternalName"')
+            warnings.append('spec.externalName is ignored when spec.type is not "ExternalName"')
         if spec.get("trafficDistribution") == "PreferClose" and has("PreferCloseDeprecated"):
-            found.append('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"')
-        return found
+            warnings.append('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"')
+        return warnings
 
 
 class _StatusStrategy(ServiceStrategy):
@@ -167,15 +169,15 @@ _BELOW = _StatusStrategy()
 def _address_warnings(name: str, spec: Object) -> list[str]:
     return [
         text
-        for place, ip in enumerate(each(spec.get(name) or ()))
-        for text in addresses.service_address_warnings(f"spec.{name}[{place}]", ip)
+        for index, ip in enumerate(each(spec.get(name) or ()))
+        for text in addresses.service_address_warnings(f"spec.{name}[{index}]", ip)
     ]
 
 
 def _assigned_addresses(obj: Object) -> list[Object]:
     """Return the load balancer's ingress addresses."""
-    found: list[Object] = ((obj.get("status") or {}).get("loadBalancer") or {}).get("ingress") or []
-    return found
+    ingress: list[Object] = ((obj.get("status") or {}).get("loadBalancer") or {}).get("ingress") or []
+    return ingress
 
 
 STRATEGY = ServiceStrategy()

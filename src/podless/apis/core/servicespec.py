@@ -19,7 +19,7 @@ from podless.structs.structfiles import load_struct
 if TYPE_CHECKING:
     from podless.structs import gostructs
 else:
-    gostructs = lazy.Late("podless.structs.gostructs")
+    gostructs = lazy.LateModule("podless.structs.gostructs")
 
 _PORT = load_struct("core/v1", "ServicePort")
 _KUBELET = 10250  # port
@@ -59,19 +59,19 @@ def validate_service_spec(obj: Object, old: Object | None = None) -> list[FieldE
     spec, before = obj["spec"], old["spec"] if old is not None else {}
     notes, noted = (one["metadata"].get("annotations") or {} if one is not None else {} for one in (obj, old))
     return [
-        *_modes(notes),
-        *_named(spec),
-        *_ports(spec),
-        *_selection(spec),
+        *_validate_modes(notes),
+        *_validate_type_fields(spec),
+        *_validate_ports(spec),
+        *_validate_selection(spec),
         *validate_addresses(spec, before.get("clusterIPs") or ()),
-        *_external(spec, before.get("externalIPs") or ()),
-        *_type(spec),
-        *_distinct(spec),
-        *_balancing(spec, notes, before.get("loadBalancerSourceRanges") or (), noted.get(_RANGES)),
+        *_validate_external_ips(spec, before.get("externalIPs") or ()),
+        *_validate_type(spec),
+        *_validate_distinct_ports(spec),
+        *_validate_load_balancer(spec, notes, before.get("loadBalancerSourceRanges") or (), noted.get(_RANGES)),
     ]
 
 
-def _modes(annotations: dict[str, str]) -> Iterator[FieldError]:
+def _validate_modes(annotations: dict[str, str]) -> Iterator[FieldError]:
     """Require the old and the new annotation for topology hints to agree."""
     old, new = annotations.get(OLD_HINTS), annotations.get(HINTS)
     if old is not None and new is not None and old != new:
@@ -79,7 +79,7 @@ def _modes(annotations: dict[str, str]) -> Iterator[FieldError]:
         yield field.invalid(f"metadata.annotations[{HINTS}]", new, why)
 
 
-def _named(spec: Object) -> Iterator[FieldError]:
+def _validate_type_fields(spec: Object) -> Iterator[FieldError]:
     """Validate the fields that a type requires or forbids."""
     kind, bare = spec["type"], spec.get("clusterIPs") == [HEADLESS]
     if not spec.get("ports") and not bare and kind != EXTERNAL:
@@ -100,26 +100,28 @@ def _named(spec: Object) -> Iterator[FieldError]:
         yield field.invalid("spec.clusterIPs[0]", HEADLESS, f"may not be set to 'None' for {kind} services")
 
 
-def _ports(spec: Object) -> Iterator[FieldError]:
+def _validate_ports(spec: Object) -> Iterator[FieldError]:
     ports = spec.get("ports") or []
     seen: set[str] = set()
-    for place, port in enumerate(each(ports)):
-        yield from _port(port, f"spec.ports[{place}]", len(ports) > 1, seen)
+    for index, port in enumerate(each(ports)):
+        yield from _validate_port(port, f"spec.ports[{index}]", len(ports) > 1, seen)
 
 
-def _type(spec: Object) -> Iterator[FieldError]:
+def _validate_type(spec: Object) -> Iterator[FieldError]:
     yield from field.one_of("spec.type", spec["type"], _TYPES)
 
 
-def _distinct(spec: Object) -> Iterator[FieldError]:
+def _validate_distinct_ports(spec: Object) -> Iterator[FieldError]:
     """Reject duplicate ports and node ports, and node ports of ClusterIP Services."""
     ports = list(enumerate(spec.get("ports") or []))
     if spec["type"] == "ClusterIP":
         why = "may not be used when `type` is 'ClusterIP'"
-        yield from (field.forbidden(f"spec.ports[{place}].nodePort", why) for place, port in each(ports) if _node(port))
+        yield from (
+            field.forbidden(f"spec.ports[{place}].nodePort", why) for place, port in each(ports) if _node_port(port)
+        )
     nodes: set[tuple[str, int]] = set()
     for place, port in each(ports):
-        node = port["protocol"], _node(port)
+        node = port["protocol"], _node_port(port)
         if node[1] and node in nodes:
             yield field.duplicate(f"spec.ports[{place}].nodePort", node[1])
         nodes.add(node)
@@ -133,11 +135,11 @@ def _distinct(spec: Object) -> Iterator[FieldError]:
         pairs.add(pair)
 
 
-def _node(port: Object) -> int:
+def _node_port(port: Object) -> int:
     return port.get("nodePort") or 0
 
 
-def _port(port: Object, path: str, named: bool, seen: set[str]) -> Iterator[FieldError]:
+def _validate_port(port: Object, path: str, named: bool, seen: set[str]) -> Iterator[FieldError]:
     name, target = port.get("name") or "", port["targetPort"]
     if name:
         yield from field.invalid_details(f"{path}.name", name, names.check_label_name(name))
@@ -152,7 +154,7 @@ def _port(port: Object, path: str, named: bool, seen: set[str]) -> Iterator[Fiel
         yield from field.invalid_details(f"{path}.appProtocol", protocol, names.qualified_name(protocol))
 
 
-def _selection(spec: Object) -> Iterator[FieldError]:
+def _validate_selection(spec: Object) -> Iterator[FieldError]:
     for key, value in each(spec.get("selector") or {}).items():
         yield from field.invalid_details("spec.selector", key, names.qualified_name(key))
         yield from field.invalid_details("spec.selector", value, names.label_value(value))
@@ -176,7 +178,7 @@ def validate_addresses(spec: Object, known: Sequence[str] = ()) -> Iterator[Fiel
         yield field.invalid(path, ips, "first value must match `clusterIP`")
     elif ips and not given:
         yield field.invalid(path, ips, "must be empty when `clusterIP` is not specified")
-    yield from _families(spec)
+    yield from _validate_families(spec)
     wrong = list(_cluster_ips(ips, path, known))
     yield from wrong
     if len(ips) > 2:
@@ -196,35 +198,35 @@ def _of_two_families(ips: Sequence[str], path: str) -> Iterator[FieldError]:
 
 
 def _of_family(families: Sequence[str], ips: Sequence[str], path: str) -> Iterator[FieldError]:
-    for place, (family, ip) in enumerate(zip(each(families), ips, strict=False)):
+    for index, (family, ip) in enumerate(zip(each(families), ips, strict=False)):
         if family in _FAMILIES and (":" in ip) != (family == "IPv6"):
-            text = f"expected an {family} value as indicated by `ipFamilies[{place}]`"
-            yield field.invalid(f"{path}[{place}]", ip, text)
+            text = f"expected an {family} value as indicated by `ipFamilies[{index}]`"
+            yield field.invalid(f"{path}[{index}]", ip, text)
 
 
-def _families(spec: Object) -> Iterator[FieldError]:
+def _validate_families(spec: Object) -> Iterator[FieldError]:
     families, policy = spec.get("ipFamilies") or [], spec.get("ipFamilyPolicy")
-    for place, family in enumerate(each(families)):
-        yield from field.one_of(f"spec.ipFamilies[{place}]", family, _FAMILIES)
-        if family in families[: min(place, 2)]:
-            yield field.duplicate(f"spec.ipFamilies[{place}]", family)
+    for index, family in enumerate(each(families)):
+        yield from field.one_of(f"spec.ipFamilies[{index}]", family, _FAMILIES)
+        if family in families[: min(index, 2)]:
+            yield field.duplicate(f"spec.ipFamilies[{index}]", family)
     yield from field.one_of("spec.ipFamilyPolicy", policy, _FAMILY_POLICIES)
 
 
 def _cluster_ips(ips: Sequence[str], path: str, known: Sequence[str]) -> Iterator[FieldError]:
-    for place, ip in enumerate(each(ips)):
-        if place or ip != HEADLESS:
+    for index, ip in enumerate(each(ips)):
+        if index or ip != HEADLESS:
             if ip in known:
                 continue
-            yield from field.invalid_details(f"{path}[{place}]", ip, find_address_faults(ip))
+            yield from field.invalid_details(f"{path}[{index}]", ip, find_address_faults(ip))
         elif len(ips) > 1:
             yield field.invalid(path, ips, "'None' must be the first and only value")
 
 
-def _external(spec: Object, known: Sequence[str]) -> Iterator[FieldError]:
-    for place, ip in enumerate(each(spec.get("externalIPs") or [])):
+def _validate_external_ips(spec: Object, known: Sequence[str]) -> Iterator[FieldError]:
+    for index, ip in enumerate(each(spec.get("externalIPs") or [])):
         found = (ip not in known and find_address_faults(ip)) or validate_external_address(ip)
-        yield from field.invalid_details(f"spec.externalIPs[{place}]", ip, found)
+        yield from field.invalid_details(f"spec.externalIPs[{index}]", ip, found)
 
 
 def validate_external_address(text: str) -> Iterator[str]:
@@ -247,14 +249,14 @@ def validate_external_address(text: str) -> Iterator[str]:
 _LINK_LOCAL_MULTICAST = ipaddress.ip_network("224.0.0.0/24")
 
 
-def _balancing(
+def _validate_load_balancer(
     spec: Object, annotations: dict[str, str], known: Sequence[str], before: str | None
 ) -> Iterator[FieldError]:
     """Validate the fields of load balancers, and the traffic policies. known, before: ranges before an update."""
     balanced, path = spec["type"] == "LoadBalancer", "spec.LoadBalancerSourceRanges"
     ranges = spec.get("loadBalancerSourceRanges") or []
     noted = annotations.get(_RANGES) if not ranges else None
-    places = [(f"{path}[{place}]", value.strip()) for place, value in enumerate(each(ranges))]
+    places = [(f"{path}[{index}]", value.strip()) for index, value in enumerate(each(ranges))]
     if noted is not None:
         path = f"metadata.annotations[{_RANGES}]"
         texts = noted.split(",") if noted.strip() and noted != before else ()
@@ -268,16 +270,16 @@ def _balancing(
     if spec.get("allocateLoadBalancerNodePorts") is not None and not balanced:
         yield field.forbidden("spec.allocateLoadBalancerNodePorts", _BALANCED)
     yield from load_balancer_class(spec)
-    yield from _traffic(spec)
+    yield from _validate_traffic(spec)
 
 
 def changed_class(spec: Object, old: Object) -> list[FieldError]:
     """Reject changes of loadBalancerClass while the type stays LoadBalancer."""
     given, before = spec.get("loadBalancerClass"), old.get("loadBalancerClass")
-    found = load_balancer_class(spec)
+    errors = load_balancer_class(spec)
     if spec["type"] == old["type"] == "LoadBalancer" and given != before:
-        found.insert(0, field.invalid("spec.loadBalancerClass", given, "may not change once set"))
-    return found
+        errors.insert(0, field.invalid("spec.loadBalancerClass", given, "may not change once set"))
+    return errors
 
 
 def load_balancer_class(spec: Object) -> list[FieldError]:
@@ -290,7 +292,7 @@ def load_balancer_class(spec: Object) -> list[FieldError]:
     return field.invalid_details(path, given, names.qualified_name(given))
 
 
-def _traffic(spec: Object) -> Iterator[FieldError]:
+def _validate_traffic(spec: Object) -> Iterator[FieldError]:
     policy, port = spec.get("externalTrafficPolicy"), spec.get("healthCheckNodePort")
     if policy and not is_externally_accessible(spec):
         yield field.invalid("spec.externalTrafficPolicy", policy, "may only be set for externally-accessible services")
@@ -310,8 +312,8 @@ def _traffic(spec: Object) -> Iterator[FieldError]:
 def validate_load_balancer_status(status: Object, old: Object) -> Iterator[FieldError]:
     """Validate the ingress addresses in the status of a load balancer. old: the status before, whose ones are kept."""
     known = {one.get("ip") for one in each((old.get("loadBalancer") or {}).get("ingress") or ())}
-    for place, one in enumerate(each((status.get("loadBalancer") or {}).get("ingress") or ())):
-        path, ip = f"status.loadBalancer.ingress[{place}]", one.get("ip")
+    for index, one in enumerate(each((status.get("loadBalancer") or {}).get("ingress") or ())):
+        path, ip = f"status.loadBalancer.ingress[{index}]", one.get("ip")
         mode, host = one.get("ipMode"), one.get("hostname")
         if ip and ip not in known:
             yield from field.invalid_details(f"{path}.ip", ip, find_address_faults(ip))

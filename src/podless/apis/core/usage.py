@@ -62,19 +62,22 @@ def scope_matcher(quota: Object) -> Callable[[Usage], bool]:
     spec = quota["spec"]
     scopes = frozenset(spec.get("scopes") or ())
     expressions = (spec.get("scopeSelector") or {}).get("matchExpressions") or []
-    wanted = [(one["scopeName"], one["operator"], frozenset(one.get("values") or ())) for one in each(expressions)]
+    wanted = [
+        (expression["scopeName"], expression["operator"], frozenset(expression.get("values") or ()))
+        for expression in each(expressions)
+    ]
     if not scopes and not wanted:
         return lambda usage: True
 
     def about(usage: Usage) -> bool:
         if not scopes <= usage.scopes | {name for name, values in usage.named.items() if values}:
             return False
-        return all(_in(scope, operator, values, usage) for scope, operator, values in each(wanted))
+        return all(_matches_scope(scope, operator, values, usage) for scope, operator, values in each(wanted))
 
     return about
 
 
-def _in(scope: str, operator: str, values: frozenset[str], usage: Usage) -> bool:
+def _matches_scope(scope: str, operator: str, values: frozenset[str], usage: Usage) -> bool:
     given = usage.named.get(scope)
     if given is None:
         return (scope in usage.scopes) == (operator in ("Exists", "In"))
@@ -98,30 +101,30 @@ def find_unset_resources(pod: Object, hard: Iterable[str]) -> str:
     return "; ".join(f"{name} for: {','.join(sorted(lacking[name]))}" for name in each(wanted) if name in lacking)
 
 
-def _pod(pod: Object) -> Usage:
+def _measure_pod(pod: Object) -> Usage:
     spec, status = pod["spec"], pod.get("status") or {}
     amounts: Amounts = {}
     if status.get("phase") not in _OVER:
-        amounts = {"pods": "1", **_computed(total_resources(spec, "requests"), total_resources(spec, "limits"))}
+        amounts = {"pods": "1", **_name_resources(total_resources(spec, "requests"), total_resources(spec, "limits"))}
     scopes = {"Terminating" if spec.get("activeDeadlineSeconds") is not None else "NotTerminating"}
     scopes.add("BestEffort" if _best_effort(pod) else "NotBestEffort")
-    if _across(spec):
+    if _has_namespace_terms(spec):
         scopes.add("CrossNamespacePodAffinity")
     priority = spec.get("priorityClassName")
     return Usage(amounts, frozenset(scopes), {"PriorityClass": (priority,) if priority else ()})
 
 
-def _computed(requests: Amounts, limits: Amounts) -> Amounts:
+def _name_resources(requests: Amounts, limits: Amounts) -> Amounts:
     """Return requests and limits under all names that quotas have for them."""
-    found: Amounts = {}
+    result: Amounts = {}
     for name, text in each(requests).items():
-        found[f"requests.{name}"] = text
+        result[f"requests.{name}"] = text
         if name in _PLAIN or name.startswith("hugepages-"):
-            found[name] = text
+            result[name] = text
     for name, text in each(limits).items():
         if name in _PLAIN:
-            found[f"limits.{name}"] = text
-    return found
+            result[f"limits.{name}"] = text
+    return result
 
 
 def total_resources(spec: Object, part: str) -> Amounts:
@@ -130,19 +133,19 @@ def total_resources(spec: Object, part: str) -> Amounts:
     part: "requests" or "limits".
     """
     always: _Sums = {}
-    for one in spec.get("containers") or ():
+    for container in spec.get("containers") or ():
         charge(1)
-        _add_sums(always, _read_sums(_amounts(one, part)))
+        _add_sums(always, _read_sums(_read_amounts(container, part)))
     before: list[_Sums] = []  # totals while each init container runs, of the resources that it requests
     stay: _Sums = {}
-    for one in spec.get("initContainers") or ():
+    for container in spec.get("initContainers") or ():
         charge(1)
-        asked = _read_sums(_amounts(one, part))
-        if one.get("restartPolicy") == "Always":
+        asked = _read_sums(_read_amounts(container, part))
+        if container.get("restartPolicy") == "Always":
             _add_sums(stay, asked)
             before.append({name: stay[name] for name in asked})
         else:
-            before.append({name: _plus(amount, stay.get(name)) for name, amount in asked.items()})
+            before.append({name: _add_amounts(amount, stay.get(name)) for name, amount in asked.items()})
     _add_sums(always, stay)
     for sums in before:
         for name, amount in each(sums).items():
@@ -157,25 +160,25 @@ def total_resources(spec: Object, part: str) -> Amounts:
     return {name: quantity.format_quantity(*amount) for name, amount in each(found).items()}
 
 
-def _amounts(container: Object, part: str) -> Amounts:
-    found: Amounts = (container.get("resources") or {}).get(part) or {}
-    return found
+def _read_amounts(container: Object, part: str) -> Amounts:
+    amounts: Amounts = (container.get("resources") or {}).get(part) or {}
+    return amounts
 
 
 def _read_sums(amounts: Amounts) -> _Sums:
-    found: _Sums = {}
+    sums: _Sums = {}
     for name, text in amounts.items():
         charge(_STEPS)
-        found[name] = quantity.parse_nanos(text), quantity.find_suffix(text)
-    return found
+        sums[name] = quantity.parse_nanos(text), quantity.find_suffix(text)
+    return sums
 
 
 def _add_sums(sums: _Sums, more: _Sums) -> None:
     for name, amount in each(more).items():
-        sums[name] = _plus(sums[name], amount) if name in sums else amount
+        sums[name] = _add_amounts(sums[name], amount) if name in sums else amount
 
 
-def _plus(one: _Amount, other: _Amount | None) -> _Amount:
+def _add_amounts(one: _Amount, other: _Amount | None) -> _Amount:
     """Add two amounts, in the format of the first one that is not zero."""
     if other is None:
         return one
@@ -188,7 +191,7 @@ def _best_effort(pod: Object) -> bool:
     return ((pod.get("status") or {}).get("qosClass") or qos_class(pod["spec"])) == "BestEffort"
 
 
-def _across(spec: Object) -> bool:
+def _has_namespace_terms(spec: Object) -> bool:
     """Return whether the pod has affinity terms for other namespaces."""
     for name in ("podAffinity", "podAntiAffinity"):
         given = (spec.get("affinity") or {}).get(name) or {}
@@ -200,7 +203,7 @@ def _across(spec: Object) -> bool:
     return False
 
 
-def _claim(claim: Object) -> Usage:
+def _measure_claim(claim: Object) -> Usage:
     spec, status = claim["spec"], claim.get("status") or {}
     text = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
     amounts: Amounts = {"persistentvolumeclaims": "1"} | ({"requests.storage": text} if text is not None else {})
@@ -211,7 +214,7 @@ def _claim(claim: Object) -> Usage:
     return Usage(amounts, frozenset(), {"VolumeAttributesClass": tuple(one for one in each(classes) if one)})
 
 
-def _service(service: Object) -> Usage:
+def _measure_service(service: Object) -> Usage:
     spec, count = service["spec"], 0
     ports = spec.get("ports") or []
     if spec["type"] == "NodePort":
@@ -246,9 +249,9 @@ def _of_pods(name: str) -> bool:
 
 
 _MEASURED: dict[str, Callable[[Object], Usage]] = {
-    "pods": _pod,
-    "persistentvolumeclaims": _claim,
-    "services": _service,
+    "pods": _measure_pod,
+    "persistentvolumeclaims": _measure_claim,
+    "services": _measure_service,
     "resourceclaims.resource.k8s.io": _device_claim,
 }
 _NAMED: dict[str, Callable[[str], bool]] = {

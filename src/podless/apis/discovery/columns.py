@@ -6,22 +6,22 @@ from podless.apis.shared.columns import AGE, NAME, UNSET, Columns, Object, at, s
 from podless.runtime.meter import each
 
 
-def _ports(obj: Object) -> str:
+def _read_ports(obj: Object) -> str:
     ports = at(obj, "ports", default=())
-    return shorten([str(at(one, "port", default=at(one, "name", default="*"))) for one in each(ports)]) or UNSET
+    return shorten([str(at(port, "port", default=at(port, "name", default="*"))) for port in each(ports)]) or UNSET
 
 
-def _addresses(obj: Object) -> str:
+def _read_addresses(obj: Object) -> str:
     endpoints = at(obj, "endpoints", default=())
-    return shorten([ip for one in each(endpoints) for ip in each(at(one, "addresses", default=()))]) or UNSET
+    return shorten([ip for endpoint in each(endpoints) for ip in each(at(endpoint, "addresses", default=()))]) or UNSET
 
 
 COLUMNS: Columns = {
     "endpointslices": (
         NAME,
         string("AddressType", "EndpointSlice.addressType"),
-        string("Ports", "EndpointSlice.ports", _ports),
-        string("Endpoints", "EndpointSlice.endpoints", _addresses),
+        string("Ports", "EndpointSlice.ports", _read_ports),
+        string("Endpoints", "EndpointSlice.endpoints", _read_addresses),
         AGE,
     )
 }

@@ -61,13 +61,13 @@ class EndpointSliceStrategy(TypedStrategy):
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """Warn about forms of addresses, except those of the controllers, which are in canonical form."""
-        found = [_DOMAINS] if old is None and obj["addressType"] == "FQDN" else []
+        warnings = [_DOMAINS] if old is None and obj["addressType"] == "FQDN" else []
         if (obj["metadata"].get("labels") or {}).get(_MANAGED_BY) in _CONTROLLERS:
-            return found
+            return warnings
         for place, endpoint in enumerate(each(obj.get("endpoints") or [])):
             for index, address in enumerate(each(endpoint.get("addresses") or [])):
-                found += addresses.address_warnings(f"endpoints[{place}].addresses[{index}]", address)
-        return found
+                warnings += addresses.address_warnings(f"endpoints[{place}].addresses[{index}]", address)
+        return warnings
 
 
 def _validate_slice(obj: Object) -> list[FieldError]:
@@ -86,31 +86,35 @@ def _check_endpoints(obj: Object) -> list[FieldError]:
     if len(endpoints) > _MOST_ENDPOINTS:
         return [field.too_many("endpoints", len(endpoints), _MOST_ENDPOINTS)]
     sort = obj["addressType"]
-    return [error for place, one in enumerate(each(endpoints)) for error in _endpoint(one, sort, f"endpoints[{place}]")]
+    return [
+        error
+        for index, endpoint in enumerate(each(endpoints))
+        for error in _validate_endpoint(endpoint, sort, f"endpoints[{index}]")
+    ]
 
 
-def _endpoint(endpoint: Object, sort: str, path: str) -> Iterator[FieldError]:
-    given = endpoint.get("addresses") or []
+def _validate_endpoint(endpoint: Object, sort: str, path: str) -> Iterator[FieldError]:
+    addresses = endpoint.get("addresses") or []
     where = f"{path}.addresses"
-    if not given:
+    if not addresses:
         yield field.required(where, "must contain at least 1 address")
-    elif len(given) > _MOST_ADDRESSES:
-        yield field.too_many(where, len(given), _MOST_ADDRESSES)
-    for place, address in enumerate(each(given)):
+    elif len(addresses) > _MOST_ADDRESSES:
+        yield field.too_many(where, len(addresses), _MOST_ADDRESSES)
+    for index, address in enumerate(each(addresses)):
         if sort == "FQDN":
-            yield from _domain(address, f"{where}[{place}]")
+            yield from _validate_domain(address, f"{where}[{index}]")
         elif sort in _TYPES:
-            yield from _slice_address(address, sort, where, place)
+            yield from _slice_address(address, sort, where, index)
     host, node = endpoint.get("hostname"), endpoint.get("nodeName")
     if node is not None:
         yield from field.invalid_details(f"{path}.nodeName", node, names.check_subdomain(node))
     if host is not None:
         yield from field.invalid_details(f"{path}.hostname", host, names.check_label_name(host))
-    yield from _hints(endpoint.get("hints") or {}, f"{path}.hints")
+    yield from _validate_hints(endpoint.get("hints") or {}, f"{path}.hints")
 
 
-def _slice_address(address: str, sort: str, path: str, place: int) -> Iterator[FieldError]:
-    where = f"{path}[{place}]"
+def _slice_address(address: str, sort: str, path: str, index: int) -> Iterator[FieldError]:
+    where = f"{path}[{index}]"
     if not has("OneFaultOfAddresses"):
         yield from field.invalid_details(where, address, servicespec.validate_external_address(address))
         parsed = addresses.parse_address(address)
@@ -131,7 +135,7 @@ def _slice_address(address: str, sort: str, path: str, place: int) -> Iterator[F
     yield from field.invalid_details(where, address, servicespec.validate_external_address(address))
 
 
-def _domain(name: str, path: str) -> Iterator[FieldError]:
+def _validate_domain(name: str, path: str) -> Iterator[FieldError]:
     """Validate a domain of at least two segments."""
     if not name:
         yield field.required(path)
@@ -148,14 +152,14 @@ def _domain(name: str, path: str) -> Iterator[FieldError]:
                 return
 
 
-def _hints(hints: Object, path: str) -> Iterator[FieldError]:
+def _validate_hints(hints: Object, path: str) -> Iterator[FieldError]:
     for name, rule in (("forZones", names.label_value), ("forNodes", names.check_subdomain)):
         given, seen = hints.get(name) or [], set[str]()
         if len(given) > _MOST_HINTS:
             yield field.too_many(f"{path}.{name}", len(given), _MOST_HINTS)
             return
-        for place, hint in enumerate(each(given)):
-            where, value = f"{path}.{name}[{place}].name", hint["name"]
+        for index, hint in enumerate(each(given)):
+            where, value = f"{path}.{name}[{index}].name", hint["name"]
             yield from checks.validate_unique(where, value, seen)
             yield from field.invalid_details(where, value, rule(value))
 
@@ -165,8 +169,8 @@ def _slice_ports(ports: Sequence[Object]) -> Iterator[FieldError]:
         yield field.too_many("ports", len(ports), _MOST_PORTS)
         return
     seen: set[str] = set()
-    for place, port in enumerate(each(ports)):
-        path, name = f"ports[{place}]", port.get("name") or ""
+    for index, port in enumerate(each(ports)):
+        path, name = f"ports[{index}]", port.get("name") or ""
         if name:
             yield from field.invalid_details(f"{path}.name", name, names.check_label_name(name))
         yield from checks.validate_unique(f"{path}.name", name, seen)

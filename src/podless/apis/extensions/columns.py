@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.apis.shared.columns import NAME, Columns, Object, at, string
 
 
-def _versions(obj: Object) -> str:
+def _read_versions(obj: Object) -> str:
     return ",".join(str(at(one, "name")) for one in at(obj, "versions", default=()))
 
 
@@ -13,6 +13,6 @@ COLUMNS: Columns = {
     "thirdpartyresources": (
         NAME,
         string("Description", "ThirdPartyResource.description"),
-        string("Version(s)", "ThirdPartyResource.versions", _versions),
+        string("Version(s)", "ThirdPartyResource.versions", _read_versions),
     )
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from podless.apis.extensions.thirdparty import name_faults, parse_defined_name
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Deletion, Faults, MetadataPolicy
+from podless.kinds.strategy import DeletionPolicy, Faults, MetadataPolicy
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -18,19 +18,19 @@ class ThirdPartyResourceStrategy(TypedStrategy):
     """Strategy of ThirdPartyResource. A deleted one waits until its objects are deleted."""
 
     metadata = MetadataPolicy(on_update=(0, 1), drops_namespace=False)
-    deletion = Deletion(graceful=False)
+    deletion = DeletionPolicy(graceful=False)
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
         """Require a name that consists of kind and group."""
         return names.subdomain_prefix(name) if prefix else name_faults(name)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        given = obj.get("versions") or []
-        if not given:
+        versions = obj.get("versions") or []
+        if not versions:
             return [field.required("versions", "must specify at least one version")]
         errors, seen = [], set()
-        for place, one in enumerate(each(given)):
-            path, name = f"versions[{place}]", one.get("name") or ""
+        for index, one in enumerate(each(versions)):
+            path, name = f"versions[{index}]", one.get("name") or ""
             if not name:
                 errors.append(field.required(f"{path}.name", "must not be empty"))
             elif name in seen:
@@ -38,7 +38,7 @@ class ThirdPartyResourceStrategy(TypedStrategy):
             else:
                 errors += field.invalid_details(f"{path}.name", name, names.label_1035(name))
             seen.add(name)
-            errors += _group(obj["metadata"].get("name") or "", one, path)
+            errors += _validate_group(obj["metadata"].get("name") or "", one, path)
         return errors
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
@@ -50,17 +50,17 @@ class ThirdPartyResourceStrategy(TypedStrategy):
     def prepare_delete(self, obj: Object) -> None:
         """Mark it as terminating; it waits until its objects are deleted."""
         metadata = obj["metadata"]
-        held = metadata.get("finalizers") or []
-        if "deletionTimestamp" not in metadata and CLEANUP not in held:
-            metadata["finalizers"] = [*held, CLEANUP]
+        finalizers = metadata.get("finalizers") or []
+        if "deletionTimestamp" not in metadata and CLEANUP not in finalizers:
+            metadata["finalizers"] = [*finalizers, CLEANUP]
 
 
-def _group(name: str, version: Object, path: str) -> list[FieldError]:
+def _validate_group(name: str, version: Object, path: str) -> list[FieldError]:
     """Require a version's apiGroup to be the group in the name, if it is set."""
-    given = version.get("apiGroup")
-    if not given or name_faults(name) or given == (group := parse_defined_name(name).group):
+    api_group = version.get("apiGroup")
+    if not api_group or name_faults(name) or api_group == (group := parse_defined_name(name).group):
         return []
-    return [field.invalid(f"{path}.apiGroup", given, f"must be the group in metadata.name, {group}")]
+    return [field.invalid(f"{path}.apiGroup", api_group, f"must be the group in metadata.name, {group}")]
 
 
 STRATEGY = ThirdPartyResourceStrategy()

@@ -49,10 +49,10 @@ def bootstrap_schemas() -> Iterator[Object]:
         spec: Object = {"priorityLevelConfiguration": {"name": level}, "matchingPrecedence": precedence}
         if method:
             spec["distinguisherMethod"] = {"type": method}
-        yield {"metadata": {"name": name, **_META}, "spec": spec | {"rules": [rule]}, "status": _found(level)}
+        yield {"metadata": {"name": name, **_META}, "spec": spec | {"rules": [rule]}, "status": _found_status(level)}
 
 
-def _found(level: str) -> Object:
+def _found_status(level: str) -> Object:
     """Return the status of a schema whose level exists."""
     told = dangling_condition(level, there=True)
     order = ("type", "status", "lastTransitionTime", "reason", "message")
@@ -74,49 +74,59 @@ def required_spec(wanted: Iterator[Object], name: str) -> Object | None:
     return next((obj["spec"] for obj in wanted if obj["metadata"]["name"] == name), None)
 
 
-def _groups(*names: str) -> list[Object]:
+def _group_subjects(*names: str) -> list[Object]:
     return [{"kind": "Group", "group": {"name": name}} for name in names]
 
 
-def _users(*names: str) -> list[Object]:
+def _user_subjects(*names: str) -> list[Object]:
     return [{"kind": "User", "user": {"name": name}} for name in names]
 
 
-def _resources(verbs: Sequence[str], groups: Sequence[str], names: Sequence[str], *, cluster: bool) -> Object:
+def _resource_rule(verbs: Sequence[str], groups: Sequence[str], names: Sequence[str], *, cluster: bool) -> Object:
     rule: Object = {"verbs": list(verbs), "apiGroups": list(groups), "resources": list(names)}
     return rule | ({"clusterScope": True} if cluster else {}) | {"namespaces": _ALL}
 
 
 _ACCOUNTS: list[Object] = [{"kind": "ServiceAccount", "serviceAccount": {"namespace": "kube-system", "name": "*"}}]
-_WHATEVER = [_resources(_ALL, _ALL, _ALL, cluster=True)]
+_WHATEVER = [_resource_rule(_ALL, _ALL, _ALL, cluster=True)]
 _WHEREVER = (_ALL, _ALL)
 _LEASES = ("coordination.k8s.io",), ("leases",)
 _BY_USER, _BY_NAMESPACE = "ByUser", "ByNamespace"
 # name: level, precedence, flow distinguisher, subjects, resource rules, and non-resource URLs with verbs
 _SCHEMAS: dict[str, tuple[str, int, str, list[Object], list[Object], tuple[list[str], list[str]] | None]] = {
-    "exempt": ("exempt", 1, "", _groups("system:masters"), _WHATEVER, _WHEREVER),
-    "probes": ("exempt", 2, "", _groups(*_EVERYBODY), [], (["get"], ["/healthz", "/readyz", "/livez"])),
+    "exempt": ("exempt", 1, "", _group_subjects("system:masters"), _WHATEVER, _WHEREVER),
+    "probes": ("exempt", 2, "", _group_subjects(*_EVERYBODY), [], (["get"], ["/healthz", "/readyz", "/livez"])),
     "system-leader-election": (
         "leader-election",
         100,
         _BY_USER,
-        [*_users(_MANAGER, _SCHEDULER), *_ACCOUNTS],
-        [_resources(("get", "create", "update"), *_LEASES, cluster=False)],
+        [*_user_subjects(_MANAGER, _SCHEDULER), *_ACCOUNTS],
+        [_resource_rule(("get", "create", "update"), *_LEASES, cluster=False)],
         None,
     ),
     "system-node-high": (
         "node-high",
         400,
         _BY_USER,
-        _groups("system:nodes"),
-        [_resources(_ALL, ("",), ("nodes", "nodes/status"), cluster=True), _resources(_ALL, *_LEASES, cluster=False)],
+        _group_subjects("system:nodes"),
+        [
+            _resource_rule(_ALL, ("",), ("nodes", "nodes/status"), cluster=True),
+            _resource_rule(_ALL, *_LEASES, cluster=False),
+        ],
         None,
     ),
-    "system-nodes": ("system", 500, _BY_USER, _groups("system:nodes"), _WHATEVER, _WHEREVER),
-    "kube-controller-manager": ("workload-high", 800, _BY_NAMESPACE, _users(_MANAGER), _WHATEVER, _WHEREVER),
-    "kube-scheduler": ("workload-high", 800, _BY_NAMESPACE, _users(_SCHEDULER), _WHATEVER, _WHEREVER),
+    "system-nodes": ("system", 500, _BY_USER, _group_subjects("system:nodes"), _WHATEVER, _WHEREVER),
+    "kube-controller-manager": ("workload-high", 800, _BY_NAMESPACE, _user_subjects(_MANAGER), _WHATEVER, _WHEREVER),
+    "kube-scheduler": ("workload-high", 800, _BY_NAMESPACE, _user_subjects(_SCHEDULER), _WHATEVER, _WHEREVER),
     "kube-system-service-accounts": ("workload-high", 900, _BY_NAMESPACE, _ACCOUNTS, _WHATEVER, _WHEREVER),
-    "service-accounts": ("workload-low", 9000, _BY_USER, _groups("system:serviceaccounts"), _WHATEVER, _WHEREVER),
-    "global-default": ("global-default", 9900, _BY_USER, _groups(*_EVERYBODY), _WHATEVER, _WHEREVER),
-    "catch-all": ("catch-all", 10000, _BY_USER, _groups(*_EVERYBODY), _WHATEVER, _WHEREVER),
+    "service-accounts": (
+        "workload-low",
+        9000,
+        _BY_USER,
+        _group_subjects("system:serviceaccounts"),
+        _WHATEVER,
+        _WHEREVER,
+    ),
+    "global-default": ("global-default", 9900, _BY_USER, _group_subjects(*_EVERYBODY), _WHATEVER, _WHEREVER),
+    "catch-all": ("catch-all", 10000, _BY_USER, _group_subjects(*_EVERYBODY), _WHATEVER, _WHEREVER),
 }

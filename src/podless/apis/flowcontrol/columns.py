@@ -20,7 +20,7 @@ from podless.apis.shared.columns import (
 )
 
 
-def _dangling(obj: Object) -> str:
+def _read_dangling(obj: Object) -> str:
     return str(find_condition(at(obj, "status"), "Dangling").get("status", "?"))
 
 
@@ -33,7 +33,7 @@ COLUMNS: Columns = {
             "DistinguisherMethod", "FlowSchemaSpec.distinguisherMethod", text("spec.distinguisherMethod.type", NONE)
         ),
         AGE,
-        string("MissingPL", "Whether the priority level is missing.", _dangling),
+        string("MissingPL", "Whether the priority level is missing.", _read_dangling),
     ),
     "prioritylevelconfigurations": (
         NAME,

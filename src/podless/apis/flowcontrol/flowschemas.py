@@ -35,7 +35,7 @@ class FlowSchemaStrategy(parts.FlowStrategy):
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Require the two mandatory schemas to have their fixed specs."""
         name, spec = obj["metadata"].get("name") or "", obj["spec"]
-        errors = [*_spec(spec, name)]
+        errors = [*_validate_spec(spec, name)]
         wanted = bootstrap.required_spec(bootstrap.bootstrap_schemas(), name)
         if wanted is not None and spec != wanted:
             shown = gostructs.format_struct(FLOW_SCHEMA_SPEC, spec)
@@ -43,7 +43,7 @@ class FlowSchemaStrategy(parts.FlowStrategy):
         return [*errors, *parts.validate_conditions(obj)]
 
 
-def _spec(spec: Object, name: str) -> Iterator[FieldError]:
+def _validate_spec(spec: Object, name: str) -> Iterator[FieldError]:
     path, precedence = "spec.matchingPrecedence", spec.get("matchingPrecedence") or 0
     if precedence <= 0:
         yield field.invalid(path, precedence, "must be a positive value")
@@ -56,26 +56,26 @@ def _spec(spec: Object, name: str) -> Iterator[FieldError]:
         yield field.not_supported("spec.distinguisherMethod.type", {"Type": method["type"]}, _METHODS)
     path, level = "spec.priorityLevelConfiguration.name", spec["priorityLevelConfiguration"]["name"]
     yield from checks.validate_name(path, level, names.check_subdomain, "must reference a priority level")
-    for place, rule in enumerate(each(spec.get("rules") or [])):
-        yield from _rule(rule, f"spec.rules[{place}]")
+    for index, rule in enumerate(each(spec.get("rules") or [])):
+        yield from _validate_rule(rule, f"spec.rules[{index}]")
 
 
-def _rule(rule: Object, path: str) -> Iterator[FieldError]:
+def _validate_rule(rule: Object, path: str) -> Iterator[FieldError]:
     subjects = rule.get("subjects") or []
     if not subjects:
         yield field.required(f"{path}.subjects", _NO_SUBJECTS)
-    for place, subject in enumerate(each(subjects)):
-        yield from _subject(subject, f"{path}.subjects[{place}]")
+    for index, subject in enumerate(each(subjects)):
+        yield from _validate_subject(subject, f"{path}.subjects[{index}]")
     resources, others = rule.get("resourceRules") or [], rule.get("nonResourceRules") or []
     if not resources and not others:
         yield field.required(path, _NO_RULES)
-    for place, one in enumerate(each(resources)):
-        yield from _resources(one, f"{path}.resourceRules[{place}]")
-    for place, one in enumerate(each(others)):
-        yield from _urls(one, f"{path}.nonResourceRules[{place}]")
+    for index, one in enumerate(each(resources)):
+        yield from _validate_resources(one, f"{path}.resourceRules[{index}]")
+    for index, one in enumerate(each(others)):
+        yield from _validate_urls(one, f"{path}.nonResourceRules[{index}]")
 
 
-def _subject(subject: Object, path: str) -> Iterator[FieldError]:
+def _validate_subject(subject: Object, path: str) -> Iterator[FieldError]:
     noun = subject.get("kind") or ""
     wanted = _SUBJECTS.get(noun)
     if wanted is None:
@@ -85,7 +85,7 @@ def _subject(subject: Object, path: str) -> Iterator[FieldError]:
     if given is None:
         yield field.required(where, f"{wanted} is required when subject kind is '{noun}'")
     elif noun == "ServiceAccount":
-        yield from _account(given, where)
+        yield from _validate_account(given, where)
     elif not given["name"]:
         yield field.required(f"{where}.name")
     for other, name in (("ServiceAccount", "serviceAccount"), ("User", "user"), ("Group", "group")):
@@ -93,58 +93,58 @@ def _subject(subject: Object, path: str) -> Iterator[FieldError]:
             yield field.forbidden(f"{path}.{name}", f"{name} is forbidden when subject kind is not '{other}'")
 
 
-def _account(account: Object, path: str) -> Iterator[FieldError]:
+def _validate_account(account: Object, path: str) -> Iterator[FieldError]:
     name, space = account["name"], account["namespace"]
     if name != _ALL:
         yield from checks.validate_name(f"{path}.name", name, names.check_subdomain)
     yield from checks.validate_name(f"{path}.namespace", space, missing="must specify namespace for service account")
 
 
-def _verbs(rule: Object, path: str) -> Iterator[FieldError]:
+def _validate_verbs(rule: Object, path: str) -> Iterator[FieldError]:
     verbs = rule.get("verbs") or []
     if not verbs:
         yield field.required(f"{path}.verbs", "verbs must contain at least one value")
     elif _ALL in verbs:
-        yield from _alone(verbs, f"{path}.verbs", "verbs")
+        yield from _validate_wildcard(verbs, f"{path}.verbs", "verbs")
     elif not set(verbs) <= set(_VERBS):
         yield field.not_supported(f"{path}.verbs", verbs, _VERBS)
 
 
-def _alone(values: Sequence[str], path: str, what: str) -> Iterator[FieldError]:
+def _validate_wildcard(values: Sequence[str], path: str, what: str) -> Iterator[FieldError]:
     """Reject other values next to "*"."""
     if _ALL in values and len(values) > 1:
         yield field.invalid(path, values, f"if '*' is present, must not specify other {what}")
 
 
-def _resources(rule: Object, path: str) -> Iterator[FieldError]:
-    yield from _verbs(rule, path)
+def _validate_resources(rule: Object, path: str) -> Iterator[FieldError]:
+    yield from _validate_verbs(rule, path)
     for name, one, many in (("apiGroups", "api group", "api groups"), ("resources", "resource", "resources")):
         given = rule.get(name) or []
         if not given:
             yield field.required(f"{path}.{name}", f"resource rules must supply at least one {one}")
-        yield from _alone(given, f"{path}.{name}", many)
+        yield from _validate_wildcard(given, f"{path}.{name}", many)
     spaces = rule.get("namespaces") or []
     if not spaces and not rule.get("clusterScope"):
         yield field.required(f"{path}.namespaces", _NOWHERE)
     elif _ALL in spaces:
-        yield from _alone(spaces, f"{path}.namespaces", "namespaces")
+        yield from _validate_wildcard(spaces, f"{path}.namespaces", "namespaces")
     else:
-        for place, space in enumerate(each(spaces)):
-            where = f"{path}.namespaces[{place}]"
+        for index, space in enumerate(each(spaces)):
+            where = f"{path}.namespaces[{index}]"
             yield from (field.invalid(where, space, _NAMESPACE + text) for text in names.check_label_name(space))
 
 
-def _urls(rule: Object, path: str) -> Iterator[FieldError]:
-    yield from _verbs(rule, path)
+def _validate_urls(rule: Object, path: str) -> Iterator[FieldError]:
+    yield from _validate_verbs(rule, path)
     urls, path = rule.get("nonResourceURLs") or [], f"{path}.nonResourceURLs"
     if not urls:
         yield field.required(path, "nonResourceURLs must contain at least one value")
     elif _ALL in urls:
-        yield from _alone(urls, path, "non-resource URLs")
+        yield from _validate_wildcard(urls, path, "non-resource URLs")
     else:
-        for place, url in enumerate(each(urls)):
+        for index, url in enumerate(each(urls)):
             if fault := _url_fault(url):
-                yield field.invalid(f"{path}[{place}]", url, fault)
+                yield field.invalid(f"{path}[{index}]", url, fault)
 
 
 def _url_fault(url: str) -> str:

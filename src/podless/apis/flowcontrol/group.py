@@ -12,12 +12,12 @@ GROUP = Group(
 )
 
 
-def _deprecated(noun: str) -> dict[str, str]:
+def _deprecation_texts(noun: str) -> dict[str, str]:
     old, new = (f"{GROUP.name}/{version} {noun}" for version in ("v1beta3", "v1"))
     return {"v1beta3": f"{old} is deprecated in v1.29+, unavailable in v1.32+; use {new}"}
 
 
 _kind = partial(GROUP.kind, namespaced=False, status=True, versions=("v1", "v1beta3"), releases={"v1beta3": "-1.31"})
 
-FLOW_SCHEMAS = _kind("FlowSchema", deprecated=_deprecated("FlowSchema"))
-PRIORITY_LEVELS = _kind("PriorityLevelConfiguration", deprecated=_deprecated("PriorityLevelConfiguration"))
+FLOW_SCHEMAS = _kind("FlowSchema", deprecated=_deprecation_texts("FlowSchema"))
+PRIORITY_LEVELS = _kind("PriorityLevelConfiguration", deprecated=_deprecation_texts("PriorityLevelConfiguration"))

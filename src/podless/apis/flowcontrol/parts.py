@@ -32,8 +32,8 @@ class FlowStrategy(SpecStrategy):
 def validate_conditions(obj: Object) -> Iterator[FieldError]:
     """Require conditions to have unique types."""
     seen: set[str] = set()
-    for place, condition in enumerate(each((obj.get("status") or {}).get("conditions") or [])):
-        name, path = condition.get("type") or "", f"status.conditions[{place}].type"
+    for index, condition in enumerate(each((obj.get("status") or {}).get("conditions") or [])):
+        name, path = condition.get("type") or "", f"status.conditions[{index}].type"
         yield from checks.validate_unique(path, name, seen)
         if not name:
             yield field.required(path, "must not be empty")

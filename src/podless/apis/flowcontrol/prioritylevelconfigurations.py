@@ -38,21 +38,21 @@ class PriorityLevelStrategy(parts.FlowStrategy):
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         limited = obj["spec"].get("limited")
         if version.name == _OLD and limited is not None and not limited["nominalConcurrencyShares"]:
-            limited["nominalConcurrencyShares"] = 0 if _KEEPS_ZERO in _annotations(obj) else _SHARES
+            limited["nominalConcurrencyShares"] = 0 if _KEEPS_ZERO in _read_annotations(obj) else _SHARES
 
     def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
         """Return the level in a version. Only v1beta3 has the annotation, on levels with 0 shares."""
-        made, metadata = super().convert(kind, version, obj), obj["metadata"]
-        annotations = {key: value for key, value in _annotations(obj).items() if key != _KEEPS_ZERO}
+        result, metadata = super().convert(kind, version, obj), obj["metadata"]
+        annotations = {key: value for key, value in _read_annotations(obj).items() if key != _KEEPS_ZERO}
         limited = obj["spec"].get("limited") or {}
         if version.name == _OLD and limited.get("nominalConcurrencyShares") == 0:
             annotations[_KEEPS_ZERO] = ""
-        if annotations != _annotations(obj):
+        if annotations != _read_annotations(obj):
             metadata = metadata | {"annotations": sort_keys(annotations)}
             if not annotations:
                 del metadata["annotations"]
-            made["metadata"] = arrange_fields(OBJECT_META, metadata)
-        return made
+            result["metadata"] = arrange_fields(OBJECT_META, metadata)
+        return result
 
     def read_stored(self, kind: Kind, version: Version, obj: Object) -> Object:
         return self.convert(kind, version, obj)
@@ -63,8 +63,8 @@ class PriorityLevelStrategy(parts.FlowStrategy):
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Require the two mandatory levels to have their fixed specs, except the shares of exempt."""
         name, spec = obj["metadata"].get("name") or "", obj["spec"]
-        errors = [*_spec(spec, name)]
-        if version.name != _OLD and _KEEPS_ZERO in _annotations(obj):
+        errors = [*_validate_spec(spec, name)]
+        if version.name != _OLD and _KEEPS_ZERO in _read_annotations(obj):
             errors.insert(0, field.forbidden("metadata.annotations", f"annotation '{_KEEPS_ZERO}' is forbidden"))
         wanted = bootstrap.required_spec(bootstrap.bootstrap_levels(), name)
         text = ""
@@ -78,12 +78,12 @@ class PriorityLevelStrategy(parts.FlowStrategy):
         return [*errors, *parts.validate_conditions(obj)]
 
 
-def _annotations(obj: Object) -> Object:
-    found: Object = obj["metadata"].get("annotations") or {}
-    return found
+def _read_annotations(obj: Object) -> Object:
+    annotations: Object = obj["metadata"].get("annotations") or {}
+    return annotations
 
 
-def _spec(spec: Object, name: str) -> Iterator[FieldError]:
+def _validate_spec(spec: Object, name: str) -> Iterator[FieldError]:
     sort, limited, exempt = spec["type"], spec.get("limited"), spec.get("exempt")
     if (name == "exempt") != (sort == _EXEMPT):
         yield field.invalid("spec.type", sort, "must be 'Exempt' if and only if `name` is 'exempt'")
@@ -91,40 +91,40 @@ def _spec(spec: Object, name: str) -> Iterator[FieldError]:
         if limited is not None:
             yield field.forbidden("spec.limited", "must be nil if the type is not Limited")
         if exempt is not None:
-            yield from _shares(exempt, "spec.exempt")
-            yield from _lent(exempt, "spec.exempt")
+            yield from _validate_shares(exempt, "spec.exempt")
+            yield from _validate_lending(exempt, "spec.exempt")
     elif sort == _LIMITED:
         if exempt is not None:
             yield field.forbidden("spec.exempt", "must be nil if the type is Limited")
         if limited is None:
             yield field.required("spec.limited", "must not be empty when type is Limited")
         else:
-            yield from _limits(limited, "spec.limited")
+            yield from _validate_limits(limited, "spec.limited")
     else:
         yield field.not_supported("spec.type", sort, (_EXEMPT, _LIMITED))
 
 
-def _shares(given: Object, path: str) -> Iterator[FieldError]:
-    shares = given.get("nominalConcurrencyShares")
+def _validate_shares(value: Object, path: str) -> Iterator[FieldError]:
+    shares = value.get("nominalConcurrencyShares")
     if shares is not None and shares < 0:
         yield field.invalid(f"{path}.nominalConcurrencyShares", shares, _NOT_NEGATIVE)
 
 
-def _lent(given: Object, path: str) -> Iterator[FieldError]:
-    yield from checks.validate_range(f"{path}.lendablePercent", given.get("lendablePercent"), 0, 100)
+def _validate_lending(lending: Object, path: str) -> Iterator[FieldError]:
+    yield from checks.validate_range(f"{path}.lendablePercent", lending.get("lendablePercent"), 0, 100)
 
 
-def _limits(limited: Object, path: str) -> Iterator[FieldError]:
-    yield from _shares(limited, path)
-    yield from _answered(limited["limitResponse"], f"{path}.limitResponse")
-    yield from _lent(limited, path)
+def _validate_limits(limited: Object, path: str) -> Iterator[FieldError]:
+    yield from _validate_shares(limited, path)
+    yield from _validate_limit_response(limited["limitResponse"], f"{path}.limitResponse")
+    yield from _validate_lending(limited, path)
     borrowed = limited.get("borrowingLimitPercent")
     if borrowed is not None and borrowed < 0:
         text = "if specified, must be a non-negative integer"
         yield field.invalid(f"{path}.borrowingLimitPercent", borrowed, text)
 
 
-def _answered(response: Object, path: str) -> Iterator[FieldError]:
+def _validate_limit_response(response: Object, path: str) -> Iterator[FieldError]:
     sort, queuing = response["type"], response.get("queuing")
     if sort == _REJECT:
         if queuing is not None:
@@ -136,10 +136,10 @@ def _answered(response: Object, path: str) -> Iterator[FieldError]:
         text = "must not be empty if limited.limitResponse.type is Limited"
         yield field.required(f"{path}.queuing", text)
     else:
-        yield from _queues(queuing, f"{path}.queuing")
+        yield from _validate_queues(queuing, f"{path}.queuing")
 
 
-def _queues(queuing: Object, path: str) -> Iterator[FieldError]:
+def _validate_queues(queuing: Object, path: str) -> Iterator[FieldError]:
     length, queues, hand = queuing["queueLengthLimit"], queuing["queues"], queuing["handSize"]
     if length <= 0:
         yield field.invalid(f"{path}.queueLengthLimit", length, _POSITIVE)

@@ -22,7 +22,7 @@ from podless.apis.shared.columns import (
 from podless.runtime.meter import each
 
 
-def _hosts(obj: Object) -> str:
+def _read_hosts(obj: Object) -> str:
     rules = at(obj, "spec", "rules", default=())
     found = [rule["host"] for rule in each(rules) if rule.get("host")]
     if not found:
@@ -42,7 +42,7 @@ def _class_parameters(obj: Object) -> str:
     return f"{kind}/{given['name']}"
 
 
-def _parent(obj: Object) -> str:
+def _read_parent(obj: Object) -> str:
     given = at(obj, "spec", "parentRef", default=None)
     if given is None:
         return NONE
@@ -64,12 +64,12 @@ COLUMNS: Columns = {
     "ingresses": (
         NAME,
         string("Class", "IngressSpec.ingressClassName", text("spec.ingressClassName", NONE)),
-        string("Hosts", "IngressRule.host", _hosts),
+        string("Hosts", "IngressRule.host", _read_hosts),
         string("Address", "IngressStatus.loadBalancer", balancer_addresses),
         string("Ports", "Ports on which the Ingress accepts requests.", _ingress_ports),
         AGE,
     ),
-    "ipaddresses": (NAME, string("ParentRef", "IPAddressSpec.parentRef", _parent), replace(AGE, name="")),
+    "ipaddresses": (NAME, string("ParentRef", "IPAddressSpec.parentRef", _read_parent), replace(AGE, name="")),
     "networkpolicies": (NAME, string("Pod-Selector", "NetworkPolicySpec.podSelector", _pod_selector), AGE),
     "servicecidrs": (NAME, string("CIDRs", "ServiceCIDRSpec.cidrs", joined("spec.cidrs")), AGE),
 }

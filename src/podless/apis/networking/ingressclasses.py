@@ -34,10 +34,10 @@ def _validate_spec(spec: Object) -> list[FieldError]:
     if len(controller.encode()) > _MOST_CONTROLLER:
         errors.append(field.too_long("spec.controller", _MOST_CONTROLLER))
     errors += checks.domain_path(controller, "spec.controller")
-    return errors if parameters is None else [*errors, *_parameters(parameters, "spec.parameters")]
+    return errors if parameters is None else [*errors, *_validate_parameters(parameters, "spec.parameters")]
 
 
-def _parameters(parameters: Object, path: str) -> list[FieldError]:
+def _validate_parameters(parameters: Object, path: str) -> list[FieldError]:
     errors = checks.validate_local_reference(parameters, path)
     scope: Any = parameters.get("scope")
     namespace: Any = parameters.get("namespace")

@@ -38,8 +38,11 @@ class IngressStrategy(SpecStrategy):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         errors = list(_validate_spec(obj["spec"]))
-        named, given = (obj["metadata"].get("annotations") or {}).get(CLASS), obj["spec"].get("ingressClassName")
-        if named is not None and given is not None and named != given:
+        named, ingress_class_name = (
+            (obj["metadata"].get("annotations") or {}).get(CLASS),
+            obj["spec"].get("ingressClassName"),
+        )
+        if named is not None and ingress_class_name is not None and named != ingress_class_name:
             text = "must match `ingressClassName` when both are specified"
             errors.append(field.invalid(f"annotations.{CLASS}", named, text))
         return errors
@@ -48,7 +51,7 @@ class IngressStrategy(SpecStrategy):
         return list(_validate_spec(obj["spec"], old["spec"]))
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return list(_balancers((obj["status"].get("loadBalancer") or {}).get("ingress") or []))
+        return list(_validate_balancers((obj["status"].get("loadBalancer") or {}).get("ingress") or []))
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         named = CLASS in (obj["metadata"].get("annotations") or {})
@@ -61,28 +64,28 @@ def _validate_spec(spec: Object, old: Object | None = None) -> Iterator[FieldErr
         text = "either `defaultBackend` or `rules` must be specified"
         yield field.invalid("spec", gostructs.format_structs(_RULE, spec.get("rules")), text)
     if backend is not None:
-        yield from _backend(backend, "spec.defaultBackend")
-    for place, rule in enumerate(each(rules)):
-        yield from _rule(rule, f"spec.rules[{place}]")
-    lax = any(_secret(entry) for entry in each((old or {}).get("tls") or ()))
-    for place, entry in enumerate(each(spec.get("tls") or ())):
+        yield from _validate_backend(backend, "spec.defaultBackend")
+    for index, rule in enumerate(each(rules)):
+        yield from _validate_rule(rule, f"spec.rules[{index}]")
+    lax = any(_find_secret_faults(entry) for entry in each((old or {}).get("tls") or ()))
+    for index, entry in enumerate(each(spec.get("tls") or ())):
         for number, host in enumerate(each(entry.get("hosts") or ())):
             check = names.check_wildcard_subdomain if "*" in host else names.check_subdomain
-            yield from field.invalid_details(f"spec.tls[{place}].hosts[{number}]", host, check(host))
-        for text in each([] if lax else _secret(entry)):
-            yield field.invalid(f"spec.tls[{place}].secretName", entry["secretName"], text)
+            yield from field.invalid_details(f"spec.tls[{index}].hosts[{number}]", host, check(host))
+        for text in each([] if lax else _find_secret_faults(entry)):
+            yield field.invalid(f"spec.tls[{index}].secretName", entry["secretName"], text)
     name = spec.get("ingressClassName")
     if name is not None:
         yield from field.invalid_details("spec.ingressClassName", name, names.check_subdomain(name))
 
 
-def _secret(entry: Object) -> list[str]:
+def _find_secret_faults(entry: Object) -> list[str]:
     """Return the faults of the secretName of a TLS entry."""
     name = entry.get("secretName")
     return names.check_subdomain(name) if name else []
 
 
-def _rule(rule: Object, path: str) -> Iterator[FieldError]:
+def _validate_rule(rule: Object, path: str) -> Iterator[FieldError]:
     host = rule.get("host") or ""
     if host:
         if addresses.parse_address(host) is not None:
@@ -94,11 +97,11 @@ def _rule(rule: Object, path: str) -> Iterator[FieldError]:
         return
     if not http.get("paths"):
         yield field.required(f"{path}.http.paths")
-    for place, one in enumerate(each(http.get("paths") or ())):
-        yield from _path(one, f"{path}.http.paths[{place}]")
+    for index, one in enumerate(each(http.get("paths") or ())):
+        yield from _validate_path(one, f"{path}.http.paths[{index}]")
 
 
-def _path(one: Object, path: str) -> Iterator[FieldError]:
+def _validate_path(one: Object, path: str) -> Iterator[FieldError]:
     kind, given = one.get("pathType"), one.get("path") or ""
     where = f"{path}.path"
     if kind is None:
@@ -112,22 +115,22 @@ def _path(one: Object, path: str) -> Iterator[FieldError]:
         yield from (field.invalid(where, given, f"must not contain '{bad}'") for bad in _BAD_PARTS if bad in given)
         ends = (bad for bad in _BAD_ENDS if given.endswith(bad))
         yield from (field.invalid(where, given, f"cannot end with '{bad}'") for bad in ends)
-    yield from _backend(one.get("backend") or {}, f"{path}.backend")
+    yield from _validate_backend(one.get("backend") or {}, f"{path}.backend")
 
 
-def _backend(backend: Object, path: str) -> Iterator[FieldError]:
+def _validate_backend(backend: Object, path: str) -> Iterator[FieldError]:
     resource, service = backend.get("resource"), backend.get("service")
     if resource is not None and service is not None:
         yield field.invalid(path, "", "cannot set both resource and service backends")
     elif resource is not None:
         yield from checks.validate_local_reference(resource, f"{path}.resource")
     elif service is not None:
-        yield from _service(service, path)
+        yield from _validate_service(service, path)
     else:
         yield field.invalid(path, "", "resource or service backend is required")
 
 
-def _service(service: Object, path: str) -> Iterator[FieldError]:
+def _validate_service(service: Object, path: str) -> Iterator[FieldError]:
     port = service.get("port") or {}
     label = names.check_label_name if has("RelaxedServiceNameValidation") else names.label_1035
     yield from checks.validate_name(f"{path}.service.name", service.get("name"), label)
@@ -142,9 +145,13 @@ def _service(service: Object, path: str) -> Iterator[FieldError]:
         yield from checks.port_number(f"{path}.service.port.number", number)
 
 
-def _balancers(balancers: list[Object]) -> Iterator[FieldError]:
-    for place, one in enumerate(each(balancers)):
-        path, ip, host = f"status.loadBalancer.ingress[{place}]", one.get("ip") or "", one.get("hostname") or ""
+def _validate_balancers(balancers: list[Object]) -> Iterator[FieldError]:
+    for index, balancer in enumerate(each(balancers)):
+        path, ip, host = (
+            f"status.loadBalancer.ingress[{index}]",
+            balancer.get("ip") or "",
+            balancer.get("hostname") or "",
+        )
         if ip:
             yield from field.invalid_details(f"{path}.ip", ip, addresses.find_address_faults(ip))
         if host:

@@ -8,7 +8,7 @@ from podless.apis.shared import checks
 from podless.apis.shared.literal import LiteralStrategy
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Checking, Faults, MetadataPolicy
+from podless.kinds.strategy import Faults, MetadataPolicy, ValidationCost
 from podless.meta import addresses, field, labelselector, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -24,7 +24,7 @@ _SELECTED = ("matchLabels", "matchExpressions", "values")
 class NetworkPolicyStrategy(LiteralStrategy, SpecStrategy):
     """Strategy of NetworkPolicy."""
 
-    checking = Checking(once="NetworkPoliciesOnce")
+    checking = ValidationCost(once="NetworkPoliciesOnce")
     metadata = MetadataPolicy(on_update=(0, 1))
     empties = frozenset({"ingress", "egress", "from", "to", "ports", "except", *_SELECTED})
 
@@ -40,21 +40,21 @@ class NetworkPolicyStrategy(LiteralStrategy, SpecStrategy):
         return list(_validate_spec(obj["spec"]))
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        found = []
-        for path, peer in _peers(obj["spec"]):
+        warnings = []
+        for path, peer in _list_peers(obj["spec"]):
             block = peer.get("ipBlock") or {}
             if block.get("cidr"):
-                found += addresses.range_warnings(f"{path}.ipBlock.cidr", block["cidr"])
-            for place, text in enumerate(each(block.get("except") or ())):
-                found += addresses.range_warnings(f"{path}.ipBlock.except[{place}]", text)
-        return found
+                warnings += addresses.range_warnings(f"{path}.ipBlock.cidr", block["cidr"])
+            for index, text in enumerate(each(block.get("except") or ())):
+                warnings += addresses.range_warnings(f"{path}.ipBlock.except[{index}]", text)
+        return warnings
 
 
-def _peers(spec: Object) -> Iterator[tuple[str, Object]]:
+def _list_peers(spec: Object) -> Iterator[tuple[str, Object]]:
     for side, other in _SIDES:
         for number, rule in enumerate(each(spec.get(side) or ())):
-            for place, peer in enumerate(each(rule.get(other) or ())):
-                yield f"spec.{side}[{number}].{other}[{place}]", peer
+            for index, peer in enumerate(each(rule.get(other) or ())):
+                yield f"spec.{side}[{number}].{other}[{index}]", peer
 
 
 def _validate_spec(spec: Object) -> Iterator[FieldError]:
@@ -62,19 +62,19 @@ def _validate_spec(spec: Object) -> Iterator[FieldError]:
     for side, other in _SIDES:
         for number, rule in enumerate(each(spec.get(side) or ())):
             path = f"spec.{side}[{number}]"
-            for place, port in enumerate(each(rule.get("ports") or ())):
-                yield from _port(port, f"{path}.ports[{place}]")
-            for place, peer in enumerate(each(rule.get(other) or ())):
-                yield from _peer(peer, f"{path}.{other}[{place}]")
+            for index, port in enumerate(each(rule.get("ports") or ())):
+                yield from _validate_port(port, f"{path}.ports[{index}]")
+            for index, peer in enumerate(each(rule.get(other) or ())):
+                yield from _validate_peer(peer, f"{path}.{other}[{index}]")
     types = spec.get("policyTypes") or []
     if len(types) > len(_TYPES):
         yield field.invalid("spec.policyTypes", types, "may not specify more than two policyTypes")
         return
-    for place, kind in enumerate(each(types)):
-        yield from field.one_of(f"spec.policyTypes[{place}]", kind, _TYPES)
+    for index, kind in enumerate(each(types)):
+        yield from field.one_of(f"spec.policyTypes[{index}]", kind, _TYPES)
 
 
-def _port(port: Object, path: str) -> Iterator[FieldError]:
+def _validate_port(port: Object, path: str) -> Iterator[FieldError]:
     protocol, number, end = port.get("protocol"), port.get("port"), port.get("endPort")
     yield from field.one_of(f"{path}.protocol", protocol, _PROTOCOLS)
     if number is None:
@@ -93,11 +93,11 @@ def _port(port: Object, path: str) -> Iterator[FieldError]:
         yield from checks.port_number(f"{path}.endPort", end)
 
 
-def _peer(peer: Object, path: str) -> Iterator[FieldError]:
+def _validate_peer(peer: Object, path: str) -> Iterator[FieldError]:
     given = [name for name in ("podSelector", "namespaceSelector", "ipBlock") if peer.get(name) is not None]
     for name in each(given):
         if name == "ipBlock":
-            yield from _block(peer[name], f"{path}.ipBlock")
+            yield from _validate_ip_block(peer[name], f"{path}.ipBlock")
         else:
             yield from labelselector.validate_selector(peer[name], f"{path}.{name}")
     if not given:
@@ -106,7 +106,7 @@ def _peer(peer: Object, path: str) -> Iterator[FieldError]:
         yield field.forbidden(path, "may not specify both ipBlock and another peer")
 
 
-def _block(block: Object, path: str) -> Iterator[FieldError]:
+def _validate_ip_block(block: Object, path: str) -> Iterator[FieldError]:
     text = block.get("cidr") or ""
     if not text:
         yield field.required(f"{path}.cidr")
@@ -115,8 +115,8 @@ def _block(block: Object, path: str) -> Iterator[FieldError]:
     whole = addresses.parse_range(text)
     if whole is None:
         return
-    for place, part in enumerate(each(block.get("except") or ())):
-        where = f"{path}.except[{place}]"
+    for index, part in enumerate(each(block.get("except") or ())):
+        where = f"{path}.except[{index}]"
         yield from field.invalid_details(where, part, addresses.range_faults(part))
         inner = addresses.parse_range(part)
         if inner is None:

@@ -25,40 +25,40 @@ class ServiceCIDRStrategy(StatusStrategy):
     metadata = MetadataPolicy(on_update=(0, 1))
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        return _ranges(obj["spec"].get("cidrs") or [])
+        return _validate_ranges(obj["spec"].get("cidrs") or [])
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         given, before = (one["spec"].get("cidrs") or [] for one in (obj, old))
         moved = [
-            immutable_error(f"{_PATH}[{place}]", text)
-            for place, (text, known) in enumerate(zip(each(given), before, strict=False))
+            immutable_error(f"{_PATH}[{index}]", text)
+            for index, (text, known) in enumerate(zip(each(given), before, strict=False))
             if text != known
         ]
         if len(given) == len(before):
             return moved
         if (len(before), len(given)) == (1, 2):
-            return [*moved, *_ranges(given)]
+            return [*moved, *_validate_ranges(given)]
         return [immutable_error(_PATH, obj["spec"].get("cidrs"))]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return ()
 
 
-def _ranges(given: list[str]) -> list[FieldError]:
+def _validate_ranges(ranges: list[str]) -> list[FieldError]:
     """Validate CIDRs: in canonical form, and of different families."""
-    if not given:
+    if not ranges:
         return [field.required(_PATH, "at least one CIDR required")]
-    if len(given) > _MOST_RANGES:
-        shown = gostructs.format_struct(_SPEC, {"cidrs": given})
+    if len(ranges) > _MOST_RANGES:
+        shown = gostructs.format_struct(_SPEC, {"cidrs": ranges})
         return [field.invalid(_PATH, shown, f"may only hold up to {_MOST_RANGES} values")]
     errors = [
-        field.invalid(f"{_PATH}[{place}]", text, fault)
-        for place, text in enumerate(each(given))
+        field.invalid(f"{_PATH}[{index}]", text, fault)
+        for index, text in enumerate(each(ranges))
         for fault in addresses.canonical_range_faults(text)
     ]
-    families = [addresses.range_family(text) for text in each(given)]
-    if len(given) == _MOST_RANGES and families[0] and families[0] == families[1]:
-        errors.append(field.invalid(_PATH, given, _SAME_FAMILY))
+    families = [addresses.range_family(text) for text in each(ranges)]
+    if len(ranges) == _MOST_RANGES and families[0] and families[0] == families[1]:
+        errors.append(field.invalid(_PATH, ranges, _SAME_FAMILY))
     return errors
 
 

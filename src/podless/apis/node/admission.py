@@ -69,8 +69,8 @@ class RuntimeClass(Plugin):
         entry = (await self._state.load_collection(RUNTIME_CLASSES)).get(RUNTIME_CLASSES.key("", name))
         if entry is None:
             raise _make_unknown_error(attr, name)
-        found: Object = entry.decode()
-        return found
+        result: Object = entry.decode()
+        return result
 
 
 def _make_unknown_error(attr: AdmissionAttributes, name: str) -> APIError:
@@ -109,9 +109,9 @@ def _merge_scheduling(attr: AdmissionAttributes, spec: Object, scheduling: Objec
         selector[key] = value
     if selector:
         spec["nodeSelector"] = dict(sorted(selector.items()))
-    given = spec.get("tolerations") or []
-    charge(len(given))
-    known = {tuple(sorted(one.items())) for one in given}
+    tolerations = spec.get("tolerations") or []
+    charge(len(tolerations))
+    known = {tuple(sorted(one.items())) for one in tolerations}
     added = [one for one in each(scheduling.get("tolerations") or ()) if tuple(sorted(one.items())) not in known]
     if added:
-        spec["tolerations"] = [*given, *added]
+        spec["tolerations"] = [*tolerations, *added]

@@ -37,7 +37,7 @@ class RuntimeClassStrategy(TypedStrategy):
             errors = field.invalid_details("handler", handler, names.check_label_name(handler))
         fixed = (obj.get("overhead") or {}).get("podFixed") or {}
         errors += resources.validate_resources({"limits": fixed}, "overhead", set())
-        return [*errors, *_scheduling(obj.get("scheduling") or {})]
+        return [*errors, *_validate_scheduling(obj.get("scheduling") or {})]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return [*self.validate_create(kind, version, obj), *validate_immutable_fields(obj, old, "handler")]
@@ -48,7 +48,7 @@ class RuntimeClassStrategy(TypedStrategy):
         return [f"{path}: {text}" for label in sorted(each(selector)) if (text := nodelabels.warn_of_label(label))]
 
 
-def _scheduling(scheduling: Object) -> Iterator[FieldError]:
+def _validate_scheduling(scheduling: Object) -> Iterator[FieldError]:
     for key, value in each(scheduling.get("nodeSelector") or {}).items():
         path = "scheduling.nodeSelector"
         yield from field.invalid_details(path, key, names.qualified_name(key))
@@ -57,11 +57,11 @@ def _scheduling(scheduling: Object) -> Iterator[FieldError]:
     path = "scheduling.tolerations"
     yield from validate_tolerations(tolerations, path if has("TolerationsOfClasses") else f"{path}.tolerations")
     seen: set[tuple[object, ...]] = set()
-    for place, one in enumerate(each(tolerations)):
-        known = tuple(one.get(name) or "" for name in ("key", "operator", "value", "effect"))
+    for index, toleration in enumerate(each(tolerations)):
+        known = tuple(toleration.get(name) or "" for name in ("key", "operator", "value", "effect"))
         if known in seen:
-            shown = gostructs.format_struct(TOLERATION, one)
-            yield field.duplicate(f"{path}[{place}]", shown)
+            shown = gostructs.format_struct(TOLERATION, toleration)
+            yield field.duplicate(f"{path}[{index}]", shown)
         seen.add(known)
 
 

@@ -21,25 +21,25 @@ _WEIGHT = "must be in the range 1-100"
 _NO_SELECTOR = "must not be specified when labelSelector is not set"
 
 
-def validate_affinity(given: Object, path: str, options: PodOptions) -> Errors:
+def validate_affinity(affinity: Object, path: str, options: PodOptions) -> Errors:
     """Validate the affinity of a pod."""
-    if (nodes := given.get("nodeAffinity")) is not None:
-        yield from _nodes(nodes, f"{path}.nodeAffinity", options)
+    if (nodes := affinity.get("nodeAffinity")) is not None:
+        yield from _validate_node_affinity(nodes, f"{path}.nodeAffinity", options)
     for name in ("podAffinity", "podAntiAffinity"):
-        if (pods := given.get(name)) is not None:
-            yield from _pods(pods, f"{path}.{name}", options)
+        if (pods := affinity.get(name)) is not None:
+            yield from _validate_pod_affinity(pods, f"{path}.{name}", options)
 
 
-def _nodes(given: Object, path: str, options: PodOptions) -> Errors:
-    if (required := given.get(REQUIRED)) is not None:
+def _validate_node_affinity(node_affinity: Object, path: str, options: PodOptions) -> Errors:
+    if (required := node_affinity.get(REQUIRED)) is not None:
         yield from node_selector(required, f"{path}.{REQUIRED}", any_value=options.node_values)
-    for place, term in enumerate(each(given.get(PREFERRED) or ())):
-        where = f"{path}.{PREFERRED}[{place}]"
-        yield from _weight(term, where)
+    for index, term in enumerate(each(node_affinity.get(PREFERRED) or ())):
+        where = f"{path}.{PREFERRED}[{index}]"
+        yield from _validate_weight(term, where)
         yield from node_term(term.get("preference") or {}, f"{where}.preference", any_value=True)
 
 
-def _weight(term: Object, path: str) -> Errors:
+def _validate_weight(term: Object, path: str) -> Errors:
     weight = term.get("weight") or 0
     if not 0 < weight <= 100:
         yield field.invalid(f"{path}.weight", weight, _WEIGHT)
@@ -50,19 +50,19 @@ def node_selector(given: Object, path: str, *, any_value: bool = False) -> Error
     terms = given.get("nodeSelectorTerms") or []
     if not terms:
         yield field.required(f"{path}.nodeSelectorTerms", "must have at least one node selector term")
-    for place, term in enumerate(each(terms)):
-        yield from node_term(term, f"{path}.nodeSelectorTerms[{place}]", any_value=any_value)
+    for index, term in enumerate(each(terms)):
+        yield from node_term(term, f"{path}.nodeSelectorTerms[{index}]", any_value=any_value)
 
 
 def node_term(term: Object, path: str, *, any_value: bool) -> Errors:
     """Validate a NodeSelectorTerm."""
-    for place, one in enumerate(each(term.get("matchExpressions") or ())):
-        yield from _expression(one, f"{path}.matchExpressions[{place}]", any_value)
-    for place, one in enumerate(each(term.get("matchFields") or ())):
-        yield from _field(one, f"{path}.matchFields[{place}]")
+    for index, one in enumerate(each(term.get("matchExpressions") or ())):
+        yield from _validate_expression(one, f"{path}.matchExpressions[{index}]", any_value)
+    for index, one in enumerate(each(term.get("matchFields") or ())):
+        yield from _validate_field_selector(one, f"{path}.matchFields[{index}]")
 
 
-def _expression(one: Object, path: str, any_value: bool) -> Errors:
+def _validate_expression(one: Object, path: str, any_value: bool) -> Errors:
     operator, values, key = one.get("operator", ""), one.get("values") or [], one.get("key", "")
     where = f"{path}.values"
     if operator in _SETS:
@@ -78,11 +78,11 @@ def _expression(one: Object, path: str, any_value: bool) -> Errors:
         yield field.invalid(f"{path}.operator", operator, _UNKNOWN)
     yield from checks.label_key(f"{path}.key", key)
     if not any_value:
-        for place, value in enumerate(each(values)):
-            yield from field.invalid_details(f"{where}[{place}]", value, names.label_value(value))
+        for index, value in enumerate(each(values)):
+            yield from field.invalid_details(f"{where}[{index}]", value, names.label_value(value))
 
 
-def _field(one: Object, path: str) -> Errors:
+def _validate_field_selector(one: Object, path: str) -> Errors:
     operator, values, key = one.get("operator", ""), one.get("values") or [], one.get("key", "")
     if operator not in _SETS:
         yield field.invalid(f"{path}.operator", operator, _UNKNOWN)
@@ -92,16 +92,16 @@ def _field(one: Object, path: str) -> Errors:
     if key != "metadata.name":
         yield field.invalid(f"{path}.key", key, "not a valid field selector key")
         return
-    for place, value in enumerate(each(values)):
-        yield from field.invalid_details(f"{path}.values[{place}]", value, names.check_subdomain(value))
+    for index, value in enumerate(each(values)):
+        yield from field.invalid_details(f"{path}.values[{index}]", value, names.check_subdomain(value))
 
 
-def _pods(given: Object, path: str, options: PodOptions) -> Errors:
-    for place, term in enumerate(each(given.get(REQUIRED) or ())):
-        yield from _pod_term(term, f"{path}.{REQUIRED}[{place}]", options)
-    for place, term in enumerate(each(given.get(PREFERRED) or ())):
-        where = f"{path}.{PREFERRED}[{place}]"
-        yield from _weight(term, where)
+def _validate_pod_affinity(pod_affinity: Object, path: str, options: PodOptions) -> Errors:
+    for index, term in enumerate(each(pod_affinity.get(REQUIRED) or ())):
+        yield from _pod_term(term, f"{path}.{REQUIRED}[{index}]", options)
+    for index, term in enumerate(each(pod_affinity.get(PREFERRED) or ())):
+        where = f"{path}.{PREFERRED}[{index}]"
+        yield from _validate_weight(term, where)
         yield from _pod_term(term.get("podAffinityTerm") or {}, f"{where}.podAffinityTerm", options)
 
 
@@ -132,10 +132,10 @@ def label_keys(path: str, same: Sequence[str], other: Sequence[str], selector: O
         if keys and selector is None:
             yield field.forbidden(f"{path}.{name}", _NO_SELECTOR)
         elif keys:
-            for place, key in enumerate(each(keys)):
-                yield from checks.label_key(f"{path}.{name}[{place}]", key)
+            for index, key in enumerate(each(keys)):
+                yield from checks.label_key(f"{path}.{name}[{index}]", key)
     if selector is not None and same:
-        places = {key: place for place, key in enumerate(each(same))}
+        places = {key: index for index, key in enumerate(each(same))}
         seen = set(selector.get("matchLabels") or ())
         for expression in each(selector.get("matchExpressions") or ()):
             key = expression.get("key", "")
@@ -144,7 +144,7 @@ def label_keys(path: str, same: Sequence[str], other: Sequence[str], selector: O
                 yield field.invalid(f"{path}[{places[key]}]", key, why)
             seen.add(key)
     others = set(other)
-    for place, key in enumerate(each(same)):
+    for index, key in enumerate(each(same)):
         if key in others:
             why = "exists in both matchLabelKeys and mismatchLabelKeys"
-            yield field.invalid(f"{path}.matchLabelKeys[{place}]", key, why)
+            yield field.invalid(f"{path}.matchLabelKeys[{index}]", key, why)

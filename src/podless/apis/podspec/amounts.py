@@ -25,7 +25,7 @@ def is_sidecar(container: Object) -> bool:
 
 def sum_resources(spec: Object, part: str) -> dict[str, str]:
     """Return the total of all containers. part: "requests" or "limits"."""
-    read = _reader(part)
+    read = _amounts_reader(part)
     sums: Amounts = {}
     formats: dict[str, str] = {}
     for container in each(spec.get("containers") or ()):
@@ -37,10 +37,10 @@ def sum_resources(spec: Object, part: str) -> dict[str, str]:
         if is_sidecar(container):
             _add_amounts(sums, asked)
             _add_amounts(stay, asked)
-            _reach(most, {name: stay[name] for name in asked})  # other resources of the sidecars have not grown
+            _raise_to(most, {name: stay[name] for name in asked})  # other resources of the sidecars have not grown
         else:
-            _reach(most, {name: amount + stay.get(name, 0) for name, amount in asked.items()})
-    _reach(sums, most)
+            _raise_to(most, {name: amount + stay.get(name, 0) for name, amount in asked.items()})
+    _raise_to(sums, most)
     return {name: format_amount(amount, formats[name]) for name, amount in sums.items()}
 
 
@@ -53,7 +53,7 @@ def format_amount(amount: int, like: str) -> str:
     return str(whole) if rest else quantity.canonical_quantity(f"{kibi}Ki")
 
 
-def _reader(part: str) -> Callable[[Object, dict[str, str]], Amounts]:
+def _amounts_reader(part: str) -> Callable[[Object, dict[str, str]], Amounts]:
     def read(container: Object, formats: dict[str, str]) -> Amounts:
         asked = (container.get("resources") or {}).get(part) or {}
         found = {}
@@ -71,8 +71,8 @@ def _add_amounts(sums: Amounts, more: Amounts) -> None:
         sums[name] = sums.get(name, 0) + amount
 
 
-def _reach(most: Amounts, asked: Amounts) -> None:
-    for name, amount in each(asked).items():
+def _raise_to(most: Amounts, amounts: Amounts) -> None:
+    for name, amount in each(amounts).items():
         if name not in most or amount > most[name]:
             most[name] = amount
 
@@ -89,8 +89,8 @@ def qos_class(spec: Object) -> str:
     limits: Amounts = {}
     guaranteed = True
     for resources in holders:
-        _add_amounts(requests, _compute(resources.get("requests")))
-        found = _compute(resources.get("limits"))
+        _add_amounts(requests, _parse_compute(resources.get("requests")))
+        found = _parse_compute(resources.get("limits"))
         _add_amounts(limits, found)
         guaranteed = guaranteed and len(found) == len(_COMPUTE)
     if not requests and not limits:
@@ -100,6 +100,6 @@ def qos_class(spec: Object) -> str:
     return "Burstable"
 
 
-def _compute(amounts: dict[str, str] | None) -> Amounts:
+def _parse_compute(amounts: dict[str, str] | None) -> Amounts:
     found = {name: quantity.parse_nanos(amounts[name]) for name in _COMPUTE if name in amounts} if amounts else {}
     return {name: amount for name, amount in found.items() if amount > 0}

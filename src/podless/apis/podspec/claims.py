@@ -22,26 +22,28 @@ _CLAIM = "PersistentVolumeClaim"
 _SOURCES = ("dataSource", "dataSourceRef")
 
 
-def validate_claim_template(given: Object, path: str) -> Errors:
+def validate_claim_template(claim_template: Object, path: str) -> Errors:
     """Validate a template of claims. Its metadata may have only labels and annotations."""
-    yield from checks.validate_template_metadata(given.get("metadata") or {}, f"{path}.metadata")
-    yield from validate_claim_spec(given.get("spec") or {}, f"{path}.spec")
+    yield from checks.validate_template_metadata(claim_template.get("metadata") or {}, f"{path}.metadata")
+    yield from validate_claim_spec(claim_template.get("spec") or {}, f"{path}.spec")
 
 
-def validate_claim_spec(given: Object, path: str, old: Object | None = None) -> Errors:
+def validate_claim_spec(claim_spec: Object, path: str, old: Object | None = None) -> Errors:
     """Validate the spec of a PersistentVolumeClaim. old: the spec before an update."""
-    modes = given.get("accessModes") or []
+    modes = claim_spec.get("accessModes") or []
     if not modes:
         yield field.required(f"{path}.accessModes", "at least 1 access mode is required")
-    if given.get("selector") is not None:
-        yield from labelselector.validate_selector(given["selector"], f"{path}.selector")
+    if claim_spec.get("selector") is not None:
+        yield from labelselector.validate_selector(claim_spec["selector"], f"{path}.selector")
     yield from validate_access_modes(modes, f"{path}.accessModes")
-    yield from _storage(((given.get("resources") or {}).get("requests") or {}).get("storage"), path)
-    yield from _class(given, path, "storageClassName")
-    yield from volume_mode(given, path)
+    yield from _validate_storage(((claim_spec.get("resources") or {}).get("requests") or {}).get("storage"), path)
+    yield from _validate_class(claim_spec, path, "storageClassName")
+    yield from volume_mode(claim_spec, path)
     before = [(old or {}).get(name) or {} for name in _SOURCES]
-    yield from _sources(given, path, any_group=any(one.get("apiGroup") is not None for one in each(before)))
-    yield from _class(given, path, "volumeAttributesClassName")
+    yield from _validate_sources(
+        claim_spec, path, any_group=any(one.get("apiGroup") is not None for one in each(before))
+    )
+    yield from _validate_class(claim_spec, path, "volumeAttributesClassName")
 
 
 def validate_access_modes(modes: Sequence[str], path: str) -> Errors:
@@ -59,12 +61,12 @@ def volume_mode(given: Object, path: str) -> Errors:
         yield from checks.validate_enum(f"{path}.volumeMode", mode, _MODES, needed=False)
 
 
-def _class(given: Object, path: str, name: str) -> Errors:
+def _validate_class(given: Object, path: str, name: str) -> Errors:
     if value := given.get(name):
         yield from field.invalid_details(f"{path}.{name}", value, names.check_subdomain(value))
 
 
-def _storage(amount: str | None, path: str) -> Errors:
+def _validate_storage(amount: str | None, path: str) -> Errors:
     where = f"{path}.resources[storage]"
     if amount is None:
         yield field.required(where)
@@ -74,12 +76,12 @@ def _storage(amount: str | None, path: str) -> Errors:
         yield from resources.quantity_errors("storage", amount, where)
 
 
-def _sources(given: Object, path: str, *, any_group: bool) -> Errors:
+def _validate_sources(sources: Object, path: str, *, any_group: bool) -> Errors:
     """Validate dataSource and dataSourceRef, which must agree. any_group: accept any group."""
-    source, ref = given.get("dataSource"), given.get("dataSourceRef")
+    source, ref = sources.get("dataSource"), sources.get("dataSourceRef")
     for name, one in zip(_SOURCES, (source, ref), strict=True):
         if one is not None:
-            yield from _reference(one, f"{path}.{name}", any_group)
+            yield from _validate_reference(one, f"{path}.{name}", any_group)
     elsewhere = (ref or {}).get("namespace")
     if ref is not None and elsewhere:
         yield from field.invalid_details(
@@ -93,7 +95,7 @@ def _sources(given: Object, path: str, *, any_group: bool) -> Errors:
         yield field.invalid(path, {}, "must match dataSourceRef")
 
 
-def _reference(ref: Object, path: str, any_group: bool) -> Errors:
+def _validate_reference(ref: Object, path: str, any_group: bool) -> Errors:
     yield from checks.require_fields(ref, path, "name", "kind")
     group, kind = ref.get("apiGroup") or "", ref.get("kind", "")
     if not group and kind != _CLAIM:

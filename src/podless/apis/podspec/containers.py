@@ -31,24 +31,24 @@ def validate_mounts(container: Object, path: str, volumes: Mapping[str, Object])
     """Validate the mounts and devices of a container. volumes: the pod's valid volumes by name."""
     mounts, devices = container.get("volumeMounts") or [], container.get("volumeDevices") or []
     if mounts:
-        yield from _mounts(mounts, devices, f"{path}.volumeMounts", volumes, _privileged(container))
+        yield from _validate_mounts(mounts, devices, f"{path}.volumeMounts", volumes, _is_privileged(container))
     if devices:
-        yield from _devices(devices, mounts, f"{path}.volumeDevices", volumes)
+        yield from _validate_devices(devices, mounts, f"{path}.volumeDevices", volumes)
 
 
-def _privileged(container: Object) -> bool:
+def _is_privileged(container: Object) -> bool:
     return (container.get("securityContext") or {}).get("privileged") is True
 
 
-def _last(items: list[Object], key: str) -> dict[str, str]:
+def _volume_paths(items: list[Object], key: str) -> dict[str, str]:
     """Return the path of each volume; the last one counts."""
     return {item.get("name", ""): item.get(key, "") for item in each(items)}
 
 
-def _mounts(
+def _validate_mounts(
     mounts: list[Object], devices: list[Object], path: str, volumes: Mapping[str, Object], privileged: bool
 ) -> Errors:
-    others = _last(devices, "devicePath")
+    others = _volume_paths(devices, "devicePath")
     places = set(others.values())
     seen: set[str] = set()
     for index, mount in enumerate(each(mounts)):
@@ -63,12 +63,12 @@ def _mounts(
         if place in seen:
             yield field.invalid(f"{where}.mountPath", place, "must be unique")
         seen.add(place)
-        yield from _overlap(where, "mountPath", name, place, others, places, "volumeDevices")
+        yield from _validate_overlap(where, "mountPath", name, place, others, places, "volumeDevices")
         yield from _sub_paths(mount, path, where)
-        yield from _propagation(mount, path, privileged)
+        yield from _validate_propagation(mount, path, privileged)
 
 
-def _overlap(
+def _validate_overlap(
     where: str, key: str, name: str, place: str, others: Mapping[str, str], places: Collection[str], what: str
 ) -> Errors:
     if name in others:
@@ -88,11 +88,11 @@ def _sub_paths(mount: Object, path: str, where: str) -> Errors:
         yield from checks.validate_descending(f"{path}.subPathExpr", expression)
 
 
-def _propagation(mount: Object, path: str, privileged: bool) -> Errors:
-    given, recursive = mount.get("mountPropagation"), mount.get("recursiveReadOnly")
-    if given is not None:
-        yield from checks.validate_enum(f"{path}.mountPropagation", given, _PROPAGATIONS, needed=False)
-        if given == "Bidirectional" and not privileged:
+def _validate_propagation(mount: Object, path: str, privileged: bool) -> Errors:
+    mount_propagation, recursive = mount.get("mountPropagation"), mount.get("recursiveReadOnly")
+    if mount_propagation is not None:
+        yield from checks.validate_enum(f"{path}.mountPropagation", mount_propagation, _PROPAGATIONS, needed=False)
+        if mount_propagation == "Bidirectional" and not privileged:
             text = "Bidirectional mount propagation is available only to privileged containers"
             yield field.forbidden(f"{path}.mountPropagation", text)
     if recursive is None or recursive == "Disabled":
@@ -103,12 +103,12 @@ def _propagation(mount: Object, path: str, privileged: bool) -> Errors:
         return
     if not mount.get("readOnly"):
         yield field.forbidden(where, "may only be specified when readOnly is true")
-    if given not in (None, "None"):
+    if mount_propagation not in (None, "None"):
         yield field.forbidden(where, "may only be specified when mountPropagation is None or not specified")
 
 
-def _devices(devices: list[Object], mounts: list[Object], path: str, volumes: Mapping[str, Object]) -> Errors:
-    others = _last(mounts, "mountPath")
+def _validate_devices(devices: list[Object], mounts: list[Object], path: str, volumes: Mapping[str, Object]) -> Errors:
+    others = _volume_paths(mounts, "mountPath")
     occupied = set(others.values())
     names: set[str] = set()
     places: set[str] = set()
@@ -119,7 +119,7 @@ def _devices(devices: list[Object], mounts: list[Object], path: str, volumes: Ma
             yield field.required(f"{where}.name")
         if name in names:
             yield field.invalid(f"{where}.name", name, "must be unique")
-        yield from _source(volumes.get(name), name, where)
+        yield from _validate_device_volume(volumes.get(name), name, where)
         if not place:
             yield field.required(f"{where}.devicePath")
         if place in places:
@@ -128,12 +128,12 @@ def _devices(devices: list[Object], mounts: list[Object], path: str, volumes: Ma
             yield field.invalid(f"{where}.devicePath", place, "can not contain backsteps ('..')")
         else:
             places.add(place)
-        yield from _overlap(where, "devicePath", name, place, others, occupied, "volumeMounts")
+        yield from _validate_overlap(where, "devicePath", name, place, others, occupied, "volumeMounts")
         if name:
             names.add(name)
 
 
-def _source(volume: Object | None, name: str, where: str) -> Errors:
+def _validate_device_volume(volume: Object | None, name: str, where: str) -> Errors:
     """Require the volume of a device to be a claim."""
     if volume is None:
         yield FieldError("FieldValueNotFound", f"{where}.name", name)
@@ -171,22 +171,22 @@ class Pod:
 
 def visit_containers(spec: Object, path: str) -> list[tuple[Object, str]]:
     """Return all containers with their paths, in the order of errors about all containers."""
-    found: list[tuple[Object, str]] = []
+    containers: list[tuple[Object, str]] = []
     for part in ("initContainers", "containers", "ephemeralContainers"):
         if given := spec.get(part):
-            found += [(container, f"{path}.{part}[{place}]") for place, container in enumerate(each(given))]
-    return found
+            containers += [(container, f"{path}.{part}[{index}]") for index, container in enumerate(each(given))]
+    return containers
 
 
-def validate_containers(given: list[Object], path: str, pod: Pod) -> Errors:
+def validate_containers(containers: list[Object], path: str, pod: Pod) -> Errors:
     """Validate spec.containers."""
-    if not given:
+    if not containers:
         yield field.required(path)
         return
     seen: set[str] = set()
-    for place, container in enumerate(each(given)):
-        where, name = f"{path}[{place}]", container.get("name", "")
-        yield from _common(container, where, pod)
+    for index, container in enumerate(each(containers)):
+        where, name = f"{path}[{index}]", container.get("name", "")
+        yield from _validate_common(container, where, pod)
         yield from checks.validate_unique(f"{where}.name", name, seen)
         if container.get("lifecycle") is not None:
             yield from probes.validate_lifecycle(container["lifecycle"], f"{where}.lifecycle", pod.around)
@@ -194,19 +194,19 @@ def validate_containers(given: list[Object], path: str, pod: Pod) -> Errors:
         if container.keys().isdisjoint(("restartPolicy", "restartPolicyRules")):
             continue
         if has("ContainerRestartPolicies"):
-            yield from _restart(container, where)
+            yield from _validate_restart(container, where)
         elif container.get("restartPolicy") is not None:
             yield field.forbidden(f"{where}.restartPolicy", "may not be set for non-init containers")
-    yield from _host_ports(given, path)
+    yield from _host_ports(containers, path)
 
 
-def validate_init_containers(given: list[Object], path: str, pod: Pod, regulars: list[Object]) -> Errors:
+def validate_init_containers(init_containers: list[Object], path: str, pod: Pod, regulars: list[Object]) -> Errors:
     """Validate spec.initContainers. regulars: the containers of spec.containers."""
     seen = {container.get("name", "") for container in each(regulars)}
-    for place, container in enumerate(each(given)):
-        where, name = f"{path}[{place}]", container.get("name", "")
-        yield from _common(container, where, pod)
-        yield from _restart(container, where, first=True)
+    for index, container in enumerate(each(init_containers)):
+        where, name = f"{path}[{index}]", container.get("name", "")
+        yield from _validate_common(container, where, pod)
+        yield from _validate_restart(container, where, first=True)
         if name in seen:
             yield field.duplicate(f"{where}.name", name)
         elif name:
@@ -226,19 +226,21 @@ def validate_init_containers(given: list[Object], path: str, pod: Pod, regulars:
 
 
 def _never_restarted(container: Object, path: str) -> Errors:
-    for place, policy in enumerate(each(container.get("resizePolicy") or ())):
+    for index, policy in enumerate(each(container.get("resizePolicy") or ())):
         if policy.get("restartPolicy") == "RestartContainer":
             why = "must not be set to 'RestartContainer' for non-sidecar initContainers"
-            yield field.invalid(f"{path}.resizePolicy[{place}].restartPolicy", "RestartContainer", why)
+            yield field.invalid(f"{path}.resizePolicy[{index}].restartPolicy", "RestartContainer", why)
 
 
-def validate_ephemeral_containers(given: list[Object], path: str, pod: Pod, others: list[Object]) -> Errors:
+def validate_ephemeral_containers(
+    ephemeral_containers: list[Object], path: str, pod: Pod, others: list[Object]
+) -> Errors:
     """Validate ephemeralContainers. others: the other containers of the pod."""
     known = {container.get("name", "") for container in each(others)}
     seen = set(known)
-    for place, container in enumerate(each(given)):
+    for place, container in enumerate(each(ephemeral_containers)):
         where, name = f"{path}[{place}]", container.get("name", "")
-        yield from _common(container, where, pod)
+        yield from _validate_common(container, where, pod)
         yield from validate_image_spaces(container, where)
         yield from checks.validate_unique(f"{where}.name", name, seen)
         target = container.get("targetContainerName")
@@ -260,14 +262,14 @@ def validate_image_spaces(container: Object, path: str) -> Errors:
         yield field.invalid(f"{path}.image", image, "must not have leading or trailing whitespace")
 
 
-def _common(container: Object, path: str, pod: Pod) -> Errors:
+def _validate_common(container: Object, path: str, pod: Pod) -> Errors:
     """Validate the common fields of all types of containers."""
     yield from checks.validate_name(f"{path}.name", container.get("name", ""))
     yield from checks.require_fields(container, path, "image")
     message = container.get("terminationMessagePolicy")
     yield from checks.validate_enum(f"{path}.terminationMessagePolicy", message, _MESSAGES)
     if container.get("ports"):
-        yield from _ports(container["ports"], f"{path}.ports")
+        yield from _validate_ports(container["ports"], f"{path}.ports")
     if container.get("env"):
         yield from env.validate_env(container["env"], f"{path}.env", loose=pod.options.loose_variables)
     if container.get("envFrom"):
@@ -281,16 +283,16 @@ def _common(container: Object, path: str, pod: Pod) -> Errors:
             container["resources"], f"{path}.resources", pod.claims, indivisible=indivisible
         )
     if container.get("resizePolicy"):
-        yield from _resize(container["resizePolicy"], f"{path}.resizePolicy", pod.restart)
+        yield from _validate_resize(container["resizePolicy"], f"{path}.resizePolicy", pod.restart)
     yield from security.validate_container_context(
         container.get("securityContext"), f"{path}.securityContext", pod.host_users
     )
 
 
-def _ports(given: list[Object], path: str) -> Errors:
+def _validate_ports(ports: list[Object], path: str) -> Errors:
     seen: set[str] = set()
-    for place, port in enumerate(each(given)):
-        where, name = f"{path}[{place}]", port.get("name")
+    for index, port in enumerate(each(ports)):
+        where, name = f"{path}[{index}]", port.get("name")
         if name:
             found = list(checks.validate_port(f"{where}.name", name))
             yield from found
@@ -317,18 +319,18 @@ def _host_ports(containers: list[Object], path: str) -> Errors:
             yield from checks.validate_unique(f"{path}[{place}].ports[{index}].hostPort", shown, seen)
 
 
-def _resize(given: list[Object], path: str, restart: str) -> Errors:
+def _validate_resize(resize: list[Object], path: str, restart: str) -> Errors:
     seen: set[str] = set()
-    for place, one in enumerate(each(given)):
+    for index, one in enumerate(each(resize)):
         name, policy = Stringer(one.get("resourceName", "")), one.get("restartPolicy", "")
-        yield from checks.validate_unique(f"{path}[{place}]", name, seen)
+        yield from checks.validate_unique(f"{path}[{index}]", name, seen)
         yield from checks.validate_enum(path, name, _RESIZED)
         yield from checks.validate_enum(path, policy, _RESIZES)
         if restart == "Never" and policy != "NotRequired":
             yield field.invalid(path, policy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'")
 
 
-def _restart(container: Object, path: str, *, first: bool = False) -> Errors:
+def _validate_restart(container: Object, path: str, *, first: bool = False) -> Errors:
     """Validate the restart policy and restart rules of a container. first: it is an init container."""
     policy, rules = container.get("restartPolicy"), container.get("restartPolicyRules") or []
     if policy is None:
@@ -342,8 +344,8 @@ def _restart(container: Object, path: str, *, first: bool = False) -> Errors:
     where = f"{path}.restartPolicyRules"
     if len(rules) > _MOST_RULES:
         yield field.too_many(where, len(rules), _MOST_RULES)
-    for place, rule in enumerate(each(rules)):
-        at, codes = f"{where}[{place}]", rule.get("exitCodes")
+    for index, rule in enumerate(each(rules)):
+        at, codes = f"{where}[{index}]", rule.get("exitCodes")
         actions = _ACTIONS if has("RestartAllContainersOnContainerExits") else _ACTIONS[:1]
         yield from checks.validate_enum(f"{at}.action", rule.get("action"), actions, needed=False)
         if codes is None:

@@ -36,7 +36,7 @@ _DROPPED_ANNOTATIONS = frozenset(
 def default_pod(obj: Object) -> None:
     """Set the defaults of a pod: metadata, spec and status."""
     spec = obj["spec"]
-    _requests(spec)
+    _default_requests(spec)
     spec.setdefault("enableServiceLinks", True)
     if spec.get("hostNetwork"):
         for container in each((*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))):
@@ -47,7 +47,7 @@ def default_pod(obj: Object) -> None:
     if spec["terminationGracePeriodSeconds"] < 0:
         spec["terminationGracePeriodSeconds"] = 1
     _drop_annotations(obj["metadata"])
-    _status(obj.get("status") or {})
+    _default_status(obj.get("status") or {})
 
 
 def default_pod_template(template: Object) -> None:
@@ -62,20 +62,20 @@ def default_pod_spec(spec: Object) -> None:
     if account:
         spec["serviceAccountName"] = spec["serviceAccount"] = account
     for volume in each(spec.get("volumes") or ()):
-        _volume(volume)
+        _default_volume(volume)
     for part in _CONTAINERS:
         for container in each(spec.get(part) or ()):
-            _container(container)
+            _default_container(container)
     quantity.round_quantities(spec.get("overhead"))
-    _round(spec.get("resources"))
+    _round_resources(spec.get("resources"))
 
 
 def default_claim_spec(spec: Object) -> None:
     """Round the resources of a PersistentVolumeClaim spec."""
-    _round(spec.get("resources"))
+    _round_resources(spec.get("resources"))
 
 
-def _round(resources: Object | None) -> None:
+def _round_resources(resources: Object | None) -> None:
     for part in ("limits", "requests"):
         quantity.round_quantities((resources or {}).get(part))
 
@@ -89,7 +89,7 @@ def _drop_annotations(metadata: Object) -> None:
             del metadata["annotations"]
 
 
-def _requests(spec: Object) -> None:
+def _default_requests(spec: Object) -> None:
     """Set missing requests from the limits."""
     for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
         resources = container.get("resources") or {}
@@ -114,7 +114,7 @@ def _requests(spec: Object) -> None:
         own["requests"] = sort_keys(requests)
 
 
-def _volume(volume: Object) -> None:
+def _default_volume(volume: Object) -> None:
     if len(volume) == 0 or (len(volume) == 1 and "name" in volume):
         volume["emptyDir"] = {}
         return
@@ -130,13 +130,13 @@ def _pull_policy(image: str) -> str:
     return "Always" if is_latest(image) else "IfNotPresent"
 
 
-def _container(container: Object) -> None:
+def _default_container(container: Object) -> None:
     if not container.get("imagePullPolicy"):
         container["imagePullPolicy"] = _pull_policy(container.get("image", ""))
-    _round(container.get("resources"))
+    _round_resources(container.get("resources"))
 
 
-def _status(status: Object) -> None:
+def _default_status(status: Object) -> None:
     """Copy the first address to podIP and podIPs, and round the quantities in a pod's status."""
     ip, ips = status.get("podIP"), status.get("podIPs")
     if ip and (not ips or ips[0].get("ip", "") != ip):
@@ -146,9 +146,9 @@ def _status(status: Object) -> None:
     for part in ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"):
         for container in each(status.get(part) or ()):
             quantity.round_quantities(container.get("allocatedResources"))
-            _round(container.get("resources"))
+            _round_resources(container.get("resources"))
     quantity.round_quantities(status.get("allocatedResources"))
-    _round(status.get("resources"))
+    _round_resources(status.get("resources"))
 
 
 def is_latest(image: str) -> bool:
@@ -162,9 +162,9 @@ def is_latest(image: str) -> bool:
         domain, rest = "docker.io", image
     if not _DOMAIN.fullmatch(domain) and not _COMPONENT.fullmatch(domain):
         return False
-    found = _REST.fullmatch(rest)
-    if found is None or len(domain) + 1 + len(found["path"]) > _MOST_NAME:
+    match = _REST.fullmatch(rest)
+    if match is None or len(domain) + 1 + len(match["path"]) > _MOST_NAME:
         return False
-    if found["digest"]:
-        return found["tag"] == _LATEST and _DIGESTS.fullmatch(found["digest"]) is not None
-    return found["tag"] in (None, _LATEST)
+    if match["digest"]:
+        return match["tag"] == _LATEST and _DIGESTS.fullmatch(match["digest"]) is not None
+    return match["tag"] in (None, _LATEST)

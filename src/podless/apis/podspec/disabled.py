@@ -24,8 +24,8 @@ def drop_disabled(spec: Object, old: Object | None = None) -> None:
         if known.get(name) is None:
             spec.pop(name, None)
     for name in _PROJECTIONS:
-        if not any(source.get(name) is not None for source in _sources(known)):
-            for source in _sources(spec):
+        if not any(source.get(name) is not None for source in _projected_sources(known)):
+            for source in _projected_sources(spec):
                 source.pop(name, None)
     if not has("ImageVolume") and not _image_volumes(known):
         _drop_image_volumes(spec)
@@ -33,17 +33,17 @@ def drop_disabled(spec: Object, old: Object | None = None) -> None:
         for context, _ in _proc_mounts(spec):
             context["procMount"] = _PROC_MOUNT
     if (
-        _restarts(spec)
+        _has_restart_rules(spec)
         and has("ContainerRestartPolicies")
         and not has("ContainerRestartRules")
-        and not _restarts(known)
+        and not _has_restart_rules(known)
     ):
-        for container, regular in _restartable(spec):
+        for container, regular in _restartable_containers(spec):
             container.pop("restartPolicyRules", None)
             if regular:
                 container.pop("restartPolicy", None)
-    if not any("stopSignal" in hooks for hooks, _ in _hooks(known)):
-        for hooks, container in _hooks(spec):
+    if not any("stopSignal" in hooks for hooks, _ in _lifecycle_hooks(known)):
+        for hooks, container in _lifecycle_hooks(spec):
             if hooks.pop("stopSignal", None) is not None and not hooks:
                 del container["lifecycle"]
 
@@ -79,26 +79,26 @@ def _keep(holder: Object, name: str, items: list[Object]) -> None:
         holder.pop(name, None)
 
 
-def _restartable(spec: Object) -> Iterator[tuple[Object, bool]]:
+def _restartable_containers(spec: Object) -> Iterator[tuple[Object, bool]]:
     """Yield containers that can have restart rules, and whether each is not an init container."""
     for part in ("containers", "initContainers"):
         for container in each(spec.get(part) or ()):
             yield container, part == "containers"
 
 
-def _restarts(spec: Object) -> bool:
+def _has_restart_rules(spec: Object) -> bool:
     return any(
         one.get("restartPolicyRules") or (regular and one.get("restartPolicy") is not None)
-        for one, regular in _restartable(spec)
+        for one, regular in _restartable_containers(spec)
     )
 
 
-def _sources(spec: Object) -> Iterator[Object]:
+def _projected_sources(spec: Object) -> Iterator[Object]:
     for volume in each(spec.get("volumes") or ()):
         yield from each((volume.get("projected") or {}).get("sources") or ())
 
 
-def _hooks(spec: Object) -> Iterator[tuple[Object, Object]]:
+def _lifecycle_hooks(spec: Object) -> Iterator[tuple[Object, Object]]:
     for container, _ in containers.visit_containers(spec, ""):
         if container.get("lifecycle") is not None:
             yield container["lifecycle"], container

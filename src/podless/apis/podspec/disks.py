@@ -62,8 +62,8 @@ def validate_nfs(source: Object, path: str) -> Errors:
 def validate_iscsi(source: Object, path: str) -> Errors:
     """Validate an iSCSI volume of a pod."""
     yield from checks.require_fields(source, path, "targetPortal")
-    yield from _target(source, path, _START)
-    yield from _initiator(source, path, _START)
+    yield from _validate_target(source, path, _START)
+    yield from _validate_initiator(source, path, _START)
 
 
 def persistent_iscsi(source: Object, path: str, volume: str) -> Errors:
@@ -71,24 +71,24 @@ def persistent_iscsi(source: Object, path: str, volume: str) -> Errors:
     yield from checks.require_fields(source, path, "targetPortal")
     if _too_long(source, volume):
         yield field.invalid(f"{path}.targetportal", source.get("targetPortal", ""), _PORTAL)
-    yield from _target(source, path, _FORM)
+    yield from _validate_target(source, path, _FORM)
     yield from secret_ref(source, path)
-    yield from _initiator(source, path, _FORM)
+    yield from _validate_initiator(source, path, _FORM)
 
 
-def _target(source: Object, path: str, unknown: str) -> Errors:
+def _validate_target(source: Object, path: str, unknown: str) -> Errors:
     """Validate the iSCSI target. unknown: the error for a name with an unknown prefix."""
     yield from checks.require_fields(source, path, "iqn")
     if source.get("iqn"):
-        yield from _qualified(source["iqn"], f"{path}.iqn", unknown)
+        yield from _validate_qualified_name(source["iqn"], f"{path}.iqn", unknown)
     yield from checks.validate_range(f"{path}.lun", source.get("lun"), 0, _MOST_LUN)
     if (source.get("chapAuthDiscovery") or source.get("chapAuthSession")) and source.get("secretRef") is None:
         yield field.required(f"{path}.secretRef")
 
 
-def _initiator(source: Object, path: str, unknown: str) -> Errors:
+def _validate_initiator(source: Object, path: str, unknown: str) -> Errors:
     if (name := source.get("initiatorName")) is not None:
-        yield from _qualified(name, f"{path}.initiatorname", unknown)
+        yield from _validate_qualified_name(name, f"{path}.initiatorname", unknown)
 
 
 def _too_long(source: Object, volume: str) -> bool:
@@ -103,7 +103,7 @@ def validate_portal(volume: Object, source: Object, path: str) -> Errors:
         yield field.invalid(f"{path}.name", name, _PORTAL)
 
 
-def _qualified(name: str, path: str, unknown: str) -> Errors:
+def _validate_qualified_name(name: str, path: str, unknown: str) -> Errors:
     form = _FORMS.get(name[:3])
     if form is None:
         yield field.invalid(path, name, unknown)

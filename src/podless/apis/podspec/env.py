@@ -59,8 +59,8 @@ def _variable_check(loose: bool) -> Callable[[str], list[str]]:
 
 def validate_env(env: list[Object], path: str, *, loose: bool = False) -> Errors:
     """Validate the variables of a container."""
-    for place, one in enumerate(each(env)):
-        where = f"{path}[{place}]"
+    for index, one in enumerate(each(env)):
+        where = f"{path}[{index}]"
         name = one.get("name", "")
         yield from checks.validate_name(f"{where}.name", name, _variable_check(loose))
         if (source := one.get("valueFrom")) is not None:
@@ -91,7 +91,7 @@ def field_ref(ref: Object, path: str, allowed: tuple[str, ...]) -> Errors:
     if not label:
         yield field.required(f"{path}.fieldPath")
         return
-    where, key, quoted = _subscript(label)
+    where, key, quoted = _split_subscript(label)
     why = ""
     if version != "v1":
         why = f"unsupported pod version: {version}"
@@ -109,7 +109,7 @@ def field_ref(ref: Object, path: str, allowed: tuple[str, ...]) -> Errors:
         yield from field.one_of(f"{path}.fieldPath", where, allowed)
 
 
-def _subscript(label: str) -> tuple[str, str, bool]:
+def _split_subscript(label: str) -> tuple[str, str, bool]:
     """Return the field, the key in brackets after it, and whether there is one."""
     head, quoted, key = label.removesuffix("']").partition("['")
     if not label.endswith("']") or not quoted or not head:
@@ -128,10 +128,10 @@ def resource_ref(ref: Object, path: str, *, volume: bool = False) -> Errors:
         yield field.not_supported(f"{path}.resource", name, _RESOURCES)
     divisor = ref.get("divisor") or "0"
     if divisor != "0":
-        yield from _divisor(name, divisor, f"{path}.divisor")
+        yield from _validate_divisor(name, divisor, f"{path}.divisor")
 
 
-def _divisor(name: str, divisor: str, path: str) -> Errors:
+def _validate_divisor(name: str, divisor: str, path: str) -> Errors:
     what = name.partition(".")[2] if name in _RESOURCES else "hugepages" if name.startswith(_HUGE) else ""
     if what == "cpu":
         if divisor not in ("1", "1m"):
@@ -147,13 +147,13 @@ def _variable_field(ref: Object, path: str) -> Errors:
     return field_ref(ref, path, VARIABLES)
 
 
-def _key(ref: Object, path: str) -> Errors:
+def _validate_key_ref(ref: Object, path: str) -> Errors:
     name, key = ref.get("name", ""), ref.get("key", "")
     yield from field.invalid_details(f"{path}.name", name, names.check_subdomain(name))
     yield from checks.validate_name(f"{path}.key", key, names.config_key)
 
 
-def _file(ref: Object, path: str) -> Errors:
+def _validate_file_ref(ref: Object, path: str) -> Errors:
     key, volume, file = (ref.get(name, "") for name in ("key", "volumeName", "path"))
     yield from checks.validate_name(f"{path}.key", key, names.check_variable_name)
     yield from checks.validate_name(f"{path}.volumeName", volume)
@@ -163,16 +163,16 @@ def _file(ref: Object, path: str) -> Errors:
 _KINDS = {
     "fieldRef": _variable_field,
     "resourceFieldRef": resource_ref,
-    "configMapKeyRef": _key,
-    "secretKeyRef": _key,
-    "fileKeyRef": _file,
+    "configMapKeyRef": _validate_key_ref,
+    "secretKeyRef": _validate_key_ref,
+    "fileKeyRef": _validate_file_ref,
 }
 
 
 def validate_env_from(env_from: list[Object], path: str, *, loose: bool = False) -> Errors:
     """Validate envFrom of a container."""
-    for place, one in enumerate(each(env_from)):
-        where = f"{path}[{place}]"
+    for index, one in enumerate(each(env_from)):
+        where = f"{path}[{index}]"
         if prefix := one.get("prefix"):
             yield from field.invalid_details(f"{where}.prefix", prefix, _variable_check(loose)(prefix))
         given = [name for name in ("configMapRef", "secretRef") if one.get(name) is not None]
@@ -188,11 +188,11 @@ def validate_file_keys(spec: Object, path: str, containers: list[tuple[Object, s
     """Require fileKeyRef variables to name an emptyDir volume."""
     volumes = {volume.get("name", ""): volume for volume in each(spec.get("volumes") or ())}
     for container, where in each(containers):
-        for place, one in enumerate(each(container.get("env") or ())):
+        for index, one in enumerate(each(container.get("env") or ())):
             ref = (one.get("valueFrom") or {}).get("fileKeyRef")
             if ref is None:
                 continue
-            name, at = ref.get("volumeName", ""), f"{where}.env[{place}].valueFrom.fileKeyRef.volumeName"
+            name, at = ref.get("volumeName", ""), f"{where}.env[{index}].valueFrom.fileKeyRef.volumeName"
             if name not in volumes:
                 yield field.FieldError("FieldValueNotFound", at, name)
             elif volumes[name].get("emptyDir") is None:

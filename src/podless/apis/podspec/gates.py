@@ -24,16 +24,16 @@ def validate_gated_selectors(spec: Object, old: Object) -> Errors:
 
     Then restores the old ones, so that the comparison of the rest ignores them.
     """
-    given, before = spec.get("nodeSelector") or {}, old.get("nodeSelector") or {}
-    if given != before:
-        if any(given.get(key) != value for key, value in each(before).items()):
+    node_selector, before = spec.get("nodeSelector") or {}, old.get("nodeSelector") or {}
+    if node_selector != before:
+        if any(node_selector.get(key) != value for key, value in each(before).items()):
             why = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
             yield field.invalid("spec.nodeSelector", spec.get("nodeSelector"), why)
         put_part(spec, "nodeSelector", old.get("nodeSelector"))
     nodes, known = (((one.get("affinity") or {}).get("nodeAffinity")) for one in (spec, old))
     if nodes == known:
         return
-    yield from _terms(nodes or {}, known or {})
+    yield from _validate_added_terms(nodes or {}, known or {})
     others = {name: value for name, value in each(spec.get("affinity") or {}).items() if name != "nodeAffinity"}
     if known is not None:
         spec["affinity"] = {"nodeAffinity": known, **others}
@@ -41,20 +41,20 @@ def validate_gated_selectors(spec: Object, old: Object) -> Errors:
         put_part(spec, "affinity", others or old.get("affinity"))
 
 
-def _terms(given: Object, before: Object) -> Errors:
-    known = (before.get(REQUIRED) or {}).get("nodeSelectorTerms") or []
-    terms = (given.get(REQUIRED) or {}).get("nodeSelectorTerms") or []
-    if known and len(known) != len(terms):
+def _validate_added_terms(added_terms: Object, before: Object) -> Errors:
+    node_selector_terms = (before.get(REQUIRED) or {}).get("nodeSelectorTerms") or []
+    terms = (added_terms.get(REQUIRED) or {}).get("nodeSelectorTerms") or []
+    if node_selector_terms and len(node_selector_terms) != len(terms):
         why = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
         yield field.invalid(_WHERE, gostructs.format_structs(NODE_SELECTOR_TERM, terms or None), why)
         return
-    for place, (term, old) in enumerate(zip(each(terms), known, strict=False)):
-        if not _adds(term, old):
+    for index, (term, old) in enumerate(zip(each(terms), node_selector_terms, strict=False)):
+        if not _only_adds(term, old):
             shown = gostructs.format_struct(NODE_SELECTOR_TERM, term)
-            yield field.invalid(f"{_WHERE}[{place}]", shown, "only additions are allowed (no mutations or deletions)")
+            yield field.invalid(f"{_WHERE}[{index}]", shown, "only additions are allowed (no mutations or deletions)")
 
 
-def _adds(term: Object, old: Object) -> bool:
+def _only_adds(term: Object, old: Object) -> bool:
     parts = ("matchExpressions", "matchFields")
     if not any(old.get(part) for part in parts):
         return not any(term.get(part) for part in parts)

@@ -27,25 +27,25 @@ def validate_annotations(annotations: dict[str, str], spec: Object, path: str, o
         why = "must set spec.nodeName if mirror pod annotation is set"
         yield field.invalid(f"{path}[{MIRROR}]", annotations[MIRROR], why)
     if annotations.get(_TOLERATIONS):
-        yield from _tolerations(annotations[_TOLERATIONS], path)
+        yield from _validate_tolerations(annotations[_TOLERATIONS], path)
     if not options.deletion_cost and deletion_cost_fault(annotations) is not None:
         yield field.invalid(f"{path}[{DELETION_COST}]", annotations[DELETION_COST], "must be a 32bit integer")
     if SECCOMP_POD in annotations:
-        yield from _seccomp(annotations[SECCOMP_POD], f"{path}.{SECCOMP_POD}")
+        yield from _validate_seccomp(annotations[SECCOMP_POD], f"{path}.{SECCOMP_POD}")
     for key, profile in each(annotations).items():
         if key.startswith(SECCOMP):
-            yield from _seccomp(profile, f"{path}.{key}")
+            yield from _validate_seccomp(profile, f"{path}.{key}")
     yield from _app_armor(annotations, spec, path)
 
 
-def _tolerations(given: str, path: str) -> Errors:
-    found, fault = annotated.read_structs(given, "Toleration")
+def _validate_tolerations(tolerations: str, path: str) -> Errors:
+    found, fault = annotated.read_structs(tolerations, "Toleration")
     if fault:
         yield field.invalid(path, _TOLERATIONS, fault)
     yield from scheduling.validate_tolerations(found, f"{path}.{_TOLERATIONS}")
 
 
-def _seccomp(profile: str, path: str) -> Errors:
+def _validate_seccomp(profile: str, path: str) -> Errors:
     if profile in (_RUNTIME, _DOCKER, _FREE):
         return
     if profile.startswith(_LOCAL):
@@ -92,12 +92,12 @@ def validate_agreement(annotations: dict[str, str], spec: Object, path: str) -> 
     where = containers.visit_containers(spec, path)
     if context.get("seccompProfile") is not None and SECCOMP_POD in annotations:
         at = f"{path}.securityContext.seccompProfile"
-        yield from _same(annotations[SECCOMP_POD], context["seccompProfile"], at, "seccomp")
+        yield from _validate_same_profile(annotations[SECCOMP_POD], context["seccompProfile"], at, "seccomp")
     for container, at in where:
         profile = (container.get("securityContext") or {}).get("seccompProfile")
         given = annotations.get(SECCOMP + container.get("name", ""))
         if profile is not None and given is not None:
-            yield from _same(given, profile, f"{at}.securityContext.seccompProfile", "seccomp")
+            yield from _validate_same_profile(given, profile, f"{at}.securityContext.seccompProfile", "seccomp")
     if (spec.get("os") or {}).get("name") == "windows":
         return
     for container, at in where:
@@ -105,16 +105,20 @@ def validate_agreement(annotations: dict[str, str], spec: Object, path: str) -> 
         profile = context.get("appArmorProfile") if own is None else own
         given = annotations.get(APP_ARMOR + container.get("name", ""))
         if profile is not None and given is not None:
-            yield from _same(given, profile, f"{at}.securityContext.appArmorProfile", "apparmor")
+            yield from _validate_same_profile(given, profile, f"{at}.securityContext.appArmorProfile", "apparmor")
 
 
-def _same(given: str, profile: Object, path: str, what: str) -> Errors:
+def _validate_same_profile(same_profile: str, profile: Object, path: str, what: str) -> Errors:
     kind, local = profile.get("type", ""), profile.get("localhostProfile")
     runtime = (_RUNTIME, _DOCKER) if what == "seccomp" else (_RUNTIME,)
-    alike = {"Unconfined": given == _FREE, "RuntimeDefault": given in runtime, "Localhost": given.startswith(_LOCAL)}
+    alike = {
+        "Unconfined": same_profile == _FREE,
+        "RuntimeDefault": same_profile in runtime,
+        "Localhost": same_profile.startswith(_LOCAL),
+    }
     if not alike.get(kind, True):
         yield field.forbidden(f"{path}.type", f"{what} type in annotation and field must match")
-    elif kind == "Localhost" and given.removeprefix(_LOCAL) != local:
+    elif kind == "Localhost" and same_profile.removeprefix(_LOCAL) != local:
         yield field.forbidden(f"{path}.localhostProfile", f"{what} profile in annotation and field must match")
 
 

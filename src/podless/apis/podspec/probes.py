@@ -41,7 +41,7 @@ def validate_probes(container: Object, path: str, around: Around) -> Errors:
         if probe is None:
             continue
         where = f"{path}.{name}"
-        yield from _probe(probe, where, around)
+        yield from _validate_probe(probe, where, around)
         if name == "readinessProbe":
             if (given := probe.get(_LATEST)) is not None:
                 yield field.invalid(f"{where}.{_LATEST}", given, "must not be set for readinessProbes")
@@ -49,8 +49,8 @@ def validate_probes(container: Object, path: str, around: Around) -> Errors:
             yield field.invalid(f"{where}.successThreshold", probe.get("successThreshold", 0), "must be 1")
 
 
-def _probe(probe: Object, path: str, around: Around) -> Errors:
-    yield from _handler(probe, path, around)
+def _validate_probe(probe: Object, path: str, around: Around) -> Errors:
+    yield from _validate_handler(probe, path, around)
     yield from checks.all_nonnegative(probe, path, _NUMBERS)
     grace = probe.get(_LATEST)
     if grace is not None and grace <= 0:
@@ -61,7 +61,7 @@ def validate_lifecycle(hooks: Object, path: str, around: Around) -> Errors:
     """Validate postStart, preStop and stopSignal of a container."""
     for name in ("postStart", "preStop"):
         if hooks.get(name) is not None:
-            yield from _handler(hooks[name], f"{path}.{name}", around)
+            yield from _validate_handler(hooks[name], f"{path}.{name}", around)
     signal = hooks.get("stopSignal")
     if signal is None:
         return
@@ -72,7 +72,7 @@ def validate_lifecycle(hooks: Object, path: str, around: Around) -> Errors:
         yield from checks.validate_enum(f"{path}.stopSignal", signal, allowed, needed=False)
 
 
-def _handler(handler: Object, path: str, around: Around) -> Errors:
+def _validate_handler(handler: Object, path: str, around: Around) -> Errors:
     given = [name for name in _ORDER if handler.get(name) is not None]
     if not given:
         yield field.required(path, "must specify a handler type")
@@ -82,11 +82,11 @@ def _handler(handler: Object, path: str, around: Around) -> Errors:
         yield field.forbidden(f"{path}.{name}", "may not specify more than 1 handler type")
 
 
-def _exec(action: Object, path: str, around: Around) -> Errors:
+def _validate_exec(action: Object, path: str, around: Around) -> Errors:
     return checks.require_fields(action, path, "command")
 
 
-def _http(action: Object, path: str, around: Around) -> Errors:
+def _validate_http(action: Object, path: str, around: Around) -> Errors:
     yield from checks.require_fields(action, path, "path")
     yield from checks.validate_port(f"{path}.port", action.get("port"))
     yield from checks.validate_enum(f"{path}.scheme", action.get("scheme"), _SCHEMES, needed=False)
@@ -95,18 +95,18 @@ def _http(action: Object, path: str, around: Around) -> Errors:
         yield from field.invalid_details(f"{path}.httpHeaders", name, names.check_header_name(name))
 
 
-def _tcp(action: Object, path: str, around: Around) -> Errors:
+def _validate_tcp(action: Object, path: str, around: Around) -> Errors:
     return checks.validate_port(f"{path}.port", action.get("port"))
 
 
-def _grpc(action: Object, path: str, around: Around) -> Errors:
+def _validate_grpc(action: Object, path: str, around: Around) -> Errors:
     yield from checks.port_number(f"{path}.port", action.get("port") or 0)
 
 
 _NO_ZERO = ". Enable AllowPodLifecycleSleepActionZeroValue feature gate for zero sleep."
 
 
-def _sleep(action: Object, path: str, around: Around) -> Errors:
+def _validate_sleep(action: Object, path: str, around: Around) -> Errors:
     seconds = action.get("seconds") or 0
     zero = has("PodLifecycleSleepActionAllowZero")
     if around.grace is None or (0 if zero else 1) <= seconds <= around.grace:
@@ -116,4 +116,10 @@ def _sleep(action: Object, path: str, around: Around) -> Errors:
     yield field.invalid(path, seconds, text)
 
 
-_KINDS = {"exec": _exec, "httpGet": _http, "tcpSocket": _tcp, "grpc": _grpc, "sleep": _sleep}
+_KINDS = {
+    "exec": _validate_exec,
+    "httpGet": _validate_http,
+    "tcpSocket": _validate_tcp,
+    "grpc": _validate_grpc,
+    "sleep": _validate_sleep,
+}

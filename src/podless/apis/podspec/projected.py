@@ -19,11 +19,11 @@ _TWICE = "conflicting duplicate paths"
 def validate_items(source: Object, path: str) -> Errors:
     """Validate the keys that become files, and their permissions."""
     yield from checks.validate_mode(source, path)
-    for place, item in enumerate(each(source.get("items") or ())):
-        yield from _item(item, f"{path}.items[{place}]")
+    for index, item in enumerate(each(source.get("items") or ())):
+        yield from _validate_item(item, f"{path}.items[{index}]")
 
 
-def _item(item: Object, path: str) -> Errors:
+def _validate_item(item: Object, path: str) -> Errors:
     yield from checks.require_fields(item, path, "key", "path")
     yield from checks.validate_local_path(f"{path}.path", item.get("path", ""))
     yield from checks.validate_mode(item, path, "mode")
@@ -49,42 +49,42 @@ def validate_projected(source: Object, path: str, *, far: bool) -> Errors:
     """Validate a projected volume. far: accept token paths outside of the volume, as the old pod has them."""
     yield from checks.validate_mode(source, path)
     seen: set[str] = set()
-    for place, one in enumerate(each(source.get("sources") or ())):
-        where = f"{path}.sources[{place}]"
+    for index, one in enumerate(each(source.get("sources") or ())):
+        where = f"{path}.sources[{index}]"
         count = 0
         for kind in ("secret", "configMap"):
             if one.get(kind) is not None:
                 count += 1
-                yield from _keys(one[kind], f"{where}.{kind}", path, seen)
+                yield from _validate_keys(one[kind], f"{where}.{kind}", path, seen)
         if one.get("downwardAPI") is not None:
             count += 1
             for file in each(one["downwardAPI"].get("items") or ()):
                 yield from downward_file(file, f"{where}.downwardAPI")
-                yield from _once(file.get("path", ""), file.get("path", ""), path, seen)
+                yield from _validate_distinct_path(file.get("path", ""), file.get("path", ""), path, seen)
         if one.get("serviceAccountToken") is not None:
             count += 1
-            yield from _token(one["serviceAccountToken"], f"{where}.serviceAccountToken", path, far)
+            yield from _validate_token(one["serviceAccountToken"], f"{where}.serviceAccountToken", path, far)
         if count > 1:
             yield field.forbidden(where, "may not specify more than 1 volume type per source")
 
 
-def _keys(source: Object, where: str, path: str, seen: set[str]) -> Errors:
+def _validate_keys(source: Object, where: str, path: str, seen: set[str]) -> Errors:
     name = source.get("name", "")
     if not name:
         yield field.required(f"{where}.name")
-    for place, item in enumerate(each(source.get("items") or ())):
-        yield from _item(item, f"{where}.items[{place}]")
-        yield from _once(item.get("path", ""), name, path, seen)
+    for index, item in enumerate(each(source.get("items") or ())):
+        yield from _validate_item(item, f"{where}.items[{index}]")
+        yield from _validate_distinct_path(item.get("path", ""), name, path, seen)
 
 
-def _once(file: str, shown: str, path: str, seen: set[str]) -> Errors:
+def _validate_distinct_path(file: str, shown: str, path: str, seen: set[str]) -> Errors:
     """Reject a second file at the same path."""
     if file and file in seen:
         yield field.invalid(path, shown, _TWICE)
     seen.add(file)
 
 
-def _token(token: Object, where: str, path: str, far: bool) -> Errors:
+def _validate_token(token: Object, where: str, path: str, far: bool) -> Errors:
     seconds, place = token.get("expirationSeconds") or 0, token.get("path", "")
     if seconds < _LEAST:
         yield field.invalid(f"{where}.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")

@@ -60,40 +60,42 @@ def validate_resources(resources: Object, path: str, claims: Set[str], *, indivi
 
     indivisible: accept fractions of huge pages.
     """
-    return _requirements(resources, path, claims, container_name, indivisible)
+    return _validate_requirements(resources, path, claims, container_name, indivisible)
 
 
-def _requirements(resources: Object, path: str, claims: Set[str], name_check: NameCheck, indivisible: bool) -> Errors:
+def _validate_requirements(
+    resources: Object, path: str, claims: Set[str], name_check: NameCheck, indivisible: bool
+) -> Errors:
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
     for name, text in limits.items():
         charge(_AMOUNT)
         where = f"{path}.limits[{name}]"
         yield from name_check(name, where)
         yield from quantity_errors(name, text, where)
-        yield from _pages(name, text, where, indivisible)
+        yield from _validate_huge_pages(name, text, where, indivisible)
     for name, text in requests.items():
         charge(_AMOUNT)
         where = f"{path}.requests[{name}]"
         yield from name_check(name, where)
         yield from quantity_errors(name, text, where)
-        yield from _within(name, text, limits.get(name), path)
-        yield from _pages(name, text, where, indivisible)
+        yield from _validate_within_limit(name, text, limits.get(name), path)
+        yield from _validate_huge_pages(name, text, where, indivisible)
     both = limits.keys() | requests.keys()
     if any(name.startswith(_HUGE) for name in both) and both.isdisjoint(("cpu", "memory")):
         yield field.forbidden(path, "HugePages require cpu or memory")
     if resources.get("claims"):
-        yield from _claims(resources["claims"], f"{path}.claims", claims)
+        yield from _validate_claims(resources["claims"], f"{path}.claims", claims)
 
 
-def _within(name: str, text: str, limit: str | None, path: str) -> Errors:
+def _validate_within_limit(name: str, text: str, limit: str | None, path: str) -> Errors:
     if limit is None:
         if not may_overcommit(name):
             yield field.required(f"{path}.limits", "Limit must be set for non overcommitable resources")
         return
-    asked, most = quantity.parse_nanos(text), quantity.parse_nanos(limit)
-    if asked != most and not may_overcommit(name):
+    nanos, most = quantity.parse_nanos(text), quantity.parse_nanos(limit)
+    if nanos != most and not may_overcommit(name):
         yield field.invalid(f"{path}.requests", text, f"must be equal to {name} limit of {limit}")
-    elif asked > most:
+    elif nanos > most:
         yield field.invalid(f"{path}.requests", text, f"must be less than or equal to {name} limit of {limit}")
 
 
@@ -105,7 +107,7 @@ def quantity_errors(name: str, text: str, path: str) -> Errors:
         yield field.invalid(path, gostructs.format_quantity(text), "must be an integer")
 
 
-def _pages(name: str, text: str, path: str, indivisible: bool) -> Errors:
+def _validate_huge_pages(name: str, text: str, path: str, indivisible: bool) -> Errors:
     if not name.startswith(_HUGE) or indivisible:
         return
     try:
@@ -121,7 +123,11 @@ def indivisible_pages(spec: Object) -> bool:
     for container in each((*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))):
         resources = container.get("resources") or {}
         for part in ("limits", "requests"):
-            if any(True for name, text in (resources.get(part) or {}).items() for _ in _pages(name, text, "", False)):
+            if any(
+                True
+                for name, text in (resources.get(part) or {}).items()
+                for _ in _validate_huge_pages(name, text, "", False)
+            ):
                 return True
     return False
 
@@ -163,11 +169,11 @@ def _pod_name(name: str, path: str) -> Errors:
         yield checks.unsupported(path, Stringer(name), _OF_PODS)
 
 
-def _claims(given: list[Object], path: str, known: Set[str]) -> Errors:
+def _validate_claims(claims: list[Object], path: str, known: Set[str]) -> Errors:
     seen: set[str] = set()
     parts: dict[str, int] = {}  # number of named requests by claim
-    for place, claim in enumerate(each(given)):
-        name, request, where = claim.get("name", ""), claim.get("request") or "", f"{path}[{place}]"
+    for index, claim in enumerate(each(claims)):
+        name, request, where = claim.get("name", ""), claim.get("request") or "", f"{path}[{index}]"
         if not name:
             yield field.required(where)
             continue
@@ -201,11 +207,11 @@ def check_pod(spec: Object, path: str, claims: Set[str], *, indivisible: bool = 
         return
     if own.get("claims") is not None:
         yield field.forbidden(f"{where}.claims", "claims may not be set for Resources at pod-level")
-    yield from _requirements(own, where, claims, _pod_name, indivisible)
-    yield from _consistent(spec, own, where)
+    yield from _validate_requirements(own, where, claims, _pod_name, indivisible)
+    yield from _validate_pod_total(spec, own, where)
 
 
-def _consistent(spec: Object, own: Object, path: str) -> Errors:
+def _validate_pod_total(spec: Object, own: Object, path: str) -> Errors:
     """Reject containers that together request more than the pod."""
     limits = own.get("limits") or {}
     for part, given in (("requests", own.get("requests") or {}), ("limits", limits)):
@@ -215,8 +221,8 @@ def _consistent(spec: Object, own: Object, path: str) -> Errors:
             if quantity.parse_nanos(text) > quantity.parse_nanos(given[name]):
                 why = f"must be greater than or equal to aggregate container {part} of {text}"
                 yield field.invalid(f"{path}.{part}[{name}]", given[name], why)
-    for place, container in enumerate(each(spec.get("containers") or ())):
+    for index, container in enumerate(each(spec.get("containers") or ())):
         for name, text in each((container.get("resources") or {}).get("limits") or {}).items():
             if name in limits and quantity.parse_nanos(text) > quantity.parse_nanos(limits[name]):
                 why = f"must be less than or equal to pod limits of {limits[name]}"
-                yield field.invalid(f"{path}.containers[{place}][{name}].limits", text, why)
+                yield field.invalid(f"{path}.containers[{index}][{name}].limits", text, why)

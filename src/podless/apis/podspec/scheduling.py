@@ -25,13 +25,13 @@ _NUMERIC = ("Lt", "Gt")
 _NO_KEY = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
 
 
-def validate_tolerations(given: list[Object], path: str) -> Errors:
+def validate_tolerations(tolerations: list[Object], path: str) -> Errors:
     """Validate tolerations."""
-    for place, one in enumerate(each(given)):
-        yield from _toleration(one, f"{path}[{place}]")
+    for index, one in enumerate(each(tolerations)):
+        yield from _validate_toleration(one, f"{path}[{index}]")
 
 
-def _toleration(one: Object, path: str) -> Errors:
+def _validate_toleration(one: Object, path: str) -> Errors:
     key, operator, value, effect = (one.get(name) or "" for name in ("key", "operator", "value", "effect"))
     if key:
         yield from checks.label_key(f"{path}.key", key)
@@ -60,55 +60,57 @@ def taint_effect(effect: str, path: str) -> Errors:
     return checks.validate_enum(path, effect, _EFFECTS)
 
 
-def validate_gates(given: list[Object], path: str) -> Errors:
+def validate_gates(gates: list[Object], path: str) -> Errors:
     """Validate schedulingGates."""
     seen: set[str] = set()
-    for place, one in enumerate(each(given)):
-        name, where = one.get("name", ""), f"{path}[{place}]"
+    for index, one in enumerate(each(gates)):
+        name, where = one.get("name", ""), f"{path}[{index}]"
         yield from checks.label_key(where, name)
         yield from checks.validate_unique(where, name, seen)
 
 
-def validate_spread(given: list[Object], path: str, options: PodOptions) -> Errors:
+def validate_spread(spread: list[Object], path: str, options: PodOptions) -> Errors:
     """Validate topologySpreadConstraints."""
-    last = {_pair(one): place for place, one in enumerate(given)}
+    last = {_topology_pair(one): index for index, one in enumerate(spread)}
     separate = options.spread_keys or not has("MatchLabelKeysInPodTopologySpreadSelectorMerge")
-    for place, one in enumerate(each(given)):
-        where, action = f"{path}[{place}]", one.get("whenUnsatisfiable", "")
+    for index, one in enumerate(each(spread)):
+        where, action = f"{path}[{index}]", one.get("whenUnsatisfiable", "")
         skew = one.get("maxSkew") or 0
         if skew <= 0:
             yield field.invalid(f"{where}.maxSkew", skew, checks.POSITIVE)
         if not one.get("topologyKey"):
             yield field.required(f"{where}.topologyKey", "can not be empty")
         yield from checks.validate_enum(f"{where}.whenUnsatisfiable", action, _ACTIONS, needed=False)
-        if last[_pair(one)] > place:
+        if last[_topology_pair(one)] > index:
             shown = f"{{{one.get('topologyKey', '')}, {action}}}"
             yield field.duplicate(f"{where}.{{topologyKey, whenUnsatisfiable}}", shown)
-        yield from _domains(one.get("minDomains"), action, f"{where}.minDomains")
+        yield from _validate_domains(one.get("minDomains"), action, f"{where}.minDomains")
         for name in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
             if (policy := one.get(name)) is not None:
                 yield from checks.validate_enum(f"{where}.{name}", policy, _POLICIES, needed=False)
         keys, selector = one.get("matchLabelKeys") or [], one.get("labelSelector")
-        yield from (_legacy(where, keys, selector) if separate else affinity.label_keys(where, keys, (), selector))
+        yield from (
+            _validate_legacy_keys(where, keys, selector) if separate else affinity.label_keys(where, keys, (), selector)
+        )
         if selector is not None and not options.spread_selectors:
             yield from labelselector.validate_selector(selector, f"{where}.labelSelector")
 
 
-def _pair(one: Object) -> tuple[str, str]:
+def _topology_pair(one: Object) -> tuple[str, str]:
     return one.get("topologyKey", ""), one.get("whenUnsatisfiable", "")
 
 
-def _domains(least: int | None, action: str, path: str) -> Errors:
-    if least is None:
+def _validate_domains(minimum: int | None, action: str, path: str) -> Errors:
+    if minimum is None:
         return
-    if least <= 0:
-        yield field.invalid(path, least, checks.POSITIVE)
+    if minimum <= 0:
+        yield field.invalid(path, minimum, checks.POSITIVE)
     if action != "DoNotSchedule":
         why = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}"
-        yield field.invalid(path, least, why)
+        yield field.invalid(path, minimum, why)
 
 
-def _legacy(path: str, keys: list[str], selector: Object | None) -> Errors:
+def _validate_legacy_keys(path: str, keys: list[str], selector: Object | None) -> Errors:
     """Validate matchLabelKeys by the rules of releases that do not merge them into the selector."""
     if not keys:
         return
@@ -116,25 +118,30 @@ def _legacy(path: str, keys: list[str], selector: Object | None) -> Errors:
     if selector is None:
         yield field.forbidden(where, "must not be specified when labelSelector is not set")
     known = set((selector or {}).get("matchLabels") or ())
-    known |= {one.get("key", "") for one in each((selector or {}).get("matchExpressions") or ())}
-    for place, key in enumerate(each(keys)):
-        yield from checks.label_key(f"{where}[{place}]", key)
+    known |= {expression.get("key", "") for expression in each((selector or {}).get("matchExpressions") or ())}
+    for index, key in enumerate(each(keys)):
+        yield from checks.label_key(f"{where}[{index}]", key)
         if key in known:
-            yield field.invalid(f"{where}[{place}]", key, "exists in both matchLabelKeys and labelSelector")
+            yield field.invalid(f"{where}[{index}]", key, "exists in both matchLabelKeys and labelSelector")
 
 
 def bad_selectors(spec: Object) -> bool:
     """Return whether a pod has spread constraints with invalid selectors."""
-    given = spec.get("topologySpreadConstraints") or ()
+    topology_spread_constraints = spec.get("topologySpreadConstraints") or ()
     return any(
         one.get("labelSelector") is not None and labelselector.validate_selector(one["labelSelector"], "")
-        for one in each(given)
+        for one in each(topology_spread_constraints)
     )
 
 
 def bad_keys(spec: Object) -> bool:
     """Return whether a pod has label keys that would be rejected now."""
     return any(
-        any(True for _ in affinity.label_keys("", one.get("matchLabelKeys") or [], (), one.get("labelSelector")))
-        for one in each(spec.get("topologySpreadConstraints") or ())
+        any(
+            True
+            for _ in affinity.label_keys(
+                "", constraint.get("matchLabelKeys") or [], (), constraint.get("labelSelector")
+            )
+        )
+        for constraint in each(spec.get("topologySpreadConstraints") or ())
     )

@@ -34,64 +34,66 @@ _SYSTEM_ADMIN = "CAP_SYS_ADMIN"
 _NO_ESCALATION = "cannot set `allowPrivilegeEscalation` to false and "
 
 
-def validate_container_context(given: Object | None, path: str, host_users: bool) -> Errors:
+def validate_container_context(container_context: Object | None, path: str, host_users: bool) -> Errors:
     """Validate the security context of a container. host_users: the pod uses the host's user namespace."""
-    if given is None:
+    if container_context is None:
         return
-    if given.get("privileged"):
+    if container_context.get("privileged"):
         yield field.forbidden(f"{path}.privileged", "disallowed by cluster policy")
-    yield from checks.validate_ids(given, path, "runAsUser", "runAsGroup")
-    mask = given.get("procMount")
+    yield from checks.validate_ids(container_context, path, "runAsUser", "runAsGroup")
+    mask = container_context.get("procMount")
     if mask is not None:
         yield from checks.validate_enum(f"{path}.procMount", mask, _MASKS, needed=False)
         if host_users and mask == "Unmasked":
             yield field.invalid(f"{path}.procMount", mask, "`hostUsers` must be false to use `Unmasked`")
-    yield from validate_seccomp(given.get("seccompProfile"), f"{path}.seccompProfile")
-    if given.get("allowPrivilegeEscalation") is False:
-        yield from _escalation(given, path)
-    yield from windows.validate_windows_options(given.get("windowsOptions"), f"{path}.windowsOptions")
-    yield from app_armor(given.get("appArmorProfile"), f"{path}.appArmorProfile")
+    yield from validate_seccomp(container_context.get("seccompProfile"), f"{path}.seccompProfile")
+    if container_context.get("allowPrivilegeEscalation") is False:
+        yield from _validate_escalation(container_context, path)
+    yield from windows.validate_windows_options(container_context.get("windowsOptions"), f"{path}.windowsOptions")
+    yield from app_armor(container_context.get("appArmorProfile"), f"{path}.appArmorProfile")
 
 
-def _escalation(given: Object, path: str) -> Errors:
-    if given.get("privileged"):
+def _validate_escalation(escalation: Object, path: str) -> Errors:
+    if escalation.get("privileged"):
         why = f"{_NO_ESCALATION}`privileged` to true"
-        yield field.invalid(path, gostructs.format_struct(SECURITY_CONTEXT, given), why)
-    for capability in each((given.get("capabilities") or {}).get("add") or ()):
+        yield field.invalid(path, gostructs.format_struct(SECURITY_CONTEXT, escalation), why)
+    for capability in each((escalation.get("capabilities") or {}).get("add") or ()):
         if capability == _SYSTEM_ADMIN:
             why = f"{_NO_ESCALATION}`capabilities.Add` {_SYSTEM_ADMIN}"
-            yield field.invalid(path, gostructs.format_struct(SECURITY_CONTEXT, given), why)
+            yield field.invalid(path, gostructs.format_struct(SECURITY_CONTEXT, escalation), why)
 
 
 def validate_pod_context(spec: Object, path: str, *, host_sysctls: bool = False) -> Errors:
     """Validate the security context of a pod. host_sysctls: accept sysctls of host namespaces."""
-    given = spec.get("securityContext") or {}
-    yield from checks.validate_ids(given, path, "fsGroup", "runAsUser", "runAsGroup")
-    yield from checks.validate_group_ids(given, path)
+    security_context = spec.get("securityContext") or {}
+    yield from checks.validate_ids(security_context, path, "fsGroup", "runAsUser", "runAsGroup")
+    yield from checks.validate_group_ids(security_context, path)
     if spec.get("shareProcessNamespace") and spec.get("hostPID"):
         why = "ShareProcessNamespace and HostPID cannot both be enabled"
         yield field.invalid(f"{path}.shareProcessNamespace", True, why)
-    if given.get("sysctls"):
-        yield from _sysctls(given["sysctls"], f"{path}.sysctls", spec, host_sysctls)
-    yield from _word(given, path, "fsGroupChangePolicy", _GROUP_CHANGES)
-    yield from validate_seccomp(given.get("seccompProfile"), f"{path}.seccompProfile")
-    yield from windows.validate_windows_options(given.get("windowsOptions"), f"{path}.windowsOptions")
-    yield from app_armor(given.get("appArmorProfile"), f"{path}.appArmorProfile")
-    yield from _word(given, path, "supplementalGroupsPolicy", _GROUP_POLICIES)
-    if given.get("seLinuxChangePolicy") not in (None, "Recursive"):
+    if security_context.get("sysctls"):
+        yield from _validate_sysctls(security_context["sysctls"], f"{path}.sysctls", spec, host_sysctls)
+    yield from _validate_word(security_context, path, "fsGroupChangePolicy", _GROUP_CHANGES)
+    yield from validate_seccomp(security_context.get("seccompProfile"), f"{path}.seccompProfile")
+    yield from windows.validate_windows_options(security_context.get("windowsOptions"), f"{path}.windowsOptions")
+    yield from app_armor(security_context.get("appArmorProfile"), f"{path}.appArmorProfile")
+    yield from _validate_word(security_context, path, "supplementalGroupsPolicy", _GROUP_POLICIES)
+    if security_context.get("seLinuxChangePolicy") not in (None, "Recursive"):
         mounts = has("SELinuxMount") and not has("RecursiveLabelChanges")
-        yield from _word(given, path, "seLinuxChangePolicy", _LABEL_CHANGES if mounts else _LABEL_CHANGES[1:])
+        yield from _validate_word(
+            security_context, path, "seLinuxChangePolicy", _LABEL_CHANGES if mounts else _LABEL_CHANGES[1:]
+        )
 
 
-def _word(given: Object, path: str, name: str, words: tuple[str, ...]) -> Errors:
-    if (value := given.get(name)) is not None:
+def _validate_word(word: Object, path: str, name: str, words: tuple[str, ...]) -> Errors:
+    if (value := word.get(name)) is not None:
         yield from checks.validate_enum(f"{path}.{name}", value, words, needed=False)
 
 
-def _sysctls(given: list[Object], path: str, spec: Object, host: bool) -> Errors:
+def _validate_sysctls(sysctls: list[Object], path: str, spec: Object, host: bool) -> Errors:
     seen: set[str] = set()
-    for place, one in enumerate(each(given)):
-        name, where = one.get("name", ""), f"{path}[{place}].name"
+    for index, one in enumerate(each(sysctls)):
+        name, where = one.get("name", ""), f"{path}[{index}].name"
         if not name:
             yield field.required(where)
         elif len(name) > _MOST_SYSCTL or not _IS_SYSCTL.fullmatch(name):
@@ -116,8 +118,8 @@ def _of_host(name: str, spec: Object) -> str:
 
 def host_sysctls(spec: Object) -> bool:
     """Return whether a pod has sysctls of host namespaces."""
-    given = (spec.get("securityContext") or {}).get("sysctls") or ()
-    return any(_of_host(one.get("name", ""), spec) for one in each(given))
+    sysctls = (spec.get("securityContext") or {}).get("sysctls") or ()
+    return any(_of_host(one.get("name", ""), spec) for one in each(sysctls))
 
 
 def validate_seccomp(profile: Object | None, path: str) -> Errors:
@@ -147,7 +149,7 @@ def app_armor(profile: Object | None, path: str) -> Errors:
     kind, local = profile.get("type", ""), profile.get("localhostProfile")
     where = f"{path}.localhostProfile"
     if kind == "Localhost":
-        yield from _local(local, where)
+        yield from _validate_local_profile(local, where)
     elif kind in _PROFILES:
         if local is not None:
             yield field.invalid(where, local, "can only be set when AppArmor type is Localhost")
@@ -157,7 +159,7 @@ def app_armor(profile: Object | None, path: str) -> Errors:
         yield checks.unsupported(f"{path}.type", kind, _PROFILES)
 
 
-def _local(profile: str | None, path: str) -> Errors:
+def _validate_local_profile(profile: str | None, path: str) -> Errors:
     if not profile:
         yield field.required(path, "must be set when AppArmor type is Localhost")
         return

@@ -18,7 +18,7 @@ _KEYS = {"matchLabelKeys": "In", "mismatchLabelKeys": "NotIn"}
 
 def complete_selectors(spec: Object, labels: dict[str, str]) -> None:
     """Merge matchLabelKeys and mismatchLabelKeys into the label selectors. labels: of the pod."""
-    for term in _terms(spec):
+    for term in _list_terms(spec):
         selector = term.get("labelSelector")
         if selector is None:
             continue
@@ -29,7 +29,7 @@ def complete_selectors(spec: Object, labels: dict[str, str]) -> None:
                     selector.setdefault("matchExpressions", []).append(added)
 
 
-def _terms(spec: Object) -> Iterator[Object]:
+def _list_terms(spec: Object) -> Iterator[Object]:
     affinity = spec.get("affinity") or {}
     for name in ("podAffinity", "podAntiAffinity") if affinity else ():
         for part in TERMS:
@@ -41,7 +41,7 @@ def _terms(spec: Object) -> Iterator[Object]:
 
 def set_apparmor_fields(obj: Object) -> None:
     """Set appArmorProfile of containers from the annotations."""
-    for container, _, profile in _unconfined(obj):
+    for container, _, profile in _list_unconfined(obj):
         if profile is not None:
             container["securityContext"] = {**(container.get("securityContext") or {}), "appArmorProfile": profile}
 
@@ -63,10 +63,10 @@ def set_apparmor_annotations(obj: Object) -> None:
 
 def confined_by(obj: Object) -> list[str]:
     """Return the annotations with AppArmor profiles of containers that lack the field."""
-    return [key for _, key, _ in _unconfined(obj)]
+    return [key for _, key, _ in _list_unconfined(obj)]
 
 
-def _unconfined(obj: Object) -> Iterator[tuple[Object, str, Object | None]]:
+def _list_unconfined(obj: Object) -> Iterator[tuple[Object, str, Object | None]]:
     """Yield containers with an AppArmor annotation and no profile: container, annotation, and profile or None."""
     annotations, spec = obj["metadata"].get("annotations") or {}, obj["spec"]
     if not any(key.startswith(marks.APP_ARMOR) for key in each(annotations)):

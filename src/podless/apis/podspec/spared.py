@@ -29,7 +29,7 @@ def options_for_update(spec: Object, metadata: Object, *, pod: bool) -> PodOptio
         indivisible=resources.indivisible_pages(spec),
         far_tokens=projected.far_tokens(spec),
         host_sysctls=security.host_sysctls(spec),
-        restarting=any(_restarts(container) for container in each(spec.get("initContainers") or ())),
+        restarting=any(_restarts_on_resize(container) for container in each(spec.get("initContainers") or ())),
         host_devices=in_namespace and any(one.get("volumeDevices") for one in each(spec.get("containers") or ())),
         host_network=in_namespace and bool(spec.get("hostNetwork")),
         loose_variables=not has("RelaxedEnvironmentVariableValidation") and env.uses_loose_names(spec),
@@ -37,15 +37,19 @@ def options_for_update(spec: Object, metadata: Object, *, pod: bool) -> PodOptio
     )
 
 
-def _restarts(container: Object) -> bool:
+def _restarts_on_resize(container: Object) -> bool:
     policies = container.get("resizePolicy") or ()
     return container.get("restartPolicy") != "Always" and any(
-        one.get("restartPolicy") == "RestartContainer" for one in policies
+        policy.get("restartPolicy") == "RestartContainer" for policy in policies
     )
 
 
-def _bad(expressions: Any) -> bool:
-    return any(names.label_value(value) for one in each(expressions or ()) for value in each(one.get("values") or ()))
+def _has_invalid_values(expressions: Any) -> bool:
+    return any(
+        names.label_value(value)
+        for expression in each(expressions or ())
+        for value in each(expression.get("values") or ())
+    )
 
 
 def _selector_values(affinity: Object) -> bool:
@@ -56,9 +60,11 @@ def _selector_values(affinity: Object) -> bool:
         term.get("podAffinityTerm") or term for rule in rules for part in TERMS for term in each(rule.get(part) or ())
     ]
     selectors = (term.get(name) or {} for term in terms for name in ("labelSelector", "namespaceSelector"))
-    return any(_bad(selector.get("matchExpressions")) for selector in selectors)
+    return any(_has_invalid_values(selector.get("matchExpressions")) for selector in selectors)
 
 
 def _node_values(affinity: Object) -> bool:
     required = (affinity.get("nodeAffinity") or {}).get(TERMS[0]) or {}
-    return any(_bad(term.get("matchExpressions")) for term in each(required.get("nodeSelectorTerms") or ()))
+    return any(
+        _has_invalid_values(term.get("matchExpressions")) for term in each(required.get("nodeSelectorTerms") or ())
+    )

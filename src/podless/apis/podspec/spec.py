@@ -32,8 +32,8 @@ _HIDDEN = "when `hostUsers` is false"
 def validate_pod_spec(spec: Object, path: str, options: PodOptions, metadata: Object | None = None) -> Errors:
     """Validate a defaulted spec. metadata: of the pod; None for a template."""
     where = containers.visit_containers(spec, path)
-    yield from _contents(spec, path, options, metadata)
-    yield from _network(spec, path, options)
+    yield from _validate_contents(spec, path, options, metadata)
+    yield from _validate_network(spec, path, options)
     yield from checks.validate_enum(f"{path}.restartPolicy", spec.get("restartPolicy"), _RESTARTS)
     yield from checks.validate_enum(f"{path}.dnsPolicy", spec.get("dnsPolicy"), _DNS)
     for key, value in each(spec.get("nodeSelector") or {}).items():
@@ -42,34 +42,34 @@ def validate_pod_spec(spec: Object, path: str, options: PodOptions, metadata: Ob
     yield from security.validate_pod_context(spec, f"{path}.securityContext", host_sysctls=options.host_sysctls)
     if spec.get("affinity") is not None:
         yield from affinity.validate_affinity(spec["affinity"], f"{path}.affinity", options)
-    yield from _dns(spec, f"{path}.dnsConfig")
-    for place, gate in enumerate(each(spec.get("readinessGates") or ())):
-        yield from checks.label_key(f"{path}.readinessGates[{place}].conditionType", gate.get("conditionType", ""))
+    yield from _validate_dns(spec, f"{path}.dnsConfig")
+    for index, gate in enumerate(each(spec.get("readinessGates") or ())):
+        yield from checks.label_key(f"{path}.readinessGates[{index}].conditionType", gate.get("conditionType", ""))
     if spec.get("schedulingGates"):
         yield from scheduling.validate_gates(spec["schedulingGates"], f"{path}.schedulingGates")
     if spec.get("topologySpreadConstraints"):
         at = f"{path}.topologySpreadConstraints"
         yield from scheduling.validate_spread(spec["topologySpreadConstraints"], at, options)
     yield from windows.host_processes(spec, path, where)
-    yield from _users(spec, path, options, where)
-    yield from _hostname(spec, path)
-    yield from _names(spec, path)
+    yield from _validate_users(spec, path, options, where)
+    yield from _validate_hostname(spec, path)
+    yield from _validate_names(spec, path)
     if spec.get("tolerations"):
         yield from scheduling.validate_tolerations(spec["tolerations"], f"{path}.tolerations")
-    yield from _aliases(spec, path)
-    yield from _classes(spec, path, options)
+    yield from _validate_aliases(spec, path)
+    yield from _validate_classes(spec, path, options)
     yield from windows.validate_os(spec, path, where)
     yield from env.validate_file_keys(spec, path, where)
 
 
-def _contents(spec: Object, path: str, options: PodOptions, metadata: Object | None) -> Errors:
+def _validate_contents(spec: Object, path: str, options: PodOptions, metadata: Object | None) -> Errors:
     """Validate volumes, claims, containers and resources."""
     sound: dict[str, Object] = {}
     if spec.get("volumes"):
         loose = {"far": options.far_tokens, "no_image": options.no_image}
         yield from volumes.validate_volumes(spec["volumes"], f"{path}.volumes", metadata, sound, **loose)
     if spec.get("resourceClaims"):
-        yield from _claims(spec["resourceClaims"], f"{path}.resourceClaims", metadata)
+        yield from _validate_claims(spec["resourceClaims"], f"{path}.resourceClaims", metadata)
     pod = Pod(
         volumes=sound,
         claims={claim["name"] for claim in each(spec.get("resourceClaims") or ()) if claim.get("name")},
@@ -90,25 +90,25 @@ def _contents(spec: Object, path: str, options: PodOptions, metadata: Object | N
     yield from resources.check_pod(spec, path, pod.claims, indivisible=options.indivisible)
 
 
-def _claims(given: list[Object], path: str, metadata: Object | None) -> Errors:
+def _validate_claims(claims: list[Object], path: str, metadata: Object | None) -> Errors:
     mirror = marks.MIRROR in ((metadata or {}).get("annotations") or {})
     seen: set[str] = set()
-    for place, claim in enumerate(each(given)):
+    for index, claim in enumerate(each(claims)):
         if mirror:
             yield field.forbidden("[]", "static pods do not support resource claims")
             continue
-        where, name = f"{path}[{place}]", claim.get("name", "")
+        where, name = f"{path}[{index}]", claim.get("name", "")
         if name in seen:
             yield field.duplicate(f"{where}.name", name)
         else:
             yield from checks.validate_name(f"{where}.name", name)
         if name:
             seen.add(name)
-        own, made = claim.get("resourceClaimName"), claim.get("resourceClaimTemplateName")
-        if own is not None and made is not None:
+        own, resource_claim_template_name = claim.get("resourceClaimName"), claim.get("resourceClaimTemplateName")
+        if own is not None and resource_claim_template_name is not None:
             why = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
             yield field.invalid(where, gostructs.format_struct(POD_RESOURCE_CLAIM, claim), why)
-        if own is None and made is None:
+        if own is None and resource_claim_template_name is None:
             why = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
             yield field.invalid(where, gostructs.format_struct(POD_RESOURCE_CLAIM, claim), why)
         for key in ("resourceClaimName", "resourceClaimTemplateName"):
@@ -116,19 +116,19 @@ def _claims(given: list[Object], path: str, metadata: Object | None) -> Errors:
                 yield from field.invalid_details(f"{where}.{key}", value, names.check_subdomain(value))
 
 
-def _network(spec: Object, path: str, options: PodOptions) -> Errors:
+def _validate_network(spec: Object, path: str, options: PodOptions) -> Errors:
     """Require equal host and container ports of pods on the host network."""
     if not spec.get("hostNetwork"):
         return
     for place, container in enumerate(each(spec.get("containers") or ())):
         for index, port in enumerate(each(container.get("ports") or ())):
-            given = port.get("hostPort") or 0
-            if (options.pod or given) and given != (port.get("containerPort") or 0):
+            host_port = port.get("hostPort") or 0
+            if (options.pod or host_port) and host_port != (port.get("containerPort") or 0):
                 why = "must match `containerPort` when `hostNetwork` is true"
-                yield field.invalid(f"{path}.containers[{place}].ports[{index}].hostPort", given, why)
+                yield field.invalid(f"{path}.containers[{place}].ports[{index}].hostPort", host_port, why)
 
 
-def _dns(spec: Object, path: str) -> Errors:
+def _validate_dns(spec: Object, path: str) -> Errors:
     config = spec.get("dnsConfig")
     servers = (config or {}).get("nameservers") or []
     if spec.get("dnsPolicy") == "None":
@@ -143,29 +143,29 @@ def _dns(spec: Object, path: str) -> Errors:
         return
     if len(servers) > _MOST_SERVERS:
         yield field.invalid(f"{path}.nameservers", servers, f"must not have more than {_MOST_SERVERS} nameservers")
-    for place, server in enumerate(each(servers)):
-        yield from field.invalid_details(f"{path}.nameservers[{place}]", server, addresses.find_address_faults(server))
-    yield from _searches(config.get("searches") or [], f"{path}.searches")
-    for place, option in enumerate(each(config.get("options") or ())):
+    for index, server in enumerate(each(servers)):
+        yield from field.invalid_details(f"{path}.nameservers[{index}]", server, addresses.find_address_faults(server))
+    yield from _validate_searches(config.get("searches") or [], f"{path}.searches")
+    for index, option in enumerate(each(config.get("options") or ())):
         if not option.get("name"):
-            yield field.required(f"{path}.options[{place}]", "must not be empty")
+            yield field.required(f"{path}.options[{index}]", "must not be empty")
 
 
-def _searches(given: list[str], path: str) -> Errors:
-    if len(given) > _MOST_PATHS:
-        yield field.invalid(path, given, f"must not have more than {_MOST_PATHS} search paths")
-    if len(" ".join(given).encode()) > _MOST_CHARACTERS:
+def _validate_searches(searches: list[str], path: str) -> Errors:
+    if len(searches) > _MOST_PATHS:
+        yield field.invalid(path, searches, f"must not have more than {_MOST_PATHS} search paths")
+    if len(" ".join(searches).encode()) > _MOST_CHARACTERS:
         why = f"must not have more than {_MOST_CHARACTERS} characters (including spaces) in the search list"
-        yield field.invalid(path, given, why)
+        yield field.invalid(path, searches, why)
     relaxed = has("RelaxedDNSSearchValidation")
     check = names.check_underscored_subdomain if relaxed else names.check_subdomain
-    for place, search in enumerate(each(given)):
+    for index, search in enumerate(each(searches)):
         if search != "." or not relaxed:
             plain = search.removesuffix(".")
-            yield from field.invalid_details(f"{path}[{place}]", plain, check(plain))
+            yield from field.invalid_details(f"{path}[{index}]", plain, check(plain))
 
 
-def _users(spec: Object, path: str, options: PodOptions, where: list[tuple[Object, str]]) -> Errors:
+def _validate_users(spec: Object, path: str, options: PodOptions, where: list[tuple[Object, str]]) -> Errors:
     """Reject host namespaces and devices for pods with hostUsers: false."""
     if spec.get("hostUsers") is not False:
         return
@@ -181,21 +181,21 @@ def _users(spec: Object, path: str, options: PodOptions, where: list[tuple[Objec
                 yield field.forbidden(f"{at}.volumeDevices", _HIDDEN)
 
 
-def _hostname(spec: Object, path: str) -> Errors:
-    given = spec.get("hostnameOverride")
-    if given is None:
+def _validate_hostname(spec: Object, path: str) -> Errors:
+    hostname_override = spec.get("hostnameOverride")
+    if hostname_override is None:
         return
     where = f"{path}.hostnameOverride"
     if spec.get("setHostnameAsFQDN"):
         yield field.forbidden(where, "may not be specified when setHostnameAsFQDN is true")
     if spec.get("hostNetwork"):
         yield field.forbidden(where, "may not be specified when hostNetwork is true")
-    if len(given.encode()) > _MOST_HOSTNAME:
+    if len(hostname_override.encode()) > _MOST_HOSTNAME:
         yield field.too_long(where, _MOST_HOSTNAME)
-    yield from field.invalid_details(where, given, names.check_subdomain(given))
+    yield from field.invalid_details(where, hostname_override, names.check_subdomain(hostname_override))
 
 
-def _names(spec: Object, path: str) -> Errors:
+def _validate_names(spec: Object, path: str) -> Errors:
     for key in ("serviceAccountName", "nodeName"):
         if value := spec.get(key):
             yield from field.invalid_details(f"{path}.{key}", value, names.check_subdomain(value))
@@ -207,7 +207,7 @@ def _names(spec: Object, path: str) -> Errors:
             yield from field.invalid_details(f"{path}.{key}", value, names.check_label_name(value))
 
 
-def _aliases(spec: Object, path: str) -> Errors:
+def _validate_aliases(spec: Object, path: str) -> Errors:
     for place, alias in enumerate(each(spec.get("hostAliases") or ())):
         where, address = f"{path}.hostAliases[{place}]", alias.get("ip", "")
         yield from field.invalid_details(f"{where}.ip", address, addresses.find_address_faults(address))
@@ -215,7 +215,7 @@ def _aliases(spec: Object, path: str) -> Errors:
             yield from field.invalid_details(f"{where}.hostnames[{index}]", name, names.check_subdomain(name))
 
 
-def _classes(spec: Object, path: str, options: PodOptions) -> Errors:
+def _validate_classes(spec: Object, path: str, options: PodOptions) -> Errors:
     if priority := spec.get("priorityClassName"):
         yield from field.invalid_details(f"{path}.priorityClassName", priority, names.check_subdomain(priority))
     if (runtime := spec.get("runtimeClassName")) is not None:

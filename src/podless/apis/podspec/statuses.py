@@ -34,31 +34,31 @@ _PARTS = {"containerStatuses": "containers", "initContainerStatuses": "initConta
 
 def validate_claims(status: Object, spec: Object) -> Errors:
     """Validate what a pod's status reports of claims."""
-    yield from _claims(status.get("resourceClaimStatuses") or [], spec)
-    yield from _extended(status.get("extendedResourceClaimStatus"), spec)
+    yield from _validate_claims(status.get("resourceClaimStatuses") or [], spec)
+    yield from _validate_extended_claim(status.get("extendedResourceClaimStatus"), spec)
 
 
 def validate_containers(status: Object, spec: Object) -> Errors:
     """Validate what a pod's status reports of containers: first all users, then all resources."""
     system = (spec.get("os") or {}).get("name", "linux")
     for part in _PARTS:
-        for place, one in enumerate(each(status.get(part) or ())):
-            yield from _user(one.get("user") or {}, system, f"status.{part}[{place}].user.linux")
+        for index, one in enumerate(each(status.get(part) or ())):
+            yield from _validate_user(one.get("user") or {}, system, f"status.{part}[{index}].user.linux")
     for part, containers in _PARTS.items():
         known = {one.get("name", ""): one for one in reversed(each(spec.get(containers) or []))}
-        for place, one in enumerate(each(status.get(part) or ())):
-            path = f"status.{part}[{place}].allocatedResourcesStatus"
+        for index, one in enumerate(each(status.get(part) or ())):
+            path = f"status.{part}[{index}].allocatedResourcesStatus"
             if part != EPHEMERAL:
-                yield from _allocated(one, known.get(one.get("name", "")), path)
+                yield from _validate_allocated(one, known.get(one.get("name", "")), path)
             elif one.get("allocatedResourcesStatus"):
                 yield field.forbidden(path, "must not be specified in container status")
 
 
-def _claims(given: list[Object], spec: Object) -> Errors:
+def _validate_claims(claims: list[Object], spec: Object) -> Errors:
     known = {one.get("name", "") for one in each(spec.get("resourceClaims") or ())}
     seen: set[str] = set()
-    for place, one in enumerate(each(given)):
-        path, name, claim = f"status.resourceClaimStatuses[{place}]", one.get("name", ""), one.get("resourceClaimName")
+    for index, one in enumerate(each(claims)):
+        path, name, claim = f"status.resourceClaimStatuses[{index}]", one.get("name", ""), one.get("resourceClaimName")
         if name not in known:
             yield field.invalid(f"{path}.name", name, _CLAIM)
         yield from checks.validate_unique(f"{path}.name", name, seen)
@@ -66,18 +66,18 @@ def _claims(given: list[Object], spec: Object) -> Errors:
             yield from field.invalid_details(f"{path}.resourceClaimName", claim, names.check_subdomain(claim))
 
 
-def _extended(given: Object | None, spec: Object) -> Errors:
-    if given is None:
+def _validate_extended_claim(extended_claim: Object | None, spec: Object) -> Errors:
+    if extended_claim is None:
         return
-    path, mappings = "status.extendedResourceClaimStatus", given.get("requestMappings") or []
+    path, mappings = "status.extendedResourceClaimStatus", extended_claim.get("requestMappings") or []
     every = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
     known = {one.get("name", ""): (one.get("resources") or {}).get("requests") or {} for one in each(every)}
     if not mappings:
         yield field.required(f"{path}.requestMappings", "at least one request mapping is required")
     parts = ("containerName", "resourceName", "requestName")
     seen: set[tuple[str, ...]] = set()
-    for place, one in enumerate(each(mappings)):
-        where, values = f"{path}.requestMappings[{place}]", tuple(one.get(name, "") for name in parts)
+    for index, one in enumerate(each(mappings)):
+        where, values = f"{path}.requestMappings[{index}]", tuple(one.get(name, "") for name in parts)
         container, resource, request = values
         if container not in known:
             yield field.invalid(f"{where}.containerName", container, _CONTAINERS)
@@ -87,10 +87,12 @@ def _extended(given: Object | None, spec: Object) -> Errors:
         if values in seen:
             yield from (field.duplicate(f"{where}.{name}", value) for name, value in zip(parts, values, strict=True))
         seen.add(values)
-    yield from checks.validate_name(f"{path}.resourceClaimName", given.get("resourceClaimName"), names.check_subdomain)
+    yield from checks.validate_name(
+        f"{path}.resourceClaimName", extended_claim.get("resourceClaimName"), names.check_subdomain
+    )
 
 
-def _user(user: Object, system: str, path: str) -> Errors:
+def _validate_user(user: Object, system: str, path: str) -> Errors:
     linux = user.get("linux")
     if linux is None:
         return
@@ -101,13 +103,13 @@ def _user(user: Object, system: str, path: str) -> Errors:
         yield from checks.validate_group_ids(linux, path)
 
 
-def _allocated(status: Object, container: Object | None, path: str) -> Errors:
+def _validate_allocated(status: Object, container: Object | None, path: str) -> Errors:
     for place, one in enumerate(each(status.get("allocatedResourcesStatus") or ())):
         where, name = f"{path}[{place}]", one.get("name", "")
         if container is not None:
-            held = container.get("resources") or {}
+            resources = container.get("resources") or {}
             of_claims = name.startswith("claim:")
-            known = _names(held.get("claims") or []) if of_claims else held.get("requests") or {}
+            known = _claim_names(resources.get("claims") or []) if of_claims else resources.get("requests") or {}
             if name not in known:
                 yield field.invalid(f"{where}.name", name, _OF_CLAIMS if of_claims else _OF_REQUESTS)
         seen: set[str] = set()
@@ -117,10 +119,11 @@ def _allocated(status: Object, container: Object | None, path: str) -> Errors:
             yield from checks.validate_unique(f"{inside}.resourceID", known_as, seen)
 
 
-def _names(claims: list[Object]) -> set[str]:
+def _claim_names(claims: list[Object]) -> set[str]:
     """Return the names of a container's claims, as errors of the status show them."""
     return {
-        f"claim:{one.get('name', '')}" + (f"/{one['request']}" if one.get("request") else "") for one in each(claims)
+        f"claim:{claim.get('name', '')}" + (f"/{claim['request']}" if claim.get("request") else "")
+        for claim in each(claims)
     }
 
 
@@ -135,38 +138,38 @@ _FAMILIES = "may specify no more than one IP for each IP family"
 
 def validate_status_update(obj: Object, old: Object) -> list[FieldError]:
     """Validate a changed pod status."""
-    return [*updates.validate_changed_marks(obj, old), *_status(obj, old)]
+    return [*updates.validate_changed_marks(obj, old), *_validate_status(obj, old)]
 
 
-def _status(obj: Object, old: Object) -> Errors:
+def _validate_status(obj: Object, old: Object) -> Errors:
     status, before, spec = obj.get("status") or {}, old.get("status") or {}, old["spec"]
-    for place, condition in enumerate(each(status.get("conditions") or ())):
-        where, kind = f"status.conditions[{place}]", condition.get("type", "")
+    for index, condition in enumerate(each(status.get("conditions") or ())):
+        where, kind = f"status.conditions[{index}]", condition.get("type", "")
         if condition.get("observedGeneration", 0) < 0:
             yield field.invalid(f"{where}.observedGeneration", condition["observedGeneration"], _NOT_NEGATIVE)
         if kind not in _SYSTEM:
             yield from checks.label_key(f"{where}.Type", kind)
-    yield from _nominated(status, before, spec)
+    yield from _validate_nominated_node(status, before, spec)
     if status.get("observedGeneration", 0) < 0:
         yield field.invalid("status.observedGeneration", status["observedGeneration"], _NOT_NEGATIVE)
     if has("FixedQOSClass"):
         yield from validate_immutable("status.qosClass", status.get("qosClass", ""), before.get("qosClass", ""))
     for part, containers in (("containerStatuses", "containers"), ("initContainerStatuses", "initContainers")):
-        yield from _transitions(status.get(part) or [], before.get(part) or [], part, spec, containers)
+        yield from _validate_transitions(status.get(part) or [], before.get(part) or [], part, spec, containers)
     running = {
         one.get("name", "")
         for one in each(status.get(EPHEMERAL) or ())
         if not (one.get("state") or {}).get("terminated")
     }
-    for place, one in enumerate(each(before.get(EPHEMERAL) or ())):
+    for index, one in enumerate(each(before.get(EPHEMERAL) or ())):
         if (one.get("state") or {}).get("terminated") is not None and one.get("name", "") in running:
-            yield field.forbidden(f"status.{EPHEMERAL}[{place}].state", _RESTARTS)
+            yield field.forbidden(f"status.{EPHEMERAL}[{index}].state", _RESTARTS)
     yield from validate_claims(status, obj["spec"])
-    yield from _addresses(status, before)
+    yield from _validate_addresses(status, before)
     yield from validate_containers(status, obj["spec"])
 
 
-def _nominated(status: Object, before: Object, spec: Object) -> Errors:
+def _validate_nominated_node(status: Object, before: Object, spec: Object) -> Errors:
     name = status.get("nominatedNodeName")
     if not name or name == before.get("nominatedNodeName"):
         return
@@ -175,7 +178,9 @@ def _nominated(status: Object, before: Object, spec: Object) -> Errors:
         yield field.forbidden("status.nominatedNodeName", "may not be set on pods that are already bound to a node")
 
 
-def _transitions(given: list[Object], before: list[Object], part: str, spec: Object, containers: str) -> Errors:
+def _validate_transitions(
+    transitions: list[Object], before: list[Object], part: str, spec: Object, containers: str
+) -> Errors:
     """Reject terminated containers that run again, unless their restart policy allows it."""
     every = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
     if any(
@@ -184,14 +189,14 @@ def _transitions(given: list[Object], before: list[Object], part: str, spec: Obj
         for rule in each(one.get("restartPolicyRules") or ())
     ):
         return
-    now = {one.get("name", ""): one for one in reversed(each(given))}
+    now = {one.get("name", ""): one for one in reversed(each(transitions))}
     known = {one.get("name", ""): one for one in reversed(each(spec.get(containers) or []))}
-    for place, status in enumerate(each(before)):
+    for index, status in enumerate(each(before)):
         ended, name = (status.get("state") or {}).get("terminated"), status.get("name", "")
         if ended is None or name not in now or (now[name].get("state") or {}).get("terminated") is not None:
             continue
         if not _may_restart(known.get(name), spec, ended.get("exitCode", 0)):
-            yield field.forbidden(f"status.{part}[{place}].state", _RESTARTS)
+            yield field.forbidden(f"status.{part}[{index}].state", _RESTARTS)
 
 
 def _may_restart(container: Object | None, spec: Object, code: int) -> bool:
@@ -216,15 +221,15 @@ def _restarted(container: Object, spec: Object, code: int) -> bool:
     return bool(policy == "Always" or (policy == "OnFailure" and code))
 
 
-def _addresses(status: Object, before: Object) -> Errors:
+def _validate_addresses(status: Object, before: Object) -> Errors:
     for part, struct in (("podIPs", POD_IP), ("hostIPs", HOST_IP)):
         given = [one.get("ip", "") for one in each(status.get(part) or ())]
         known = {one.get("ip", "") for one in each(before.get(part) or ())}
         if part == "hostIPs" and given and status.get("hostIP", "") != given[0]:
             yield field.invalid("status.hostIPs[0].ip", given[0], "must be equal to `hostIP`")
-        for place, text in enumerate(each(given)):
+        for index, text in enumerate(each(given)):
             if text not in known:
-                yield from field.invalid_details(f"status.{part}[{place}]", text, addresses.find_address_faults(text))
+                yield from field.invalid_details(f"status.{part}[{index}]", text, addresses.find_address_faults(text))
         if len(given) < 2:
             continue
         fault = addresses.dual_stack_fault(given)

@@ -13,16 +13,18 @@ from podless.runtime.meter import each
 
 def validate_pod_template(template: Object, path: str, old: Object | None = None) -> list[FieldError]:
     """Validate a defaulted template. old: the template before an update."""
-    return list(_template(template, path, _judged(old)))
+    return list(_validate_template(template, path, _choose_options(old)))
 
 
 def validate_template_marks(template: Object, path: str, old: Object | None = None) -> list[FieldError]:
     """Validate the annotations of a template that configure its pods."""
     notes = (template.get("metadata") or {}).get("annotations") or {}
-    return list(marks.validate_annotations(notes, template.get("spec") or {}, f"{path}.annotations", _judged(old)))
+    return list(
+        marks.validate_annotations(notes, template.get("spec") or {}, f"{path}.annotations", _choose_options(old))
+    )
 
 
-def _judged(old: Object | None) -> PodOptions:
+def _choose_options(old: Object | None) -> PodOptions:
     return (
         STRICT
         if old is None
@@ -30,7 +32,7 @@ def _judged(old: Object | None) -> PodOptions:
     )
 
 
-def _template(template: Object, path: str, judged: PodOptions) -> Errors:
+def _validate_template(template: Object, path: str, judged: PodOptions) -> Errors:
     metadata, given = template.get("metadata") or {}, template.get("spec") or {}
     notes, where = metadata.get("annotations") or {}, f"{path}.spec"
     yield from objectmeta.check_labels(metadata.get("labels") or {}, f"{path}.labels")
@@ -45,15 +47,15 @@ def _template(template: Object, path: str, judged: PodOptions) -> Errors:
 def validate_pod(obj: Object, old: Object | None = None) -> list[FieldError]:
     """Validate a pod, except its metadata. old: the pod before an update."""
     judged = STRICT_POD if old is None else spared.options_for_update(old["spec"], old["metadata"], pod=True)
-    return list(_pod(obj, judged))
+    return list(_validate_pod(obj, judged))
 
 
 def validate_new_pod(obj: Object) -> list[FieldError]:
     """Validate a new pod, except its metadata."""
-    return [*_pod(obj, STRICT_POD), *_new(obj)]
+    return [*_validate_pod(obj, STRICT_POD), *_validate_new(obj)]
 
 
-def _pod(obj: Object, judged: PodOptions) -> Errors:
+def _validate_pod(obj: Object, judged: PodOptions) -> Errors:
     metadata, given = obj["metadata"], obj["spec"]
     yield from marks.validate_annotations(metadata.get("annotations") or {}, given, "metadata.annotations", judged)
     yield from spec.validate_pod_spec(given, "spec", judged, metadata)
@@ -68,10 +70,10 @@ def _pod(obj: Object, judged: PodOptions) -> Errors:
             yield from containers.validate_image_spaces(container, f"spec.{part}[{place}]")
 
 
-def _new(obj: Object) -> Errors:
-    given = obj["spec"]
-    if given.get("ephemeralContainers"):
+def _validate_new(obj: Object) -> Errors:
+    spec = obj["spec"]
+    if spec.get("ephemeralContainers"):
         yield field.forbidden("spec.ephemeralContainers", "cannot be set on create")
-    if given.get("nodeName") and given.get("schedulingGates"):
+    if spec.get("nodeName") and spec.get("schedulingGates"):
         yield field.forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared")
-    yield from marks.validate_agreement(obj["metadata"].get("annotations") or {}, given, "spec")
+    yield from marks.validate_agreement(obj["metadata"].get("annotations") or {}, spec, "spec")

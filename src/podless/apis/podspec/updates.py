@@ -43,7 +43,7 @@ _ONLY = "only cpu and memory resources are mutable"
 
 def validate_pod_update(obj: Object, old: Object) -> list[FieldError]:
     """Validate a changed pod, except its metadata."""
-    return [*validate_pod(obj, old), *validate_changed_marks(obj, old), *_update(obj["spec"], old)]
+    return [*validate_pod(obj, old), *validate_changed_marks(obj, old), *_validate_update(obj["spec"], old)]
 
 
 def validate_changed_marks(obj: Object, old: Object) -> Errors:
@@ -64,7 +64,7 @@ def validate_marks(obj: Object, old: Object) -> Errors:
     return marks.validate_annotations(notes, obj["spec"], "metadata.annotations", judged)
 
 
-def _update(spec: Object, pod: Object) -> Errors:
+def _validate_update(spec: Object, pod: Object) -> Errors:
     """Validate a changed spec. pod: the pod before the update."""
     old = pod["spec"]
     for part in ("containers", "initContainers"):
@@ -72,32 +72,32 @@ def _update(spec: Object, pod: Object) -> Errors:
         if len(given) != len(old.get(part) or []):
             yield field.forbidden(f"spec.{part}", "pod updates may not add or remove containers")
             return
-        for place, container in enumerate(each(given)):
-            where, image = f"spec.{part}[{place}].image", container.get("image", "")
+        for index, container in enumerate(each(given)):
+            where, image = f"spec.{part}[{index}].image", container.get("image", "")
             if not image:
                 yield field.required(where)
             if image.strip() != image:
                 yield field.invalid(where, image, "must not have leading or trailing whitespace")
-    wrong = _deadline(spec.get(_DEADLINE), old.get(_DEADLINE))
+    wrong = _validate_deadline(spec.get(_DEADLINE), old.get(_DEADLINE))
     if wrong is not None:
         yield wrong
         if spec.get(_DEADLINE) is not None:
             return
-    yield from _tolerations(spec.get("tolerations") or [], old.get("tolerations") or [])
-    yield from _gates(spec.get("schedulingGates") or [], old.get("schedulingGates") or [])
+    yield from _validate_tolerations(spec.get("tolerations") or [], old.get("tolerations") or [])
+    yield from _validate_gates(spec.get("schedulingGates") or [], old.get("schedulingGates") or [])
     if spec == old:
         return
     kind = (pod.get("status") or {}).get("qosClass") or amounts.qos_class(old)
     if not has("FixedQOSClass") and kind != amounts.qos_class(spec):
         yield field.invalid("metadata", kind, "Pod QoS is immutable")
-    munged = _munged(spec, old)
+    munged = _restore_mutable(spec, old)
     if old.get("schedulingGates"):
         yield from gates.validate_gated_selectors(munged, old)
     if munged != old:
         yield field.forbidden("spec", _CHANGEABLE + gostructs.diff_structs(POD_SPEC, old, munged))
 
 
-def _deadline(given: int | None, before: int | None) -> FieldError | None:
+def _validate_deadline(given: int | None, before: int | None) -> FieldError | None:
     where = f"spec.{_DEADLINE}"
     if given is None:
         if before is None:
@@ -110,30 +110,30 @@ def _deadline(given: int | None, before: int | None) -> FieldError | None:
     return None
 
 
-def _tolerations(given: list[Object], before: list[Object]) -> Errors:
-    known = {_toleration(one) for one in each(given)}
-    if any(_toleration(one) not in known for one in each(before)):
+def _validate_tolerations(tolerations: list[Object], before: list[Object]) -> Errors:
+    known = {_toleration_key(one) for one in each(tolerations)}
+    if any(_toleration_key(one) not in known for one in each(before)):
         yield field.forbidden(
             "spec.tolerations", "existing toleration can not be modified except its tolerationSeconds"
         )
         return
-    yield from scheduling.validate_tolerations(given, "spec.tolerations")
+    yield from scheduling.validate_tolerations(tolerations, "spec.tolerations")
 
 
-def _toleration(one: Object) -> tuple[Any, ...]:
+def _toleration_key(one: Object) -> tuple[Any, ...]:
     return tuple(one.get(name) or "" for name in ("key", "operator", "value", "effect"))
 
 
-def _gates(given: list[Object], before: list[Object]) -> Errors:
+def _validate_gates(gates: list[Object], before: list[Object]) -> Errors:
     known = {one.get("name", "") for one in each(before)}
-    last = {one.get("name", ""): place for place, one in enumerate(each(given))}
+    last = {one.get("name", ""): place for place, one in enumerate(each(gates))}
     for name, place in last.items():
         if name not in known:
             why = f"only deletion is allowed, but found new scheduling gate '{name}'"
             yield field.forbidden(f"spec.schedulingGates[{place}].name", why)
 
 
-def _munged(spec: Object, old: Object) -> Object:
+def _restore_mutable(spec: Object, old: Object) -> Object:
     """Return the new spec with the old values of all mutable fields."""
     out = dict(spec)
     for part in ("containers", "initContainers"):
@@ -149,35 +149,37 @@ def _munged(spec: Object, old: Object) -> Object:
 
 def is_same(one: Any, other: Any) -> bool:
     """Return whether two values are semantically equal: empty equals absent."""
-    return one == other or _plain(one) == _plain(other)
+    return one == other or _format_plain(one) == _format_plain(other)
 
 
-def _plain(value: Any) -> str:
-    return json.dumps(_kept(value), sort_keys=True)
+def _format_plain(value: Any) -> str:
+    return json.dumps(_drop_empty(value), sort_keys=True)
 
 
-def _kept(value: Any) -> Any:
+def _drop_empty(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: kept for name, item in each(value).items() if (kept := _kept(item)) not in ([], {}, "", None)}
-    return [_kept(item) for item in each(value)] if isinstance(value, list) else value
+        return {
+            name: kept for name, item in each(value).items() if (kept := _drop_empty(item)) not in ([], {}, "", None)
+        }
+    return [_drop_empty(item) for item in each(value)] if isinstance(value, list) else value
 
 
 def validate_ephemeral_update(obj: Object, old: Object) -> list[FieldError]:
     """Validate an update of ephemeralContainers. Existing ones may not change."""
     if marks.MIRROR in (old["metadata"].get("annotations") or {}):
         return [field.forbidden("[]", "static pods do not support ephemeral containers")]
-    found = [*validate_pod(obj, old), *validate_changed_marks(obj, old)]
+    errors = [*validate_pod(obj, old), *validate_changed_marks(obj, old)]
     where = "spec.ephemeralContainers"
-    now = {one.get("name", ""): one for one in each(obj["spec"].get("ephemeralContainers") or ())}
+    now = {container.get("name", ""): container for container in each(obj["spec"].get("ephemeralContainers") or ())}
     for before in each(old["spec"].get("ephemeralContainers") or ()):
         name = before.get("name", "")
         if name not in now:
-            found.append(field.forbidden(where, f"existing ephemeral containers {quote(name)} may not be removed\n"))
+            errors.append(field.forbidden(where, f"existing ephemeral containers {quote(name)} may not be removed\n"))
         elif before != now[name]:
-            shown = gostructs.diff_structs(EPHEMERAL_CONTAINER, before, now[name])
-            text = f"existing ephemeral containers {quote(name)} may not be changed\n{shown}"
-            found.append(field.forbidden(where, text))
-    return found
+            structs = gostructs.diff_structs(EPHEMERAL_CONTAINER, before, now[name])
+            text = f"existing ephemeral containers {quote(name)} may not be changed\n{structs}"
+            errors.append(field.forbidden(where, text))
+    return errors
 
 
 def validate_resize(obj: Object, old: Object) -> list[FieldError]:
@@ -195,8 +197,8 @@ def validate_resize(obj: Object, old: Object) -> list[FieldError]:
     found = validate_pod(obj, old)
     kind = old["status"].get("qosClass") or amounts.qos_class(before)
     if kind != amounts.qos_class(spec):
-        given = (obj.get("status") or {}).get("qosClass") or ""
-        found.append(field.invalid("spec", given, "Pod QOS Class may not change as a result of resizing"))
+        qos_class = (obj.get("status") or {}).get("qosClass") or ""
+        found.append(field.invalid("spec", qos_class, "Pod QOS Class may not change as a result of resizing"))
     running = [
         one for one in each(old["status"].get("containerStatuses") or ()) if (one.get("state") or {}).get("running")
     ]
@@ -204,55 +206,55 @@ def validate_resize(obj: Object, old: Object) -> list[FieldError]:
         found.append(field.forbidden("spec", "Pod running on node without support for resize"))
     if fixed:
         return [*found, field.forbidden("[]", _BY_GATE)]
-    found += _own(spec, before)
-    order = list(_order(spec, before))
-    return found + (order or list(_resized(spec, before, bool(found))))
+    found += _validate_pod_resources(spec, before)
+    order = list(_validate_order(spec, before))
+    return found + (order or list(_validate_resized(spec, before, bool(found))))
 
 
-def _own(spec: Object, old: Object) -> Errors:
+def _validate_pod_resources(spec: Object, old: Object) -> Errors:
     """Reject changes of pod-level resources, except CPU and memory."""
-    given, before = spec.get("resources"), old.get("resources")
-    if before is not None and given is None and any(before.values()):
+    resources, before = spec.get("resources"), old.get("resources")
+    if before is not None and resources is None and any(before.values()):
         yield field.forbidden("spec.resources", "pod-level resources cannot be removed")
         return
     for part in ("requests", "limits"):
-        if _removed(given, before, part):
+        if _is_removed(resources, before, part):
             yield field.forbidden(f"spec.resources.{part}", f"pod-level resource {part} cannot be removed")
-    if not is_same(_without(given), _without(before)):
+    if not is_same(_without_compute(resources), _without_compute(before)):
         yield field.forbidden("spec", f"{_ONLY} at pod-level")
 
 
-def _order(spec: Object, old: Object) -> Errors:
+def _validate_order(spec: Object, old: Object) -> Errors:
     for part in ("containers", "initContainers"):
         given, before = spec.get(part) or [], old.get(part) or []
         if len(given) != len(before):
             yield field.forbidden(f"spec.{part}", f"{part} may not be added or removed on resize")
             continue
-        for place, container in enumerate(each(before)):
-            if given[place].get("name") != container.get("name"):
+        for index, container in enumerate(each(before)):
+            if given[index].get("name") != container.get("name"):
                 text = f"{part} may not be renamed or reordered on resize"
-                yield field.forbidden(f"spec.{part}[{place}].name", text)
+                yield field.forbidden(f"spec.{part}[{index}].name", text)
 
 
-def _resized(spec: Object, old: Object, wrong: bool) -> Errors:
+def _validate_resized(spec: Object, old: Object, wrong: bool) -> Errors:
     count = 0
     for part in ("initContainers", "containers"):
-        for place, (container, before) in enumerate(zip(each(spec.get(part) or ()), old.get(part) or (), strict=True)):
-            if part == "initContainers" and not _resizable(before):
+        for index, (container, before) in enumerate(zip(each(spec.get(part) or ()), old.get(part) or (), strict=True)):
+            if part == "initContainers" and not _is_resizable(before):
                 continue
             for kind in ("requests", "limits"):
-                if _removed(container.get("resources"), before.get("resources"), kind):
+                if _is_removed(container.get("resources"), before.get("resources"), kind):
                     count += 1
                     yield field.forbidden(
-                        f"spec.{part}[{place}].resources.{kind}", f"resource {kind} cannot be removed"
+                        f"spec.{part}[{index}].resources.{kind}", f"resource {kind} cannot be removed"
                     )
             if not has("ShrinkingMemoryLimits"):
-                for error in _memory_limit(container, before, f"spec.{part}[{place}]"):
+                for error in _memory_limit(container, before, f"spec.{part}[{index}]"):
                     count += 1
                     yield error
     for part in ("containers", "initContainers"):
-        for place, (container, before) in enumerate(zip(each(spec.get(part) or ()), old.get(part) or (), strict=True)):
-            for error in _changed(container, before, part, place):
+        for index, (container, before) in enumerate(zip(each(spec.get(part) or ()), old.get(part) or (), strict=True)):
+            for error in _validate_changed_resources(container, before, part, index):
                 count += 1
                 yield error
     rest = [
@@ -276,15 +278,15 @@ def _memory_limit(container: Object, before: Object, where: str) -> Errors:
     yield field.forbidden(f"{where}.resources.limits[memory]", text)
 
 
-def _changed(container: Object, before: Object, part: str, place: int) -> Errors:
+def _validate_changed_resources(container: Object, before: Object, part: str, index: int) -> Errors:
     amounts_now = {part: given for part, given in each(container.get("resources") or {}).items() if part != "claims"}
-    now = {**container, "resources": _without(amounts_now)}
-    kept = is_same(now, {**before, "resources": _without(before.get("resources"))})
+    now = {**container, "resources": _without_compute(amounts_now)}
+    kept = is_same(now, {**before, "resources": _without_compute(before.get("resources"))})
     if part == "containers":
         if not kept:
             yield field.forbidden("spec", _ONLY)
         return
-    where = f"spec.{part}[{place}]"
+    where = f"spec.{part}[{index}]"
     if not has("InPlacePodVerticalScalingInitContainers"):
         if not amounts.is_sidecar(container):
             kept = is_same(container, before)
@@ -303,16 +305,16 @@ def _changed(container: Object, before: Object, part: str, place: int) -> Errors
                 yield field.forbidden(where, text)
 
 
-def _resizable(container: Object) -> bool:
+def _is_resizable(container: Object) -> bool:
     """Return whether the resources of an init container can change."""
     return has("InPlacePodVerticalScalingInitContainers") or amounts.is_sidecar(container)
 
 
-def _removed(given: Object | None, before: Object | None, part: str) -> bool:
+def _is_removed(given: Object | None, before: Object | None, part: str) -> bool:
     return not ((before or {}).get(part) or {}).keys() <= ((given or {}).get(part) or {}).keys()
 
 
-def _without(resources: Object | None) -> Object:
+def _without_compute(resources: Object | None) -> Object:
     """Return resources without CPU and memory, which are mutable."""
     return {
         part: {name: text for name, text in each(given).items() if name not in _COMPUTE}

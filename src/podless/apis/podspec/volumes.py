@@ -23,7 +23,7 @@ Check = Callable[[Object, str], Errors]
 
 
 def validate_volumes(
-    given: list[Object],
+    volumes: list[Object],
     path: str,
     metadata: Object | None,
     sound: dict[str, Object],
@@ -38,10 +38,15 @@ def validate_volumes(
     """
     needs_image = metadata is not None if has("EmptyImageReferences") else not no_image
     pod = (metadata or {}).get("name", "")
-    made = {f"{pod}-{volume.get('name', '')}" for volume in each(given) if pod and volume.get("ephemeral") is not None}
-    for place, volume in enumerate(given):
-        where, name = f"{path}[{place}]", volume.get("name", "")
-        found = [*_source(volume, where, far=far, needs_image=needs_image), *_claim_name(volume, where, metadata)]
+    made = {
+        f"{pod}-{volume.get('name', '')}" for volume in each(volumes) if pod and volume.get("ephemeral") is not None
+    }
+    for index, volume in enumerate(volumes):
+        where, name = f"{path}[{index}]", volume.get("name", "")
+        found = [
+            *_validate_source(volume, where, far=far, needs_image=needs_image),
+            *_claim_name(volume, where, metadata),
+        ]
         found += checks.validate_name(f"{where}.name", name)
         if name in sound:
             found.append(field.duplicate(f"{where}.name", name))
@@ -60,7 +65,7 @@ def lacks_image(spec: Object) -> bool:
     return any(image is not None and not image.get("reference") for image in images)
 
 
-def _source(volume: Object, path: str, *, far: bool, needs_image: bool) -> Errors:
+def _validate_source(volume: Object, path: str, *, far: bool, needs_image: bool) -> Errors:
     count = 0
     for kind, (check, shown) in _KINDS.items():
         source = volume.get(kind)
@@ -94,7 +99,7 @@ def _given_sources(volume: Object) -> list[str]:
     return [kind for kind in _KINDS if volume.get(kind) is not None]
 
 
-def _empty(source: Object, path: str) -> Errors:
+def _validate_empty_dir(source: Object, path: str) -> Errors:
     if str(source.get("sizeLimit") or "").startswith("-"):
         yield field.forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity")
 
@@ -110,18 +115,18 @@ def host_path(source: Object, path: str) -> Errors:
         yield from checks.validate_enum(f"{path}.type", kind, _HOST_PATHS, needed=False)
 
 
-def _git(source: Object, path: str) -> Errors:
+def _validate_git_repo(source: Object, path: str) -> Errors:
     yield from checks.require_fields(source, path, "repository")
     yield from checks.validate_descending(f"{path}.directory", source.get("directory", ""))
 
 
-def _downward(source: Object, path: str) -> Errors:
+def _validate_downward_api(source: Object, path: str) -> Errors:
     yield from checks.validate_mode(source, path)
     for file in each(source.get("items") or ()):
         yield from projected.downward_file(file, path)
 
 
-def _csi(source: Object, path: str) -> Errors:
+def _validate_csi(source: Object, path: str) -> Errors:
     yield from disks.driver_name(source.get("driver", ""), f"{path}.driver")
     ref = source.get("nodePublishSecretRef")
     if ref is not None:
@@ -131,7 +136,7 @@ def _csi(source: Object, path: str) -> Errors:
             yield from field.invalid_details(f"{path}.name", ref["name"], names.check_subdomain(ref["name"]))
 
 
-def _ephemeral(source: Object, path: str) -> Errors:
+def _validate_ephemeral(source: Object, path: str) -> Errors:
     template = source.get("volumeClaimTemplate")
     if template is None:
         yield field.required(f"{path}.volumeClaimTemplate")
@@ -139,11 +144,11 @@ def _ephemeral(source: Object, path: str) -> Errors:
         yield from claims.validate_claim_template(template, f"{path}.volumeClaimTemplate")
 
 
-def _image(source: Object, path: str) -> Errors:
+def _validate_image(source: Object, path: str) -> Errors:
     return checks.validate_enum(f"{path}.pullPolicy", source.get("pullPolicy"), _PULLS)
 
 
-def _keyed(key: str) -> Check:
+def _keyed_check(key: str) -> Check:
     """Return a check for a volume whose files are keys of an object. key: the field that names the object."""
 
     def check(source: Object, path: str) -> Errors:
@@ -158,18 +163,18 @@ def require_fields(*keys: str) -> Check:
     return lambda source, path: checks.require_fields(source, path, *keys)
 
 
-def _projected(source: Object, path: str) -> Errors:
+def _validate_projected(source: Object, path: str) -> Errors:
     return projected.validate_projected(source, path, far=False)
 
 
 # in the order of errors: type: its check, and its name in paths
 _KINDS: dict[str, tuple[Check, str]] = {
-    "emptyDir": (_empty, "emptyDir"),
+    "emptyDir": (_validate_empty_dir, "emptyDir"),
     "hostPath": (host_path, "hostPath"),
-    "gitRepo": (_git, "gitRepo"),
+    "gitRepo": (_validate_git_repo, "gitRepo"),
     "gcePersistentDisk": (disks.validate_partitioned("pdName"), "persistentDisk"),
     "awsElasticBlockStore": (disks.validate_partitioned("volumeID"), "awsElasticBlockStore"),
-    "secret": (_keyed("secretName"), "secret"),
+    "secret": (_keyed_check("secretName"), "secret"),
     "nfs": (disks.validate_nfs, "nfs"),
     "iscsi": (disks.validate_iscsi, "iscsi"),
     "glusterfs": (require_fields("endpoints", "path"), "glusterfs"),
@@ -179,21 +184,21 @@ _KINDS: dict[str, tuple[Check, str]] = {
     "cinder": (disks.validate_cinder, "cinder"),
     "cephfs": (require_fields("monitors"), "cephfs"),
     "quobyte": (disks.validate_quobyte, "quobyte"),
-    "downwardAPI": (_downward, "downwardAPI"),
+    "downwardAPI": (_validate_downward_api, "downwardAPI"),
     "fc": (disks.fibre_channel, "fc"),
     "flexVolume": (disks.validate_flex, "flexVolume"),
-    "configMap": (_keyed("name"), "configMap"),
+    "configMap": (_keyed_check("name"), "configMap"),
     "azureFile": (require_fields("secretName", "shareName"), "azureFile"),
     "vsphereVolume": (require_fields("volumePath"), "vsphereVolume"),
     "photonPersistentDisk": (require_fields("pdID"), "photonPersistentDisk"),
     "portworxVolume": (require_fields("volumeID"), "portworxVolume"),
     "azureDisk": (disks.validate_azure, "azureDisk"),
     "storageos": (disks.storage_os, "storageos"),
-    "projected": (_projected, "projected"),
+    "projected": (_validate_projected, "projected"),
     "scaleIO": (require_fields("gateway", "system", "volumeName"), "scaleIO"),
-    "csi": (_csi, "csi"),
-    "ephemeral": (_ephemeral, "ephemeral"),
-    "image": (_image, "image"),
+    "csi": (_validate_csi, "csi"),
+    "ephemeral": (_validate_ephemeral, "ephemeral"),
+    "image": (_validate_image, "image"),
 }
 # names of surplus types in errors, if they differ; "downwarAPI" is kube-apiserver's spelling
 _REFUSED = {"cephfs": "cephFS", "downwardAPI": "downwarAPI"}

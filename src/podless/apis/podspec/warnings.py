@@ -42,29 +42,29 @@ def warn_of_overlaps(spec: Object) -> Iterator[str]:
             source = volume.get(kind)
             if source is not None:
                 described = f"{shown} {quote(source.get(key, ''))}"
-                yield from _clashes(_files(source, ""), f"volume {name} ({described})")
+                yield from _find_clashes(_list_files(source, ""), f"volume {name} ({described})")
         if volume.get("downwardAPI") is not None:
-            yield from _clashes(_files(volume["downwardAPI"], ""), f"volume {name} (DownwardAPI)")
+            yield from _find_clashes(_list_files(volume["downwardAPI"], ""), f"volume {name} (DownwardAPI)")
         if volume.get("projected") is not None:
             sources = volume["projected"].get("sources") or ()
             for one in each(sources):
                 if not any(value is not None for value in one.values()):
                     yield f"volume {name} (Projected) has no sources provided"
-            files = [file for one in sources for file in _projected(one)]
-            yield from _clashes(files, f"volume {name} (Projected)")
+            files = [file for one in sources for file in _list_projected(one)]
+            yield from _find_clashes(files, f"volume {name} (Projected)")
 
 
-def _files(source: Object, named: str) -> list[File]:
+def _list_files(source: Object, named: str) -> list[File]:
     return [File(item.get("path", ""), named) for item in each(source.get("items") or ())]
 
 
-def _projected(source: Object) -> list[File]:
+def _list_projected(source: Object) -> list[File]:
     for kind, shown in (("configMap", "ConfigMap"), ("secret", "Secret")):
         given = source.get(kind)
         if given is not None and given.get("items"):
-            return _files(given, f"{shown} {quote(given.get('name', ''))}")
+            return _list_files(given, f"{shown} {quote(given.get('name', ''))}")
     if (source.get("downwardAPI") or {}).get("items"):
-        files = _files(source["downwardAPI"], "DownwardAPI")
+        files = _list_files(source["downwardAPI"], "DownwardAPI")
         return files if has("OverlapsOfOthers") else files * 2  # older releases report that each file overlaps itself
     token = source.get("serviceAccountToken")
     return [File(token.get("path", ""), "ServiceAccountToken")] if token is not None else []
@@ -81,28 +81,28 @@ class _Folder:
         self.inner: dict[str, _Folder] = {}
 
 
-def _clashes(given: list[File], head: str) -> Iterator[str]:
+def _find_clashes(given: list[File], head: str) -> Iterator[str]:
     files = [File(file.path.rstrip("/"), file.source) for file in given]
     top, left = _Folder(), _MOST
-    for place, file in enumerate(files):
+    for index, file in enumerate(files):
         if not file.path:
             continue
-        for other in _place(top, file.path, place)[:left]:
+        for other in _insert_file(top, file.path, index)[:left]:
             yield f"{head}: overlapping paths: {file} with {files[other]}"
             left -= 1
 
 
-def _place(top: _Folder, path: str, place: int) -> list[int]:
+def _insert_file(top: _Folder, path: str, index: int) -> list[int]:
     """Insert a file. Returns the earlier files that overlap it."""
     found: list[int] = []
     folder = top
     for step in each(path.split("/")):
         found += folder.here
-        folder.below.append(place)
+        folder.below.append(index)
         folder = folder.inner.setdefault(step, _Folder())
     found += folder.below
-    folder.below.append(place)
-    folder.here.append(place)
+    folder.below.append(index)
+    folder.here.append(index)
     return sorted(found)
 
 
@@ -139,80 +139,80 @@ _MOST_PORTS = 64  # maximum ports with one number that are compared with each ot
 
 def warn_of_pod(obj: Object) -> list[str]:
     """Return the warnings about a pod."""
-    return list(_all(obj["metadata"], obj["spec"], ""))
+    return list(_list_warnings(obj["metadata"], obj["spec"], ""))
 
 
 def warn_of_template(given: Object, path: str) -> list[str]:
     """Return the warnings about a pod template. path: of the template, such as spec.template."""
-    return list(_all(given.get("metadata") or {}, given.get("spec") or {}, f"{path}."))
+    return list(_list_warnings(given.get("metadata") or {}, given.get("spec") or {}, f"{path}."))
 
 
-def _all(metadata: Object, spec: Object, path: str) -> Iterator[str]:
+def _list_warnings(metadata: Object, spec: Object, path: str) -> Iterator[str]:
     where, notes = f"{path}spec", metadata.get("annotations") or {}
     visited = containers.visit_containers(spec, where)
-    yield from _nodes(spec, where)
-    yield from _spread(spec, where)
+    yield from _warn_of_node_labels(spec, where)
+    yield from _warn_of_spread(spec, where)
     for key, text in _ANNOTATIONS.items():
         if key in notes:
             yield f"{path}metadata.annotations[{key}]: {text}"
-    yield from _volumes(spec, where)
+    yield from _warn_of_volumes(spec, where)
     yield from warn_of_overlaps(spec)
-    yield from _repeated(spec, where)
+    yield from _warn_of_repeated(spec, where)
     overhead = spec.get("overhead") or {}
-    yield from _fractions(overhead, f"{where}.overhead", _BYTES)
-    yield from _seccomp(spec, notes, path)
+    yield from _warn_of_fractions(overhead, f"{where}.overhead", _BYTES)
+    yield from _warn_of_seccomp(spec, notes, path)
     for container, at in visited:
-        yield from _container(container, at, spec, notes, path)
-    yield from _ports(visited)
+        yield from _warn_of_container(container, at, spec, notes, path)
+    yield from _warn_of_ports(visited)
     if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
         yield f"{where}.terminationGracePeriodSeconds: {_NEGATIVE}"
-    yield from _affinity(spec, where)
-    for place, server in enumerate(each((spec.get("dnsConfig") or {}).get("nameservers") or ())):
-        yield from addresses.address_warnings(f"{where}.dnsConfig.nameservers[{place}]", server)
-    for place, alias in enumerate(each(spec.get("hostAliases") or ())):
-        yield from addresses.address_warnings(f"{where}.hostAliases[{place}].ip", alias.get("ip", ""))
+    yield from _warn_of_affinity(spec, where)
+    for index, server in enumerate(each((spec.get("dnsConfig") or {}).get("nameservers") or ())):
+        yield from addresses.address_warnings(f"{where}.dnsConfig.nameservers[{index}]", server)
+    for index, alias in enumerate(each(spec.get("hostAliases") or ())):
+        yield from addresses.address_warnings(f"{where}.hostAliases[{index}].ip", alias.get("ip", ""))
 
 
-def _nodes(spec: Object, path: str) -> Iterator[str]:
+def _warn_of_node_labels(spec: Object, path: str) -> Iterator[str]:
     for key in each(spec.get("nodeSelector") or ()):
         if key in _LABELS:
             yield f"{path}.nodeSelector[{key}]: {_LABELS[key]}"
-    given = (spec.get("affinity") or {}).get("nodeAffinity") or {}
+    node_affinity = (spec.get("affinity") or {}).get("nodeAffinity") or {}
     at = f"{path}.affinity.nodeAffinity"
-    for place, term in enumerate(each((given.get(REQUIRED) or {}).get("nodeSelectorTerms") or ())):
-        yield from node_term(term, f"{at}.{REQUIRED}.nodeSelectorTerms[{place}]", values=False)
-    for place, term in enumerate(each(given.get(PREFERRED) or ())):
-        yield from node_term(term.get("preference") or {}, f"{at}.{PREFERRED}[{place}].preference", values=True)
+    for index, term in enumerate(each((node_affinity.get(REQUIRED) or {}).get("nodeSelectorTerms") or ())):
+        yield from node_term(term, f"{at}.{REQUIRED}.nodeSelectorTerms[{index}]", values=False)
+    for index, term in enumerate(each(node_affinity.get(PREFERRED) or ())):
+        yield from node_term(term.get("preference") or {}, f"{at}.{PREFERRED}[{index}].preference", values=True)
 
 
 def node_term(term: Object, path: str, *, values: bool) -> Iterator[str]:
     """Yield the warnings about a node selector term. values: check the values too."""
-    for place, one in enumerate(each(term.get("matchExpressions") or ())):
-        at, key = f"{path}.matchExpressions[{place}]", one.get("key", "")
+    for place, expression in enumerate(each(term.get("matchExpressions") or ())):
+        at, key = f"{path}.matchExpressions[{place}]", expression.get("key", "")
         if key in _LABELS:
             yield f"{at}.key: {key} is {_LABELS[key]}"
-        for index, value in enumerate(each(one.get("values") or () if values else ())):
+        for index, value in enumerate(each(expression.get("values") or () if values else ())):
             for text in names.label_value(value):
                 yield f"{at}.values[{index}]: {value} is invalid, {text}"
 
 
-def _spread(spec: Object, path: str) -> Iterator[str]:
-    for place, one in enumerate(each(spec.get("topologySpreadConstraints") or ())):
-        at, key = f"{path}.topologySpreadConstraints[{place}]", one.get("topologyKey", "")
+def _warn_of_spread(spec: Object, path: str) -> Iterator[str]:
+    for index, constraint in enumerate(each(spec.get("topologySpreadConstraints") or ())):
+        at, key = f"{path}.topologySpreadConstraints[{index}]", constraint.get("topologyKey", "")
         if key in _LABELS:
             yield f"{at}.topologyKey: {key} is {_LABELS[key]}"
-        if one.get("labelSelector") is None:
+        if constraint.get("labelSelector") is None:
             yield f"{at}.labelSelector: {_NO_PODS}"
 
 
-def _volumes(spec: Object, path: str) -> Iterator[str]:
-    for place, volume in enumerate(each(spec.get("volumes") or ())):
+def _warn_of_volumes(spec: Object, path: str) -> Iterator[str]:
+    for index, volume in enumerate(each(spec.get("volumes") or ())):
         for kind, (shown, text) in _VOLUMES.items():
             if volume.get(kind) is not None:
-                yield f"{path}.volumes[{place}].{shown}: {text}"
+                yield f"{path}.volumes[{index}].{shown}: {text}"
         claim = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
         if claim is not None:
-            at = f"{path}.volumes[{place}].ephemeral.volumeClaimTemplate.spec"
+            at = f"{path}.volumes[{index}].ephemeral.volumeClaimTemplate.spec"
             yield from warn_of_claim_spec(claim.get("spec") or {}, at)
 
 
@@ -220,36 +220,36 @@ def warn_of_claim_spec(spec: Object, path: str) -> Iterator[str]:
     """Yield the warnings about the spec of a PersistentVolumeClaim."""
     for part in ("requests", "limits"):
         given = (spec.get("resources") or {}).get(part) or {}
-        yield from _fractions(given, f"{path}.resources.{part}", ("storage",))
+        yield from _warn_of_fractions(given, f"{path}.resources.{part}", ("storage",))
 
 
-def _fractions(given: dict[str, str], path: str, which: Iterable[str]) -> Iterator[str]:
+def _warn_of_fractions(given: dict[str, str], path: str, which: Iterable[str]) -> Iterator[str]:
     for name in which:
         text = given.get(name)
         if text is not None and not quantity.is_whole(text):
             yield f"{path}[{name}]: fractional byte value {quote(text)} is invalid, must be an integer"
 
 
-def _repeated(spec: Object, path: str) -> Iterator[str]:
+def _warn_of_repeated(spec: Object, path: str) -> Iterator[str]:
     for part, key in (("hostAliases", "ip"), ("imagePullSecrets", "name")):
         seen: set[str] = set()
-        for place, item in enumerate(each(spec.get(part) or ())):
+        for index, item in enumerate(each(spec.get(part) or ())):
             value = item.get(key, "")
             if value in seen:
-                yield f"{path}.{part}[{place}].{key}: duplicate {key} {quote(value)}"
+                yield f"{path}.{part}[{index}].{key}: duplicate {key} {quote(value)}"
             seen.add(value)
-    for place, item in enumerate(spec.get("imagePullSecrets") or ()):
+    for index, item in enumerate(spec.get("imagePullSecrets") or ()):
         if not item.get("name"):
-            yield f'{path}.imagePullSecrets[{place}].name: invalid empty name ""'
+            yield f'{path}.imagePullSecrets[{index}].name: invalid empty name ""'
 
 
-def _seccomp(spec: Object, notes: dict[str, str], path: str) -> Iterator[str]:
+def _warn_of_seccomp(spec: Object, notes: dict[str, str], path: str) -> Iterator[str]:
     key = marks.SECCOMP_POD
     if key in notes and (spec.get("securityContext") or {}).get("seccompProfile") is None:
         yield f"{path}metadata.annotations[{key}]: {_SECCOMP}"
 
 
-def _container(container: Object, at: str, spec: Object, notes: dict[str, str], path: str) -> Iterator[str]:
+def _warn_of_container(container: Object, at: str, spec: Object, notes: dict[str, str], path: str) -> Iterator[str]:
     context, name = container.get("securityContext") or {}, container.get("name", "")
     if notes:
         key = marks.SECCOMP + name
@@ -263,33 +263,33 @@ def _container(container: Object, at: str, spec: Object, notes: dict[str, str], 
     resources = container.get("resources") or {}
     for kind in _BYTES:
         for part in ("limits", "requests"):
-            yield from _fractions(resources.get(part) or {}, f"{at}.resources.{part}", (kind,))
-    yield from _hidden(container.get("env") or (), at)
+            yield from _warn_of_fractions(resources.get(part) or {}, f"{at}.resources.{part}", (kind,))
+    yield from _warn_of_hidden(container.get("env") or (), at)
 
 
-def _hidden(env: Collection[Object], at: str) -> Iterator[str]:
+def _warn_of_hidden(env: Collection[Object], at: str) -> Iterator[str]:
     """Yield warnings about variables that override earlier ones."""
     seen: set[str] = set()
-    for place, one in enumerate(each(env)):
+    for index, one in enumerate(each(env)):
         name, value = one.get("name", ""), one.get("value", "")
         if name in seen:
             ref = f"$({name})"
             if one.get("valueFrom") is not None or value == ref or ref not in value:
                 text = f"hides previous definition of {quote(name)}, which may be dropped when using apply"
-                yield f"{at}.env[{place}]: {text}"
+                yield f"{at}.env[{index}]: {text}"
         seen.add(name)
 
 
-def _ports(visited: list[tuple[Object, str]]) -> Iterator[str]:
+def _warn_of_ports(visited: list[tuple[Object, str]]) -> Iterator[str]:
     """Yield warnings about ports that are defined twice."""
     known: dict[tuple[int, str], list[tuple[str, Object]]] = {}
     named: dict[str, str] = {}
     texts = []
     for container, at in visited:
-        for place, port in enumerate(each(container.get("ports") or ())):
-            where, name = f"{at}.ports[{place}]", port.get("name")
+        for index, port in enumerate(each(container.get("ports") or ())):
+            where, name = f"{at}.ports[{index}]", port.get("name")
             if port.get("hostIP") and not port.get("hostPort"):
-                yield f"{where}: hostIP set without hostPort: {_go(port)}"
+                yield f"{where}: hostIP set without hostPort: {_format_port(port)}"
             others = known.setdefault((port.get("containerPort", 0), port.get("protocol", "")), [])
             yield from _same_port(where, port, others)
             if len(others) < _MOST_PORTS:
@@ -315,21 +315,21 @@ def _same_port(where: str, port: Object, others: list[tuple[str, Object]]) -> It
             yield f"{where}: dangerously ambiguous port definition with {at}"
 
 
-def _go(port: Object) -> str:
+def _format_port(port: Object) -> str:
     """Format a port as Go prints the struct."""
     fields = ("name", "hostPort", "containerPort", "protocol", "hostIP")
     given = {name: port.get(name) or (0 if "Port" in name else "") for name in fields}
     return "{" + " ".join(f"{name[0].upper()}{name[1:]}:{value}" for name, value in given.items()) + "}"
 
 
-def _affinity(spec: Object, path: str) -> Iterator[str]:
+def _warn_of_affinity(spec: Object, path: str) -> Iterator[str]:
     affinity = spec.get("affinity") or {}
     for name in ("podAffinity", "podAntiAffinity") if affinity else ():
         given = affinity.get(name) or {}
         at = f"{path}.affinity.{name}"
-        for place, term in enumerate(each(given.get(REQUIRED) or ())):
+        for index, term in enumerate(each(given.get(REQUIRED) or ())):
             if term.get("labelSelector") is None:
-                yield f"{at}.{REQUIRED}[{place}].labelSelector: {_NO_PODS}"
-        for place, term in enumerate(each(given.get(PREFERRED) or ())):
+                yield f"{at}.{REQUIRED}[{index}].labelSelector: {_NO_PODS}"
+        for index, term in enumerate(each(given.get(PREFERRED) or ())):
             if (term.get("podAffinityTerm") or {}).get("labelSelector") is None:
-                yield f"{at}.{PREFERRED}[{place}].podAffinityTerm.labelSelector: {_NO_PODS}"
+                yield f"{at}.{PREFERRED}[{index}].podAffinityTerm.labelSelector: {_NO_PODS}"

@@ -35,11 +35,13 @@ _OF_CONTAINER = (
 )  # fmt: skip
 
 
-def validate_windows_options(given: Object | None, path: str) -> Errors:
+def validate_windows_options(windows_options: Object | None, path: str) -> Errors:
     """Validate windowsOptions of a security context."""
-    if given is None:
+    if windows_options is None:
         return
-    name, spec, user = (given.get(key) for key in ("gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName"))
+    name, spec, user = (
+        windows_options.get(key) for key in ("gmsaCredentialSpecName", "gmsaCredentialSpec", "runAsUserName")
+    )
     if name is not None:
         yield from field.invalid_details(f"{path}.gmsaCredentialSpecName", name, names.check_subdomain(name))
     if spec is not None:
@@ -49,39 +51,39 @@ def validate_windows_options(given: Object | None, path: str) -> Errors:
         elif len(spec.encode()) > _MOST_SPEC << 10:
             yield field.invalid(where, spec, f"gmsaCredentialSpec size must be under {_MOST_SPEC} KiB")
     if user is not None:
-        yield from field.invalid_details(f"{path}.runAsUserName", user, _user(user))
+        yield from field.invalid_details(f"{path}.runAsUserName", user, _find_user_faults(user))
 
 
-def _user(given: str) -> list[str]:
+def _find_user_faults(text: str) -> list[str]:
     """Return the faults of runAsUserName, which can have a domain."""
-    parts = given.split("\\")
-    if not given:
+    parts = text.split("\\")
+    if not text:
         return ["runAsUserName cannot be an empty string"]
-    if _CONTROL.search(given):
+    if _CONTROL.search(text):
         return ["runAsUserName cannot contain control characters"]
     if len(parts) > 2:
         return ["runAsUserName cannot contain more than one backslash"]
-    user, found = parts[-1], []
+    user, user_faults = parts[-1], []
     if len(parts) == 2:
-        found += _domain(parts[0])
+        user_faults += _find_domain_faults(parts[0])
     if not user:
-        found.append("runAsUserName's User cannot be empty")
+        user_faults.append("runAsUserName's User cannot be empty")
     elif len(user.encode()) > _MOST_USER:
-        found.append(f"runAsUserName's User length must not be longer than {_MOST_USER} characters")
+        user_faults.append(f"runAsUserName's User length must not be longer than {_MOST_USER} characters")
     if _ONLY_DOTS.fullmatch(user):
-        found.append("runAsUserName's User cannot contain only periods or spaces")
+        user_faults.append("runAsUserName's User cannot contain only periods or spaces")
     if _NOT_IN_USERS.search(user):
-        found.append(_USERS)
-    return found
+        user_faults.append(_USERS)
+    return user_faults
 
 
-def _domain(domain: str) -> list[str]:
-    found = []
+def _find_domain_faults(domain: str) -> list[str]:
+    domain_faults = []
     if len(domain.encode()) >= _MOST_DOMAIN:
-        found.append(f"runAsUserName's Domain length must be under {_MOST_DOMAIN} characters")
+        domain_faults.append(f"runAsUserName's Domain length must be under {_MOST_DOMAIN} characters")
     if not _NETBIOS.fullmatch(domain) and not all(_DNS_LABEL.fullmatch(part) for part in each(domain.split("."))):
-        found.append("runAsUserName's Domain doesn't match the NetBios nor the DNS format")
-    return found
+        domain_faults.append("runAsUserName's Domain doesn't match the NetBios nor the DNS format")
+    return domain_faults
 
 
 def host_processes(spec: Object, path: str, containers: list[tuple[Object, str]]) -> Errors:
@@ -122,10 +124,10 @@ def validate_os(spec: Object, path: str, containers: list[tuple[Object, str]]) -
             if context.get("windowsOptions") is not None:
                 yield field.forbidden(f"{where}.securityContext.windowsOptions", _NOT_LINUX)
     else:
-        yield from _windows(spec, path, containers)
+        yield from _validate_windows(spec, path, containers)
 
 
-def _windows(spec: Object, path: str, containers: list[tuple[Object, str]]) -> Errors:
+def _validate_windows(spec: Object, path: str, containers: list[tuple[Object, str]]) -> Errors:
     context = spec.get("securityContext") or {}
     for name in _OF_POD:
         if name[0] == ".":

@@ -26,7 +26,7 @@ from podless.runtime.jsonobject import Object
 if TYPE_CHECKING:
     from podless.apis.policy import podsecuritystandards
 else:  # most servers have no namespace with such a label
-    podsecuritystandards = lazy.Late("podless.apis.policy.podsecuritystandards")
+    podsecuritystandards = lazy.LateModule("podless.apis.policy.podsecuritystandards")
 
 Labels = dict[str, str]
 
@@ -64,7 +64,7 @@ class _PodSecurityLevel(NamedTuple):
         """Higher for stricter levels."""
         return _LEVELS.index(self.level)
 
-    def found(self, metadata: Object, spec: Object) -> list[tuple[str, str]]:
+    def find_violations(self, metadata: Object, spec: Object) -> list[tuple[str, str]]:
         """Return a pod's violations of the rule: reasons and details."""
         if self.level == "privileged":
             return []
@@ -189,7 +189,7 @@ def _evaluate_pod(attr: AdmissionAttributes, policy: _Policy, pod: Object, *, en
 
     def describe_found(rule: _PodSecurityLevel) -> str:
         if rule not in found:
-            found[rule] = _format_findings(rule.found(metadata, spec))
+            found[rule] = _format_findings(rule.find_violations(metadata, spec))
         return found[rule]
 
     if enforce:
@@ -211,7 +211,7 @@ def _warn_of_pods(namespace: str, rule: _PodSecurityLevel, pods: list[Object]) -
     """Return warnings about existing pods, grouped by their violations."""
     names: dict[str, list[str]] = {}
     for pod in pods[:_MOST_PODS]:
-        reasons = ", ".join(reason for reason, _ in rule.found(pod["metadata"], pod["spec"]))
+        reasons = ", ".join(reason for reason, _ in rule.find_violations(pod["metadata"], pod["spec"]))
         if reasons:
             names.setdefault(reasons, []).append(pod["metadata"]["name"])
     warnings = []

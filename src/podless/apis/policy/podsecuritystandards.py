@@ -58,25 +58,25 @@ class _Pod:
 
     def contexts(self) -> Iterator[tuple[str, Object]]:
         """Yield the names and security contexts of all containers."""
-        for one in self.containers:
-            yield one["name"], one.get("securityContext") or {}
+        for container in self.containers:
+            yield container["name"], container.get("securityContext") or {}
 
 
-def _several(one: str, count: int) -> str:
+def _pluralize(one: str, count: int) -> str:
     return one if count == 1 else f"{one}s"
 
 
-def _quoted(texts: Iterable[str]) -> str:
+def _quote_texts(texts: Iterable[str]) -> str:
     """Join texts in double quotes, without escaping."""
     return ", ".join(f'"{text}"' for text in texts)
 
 
-def _containers(names: list[str]) -> str:
-    return f"{_several('container', len(names))} {_quoted(names)}"
+def _describe_containers(names: list[str]) -> str:
+    return f"{_pluralize('container', len(names))} {_quote_texts(names)}"
 
 
-def _setters(pod: bool, names: list[str]) -> str:
-    return " and ".join([*(["pod"] if pod else []), *([_containers(names)] if names else [])])
+def _describe_setters(pod: bool, names: list[str]) -> str:
+    return " and ".join([*(["pod"] if pod else []), *([_describe_containers(names)] if names else [])])
 
 
 def _app_armor(pod: _Pod) -> Finding:
@@ -94,17 +94,17 @@ def _app_armor(pod: _Pod) -> Finding:
         for key, value in pod.annotations.items()
         if key.startswith(_ARMOR) and value and value != "runtime/default" and not value.startswith("localhost/")
     )
-    setters = [_setters(of_pod is not None, names)] if of_pod is not None or names else []
+    setters = [_describe_setters(of_pod is not None, names)] if of_pod is not None or names else []
     if noted:
-        setters.append(_several("annotation", len(noted)))
+        setters.append(_pluralize("annotation", len(noted)))
     if not setters:
         return None
     kinds += noted
-    reason = _several("forbidden AppArmor profile", len(kinds))
-    return reason, f"{' and '.join(setters)} must not set AppArmor profile type to {_quoted(kinds)}"
+    reason = _pluralize("forbidden AppArmor profile", len(kinds))
+    return reason, f"{' and '.join(setters)} must not set AppArmor profile type to {_quote_texts(kinds)}"
 
 
-def _added(pod: _Pod, allowed: frozenset[str]) -> str:
+def _list_added(pod: _Pod, allowed: frozenset[str]) -> str:
     names = []
     found: set[str] = set()
     for name, context in pod.contexts():
@@ -114,11 +114,12 @@ def _added(pod: _Pod, allowed: frozenset[str]) -> str:
             found |= bad
     if not names:
         return ""
-    return f"{_containers(names)} must not include {_quoted(sorted(found))} in securityContext.capabilities.add"
+    capabilities = _quote_texts(sorted(found))
+    return f"{_describe_containers(names)} must not include {capabilities} in securityContext.capabilities.add"
 
 
-def _capabilities(pod: _Pod) -> Finding:
-    detail = _added(pod, _CAPABILITIES)
+def _check_capabilities(pod: _Pod) -> Finding:
+    detail = _list_added(pod, _CAPABILITIES)
     return ("non-default capabilities", detail) if detail else None
 
 
@@ -128,8 +129,8 @@ def _capabilities_restricted(pod: _Pod) -> Finding:
     names = [
         name for name, context in pod.contexts() if "ALL" not in ((context.get("capabilities") or {}).get("drop") or ())
     ]
-    details = [f'{_containers(names)} must set securityContext.capabilities.drop=["ALL"]'] if names else []
-    added = _added(pod, frozenset({"NET_BIND_SERVICE"}))
+    details = [f'{_describe_containers(names)} must set securityContext.capabilities.drop=["ALL"]'] if names else []
+    added = _list_added(pod, frozenset({"NET_BIND_SERVICE"}))
     details += [added] if added else []
     return ("unrestricted capabilities", "; ".join(details)) if details else None
 
@@ -140,46 +141,54 @@ def _host_namespaces(pod: _Pod) -> Finding:
 
 
 def _host_paths(pod: _Pod) -> Finding:
-    found = [one["name"] for one in pod.spec.get("volumes") or [] if one.get("hostPath") is not None]
-    return ("hostPath volumes", f"{_several('volume', len(found))} {_quoted(found)}") if found else None
+    found = [volume["name"] for volume in pod.spec.get("volumes") or [] if volume.get("hostPath") is not None]
+    return ("hostPath volumes", f"{_pluralize('volume', len(found))} {_quote_texts(found)}") if found else None
 
 
 def _host_ports(pod: _Pod) -> Finding:
     names = []
     ports: set[str] = set()
-    for one in pod.containers:
-        found = {str(port["hostPort"]) for port in one.get("ports") or [] if port.get("hostPort")}
+    for container in pod.containers:
+        found = {str(port["hostPort"]) for port in container.get("ports") or [] if port.get("hostPort")}
         if found:
-            names.append(one["name"])
+            names.append(container["name"])
             ports |= found
     if not names:
         return None
     uses = "uses" if len(names) == 1 else "use"
-    return "hostPort", f"{_containers(names)} {uses} {_several('hostPort', len(ports))} {', '.join(sorted(ports))}"
+    return (
+        "hostPort",
+        f"{_describe_containers(names)} {uses} {_pluralize('hostPort', len(ports))} {', '.join(sorted(ports))}",
+    )
 
 
-def _hosts(pod: _Pod) -> Finding:
+def _check_hosts(pod: _Pod) -> Finding:
     names: set[str] = set()
     hosts: set[str] = set()
-    for one in pod.containers:
-        lifecycle = one.get("lifecycle") or {}
-        probes = [one.get(name) for name in ("livenessProbe", "readinessProbe", "startupProbe")]
+    for container in pod.containers:
+        lifecycle = container.get("lifecycle") or {}
+        probes = [container.get(name) for name in ("livenessProbe", "readinessProbe", "startupProbe")]
         for asked in (*probes, lifecycle.get("postStart"), lifecycle.get("preStop")):
             given = (((asked or {}).get(how) or {}).get("host", "") for how in ("httpGet", "tcpSocket"))
             found = {host for host in given if host}
             if found:
-                names.add(one["name"])
+                names.add(container["name"])
                 hosts |= found
     if not names:
         return None
     uses = "uses" if len(names) == 1 else "use"
-    what = _several("probe or lifecycle host", len(hosts))
-    return "probe or lifecycle host", f"{_containers(sorted(names))} {uses} {what} {_quoted(sorted(hosts))}"
+    what = _pluralize("probe or lifecycle host", len(hosts))
+    return (
+        "probe or lifecycle host",
+        f"{_describe_containers(sorted(names))} {uses} {what} {_quote_texts(sorted(hosts))}",
+    )
 
 
-def _privileged(pod: _Pod) -> Finding:
+def _check_privileged(pod: _Pod) -> Finding:
     names = [name for name, context in pod.contexts() if context.get("privileged")]
-    return ("privileged", f"{_containers(names)} must not set securityContext.privileged=true") if names else None
+    return (
+        ("privileged", f"{_describe_containers(names)} must not set securityContext.privileged=true") if names else None
+    )
 
 
 def _proc_mount(pod: _Pod) -> Finding:
@@ -191,8 +200,11 @@ def _proc_mount_restricted(pod: _Pod) -> Finding:
     found = [(name, kind) for name, kind in found if kind is not None and kind != "Default"]
     if not found:
         return None
-    kinds = _quoted(sorted({kind for _, kind in found if kind is not None}))
-    return "procMount", f"{_containers([name for name, _ in found])} must not set securityContext.procMount to {kinds}"
+    kinds = _quote_texts(sorted({kind for _, kind in found if kind is not None}))
+    return (
+        "procMount",
+        f"{_describe_containers([name for name, _ in found])} must not set securityContext.procMount to {kinds}",
+    )
 
 
 def _se_linux(pod: _Pod) -> Finding:
@@ -211,58 +223,61 @@ def _se_linux(pod: _Pod) -> Finding:
     if not every:
         return None
     kinds = sorted({one.get("type", "") for one in every} - allowed)
-    details = [f"{_several('type', len(kinds))} {_quoted(kinds)}"] if kinds else []
+    details = [f"{_pluralize('type', len(kinds))} {_quote_texts(kinds)}"] if kinds else []
     details += [f"{name} may not be set" for name in ("user", "role") if any(one.get(name) for one in every)]
-    setters = _setters(of_pod is not None, [name for name, one in found if one is not None])
+    setters = _describe_setters(of_pod is not None, [name for name, one in found if one is not None])
     return "seLinuxOptions", f"{setters} set forbidden securityContext.seLinuxOptions: {'; '.join(details)}"
 
 
-def _seccomp(pod: _Pod) -> Finding:
+def _check_seccomp(pod: _Pod) -> Finding:
     return _seccomp_noted(pod) if pod.minor < 19 else _seccomp_set(pod)
 
 
 def _seccomp_noted(pod: _Pod) -> Finding:
-    keys = [_SECCOMP_POD, *(_SECCOMP + one["name"] for one in pod.containers)]
+    keys = [_SECCOMP_POD, *(_SECCOMP + container["name"] for container in pod.containers)]
     given = {key: pod.annotations[key] for key in keys if key in pod.annotations}
     bad = sorted(
         f"{key}={quote(value)}"
         for key, value in given.items()
         if value not in ("runtime/default", "docker/default") and not value.startswith("localhost/")
     )
-    return ("seccompProfile", f"forbidden {_several('annotation', len(bad))} {', '.join(bad)}") if bad else None
+    return ("seccompProfile", f"forbidden {_pluralize('annotation', len(bad))} {', '.join(bad)}") if bad else None
 
 
-def _profile(context: Object) -> str | None:
+def _read_profile(context: Object) -> str | None:
     profile = context.get("seccompProfile")
     return profile.get("type", "") if profile is not None else None
 
 
 def _seccomp_set(pod: _Pod) -> Finding:
-    of_pod = _profile(pod.context)
+    of_pod = _read_profile(pod.context)
     bad = of_pod is not None and of_pod not in _PROFILES
-    found = [(name, _profile(context)) for name, context in pod.contexts()]
+    found = [(name, _read_profile(context)) for name, context in pod.contexts()]
     found = [(name, kind) for name, kind in found if kind is not None and kind not in _PROFILES]
     if not bad and not found:
         return None
     kinds = {kind for _, kind in found if kind is not None} | ({of_pod} if bad and of_pod is not None else set())
-    setters = _setters(bad, [name for name, _ in found])
-    return "seccompProfile", f"{setters} must not set securityContext.seccompProfile.type to {_quoted(sorted(kinds))}"
+    setters = _describe_setters(bad, [name for name, _ in found])
+    return (
+        "seccompProfile",
+        f"{setters} must not set securityContext.seccompProfile.type to {_quote_texts(sorted(kinds))}",
+    )
 
 
 def _seccomp_restricted(pod: _Pod) -> Finding:
     if pod.windows:
         return None
-    found = _seccomp_set(pod)
-    if found is not None or _profile(pod.context) in _PROFILES:
-        return found
+    result = _seccomp_set(pod)
+    if result is not None or _read_profile(pod.context) in _PROFILES:
+        return result
     names = [name for name, context in pod.contexts() if context.get("seccompProfile") is None]
     must = 'must set securityContext.seccompProfile.type to "RuntimeDefault" or "Localhost"'
-    return ("seccompProfile", f"pod or {_containers(names)} {must}") if names else None
+    return ("seccompProfile", f"pod or {_describe_containers(names)} {must}") if names else None
 
 
-def _sysctls(pod: _Pod) -> Finding:
+def _check_sysctls(pod: _Pod) -> Finding:
     allowed = {name for since, names in _SYSCTLS if pod.minor >= since for name in names}
-    found = [one.get("name", "") for one in pod.context.get("sysctls") or []]
+    found = [sysctl.get("name", "") for sysctl in pod.context.get("sysctls") or []]
     found = [name for name in found if name not in allowed]
     return ("forbidden sysctls", ", ".join(found)) if found else None
 
@@ -271,53 +286,55 @@ def _host_process(pod: _Pod) -> Finding:
     def bad(context: Object) -> bool:
         return bool((context.get("windowsOptions") or {}).get("hostProcess"))
 
-    setters = _setters(bad(pod.context), [name for name, context in pod.contexts() if bad(context)])
+    setters = _describe_setters(bad(pod.context), [name for name, context in pod.contexts() if bad(context)])
     return (
         ("hostProcess", f"{setters} must not set securityContext.windowsOptions.hostProcess=true") if setters else None
     )
 
 
-def _escalation(pod: _Pod) -> Finding:
+def _check_escalation(pod: _Pod) -> Finding:
     if pod.windows:
         return None
     names = [name for name, context in pod.contexts() if context.get("allowPrivilegeEscalation") is not False]
-    detail = f"{_containers(names)} must set securityContext.allowPrivilegeEscalation=false"
+    detail = f"{_describe_containers(names)} must set securityContext.allowPrivilegeEscalation=false"
     return ("allowPrivilegeEscalation != false", detail) if names else None
 
 
-def _volumes(pod: _Pod) -> Finding:
+def _check_volumes(pod: _Pod) -> Finding:
     names = []
     kinds = set()
-    for one in pod.spec.get("volumes") or []:
-        if any(one.get(kind) is not None for kind in _HARMLESS):
+    for volume in pod.spec.get("volumes") or []:
+        if any(volume.get(kind) is not None for kind in _HARMLESS):
             continue
-        names.append(one["name"])
-        kinds.add(next((kind for kind in _VOLUMES if one.get(kind) is not None), "unknown"))
+        names.append(volume["name"])
+        kinds.add(next((kind for kind in _VOLUMES if volume.get(kind) is not None), "unknown"))
     if not names:
         return None
     uses = "uses" if len(names) == 1 else "use"
-    what = f"{_several('restricted volume type', len(kinds))} {_quoted(sorted(kinds))}"
-    return "restricted volume types", f"{_several('volume', len(names))} {_quoted(names)} {uses} {what}"
+    what = f"{_pluralize('restricted volume type', len(kinds))} {_quote_texts(sorted(kinds))}"
+    return "restricted volume types", f"{_pluralize('volume', len(names))} {_quote_texts(names)} {uses} {what}"
 
 
 def _non_root(pod: _Pod) -> Finding:
     if pod.apart:
         return None
     reason = "runAsNonRoot != true"
-    said = pod.context.get("runAsNonRoot")
-    setters = _setters(
-        said is False, [name for name, context in pod.contexts() if context.get("runAsNonRoot") is False]
+    run_as_non_root = pod.context.get("runAsNonRoot")
+    setters = _describe_setters(
+        run_as_non_root is False, [name for name, context in pod.contexts() if context.get("runAsNonRoot") is False]
     )
     if setters:
         return reason, f"{setters} must not set securityContext.runAsNonRoot=false"
-    names = [name for name, context in pod.contexts() if context.get("runAsNonRoot") is None and not said]
-    return (reason, f"pod or {_containers(names)} must set securityContext.runAsNonRoot=true") if names else None
+    names = [name for name, context in pod.contexts() if context.get("runAsNonRoot") is None and not run_as_non_root]
+    return (
+        (reason, f"pod or {_describe_containers(names)} must set securityContext.runAsNonRoot=true") if names else None
+    )
 
 
-def _user(pod: _Pod) -> Finding:
+def _check_user(pod: _Pod) -> Finding:
     if pod.apart:
         return None
-    setters = _setters(
+    setters = _describe_setters(
         pod.context.get("runAsUser") == 0, [name for name, context in pod.contexts() if context.get("runAsUser") == 0]
     )
     return ("runAsUser=0", f"{setters} must not set runAsUser=0") if setters else None
@@ -332,18 +349,30 @@ class _Check(NamedTuple):
 
 
 _BASELINE = (
-    *(_Check(_app_armor), _Check(_capabilities), _Check(_host_namespaces), _Check(_host_paths), _Check(_host_ports)),
-    *(_Check(_hosts, 34), _Check(_privileged), _Check(_proc_mount), _Check(_se_linux), _Check(_seccomp)),
-    *(_Check(_sysctls), _Check(_host_process)),
+    *(
+        _Check(_app_armor),
+        _Check(_check_capabilities),
+        _Check(_host_namespaces),
+        _Check(_host_paths),
+        _Check(_host_ports),
+    ),
+    *(
+        _Check(_check_hosts, 34),
+        _Check(_check_privileged),
+        _Check(_proc_mount),
+        _Check(_se_linux),
+        _Check(_check_seccomp),
+    ),
+    *(_Check(_check_sysctls), _Check(_host_process)),
 )
 _RESTRICTED = (
-    _Check(_escalation, 8),
-    _Check(_capabilities_restricted, 22, _capabilities),
+    _Check(_check_escalation, 8),
+    _Check(_capabilities_restricted, 22, _check_capabilities),
     _Check(_proc_mount_restricted, 35, _proc_mount),
-    _Check(_volumes, 0, _host_paths),
+    _Check(_check_volumes, 0, _host_paths),
     _Check(_non_root),
-    _Check(_user, 23),
-    _Check(_seccomp_restricted, 19, _seccomp),
+    _Check(_check_user, 23),
+    _Check(_seccomp_restricted, 19, _check_seccomp),
 )
 
 

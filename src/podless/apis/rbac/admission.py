@@ -43,7 +43,7 @@ class EscalationCheck(Plugin):
     async def mutate(self, attr: AdmissionAttributes) -> None:
         """Raise Forbidden for escalation, or NotFound for a missing role of a binding."""
         obj = attr.obj
-        if attr.user.master or obj is None or (attr.old is not None and _is_same(obj, attr.old)):
+        if attr.user.is_master or obj is None or (attr.old is not None and _is_same(obj, attr.old)):
             return
         if "roleRef" in obj:
             self._check_binding(attr, obj["roleRef"])

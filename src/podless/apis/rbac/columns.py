@@ -8,7 +8,7 @@ from podless.apis.shared.columns import AGE, NAME, Columns, Object, PrinterColum
 from podless.runtime.meter import each
 
 
-def _subjects(kind: str) -> Callable[[Object], str]:
+def _subjects_reader(kind: str) -> Callable[[Object], str]:
     """Return a reader of the subjects of one kind, joined; service accounts with their namespaces."""
 
     def read(obj: Object) -> str:
@@ -20,22 +20,22 @@ def _subjects(kind: str) -> Callable[[Object], str]:
     return read
 
 
-def _role(obj: Object) -> str:
+def _read_role(obj: Object) -> str:
     return f"{at(obj, 'roleRef', 'kind')}/{at(obj, 'roleRef', 'name')}"
 
 
-def _binding(struct: str) -> tuple[PrinterColumn, ...]:
+def _binding_columns(struct: str) -> tuple[PrinterColumn, ...]:
     return (
         NAME,
-        string("Role", f"{struct}.roleRef", _role),
+        string("Role", f"{struct}.roleRef", _read_role),
         AGE,
-        string("Users", "Users with the role.", _subjects("User"), wide=True),
-        string("Groups", "Groups with the role.", _subjects("Group"), wide=True),
-        string("ServiceAccounts", "ServiceAccounts with the role.", _subjects("ServiceAccount"), wide=True),
+        string("Users", "Users with the role.", _subjects_reader("User"), wide=True),
+        string("Groups", "Groups with the role.", _subjects_reader("Group"), wide=True),
+        string("ServiceAccounts", "ServiceAccounts with the role.", _subjects_reader("ServiceAccount"), wide=True),
     )
 
 
 COLUMNS: Columns = {
-    "clusterrolebindings": _binding("ClusterRoleBinding"),
-    "rolebindings": _binding("RoleBinding"),
+    "clusterrolebindings": _binding_columns("ClusterRoleBinding"),
+    "rolebindings": _binding_columns("RoleBinding"),
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from podless.apis.shared import checks
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Checking, Faults
+from podless.kinds.strategy import Faults, ValidationCost
 from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
 from podless.runtime import lazy
@@ -18,7 +18,7 @@ from podless.structs.structfiles import load_struct
 if TYPE_CHECKING:
     from podless.structs import gostructs
 else:
-    gostructs = lazy.Late("podless.structs.gostructs")
+    gostructs = lazy.LateModule("podless.structs.gostructs")
 
 _ROLE_REF = load_struct("rbac/v1", "RoleRef")
 
@@ -32,7 +32,7 @@ class RoleStrategy(TypedStrategy):
 
     allow_create_on_update = True
     naming = names.PATH_SEGMENTS
-    checking = Checking(once="UpdatesOnce")
+    checking = ValidationCost(once="UpdatesOnce")
 
     def __init__(self, namespaced: bool) -> None:
         self._namespaced = namespaced
@@ -40,11 +40,11 @@ class RoleStrategy(TypedStrategy):
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         errors: list[FieldError] = []
         for index, rule in enumerate(each(obj.get("rules") or [])):
-            errors += self._rule(rule, f"rules[{index}]")
+            errors += self._validate_rule(rule, f"rules[{index}]")
         aggregation = obj.get("aggregationRule")
-        return errors if aggregation is None else [*errors, *_aggregation(aggregation)]
+        return errors if aggregation is None else [*errors, *_validate_aggregation(aggregation)]
 
-    def _rule(self, rule: Object, path: str) -> list[FieldError]:
+    def _validate_rule(self, rule: Object, path: str) -> list[FieldError]:
         errors = []
         if not rule.get("verbs"):
             errors.append(field.required(f"{path}.verbs", "verbs must contain at least one value"))
@@ -62,13 +62,13 @@ class RoleStrategy(TypedStrategy):
         return errors
 
 
-def _aggregation(aggregation: Object) -> list[FieldError]:
+def _validate_aggregation(aggregation: Object) -> list[FieldError]:
     path = "aggregationRule.clusterRoleSelectors"
-    given = aggregation.get("clusterRoleSelectors") or []
-    if not given:
+    cluster_role_selectors = aggregation.get("clusterRoleSelectors") or []
+    if not cluster_role_selectors:
         return [field.required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil")]
     errors = []
-    for index, selector in enumerate(each(given)):
+    for index, selector in enumerate(each(cluster_role_selectors)):
         if found := labelselector.validate_selector(selector, f"{path}[{index}]"):
             errors += [*found, field.invalid(f"{path}[{index}]", None, "invalid label selector.")]
     return errors
@@ -79,7 +79,7 @@ class RoleBindingStrategy(TypedStrategy):
 
     allow_create_on_update = True
     naming = names.PATH_SEGMENTS
-    checking = Checking(once="UpdatesOnce")
+    checking = ValidationCost(once="UpdatesOnce")
 
     def __init__(self, roles: tuple[str, ...], namespaced: bool) -> None:
         self._roles = roles
@@ -87,7 +87,7 @@ class RoleBindingStrategy(TypedStrategy):
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         if obj.get("subjects"):
-            obj["subjects"] = [_grouped(subject) for subject in each(obj["subjects"])]
+            obj["subjects"] = [_add_api_group(subject) for subject in each(obj["subjects"])]
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         errors = []
@@ -97,7 +97,7 @@ class RoleBindingStrategy(TypedStrategy):
         errors += field.one_of("roleRef.kind", ref["kind"], self._roles)
         errors += checks.validate_name("roleRef.name", ref["name"], names.path_segment)
         for index, subject in enumerate(each(obj.get("subjects") or [])):
-            errors += self._subject(subject, f"subjects[{index}]")
+            errors += self._validate_subject(subject, f"subjects[{index}]")
         return errors
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
@@ -107,7 +107,7 @@ class RoleBindingStrategy(TypedStrategy):
             errors.append(field.invalid("roleRef", gostructs.format_struct(_ROLE_REF, ref), "cannot change roleRef"))
         return errors
 
-    def _subject(self, subject: Object, path: str) -> list[FieldError]:
+    def _validate_subject(self, subject: Object, path: str) -> list[FieldError]:
         errors = []
         kind, name, group = subject["kind"], subject["name"], subject.get("apiGroup", "")
         if not name:
@@ -127,7 +127,7 @@ class RoleBindingStrategy(TypedStrategy):
         return errors
 
 
-def _grouped(subject: Object) -> Object:
+def _add_api_group(subject: Object) -> Object:
     """Return the subject with the API group of its kind, in the struct's field order."""
     if subject.get("apiGroup") or subject["kind"] not in _PEOPLE:
         return subject

@@ -65,17 +65,21 @@ class DeviceAccessCheck(Plugin):
             return [field.internal(path, why)]
         return [] if entry.labels.get(_LABEL) == "true" else [field.forbidden(path, _ADMIN)]
 
-    def _check_binding(self, user: User, asked: Attributes, status: Object, before: Object) -> Iterator[FieldError]:
+    def _check_binding(
+        self, user: User, attributes: Attributes, status: Object, before: Object
+    ) -> Iterator[FieldError]:
         """Require the permission for resourceclaims/binding to change allocation or reservedFor."""
         if all(status.get(name) == before.get(name) for name in ("allocation", "reservedFor")):
             return
-        wrong = self._explain_denial(user, asked._replace(subresource="binding", namespace="", name=""))
+        wrong = self._explain_denial(user, attributes._replace(subresource="binding", namespace="", name=""))
         if wrong:
-            what = f'resource="resourceclaims/binding", verb="{asked.verb}"'
+            what = f'resource="resourceclaims/binding", verb="{attributes.verb}"'
             why = f"changing status.allocation or status.reservedFor requires {what} permission: {wrong}"
             yield field.forbidden("status.allocation", why)
 
-    def _check_drivers(self, user: User, asked: Attributes, status: Object, before: Object) -> Iterator[FieldError]:
+    def _check_drivers(
+        self, user: User, attributes: Attributes, status: Object, before: Object
+    ) -> Iterator[FieldError]:
         """Require the permission for resourceclaims/driver of each driver whose devices change."""
         if status.get("allocation") is None:
             return
@@ -83,10 +87,10 @@ class DeviceAccessCheck(Plugin):
         if not changed:
             return
         prefixes = (_SAME, _ANY) if _is_on_node(user, status["allocation"]) else (_ANY,)
-        verbs = [f"{prefix}{asked.verb}" for prefix in prefixes]
+        verbs = [f"{prefix}{attributes.verb}" for prefix in prefixes]
         for driver in changed:
             wrong = [
-                self._explain_denial(user, asked._replace(verb=verb, subresource="driver", name=driver))
+                self._explain_denial(user, attributes._replace(verb=verb, subresource="driver", name=driver))
                 for verb in verbs
             ]
             if all(wrong):
@@ -95,31 +99,31 @@ class DeviceAccessCheck(Plugin):
                     "status.devices", f"changing status.devices requires {what} permission: {wrong[0]}"
                 )
 
-    def _explain_denial(self, user: User, asked: Attributes) -> str:
+    def _explain_denial(self, user: User, attributes: Attributes) -> str:
         """Return why the user may not do this, or ""."""
-        decision = self._authorizer.decide(user, asked)
+        decision = self._authorizer.decide(user, attributes)
         if decision.allowed:
             return ""
         reason = ": ".join(filter(None, (decision.error, decision.reason)))
-        return str(AccessDenied(user, asked, reason))
+        return str(AccessDenied(user, attributes, reason))
 
 
 def _find_request(obj: Object) -> str:
     """Return the path of a request with admin access, or "". Templates have the same paths as claims."""
     spec = obj["spec"]
     devices = spec.get("spec", spec).get("devices") or {}
-    for place, request in enumerate(devices.get("requests") or ()):
+    for index, request in enumerate(devices.get("requests") or ()):
         if (request.get("exactly") or {}).get("adminAccess"):
-            return f"spec.devices.requests[{place}].adminAccess"
+            return f"spec.devices.requests[{index}].adminAccess"
     return ""
 
 
 def _find_grant(status: Object) -> str:
     """Return the path of a result with admin access, or ""."""
     devices = (status.get("allocation") or {}).get("devices") or {}
-    for place, result in enumerate(devices.get("results") or ()):
+    for index, result in enumerate(devices.get("results") or ()):
         if result.get("adminAccess"):
-            return f"status.allocation.devices.results[{place}].adminAccess"
+            return f"status.allocation.devices.results[{index}].adminAccess"
     return ""
 
 

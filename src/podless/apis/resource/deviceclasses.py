@@ -9,7 +9,7 @@ from podless.apis.resource import parts
 from podless.apis.shared.checks import Errors
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Checking, Faults
+from podless.kinds.strategy import Faults, ValidationCost
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 
@@ -18,7 +18,7 @@ class DeviceClassStrategy(TypedStrategy):
     """Strategy of DeviceClass. Each change of the spec increases metadata.generation."""
 
     has_generation = True
-    checking = Checking(preload=True, cost=parts.STRAIN)
+    checking = ValidationCost(preload=True, cost=parts.STRAIN)
     naming = (names.long_name, lambda _: [])  # of a generateName, only the generated name is validated
 
     def load_rules(self) -> None:
@@ -28,13 +28,13 @@ class DeviceClassStrategy(TypedStrategy):
         return bool(obj["spec"] != old["spec"])
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        return [*_spec(obj["spec"], {})]
+        return [*_validate_spec(obj["spec"], {})]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return [*_spec(obj["spec"], old["spec"])]
+        return [*_validate_spec(obj["spec"], old["spec"])]
 
 
-def _spec(spec: Object, before: Object) -> Errors:
+def _validate_spec(spec: Object, before: Object) -> Errors:
     yield from parts.validate_selectors(spec.get("selectors"), "spec.selectors")
     config = spec.get("config")
     told = partial(parts.validate_configuration, stored=config == before.get("config"))

@@ -36,51 +36,51 @@ _NORMAL = (
 Check = Callable[[Any, str], Errors]
 
 
-def validate_list(given: list[Any] | None, most: int, path: str, check: Check) -> Errors:
-    """Validate the items of a list. If it has more than `most` items (-1: no limit), only that error is reported."""
-    items = given or []
-    if len(items) > most >= 0:
-        yield field.too_many(path, len(items), most)
+def validate_list(value: list[Any] | None, limit: int, path: str, check: Check) -> Errors:
+    """Validate the items of a list. If it has more than `limit` items (-1: no limit), only that error is reported."""
+    items = value or []
+    if len(items) > limit >= 0:
+        yield field.too_many(path, len(items), limit)
         return
-    for place, item in enumerate(each(items)):
-        yield from check(item, f"{path}[{place}]")
+    for index, item in enumerate(each(items)):
+        yield from check(item, f"{path}[{index}]")
 
 
 def validate_set(
-    given: list[Any] | None,
-    most: int,
+    value: list[Any] | None,
+    limit: int,
     path: str,
     check: Check,
     key: Callable[[Any], Any],
     shown: Callable[[Any], Any] | None = None,
 ) -> Errors:
     """Validate a list whose items have unique keys. shown: maps a key to the value in errors."""
-    yield from validate_list(given, most, path, check)
-    items, seen = given or [], set[Hashable]()
-    for place, item in enumerate(each(items if len(items) <= most or most < 0 else ())):
+    yield from validate_list(value, limit, path, check)
+    items, seen = value or [], set[Hashable]()
+    for index, item in enumerate(each(items if len(items) <= limit or limit < 0 else ())):
         known = key(item)
         if known in seen:
-            yield field.duplicate(f"{path}[{place}]", known if shown is None else shown(known))
+            yield field.duplicate(f"{path}[{index}]", known if shown is None else shown(known))
         seen.add(known)
 
 
-def by_key(given: Mapping[str, Any] | None, most: int, longest: int, path: str, key: Check, check: Check) -> Errors:
+def by_key(given: Mapping[str, Any] | None, limit: int, longest: int, path: str, key: Check, check: Check) -> Errors:
     """Validate the keys and values of a map. longest: the maximum length of a key in error paths, in bytes."""
     items = given or {}
-    if len(items) > most >= 0:
-        yield field.too_many(path, len(items), most)
+    if len(items) > limit >= 0:
+        yield field.too_many(path, len(items), limit)
         return
     for name, item in each(items).items():
         yield from key(name, path)
-        yield from check(item, f"{path}[{_cut(name, longest)}]")
+        yield from check(item, f"{path}[{_shorten_text(name, longest)}]")
 
 
-def _cut(text: str, most: int) -> str:
+def _shorten_text(text: str, limit: int) -> str:
     """Shorten a long text in the middle."""
-    given, most = text.encode(), max(most, _SHORTEST_CUT)
-    if len(given) <= most:
+    given, limit = text.encode(), max(limit, _SHORTEST_CUT)
+    if len(given) <= limit:
         return text
-    left = most - 3
+    left = limit - 3
     return (given[: (left + 1) // 2] + b"..." + given[len(given) - left // 2 :]).decode("utf-8", "replace")
 
 
@@ -150,23 +150,23 @@ def validate_raw(value: Any, path: str, *, stored: bool = False) -> Errors:
     """Validate a driver's JSON object. stored: the old object has it too, so accept any length."""
     if value is None:
         yield field.required(path)
-    elif not stored and not _short(value):
+    elif not stored and not _is_short(value):
         yield field.too_long(path, MOST_DATA)
     elif not isinstance(value, dict):
         yield field.invalid(path, "<value omitted>", "must be a valid JSON object")
 
 
-def validate_taint(given: Object, path: str) -> Errors:
+def validate_taint(taint: Object, path: str) -> Errors:
     """Validate the taint of a device."""
-    yield from checks.label_key(f"{path}.key", given["key"])
-    if value := given.get("value"):
+    yield from checks.label_key(f"{path}.key", taint["key"])
+    if value := taint.get("value"):
         yield from field.invalid_details(f"{path}.value", value, names.label_value(value))
-    yield from checks.validate_enum(f"{path}.effect", given["effect"], _EFFECTS)
+    yield from checks.validate_enum(f"{path}.effect", taint["effect"], _EFFECTS)
 
 
-def validate_toleration(given: Object, path: str) -> Errors:
+def validate_toleration(toleration: Object, path: str) -> Errors:
     """Validate the toleration of a device taint."""
-    key, operator, value = (given.get(name) or "" for name in ("key", "operator", "value"))
+    key, operator, value = (toleration.get(name) or "" for name in ("key", "operator", "value"))
     if key:
         yield from checks.label_key(f"{path}.key", key)
     if operator == "Exists" and value:
@@ -174,37 +174,37 @@ def validate_toleration(given: Object, path: str) -> Errors:
     elif operator == "Equal":
         yield from field.invalid_details(f"{path}.value", value, names.label_value(value))
     yield from checks.validate_enum(f"{path}.operator", operator, _OPERATORS)
-    if effect := given.get("effect"):
+    if effect := toleration.get("effect"):
         yield from checks.validate_enum(f"{path}.effect", effect, _EFFECTS)
 
 
-def validate_binding(given: Object, path: str) -> Errors:
+def validate_binding(binding: Object, path: str) -> Errors:
     """Validate bindingConditions and bindingFailureConditions."""
     sorts = ("bindingConditions", "bindingFailureConditions")
-    good, bad = (given.get(name) or [] for name in each(sorts))
+    good, bad = (binding.get(name) or [] for name in each(sorts))
     for name, conditions in zip(each(sorts), (good, bad), strict=True):
-        yield from validate_list(conditions, _MOST_CONDITIONS, f"{path}.{name}", _condition)
+        yield from validate_list(conditions, _MOST_CONDITIONS, f"{path}.{name}", _validate_condition)
     wanted, seen = set[str](), set[str]()
-    for place, condition in enumerate(each(good)):
-        yield from checks.validate_unique(f"{path}.{sorts[0]}[{place}]", condition, wanted)
-    for place, condition in enumerate(each(bad)):
-        where = f"{path}.{sorts[1]}[{place}]"
+    for index, condition in enumerate(each(good)):
+        yield from checks.validate_unique(f"{path}.{sorts[0]}[{index}]", condition, wanted)
+    for index, condition in enumerate(each(bad)):
+        where = f"{path}.{sorts[1]}[{index}]"
         yield from checks.validate_unique(where, condition, seen)
         if condition in wanted:
             why = "bindingFailureConditions must not overlap with bindingConditions"
             yield field.invalid(where, condition, why)
     if bool(good) != bool(bad):
         missing, used = sorts if bad else reversed(sorts)
-        yield field.invalid(f"{path}.{missing}", given.get(missing), f"{missing} are required to use {used}")
+        yield field.invalid(f"{path}.{missing}", binding.get(missing), f"{missing} are required to use {used}")
 
 
-def _condition(name: str, path: str) -> Errors:
+def _validate_condition(name: str, path: str) -> Errors:
     yield from checks.label_key(path, name)
 
 
-def validate_configuration(given: Object, path: str, *, stored: bool = False) -> Errors:
+def validate_configuration(configuration: Object, path: str, *, stored: bool = False) -> Errors:
     """Validate the opaque configuration of a driver. stored: as for `validate_raw`."""
-    opaque = given.get("opaque")
+    opaque = configuration.get("opaque")
     if opaque is None:
         yield field.required(f"{path}.opaque")
         return
@@ -219,9 +219,9 @@ def load_cel() -> None:
     devices.validate_device_selector('device.driver == ""', "")
 
 
-def validate_selector(given: Object, path: str) -> Errors:
+def validate_selector(selector: Object, path: str) -> Errors:
     """Validate a device selector."""
-    if (cel := given.get("cel")) is None:
+    if (cel := selector.get("cel")) is None:
         yield field.required(f"{path}.cel")
         return
     from podless.cel import devices
@@ -234,5 +234,5 @@ def validate_selectors(given: Iterable[Object] | None, path: str) -> Errors:
     yield from validate_list(list(given or ()), MOST_SELECTORS, path, validate_selector)
 
 
-def _short(value: Any) -> bool:
+def _is_short(value: Any) -> bool:
     return len(gotext.format_json(value).encode()) <= MOST_DATA

@@ -28,23 +28,25 @@ Known = Mapping[str, Set[str]]
 
 def known_requests(spec: Object) -> Known:
     """Return the names of a claim's requests."""
-    wanted = (spec.get("devices") or {}).get("requests") or []
-    return {one["name"]: {choice["name"] for choice in each(one.get("firstAvailable") or ())} for one in each(wanted)}
+    requests = (spec.get("devices") or {}).get("requests") or []
+    return {one["name"]: {choice["name"] for choice in each(one.get("firstAvailable") or ())} for one in each(requests)}
 
 
 def validate_claim(spec: Object, path: str) -> Errors:
     """Validate the spec of a ResourceClaim."""
     devices, where, requests = spec.get("devices") or {}, f"{path}.devices", known_requests(spec)
-    yield from parts.validate_set(devices.get("requests"), MOST_REQUESTS, f"{where}.requests", _request, _name)
-    constraint = partial(_constraint, requests)
+    yield from parts.validate_set(
+        devices.get("requests"), MOST_REQUESTS, f"{where}.requests", _validate_request, _request_name
+    )
+    constraint = partial(_validate_constraint, requests)
     yield from parts.validate_list(devices.get("constraints"), _MOST_CONSTRAINTS, f"{where}.constraints", constraint)
-    told = partial(_configuration, requests)
+    told = partial(_validate_configuration, requests)
     yield from parts.validate_list(devices.get("config"), parts.MOST_CONFIGS, f"{where}.config", told)
 
 
-def validate_request_names(given: list[str] | None, path: str, requests: Known) -> Errors:
+def validate_request_names(request_names: list[str] | None, path: str, requests: Known) -> Errors:
     """Validate references to requests."""
-    yield from parts.validate_set(given, MOST_REQUESTS, path, partial(validate_request_name, requests), str)
+    yield from parts.validate_set(request_names, MOST_REQUESTS, path, partial(validate_request_name, requests), str)
 
 
 def validate_request_name(requests: Known, name: str, path: str) -> Errors:
@@ -59,62 +61,62 @@ def validate_request_name(requests: Known, name: str, path: str) -> Errors:
         yield field.invalid(path, name, _UNKNOWN)
 
 
-def _name(given: Object) -> str:
+def _request_name(given: Object) -> str:
     name: str = given["name"]
     return name
 
 
-def _request(given: Object, path: str) -> Errors:
-    yield from parts.validate_label(given["name"], f"{path}.name")
-    exactly, choices = given.get("exactly"), given.get("firstAvailable")
+def _validate_request(request: Object, path: str) -> Errors:
+    yield from parts.validate_label(request["name"], f"{path}.name")
+    exactly, choices = request.get("exactly"), request.get("firstAvailable")
     if exactly is not None and choices:
         yield field.invalid(path, None, f"{_ONE}, but multiple fields are set")
     elif choices:
-        yield from parts.validate_set(choices, _MOST_CHOICES, f"{path}.firstAvailable", _choice, _name)
+        yield from parts.validate_set(choices, _MOST_CHOICES, f"{path}.firstAvailable", _validate_choice, _request_name)
     elif exactly is not None:
-        yield from _wanted(exactly, f"{path}.exactly")
+        yield from _validate_exact_request(exactly, f"{path}.exactly")
     else:
         yield field.required(path, _ONE)
 
 
-def _choice(given: Object, path: str) -> Errors:
-    yield from parts.validate_label(given["name"], f"{path}.name")
-    yield from _wanted(given, path)
+def _validate_choice(choice: Object, path: str) -> Errors:
+    yield from parts.validate_label(choice["name"], f"{path}.name")
+    yield from _validate_exact_request(choice, path)
 
 
-def _wanted(given: Object, path: str) -> Errors:
-    yield from checks.validate_name(f"{path}.deviceClassName", given["deviceClassName"], names.check_subdomain)
-    yield from parts.validate_selectors(given.get("selectors"), f"{path}.selectors")
-    mode, count = given.get("allocationMode") or "", given.get("count") or 0
+def _validate_exact_request(exact_request: Object, path: str) -> Errors:
+    yield from checks.validate_name(f"{path}.deviceClassName", exact_request["deviceClassName"], names.check_subdomain)
+    yield from parts.validate_selectors(exact_request.get("selectors"), f"{path}.selectors")
+    mode, count = exact_request.get("allocationMode") or "", exact_request.get("count") or 0
     if mode == "All" and count:
         yield field.invalid(f"{path}.count", count, "must not be specified when allocationMode is 'All'")
     elif mode == "ExactCount" and count <= 0:
         yield field.invalid(f"{path}.count", count, checks.POSITIVE)
     yield from checks.validate_enum(f"{path}.allocationMode", mode, ("All", "ExactCount"), needed=False)
-    for place, toleration in enumerate(each(given.get("tolerations") or ())):
-        yield from parts.validate_toleration(toleration, f"{path}.tolerations[{place}]")
+    for index, toleration in enumerate(each(exact_request.get("tolerations") or ())):
+        yield from parts.validate_toleration(toleration, f"{path}.tolerations[{index}]")
 
 
-def _constraint(requests: Known, given: Object, path: str) -> Errors:
-    yield from validate_request_names(given.get("requests"), f"{path}.requests", requests)
+def _validate_constraint(requests: Known, constraint: Object, path: str) -> Errors:
+    yield from validate_request_names(constraint.get("requests"), f"{path}.requests", requests)
     for name in ("matchAttribute", "distinctAttribute"):
-        if (attribute := given.get(name)) is not None:
+        if (attribute := constraint.get(name)) is not None:
             yield from parts.fully_qualified(attribute, f"{path}.{name}")
             return
     yield field.required(path, _ATTRIBUTES)
 
 
-def _configuration(requests: Known, given: Object, path: str) -> Errors:
-    yield from validate_request_names(given.get("requests"), f"{path}.requests", requests)
-    yield from parts.validate_configuration(given, path)
+def _validate_configuration(requests: Known, configuration: Object, path: str) -> Errors:
+    yield from validate_request_names(configuration.get("requests"), f"{path}.requests", requests)
+    yield from parts.validate_configuration(configuration, path)
 
 
 def is_same_spec(one: Object, other: Object) -> bool:
     """Return whether two specs are equal; a missing list of requests equals an empty one."""
-    return _listed(one) == _listed(other)
+    return _list_missing_requests(one) == _list_missing_requests(other)
 
 
-def _listed(spec: Object) -> Object:
+def _list_missing_requests(spec: Object) -> Object:
     devices = spec.get("devices") or {}
     return {**devices, "requests": devices.get("requests") or []}
 

@@ -13,7 +13,7 @@ from podless.apis.shared.carried import keep_metadata, put_part
 from podless.apis.shared.checks import Errors, immutable_error, validate_immutable
 from podless.apis.shared.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import NOT_STATUS, Checking, Faults
+from podless.kinds.strategy import NOT_STATUS, Faults, ValidationCost
 from podless.meta import addresses, conditions, field
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -42,10 +42,10 @@ def device_key(device: Object) -> tuple[str, ...]:
 def allocated_devices(status: Object) -> set[tuple[str, ...]]:
     """Return the keys of a claim's devices."""
     devices = (status.get("allocation") or {}).get("devices") or {}
-    return {device_key(one) for one in each(devices.get("results") or ())}
+    return {device_key(result) for result in each(devices.get("results") or ())}
 
 
-def _shown(name: tuple[str, ...]) -> Object:
+def _show_device(name: tuple[str, ...]) -> Object:
     """Return a device's name as errors show it."""
     return dict(zip(("Driver", "Pool", "Device", "ShareID"), name, strict=True))
 
@@ -54,12 +54,12 @@ def validate_allocation(obj: Object, old: Object) -> Errors:
     """Validate the status of a ResourceClaim."""
     status, before = obj["status"], old["status"]
     users, allocation = status.get("reservedFor") or [], status.get("allocation")
-    yield from parts.validate_set(users, _MOST_USERS, "status.reservedFor", _user, lambda one: one["uid"])
+    yield from parts.validate_set(users, _MOST_USERS, "status.reservedFor", _validate_user, lambda one: one["uid"])
     told = partial(_validate_device, allocated_devices(status))
-    yield from parts.validate_set(status.get("devices"), -1, "status.devices", told, device_key, _shown)
+    yield from parts.validate_set(status.get("devices"), -1, "status.devices", told, device_key, _show_device)
     if users and allocation is None:
         yield field.forbidden("status.reservedFor", _UNALLOCATED)
-    elif users and "deletionTimestamp" in obj["metadata"] and _new(users, before.get("reservedFor") or []):
+    elif users and "deletionTimestamp" in obj["metadata"] and _adds_users(users, before.get("reservedFor") or []):
         yield field.forbidden("status.reservedFor", _ENDING)
     known = before.get("allocation")
     if allocation is not None and known is not None:
@@ -67,72 +67,72 @@ def validate_allocation(obj: Object, old: Object) -> Errors:
             "status.allocation", allocation, known, gostructs.format_struct(ALLOCATION_RESULT, allocation)
         )
     elif allocation is not None:
-        yield from _allocation(allocation, requests.known_requests(obj["spec"]))
+        yield from _validate_allocation(allocation, requests.known_requests(obj["spec"]))
 
 
-def _new(users: list[Object], before: list[Object]) -> bool:
+def _adds_users(users: list[Object], before: list[Object]) -> bool:
     known = {tuple(sorted(one.items())) for one in each(before)}
     return any(tuple(sorted(one.items())) not in known for one in each(users))
 
 
-def _user(user: Object, path: str) -> Errors:
+def _validate_user(user: Object, path: str) -> Errors:
     yield from checks.require_fields(user, path, "resource", "name", "uid")
 
 
-def _allocation(allocation: Object, known: requests.Known) -> Errors:
+def _validate_allocation(allocation: Object, known: requests.Known) -> Errors:
     devices, path = allocation["devices"], "status.allocation.devices"
     yield from parts.validate_list(
-        devices.get("results"), requests.MOST_REQUESTS, f"{path}.results", partial(_result, known)
+        devices.get("results"), requests.MOST_REQUESTS, f"{path}.results", partial(_validate_result, known)
     )
-    config = partial(_configuration, known)
+    config = partial(_validate_configuration, known)
     yield from parts.validate_list(devices.get("config"), 2 * parts.MOST_CONFIGS, f"{path}.config", config)
     if (selector := allocation.get("nodeSelector")) is not None:
         yield from node_selector(selector, "status.allocation.nodeSelector")
 
 
-def _result(known: requests.Known, result: Object, path: str) -> Errors:
+def _validate_result(known: requests.Known, result: Object, path: str) -> Errors:
     yield from requests.validate_request_name(known, result["request"], f"{path}.request")
-    yield from _names(result, path)
+    yield from _validate_names(result, path)
     yield from parts.validate_binding(result, path)
     if (share := result.get("shareID")) is not None:
         yield from parts.validate_uid(share, f"{path}.shareID")
 
 
-def _names(device: Object, path: str) -> Errors:
+def _validate_names(device: Object, path: str) -> Errors:
     yield from driver_name(device["driver"], f"{path}.driver")
     yield from parts.validate_pool_name(device["pool"], f"{path}.pool")
     yield from parts.validate_label(device["device"], f"{path}.device")
 
 
-def _configuration(known: requests.Known, config: Object, path: str) -> Errors:
+def _validate_configuration(known: requests.Known, config: Object, path: str) -> Errors:
     yield from checks.validate_enum(f"{path}.source", config["source"], _SOURCES)
     yield from requests.validate_request_names(config.get("requests"), f"{path}.requests", known)
     yield from parts.validate_configuration(config, path)
 
 
 def _validate_device(allocated: set[Any], device: Object, path: str) -> Errors:
-    yield from _names(device, path)
+    yield from _validate_names(device, path)
     if (share := device.get("shareID")) is not None:
         yield from parts.validate_uid(share, f"{path}.shareID")
     if (name := device_key(device)) not in allocated:
-        yield field.invalid(path, _shown(name), "must be an allocated device in the claim")
+        yield field.invalid(path, _show_device(name), "must be an allocated device in the claim")
     said = device.get("conditions") or []
     if len(said) > _MOST_CONDITIONS:
         yield field.too_many(f"{path}.conditions", len(said), _MOST_CONDITIONS)
     yield from conditions.validate_conditions(said, f"{path}.conditions")
     if "data" in device:
         yield from parts.validate_raw(device["data"], f"{path}.data")
-    yield from _network(device.get("networkData") or {}, f"{path}.networkData")
+    yield from _validate_network(device.get("networkData") or {}, f"{path}.networkData")
 
 
-def _network(network: Object, path: str) -> Errors:
+def _validate_network(network: Object, path: str) -> Errors:
     for name, most in _LENGTHS.items():
         if len(network.get(name, "").encode()) > most:
             yield field.too_long(f"{path}.{name}", most)
-    yield from parts.validate_set(network.get("ips"), _MOST_ADDRESSES, f"{path}.ips", _address, str)
+    yield from parts.validate_set(network.get("ips"), _MOST_ADDRESSES, f"{path}.ips", _validate_address, str)
 
 
-def _address(address: str, path: str) -> Errors:
+def _validate_address(address: str, path: str) -> Errors:
     yield from field.invalid_details(path, address, addresses.interface_faults(address))
 
 
@@ -143,7 +143,7 @@ class ResourceClaimStrategy(StatusStrategy):
     """Strategy of ResourceClaim, whose spec is immutable."""
 
     status_resets = NOT_STATUS
-    checking = Checking(preload=True, cost=parts.STRAIN)
+    checking = ValidationCost(preload=True, cost=parts.STRAIN)
 
     def load_rules(self) -> None:
         parts.load_cel()
@@ -156,7 +156,7 @@ class ResourceClaimStrategy(StatusStrategy):
         keep_metadata(obj, old)
         status = obj["status"]
         gone = allocated_devices(old["status"]) - allocated_devices(status)
-        told = [one for one in each(status.get("devices") or ()) if device_key(one) not in gone]
+        told = [device for device in each(status.get("devices") or ()) if device_key(device) not in gone]
         put_part(status, "devices", told or None)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:

@@ -7,7 +7,7 @@ from podless.apis.shared import checks
 from podless.apis.shared.checks import Errors, immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Checking, Faults
+from podless.kinds.strategy import Faults, ValidationCost
 from podless.runtime.jsonobject import Object
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
@@ -18,7 +18,7 @@ RESOURCE_CLAIM_TEMPLATE_SPEC = load_struct("resource/v1", "ResourceClaimTemplate
 class ResourceClaimTemplateStrategy(TypedStrategy):
     """Strategy of ResourceClaimTemplate, whose spec is immutable."""
 
-    checking = Checking(preload=True, cost=parts.STRAIN)
+    checking = ValidationCost(preload=True, cost=parts.STRAIN)
 
     def load_rules(self) -> None:
         parts.load_cel()
@@ -27,16 +27,16 @@ class ResourceClaimTemplateStrategy(TypedStrategy):
         requests.default_requests(obj["spec"].get("spec") or {})
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        return [*_template(obj["spec"])]
+        return [*_validate_template(obj["spec"])]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         spec, before = obj["spec"], old["spec"]
         same = requests.is_same_spec(spec["spec"], before["spec"]) and spec.get("metadata") == before.get("metadata")
         shown = [] if same else [immutable_error("spec", gostructs.format_struct(RESOURCE_CLAIM_TEMPLATE_SPEC, spec))]
-        return [*_template(spec), *shown]
+        return [*_validate_template(spec), *shown]
 
 
-def _template(spec: Object) -> Errors:
+def _validate_template(spec: Object) -> Errors:
     yield from checks.validate_template_metadata(spec.get("metadata") or {}, "spec.metadata")
     yield from requests.validate_claim(spec["spec"], "spec.spec")
 

@@ -13,7 +13,7 @@ from podless.apis.shared.checks import POSITIVE, Errors, validate_immutable_fiel
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import gotext, quantity
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, MetadataPolicy, Reads
+from podless.kinds.strategy import Faults, MetadataPolicy, ReadPolicy
 from podless.meta import field, names
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
@@ -43,29 +43,29 @@ def validate_capacity(capacity: Object, path: str, *, shared: bool) -> Errors:
         name = "validValues" if values else "validRange"
         yield field.required(f"{where}.default", f"required when {name} is defined")
     elif values:
-        yield from _values(values, usual, capacity["value"], f"{where}.validValues")
+        yield from _validate_values(values, usual, capacity["value"], f"{where}.validValues")
     elif bounds is not None:
-        yield from _range(bounds, usual, capacity["value"], f"{where}.validRange")
+        yield from _validate_range(bounds, usual, capacity["value"], f"{where}.validRange")
 
 
-def _values(values: list[str], usual: str, most: str, path: str) -> Errors:
+def _validate_values(values: list[str], usual: str, most: str, path: str) -> Errors:
     amounts = [quantity.parse_quantity(text) for text in each(values)]
     for place in range(1, len(values)):
         if amounts[place - 1] > amounts[place]:
             yield field.invalid(f"{path}[{place}]", values[place], "values must be sorted in ascending order")
-    check = partial(_value, most)
+    check = partial(_validate_value, most)
     yield from parts.validate_set(values, _MOST_VALUES, path, check, lambda text: str(quantity.parse_units(text)))
     # surplus values are not compared
     if len(values) > _MOST_VALUES or quantity.parse_quantity(usual) not in amounts:
         yield field.invalid(path, usual, "default value is not valid according to the requestPolicy")
 
 
-def _value(most: str, text: str, path: str) -> Errors:
+def _validate_value(most: str, text: str, path: str) -> Errors:
     if quantity.parse_quantity(text) > quantity.parse_quantity(most):
         yield field.invalid(path, text, f"option is larger than capacity value: {most}")
 
 
-def _range(bounds: Object, usual: str, most: str, path: str) -> Errors:
+def _validate_range(bounds: Object, usual: str, most: str, path: str) -> Errors:
     low, high, step = (bounds.get(name) for name in ("min", "max", "step"))
     if low is None:
         yield field.required(f"{path}.min", "required when validRange is defined")
@@ -88,10 +88,10 @@ def _range(bounds: Object, usual: str, most: str, path: str) -> Errors:
             why = f"one step {quantity.add_quantities((low, step))} is larger than capacity value: {most}"
             yield field.invalid(f"{path}.step", step, why)
         for text in filter(None, (usual, high)):
-            yield from _step(text, low, step, f"{path}.step")
+            yield from _validate_step(text, low, step, f"{path}.step")
 
 
-def _step(text: str, low: str, step: str, path: str) -> Errors:
+def _validate_step(text: str, low: str, step: str, path: str) -> Errors:
     each, way = quantity.parse_units(step), quantity.parse_units(text) - quantity.parse_units(low)
     if not each or math.fmod(way, each):  # kube-apiserver fails if the step is zero
         yield field.invalid(path, text, f"value is not a multiple of a given step ({step}) from ({low})")
@@ -130,7 +130,7 @@ class ResourceSliceStrategy(TypedStrategy):
 
     has_generation = True
     metadata = MetadataPolicy(on_update=(0, 1))
-    reads = Reads(by_namespace=False)
+    reads = ReadPolicy(by_namespace=False)
     selects = frozenset(("spec.driver", "spec.nodeName"))
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
@@ -165,10 +165,10 @@ class ResourceSliceStrategy(TypedStrategy):
         return bool(obj["spec"] != old["spec"])
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        return [*_slice(obj["spec"], None)]
+        return [*_validate_slice(obj["spec"], None)]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return [*_slice(obj["spec"], old["spec"])]
+        return [*_validate_slice(obj["spec"], old["spec"])]
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         driver = obj["spec"]["driver"]
@@ -178,26 +178,28 @@ class ResourceSliceStrategy(TypedStrategy):
         return [f"spec.driver: {why}"]
 
 
-def _slice(spec: Object, before: Object | None) -> Errors:
+def _validate_slice(spec: Object, before: Object | None) -> Errors:
     yield from driver_name(spec["driver"], "spec.driver")
-    yield from _pool(spec["pool"], "spec.pool")
+    yield from _validate_pool(spec["pool"], "spec.pool")
     if before is not None:
         yield from validate_immutable_fields(spec["pool"], before["pool"], "name", path="spec.pool")
         yield from validate_immutable_fields(spec, before, "driver", "nodeName", path="spec")
-    yield from _places(spec, "spec", _WHERE, _ONE_PLACE, f"{_ONE_PLACE}, but multiple fields are set")
+    yield from _validate_node_selection(spec, "spec", _WHERE, _ONE_PLACE, f"{_ONE_PLACE}, but multiple fields are set")
     devices, counters = spec.get("devices"), spec.get("sharedCounters")
     if devices is not None and counters is not None:
         yield field.invalid("spec", "", "only one of `sharedCounters` or `devices` is allowed")
     rich = any(device.get("taints") or device.get("consumesCounters") for device in each(devices or ()))
     known = {device["name"]: device for device in reversed(each((before or {}).get("devices") or ()))}
-    check = partial(_device, known, bool(spec.get("perDeviceNodeSelection")))
+    check = partial(_validate_device, known, bool(spec.get("perDeviceNodeSelection")))
     most = _MOST_RICH if rich else _MOST_DEVICES
     yield from parts.validate_set(devices, most, "spec.devices", check, lambda one: one["name"])
     sets = "spec.sharedCounters"
-    yield from parts.validate_set(counters, _MOST_SETS, sets, partial(_counters, "name"), lambda one: one["name"])
+    yield from parts.validate_set(
+        counters, _MOST_SETS, sets, partial(_validate_counters, "name"), lambda one: one["name"]
+    )
 
 
-def _pool(pool: Object, path: str) -> Errors:
+def _validate_pool(pool: Object, path: str) -> Errors:
     yield from parts.validate_pool_name(pool["name"], f"{path}.name")
     count, generation = pool["resourceSliceCount"], pool["generation"]
     if count <= 0:
@@ -206,17 +208,19 @@ def _pool(pool: Object, path: str) -> Errors:
         yield field.invalid(f"{path}.generation", generation, "must be greater than or equal to zero")
 
 
-def _places(given: Object, path: str, sorts: tuple[str, ...], missing: str, several: str) -> Errors:
+def _validate_node_selection(
+    node_selection: Object, path: str, sorts: tuple[str, ...], missing: str, several: str
+) -> Errors:
     """Require exactly one of the fields that select nodes."""
     found = []
     for name in each(sorts):
-        where, value = f"{path}.{name}", given.get(name)
+        where, value = f"{path}.{name}", node_selection.get(name)
         if value is None:
             continue
         if name == "nodeSelector":
-            yield from _selector(value, where, single=path == "spec")
+            yield from _validate_selector(value, where, single=path == "spec")
         elif not value:
-            yield field.invalid(where, value, _unset(name, path))
+            yield field.invalid(where, value, _unset_text(name, path))
             continue
         elif name == "nodeName":
             yield from field.invalid_details(where, value, names.check_subdomain(value))
@@ -227,36 +231,38 @@ def _places(given: Object, path: str, sorts: tuple[str, ...], missing: str, seve
         yield field.invalid(path, f"{{{', '.join(found)}}}", several)
 
 
-def _unset(name: str, path: str) -> str:
+def _unset_text(name: str, path: str) -> str:
     """Return the error text for a field that is set to its empty value."""
     if name != "nodeName":
         return "must be either unset or set to true"
     return "must be either unset or set to a non-empty string" if path == "spec" else "must not be empty"
 
 
-def _selector(selector: Object, path: str, *, single: bool) -> Errors:
+def _validate_selector(selector: Object, path: str, *, single: bool) -> Errors:
     yield from node_selector(selector, path)
     terms = selector.get("nodeSelectorTerms")
     if single and len(terms or ()) != 1:
-        shown = gostructs.format_struct(NODE_SELECTOR, selector)["NodeSelectorTerms"]
-        yield field.invalid(f"{path}.nodeSelectorTerms", shown, "must have exactly one node selector term")
+        node_selector_terms = gostructs.format_struct(NODE_SELECTOR, selector)["NodeSelectorTerms"]
+        yield field.invalid(
+            f"{path}.nodeSelectorTerms", node_selector_terms, "must have exactly one node selector term"
+        )
 
 
-def _counters(key: str, given: Object, path: str) -> Errors:
+def _validate_counters(key: str, value: Object, path: str) -> Errors:
     """Validate a counter set. key: the field of its name."""
-    where, name = f"{path}.{key}", given[key]
+    where, name = f"{path}.{key}", value[key]
     yield from parts.validate_label(name, where) if name else [field.required(where)]
-    counters, where = given.get("counters"), f"{path}.counters"
+    counters, where = value.get("counters"), f"{path}.counters"
     if not counters:
         yield field.required(where)
-    yield from parts.by_key(counters, _MOST_COUNTERS, _LONGEST_LABEL, where, parts.validate_label, _any)
+    yield from parts.by_key(counters, _MOST_COUNTERS, _LONGEST_LABEL, where, parts.validate_label, _accept_any)
 
 
-def _any(given: Object, path: str) -> Errors:
+def _accept_any(given: Object, path: str) -> Errors:
     return iter(())
 
 
-def _device(known: dict[str, Object], placed: bool, device: Object, path: str) -> Errors:
+def _validate_device(known: dict[str, Object], placed: bool, device: Object, path: str) -> Errors:
     """Validate a device. known: the old devices by name. placed: whether each device selects its nodes."""
     attributes, capacity = device.get("attributes") or {}, device.get("capacity") or {}
     yield from parts.validate_label(device["name"], f"{path}.name")
@@ -267,26 +273,26 @@ def _device(known: dict[str, Object], placed: bool, device: Object, path: str) -
         why = f"the total number of attribute values must not exceed {_MOST_ATTRIBUTES}"
         yield field.invalid(path, len(attributes), why)
     yield from parts.by_key(
-        attributes, -1, _LONGEST_NAME, f"{path}.attributes", parts.validate_qualified_name, _attribute
+        attributes, -1, _LONGEST_NAME, f"{path}.attributes", parts.validate_qualified_name, _validate_attribute
     )
     amount = partial(validate_capacity, shared=bool(device.get("allowMultipleAllocations")))
     yield from parts.by_key(capacity, -1, _LONGEST_NAME, f"{path}.capacity", parts.validate_qualified_name, amount)
     before = known.get(device["name"])
     if before is None or (before.get("taints") or []) != (device.get("taints") or []):
         yield from parts.validate_list(device.get("taints"), _MOST_TAINTS, f"{path}.taints", parts.validate_taint)
-    uses = partial(_counters, "counterSet")
+    uses = partial(_validate_counters, "counterSet")
     where = f"{path}.consumesCounters"
     yield from parts.validate_set(
         device.get("consumesCounters"), _MOST_USES, where, uses, lambda one: one["counterSet"]
     )
     if placed:
-        yield from _places(device, path, _WHERE[:3], _ONE_OF_DEVICE, _ONE_OF_DEVICE)
+        yield from _validate_node_selection(device, path, _WHERE[:3], _ONE_OF_DEVICE, _ONE_OF_DEVICE)
     elif any(device.get(name) is not None for name in _WHERE[:3]):
         yield field.invalid(path, None, _NOT_PLACED)
     yield from parts.validate_binding(device, path)
 
 
-def _attribute(attribute: Object, path: str) -> Errors:
+def _validate_attribute(attribute: Object, path: str) -> Errors:
     for name in ("string", "version"):
         where, text = f"{path}.{name}", attribute.get(name)
         if text is None:

@@ -95,8 +95,8 @@ class Priority(Plugin):
         entry = collection.get(PRIORITY_CLASSES.key("", name))
         if entry is None:
             raise forbid_write(attr, f"no PriorityClass with name {name} was found")
-        found: Object = entry.decode()
-        return found
+        result: Object = entry.decode()
+        return result
 
     async def _find_default(self) -> Object | None:
         """Return the default class; of several, that with the lowest value."""
@@ -132,12 +132,12 @@ class DefaultTolerationSeconds(Plugin):
     async def mutate(self, attr: AdmissionAttributes) -> None:
         assert attr.obj is not None
         spec = attr.obj["spec"]
-        given = spec.get("tolerations") or []
-        effective = [one.get("key") or "" for one in each(given) if one.get("effect", "NoExecute") == "NoExecute"]
+        tolerations = spec.get("tolerations") or []
+        effective = [one.get("key") or "" for one in each(tolerations) if one.get("effect", "NoExecute") == "NoExecute"]
         added = [
             {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _SECONDS}
             for key in (_NOT_READY, _UNREACHABLE)
             if key not in effective and "" not in effective
         ]
         if added:
-            spec["tolerations"] = [*given, *added]
+            spec["tolerations"] = [*tolerations, *added]

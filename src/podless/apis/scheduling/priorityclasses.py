@@ -51,7 +51,7 @@ class PriorityClassStrategy(TypedStrategy):
         if name.startswith(_RESERVED):
             if not _is_known(obj):
                 text = "priority class names with 'system-' prefix are reserved for system use only. error: "
-                errors.append(field.forbidden("metadata.name", text + _unknown(obj)))
+                errors.append(field.forbidden("metadata.name", text + _explain_not_system(obj)))
         elif value > _MOST:
             errors.append(field.forbidden("value", f"maximum allowed value of a user defined priority is {_MOST}"))
         if (policy := obj.get("preemptionPolicy")) is not None:
@@ -59,7 +59,7 @@ class PriorityClassStrategy(TypedStrategy):
         return errors
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return [*_changes(obj, old)]
+        return [*_validate_changes(obj, old)]
 
     def prepare_delete(self, obj: Object) -> None:
         """Raise Forbidden for system classes."""
@@ -69,7 +69,7 @@ class PriorityClassStrategy(TypedStrategy):
             raise Forbidden("priorityclasses", "scheduling.k8s.io", name, why)
 
 
-def _changes(obj: Object, old: Object) -> Iterator[FieldError]:
+def _validate_changes(obj: Object, old: Object) -> Iterator[FieldError]:
     if obj["value"] != old["value"]:
         yield field.forbidden("value", "may not be changed in an update.")
     if obj.get("preemptionPolicy") != old.get("preemptionPolicy"):
@@ -78,10 +78,10 @@ def _changes(obj: Object, old: Object) -> Iterator[FieldError]:
 
 def _is_known(obj: Object) -> bool:
     known = _KNOWN.get(obj["metadata"]["name"])
-    return known is not None and not _unknown(obj)
+    return known is not None and not _explain_not_system(obj)
 
 
-def _unknown(obj: Object) -> str:
+def _explain_not_system(obj: Object) -> str:
     """Return why a class is not a system class, or ""."""
     name = obj["metadata"]["name"]
     known = _KNOWN.get(name)

@@ -39,22 +39,22 @@ def read_structs(text: str, struct: str) -> tuple[list[Object], str]:
     if found is None:
         return [], ""
     if not isinstance(found, list):
-        return [], _mismatch(found, f"value of type []core.{struct}")
+        return [], _mismatch_text(found, f"value of type []core.{struct}")
     known = {name.lower(): name for name in _FIELDS[struct]}
     read: list[Object] = []
     for item in each(found):
         if item is not None and not isinstance(item, dict):
-            return [], _mismatch(item, f"value of type core.{struct}")
+            return [], _mismatch_text(item, f"value of type core.{struct}")
         one = {known[name.lower()]: value for name, value in each(item or {}).items() if name.lower() in known}
         for name, value in one.items():
             field, go = _FIELDS[struct][name]
             if value is not None and type(value) is not (int if go == "int64" else str):
-                return [], _mismatch(value, f"struct field {struct}.{field} of type {go}")
+                return [], _mismatch_text(value, f"struct field {struct}.{field} of type {go}")
         read.append(one)
     return read, ""
 
 
-def _mismatch(value: Any, target: str) -> str:
+def _mismatch_text(value: Any, target: str) -> str:
     return f"json: cannot unmarshal {describe_json(value)} into Go {target}"
 
 

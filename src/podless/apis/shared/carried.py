@@ -17,9 +17,9 @@ def keep_metadata(obj: Object, old: Object) -> None:
 
     Source: ResetObjectMetaForStatus of k8s.io/apimachinery.
     """
-    given = obj["metadata"]
+    metadata = obj["metadata"]
     obj["metadata"] = {name: value for name, value in each(old["metadata"]).items() if name not in _OWN}
-    obj["metadata"] |= {name: given[name] for name in _OWN if name in given}
+    obj["metadata"] |= {name: metadata[name] for name in _OWN if name in metadata}
 
 
 def keep_parts(obj: Object, before: Object, *names: str) -> None:

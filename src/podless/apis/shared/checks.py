@@ -111,8 +111,8 @@ def validate_ids(obj: Object, path: str, *keys: str) -> Errors:
 
 def validate_group_ids(obj: Object, path: str) -> Errors:
     """Validate supplemental group IDs."""
-    for place, group in enumerate(each(obj.get("supplementalGroups") or ())):
-        yield from validate_range(f"{path}.supplementalGroups[{place}]", group, 0, _MOST_ID)
+    for index, group in enumerate(each(obj.get("supplementalGroups") or ())):
+        yield from validate_range(f"{path}.supplementalGroups[{index}]", group, 0, _MOST_ID)
 
 
 def validate_mode(obj: Object, path: str, key: str = "defaultMode") -> Errors:

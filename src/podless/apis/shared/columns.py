@@ -112,7 +112,7 @@ def joined(path: str, empty: str = "") -> Callable[[Object], str]:
 # columns
 
 
-def _column(
+def _make_column(
     kind: str,
     default_reader: Callable[[str], Reader],
     name: str,
@@ -136,9 +136,9 @@ def path_of(field: str) -> str:
 
 # Make a column from a name, a field (or a description), and a path or reader (default: the field's path). wide: only
 # `kubectl get -o wide` shows it.
-string = partial(_column, "string", text)
-integer = partial(_column, "integer", number)
-boolean = partial(_column, "boolean", partial(value, default=False))
+string = partial(_make_column, "string", text)
+integer = partial(_make_column, "integer", number)
+boolean = partial(_make_column, "boolean", partial(value, default=False))
 
 _CREATED = "meta/ObjectMeta.creationTimestamp"
 _CREATED_AT = "metadata.creationTimestamp"
@@ -192,14 +192,14 @@ def selector(field: str, path: str = "", empty: str = NONE) -> PrinterColumn:
 # strings
 
 
-def format_selector(given: Any, empty: str = NONE) -> str:
+def format_selector(selector: Any, empty: str = NONE) -> str:
     """Format a LabelSelector as a string, sorted by key."""
-    found = [(key, f"{key}={value}") for key, value in each(at(given, "matchLabels", default={})).items()]
-    found += [(one["key"], _requirement(one)) for one in each(at(given, "matchExpressions", default=()))]
+    found = [(key, f"{key}={value}") for key, value in each(at(selector, "matchLabels", default={})).items()]
+    found += [(one["key"], _format_requirement(one)) for one in each(at(selector, "matchExpressions", default=()))]
     return ",".join(text for _, text in sorted(each(found), key=lambda pair: pair[0])) or empty
 
 
-def _requirement(one: Mapping[str, Any]) -> str:
+def _format_requirement(one: Mapping[str, Any]) -> str:
     key, operator = one["key"], one["operator"]
     if operator in _OPERATORS:
         return f"{key} {_OPERATORS[operator]} ({','.join(sorted(one.get('values') or ()))})"
@@ -212,10 +212,10 @@ def labels(path: str) -> Callable[[Object], str]:
     return lambda obj: ",".join(f"{key}={value}" for key, value in sorted(each(read(obj)).items())) or NONE
 
 
-def shorten(found: Sequence[str], joint: str = ",", most: int = 3) -> str:
+def shorten(found: Sequence[str], joint: str = ",", limit: int = 3) -> str:
     """Join the first texts, and append how many more there are."""
-    more = len(found) - most
-    return joint.join(found[:most]) + (f" + {more} more..." if more > 0 else "")
+    more = len(found) - limit
+    return joint.join(found[:limit]) + (f" + {more} more..." if more > 0 else "")
 
 
 def balancer_addresses(obj: Object) -> str:

@@ -27,8 +27,8 @@ _REASON_MOST, _MESSAGE_MOST = 1 << 10, 1 << 15  # bytes
 def validate_conditions(conditions: Sequence[Object] | None, path: str) -> Errors:
     """Validate a list of conditions, whose types must be unique."""
     seen = set[str]()
-    for place, condition in enumerate(each(conditions or ())):
-        where, type_ = f"{path}[{place}]", condition.get("type") or ""
+    for index, condition in enumerate(each(conditions or ())):
+        where, type_ = f"{path}[{index}]", condition.get("type") or ""
         if type_ in seen:
             yield field.duplicate(where, type_)
         seen.add(type_)
@@ -37,19 +37,19 @@ def validate_conditions(conditions: Sequence[Object] | None, path: str) -> Error
 
 def find_true(conditions: Sequence[Object] | None, *types: str) -> str:
     """Return the first of these types whose condition is True, "" if there is none."""
-    held = {one.get("type") for one in each(conditions or ()) if one.get("status") == "True"}
+    held = {condition.get("type") for condition in each(conditions or ()) if condition.get("status") == "True"}
     return next((type_ for type_ in types if type_ in held), "")
 
 
-def validate_reason(reason: str, path: str, most: int) -> Errors:
-    """Validate the reason of a condition: one word of at most `most` bytes."""
+def validate_reason(reason: str, path: str, limit: int) -> Errors:
+    """Validate the reason of a condition: one word of at most `limit` bytes."""
     if not reason:
         yield field.required(path)
         return
     if reason[0] not in _LETTERS or reason[-1] in ",:" or not _INNER.issuperset(reason):
         yield field.invalid(path, reason, _REASON_FAULT)
-    if len(reason.encode()) > most:
-        yield field.too_long(path, most)
+    if len(reason.encode()) > limit:
+        yield field.too_long(path, limit)
 
 
 def _validate_condition(condition: Object, type_: str, path: str) -> Errors:

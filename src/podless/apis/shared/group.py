@@ -62,8 +62,8 @@ class Group:
     sent: list[Kind] = field(init=False, default_factory=list)
 
     def kind(self, noun: str, *short: str, needed: bool = False, **facts: Any) -> Kind:
-        """Declare a served kind; for the arguments see `_declare`."""
-        kind = self._declare(noun, short, **facts)
+        """Declare a served kind; for the arguments see `_declare_kind`."""
+        kind = self._declare_kind(noun, short, **facts)
         self.kinds.append(kind)
         if not (needed or self.needed):
             self.optional.append(kind)
@@ -76,7 +76,7 @@ class Group:
     def send(self, noun: str, **facts: Any) -> Kind:
         """Declare a kind that is sent to a subresource, and neither stored nor in discovery."""
         facts = {"plural": f"{noun.lower()}s", "verbs": ("create",)} | facts
-        kind = self._declare(noun, (), virtual=True, **facts)
+        kind = self._declare_kind(noun, (), virtual=True, **facts)
         self.sent.append(kind)
         return kind
 
@@ -85,17 +85,19 @@ class Group:
 
         Kinds of releases newer than the recorded one are left out.
         """
-        found: dict[str, list[str]] = {}
+        result: dict[str, list[str]] = {}
         for kind in (*self.kinds, *self.sent):
             for version in (one for one in kind.versions if covers(one.releases, RECORDED)):
-                found.setdefault(version.name, []).extend(_listed(kind.kind, virtual=kind.virtual))
+                result.setdefault(version.name, []).extend(_kind_and_list(kind.kind, virtual=kind.virtual))
         for name, nouns in self.earlier.items():
-            found[name] = found["v1"] if nouns == "*" else [one for noun in nouns.split() for one in _listed(noun)]
+            result[name] = (
+                result["v1"] if nouns == "*" else [one for noun in nouns.split() for one in _kind_and_list(noun)]
+            )
         for name, nouns in self.unlisted.items():
-            found[name] = found.get(name, []) + nouns.split()
-        return found
+            result[name] = result.get(name, []) + nouns.split()
+        return result
 
-    def _declare(
+    def _declare_kind(
         self,
         noun: str,
         short: tuple[str, ...],
@@ -125,7 +127,7 @@ class Group:
         send it. others: the place of the kinds that show the same objects. releases: those that serve the kind, "" for
         all (runtime/release.py); a mapping has those of single versions. home and facts: as in Kind.
         """
-        plural, told = plural or _plural(noun), deprecated or {}
+        plural, told = plural or _pluralize(noun), deprecated or {}
         spans = dict.fromkeys(versions, releases) if isinstance(releases, str) else releases
         module = rules or ("shared.typed:TypedStrategy" if virtual else f"{plural}:STRATEGY")
         if "." not in module:
@@ -139,16 +141,16 @@ class Group:
             namespaced=namespaced,
             versions=tuple(
                 Version(
-                    one,
+                    version,
                     status=status,
                     status_ahead=status_ahead,
                     scale=scale,
-                    deprecated=one in told,
-                    deprecation_warning=told.get(one, ""),
+                    deprecated=version in told,
+                    deprecation_warning=told.get(version, ""),
                     deprecated_in=deprecated_in,
-                    releases=spans.get(one, ""),
+                    releases=spans.get(version, ""),
                 )
-                for one in versions
+                for version in versions
             ),
             storage_version=versions[0] if home is None else "",
             strategy=NOT_YET,
@@ -158,14 +160,14 @@ class Group:
             verbs=verbs,
             virtual=virtual,
             home=home,
-            others=partial(_load_all, others) if others else tuple,
+            read_others=partial(_load_all, others) if others else tuple,
             rules=partial(_load_strategy, module),
             fields=partial(_load_structs, self.name, versions, noun),
             **facts,
         )
 
 
-def _plural(noun: str) -> str:
+def _pluralize(noun: str) -> str:
     """Return the plural by Kubernetes' rules."""
     name = noun.lower()
     if name.endswith("s"):
@@ -173,22 +175,22 @@ def _plural(noun: str) -> str:
     return f"{name[:-1]}ies" if name.endswith("y") else f"{name}s"
 
 
-def _listed(noun: str, *, virtual: bool = False) -> tuple[str, ...]:
+def _kind_and_list(noun: str, *, virtual: bool = False) -> tuple[str, ...]:
     return (noun,) if virtual else (noun, f"{noun}List")
 
 
-def _load(reference: str) -> Any:
+def _import_reference(reference: str) -> Any:
     """Import what a reference such as core.pods:STRATEGY names below podless.apis."""
     module, _, name = reference.partition(":")
     return getattr(import_module(f"podless.apis.{module}"), name)
 
 
 def _load_all(references: tuple[str, ...]) -> tuple[Any, ...]:
-    return tuple(map(_load, references))
+    return tuple(map(_import_reference, references))
 
 
 def _load_strategy(reference: str) -> Strategy[Kind]:
-    found: Strategy[Kind] = _load(reference)
+    found: Strategy[Kind] = _import_reference(reference)
     return found() if isinstance(found, type) else found
 
 

@@ -28,7 +28,7 @@ def find_key_pair_fault(certificate: bytes, key: bytes) -> str:
     skipped = []
     for type_, der in read_pem_blocks(key):
         if type_ == _KEY or type_.endswith(f" {_KEY}"):
-            return _mismatch(certificates[0], der)
+            return _find_mismatch(certificates[0], der)
         skipped.append(type_)
     return _no_key(skipped)
 
@@ -73,7 +73,7 @@ def _no_key(skipped: list[str]) -> str:
     return f'tls: failed to find PEM block with type ending in "{_KEY}" in key input {_SKIPPED}: [{" ".join(skipped)}]'
 
 
-def _mismatch(certificate: bytes, key: bytes) -> str:
+def _find_mismatch(certificate: bytes, key: bytes) -> str:
     # a slow import, needed only for Secrets of this type
     from cryptography import x509
     from cryptography.exceptions import UnsupportedAlgorithm

@@ -35,11 +35,11 @@ class LiteralStrategy(TypedStrategy):
 
     def complete(self, obj: Object, given: Object) -> None:
         super().complete(obj, given)
-        self._mark(obj, given)
+        self._mark_part(obj, given)
 
     def note_raw_json(self, obj: Object, raw: bytes) -> None:
         """Record it again, because the object was copied since."""
-        self._mark(obj, serializer.decode_json(raw))
+        self._mark_part(obj, serializer.decode_json(raw))
 
     def unmark(self, obj: Object) -> Object:
         part = obj.get(self.part)
@@ -52,19 +52,19 @@ class LiteralStrategy(TypedStrategy):
         wanted = obj.get(self.part)
         return isinstance(wanted, _Map | _List) or wanted != old.get(self.part)
 
-    def _mark(self, obj: Object, given: Object) -> None:
+    def _mark_part(self, obj: Object, given: Object) -> None:
         kept = obj.get(self.part)
-        if kept and self._lost(given.get(self.part), kept):
+        if kept and self._has_lost(given.get(self.part), kept):
             obj[self.part] = _Map(kept) if isinstance(kept, dict) else _List(kept)
 
-    def _lost(self, given: Any, kept: Any) -> bool:
+    def _has_lost(self, value: Any, kept: Any) -> bool:
         """Return whether an empty field was given and dropped."""
-        if isinstance(given, dict) and isinstance(kept, dict):
+        if isinstance(value, dict) and isinstance(kept, dict):
             return any(
                 (name in self.empties and item in ([], {}, "") and not kept.get(name))
-                or self._lost(item, kept.get(name))
-                for name, item in each(given).items()
+                or self._has_lost(item, kept.get(name))
+                for name, item in each(value).items()
             )
-        if isinstance(given, list) and isinstance(kept, list):
-            return any(map(self._lost, given, kept))
+        if isinstance(value, list) and isinstance(kept, list):
+            return any(map(self._has_lost, value, kept))
         return False

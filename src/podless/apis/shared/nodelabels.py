@@ -25,15 +25,15 @@ def warn_of_label(label: str) -> str:
 
 def of_terms(terms: Collection[Object], path: str) -> Iterator[str]:
     """Yield the warnings about deprecated labels in node selector terms."""
-    for place, term in enumerate(each(terms)):
-        yield from _of_expressions(term, f"{path}[{place}]")
+    for index, term in enumerate(each(terms)):
+        yield from _of_expressions(term, f"{path}[{index}]")
 
 
 def of_topologies(terms: Collection[Object], path: str) -> Iterator[str]:
     """Yield the warnings about deprecated labels in topology selector terms."""
     for place, term in enumerate(each(terms)):
-        for index, one in enumerate(each(term.get("matchLabelExpressions") or [])):
-            if text := warn_of_label(one.get("key") or ""):
+        for index, expression in enumerate(each(term.get("matchLabelExpressions") or [])):
+            if text := warn_of_label(expression.get("key") or ""):
                 yield f"{path}[{place}].matchLabelExpressions[{index}].key: {text}"
 
 
@@ -46,6 +46,6 @@ def of_selector(selector: Object, path: str) -> Iterator[str]:
 
 
 def _of_expressions(term: Object, path: str) -> Iterator[str]:
-    for index, one in enumerate(each(term.get("matchExpressions") or [])):
-        if text := warn_of_label(one.get("key") or ""):
-            yield f"{path}.matchExpressions[{index}].key: {one['key']} is {text}"
+    for index, expression in enumerate(each(term.get("matchExpressions") or [])):
+        if text := warn_of_label(expression.get("key") or ""):
+            yield f"{path}.matchExpressions[{index}].key: {expression['key']} is {text}"

@@ -22,13 +22,13 @@ def validate_int_or_percent(path: str, value: Any) -> list[FieldError]:
 
 def at_most_all(path: str, value: Any) -> list[FieldError]:
     """Reject a percentage above 100%."""
-    parts = _percent(value)
+    parts = _parse_percent(value)
     return [field.invalid(path, value, "must not be greater than 100%")] if parts is not None and parts > _WHOLE else []
 
 
 def read_int_or_percent(value: Any) -> int:
     """Return the number in a number or percentage; 0 for anything else."""
-    parts = _percent(value)
+    parts = _parse_percent(value)
     if parts is not None:
         return parts
     if isinstance(value, str):
@@ -39,7 +39,7 @@ def read_int_or_percent(value: Any) -> int:
     return int(value or 0)
 
 
-def _percent(value: Any) -> int | None:
+def _parse_percent(value: Any) -> int | None:
     if not isinstance(value, str) or names.check_percent(value):
         return None
     return min(gonumber.parse_natural(value[:-1]), _MOST)

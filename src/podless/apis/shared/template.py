@@ -29,14 +29,14 @@ def trim_template(template: Object | None, old: Object | None = None) -> None:
 
 def template_labels(template: Object) -> dict[str, str]:
     """Return the labels of the template's pods."""
-    found: dict[str, str] = (template.get("metadata") or {}).get("labels") or {}
-    return found
+    labels: dict[str, str] = (template.get("metadata") or {}).get("labels") or {}
+    return labels
 
 
 def selector_mismatch(template: Object, path: str) -> FieldError:
     """Return the error for a selector that does not match the template's labels."""
-    given = (template.get("metadata") or {}).get("labels")
-    return field.invalid(f"{path}.metadata.labels", given, _MISMATCH)
+    labels = (template.get("metadata") or {}).get("labels")
+    return field.invalid(f"{path}.metadata.labels", labels, _MISMATCH)
 
 
 def parse_selector(selector: Object | None) -> LabelSelector | None:
@@ -89,21 +89,21 @@ def name_warnings(obj: Object) -> list[str]:
 
 def warn_of_object(obj: Object, old: Object | None) -> list[str]:
     """Return the warnings about an object with a pod template. On an update, only if the generation has changed."""
-    given = obj["spec"].get("template")
+    template = obj["spec"].get("template")
     if old is None:
-        return [*name_warnings(obj), *(podspec.warn_of_template(given, "spec.template") if given else [])]
-    if given is None or obj["metadata"].get("generation") == old["metadata"].get("generation"):
+        return [*name_warnings(obj), *(podspec.warn_of_template(template, "spec.template") if template else [])]
+    if template is None or obj["metadata"].get("generation") == old["metadata"].get("generation"):
         return []
-    return podspec.warn_of_template(given, "spec.template")
+    return podspec.warn_of_template(template, "spec.template")
 
 
 def validate_replica_template(
-    selector: LabelSelector, given: Object, old: Object | None, owner: str
+    selector: LabelSelector, replica_template: Object, old: Object | None, owner: str
 ) -> list[FieldError]:
     """Validate the pod template of a replica controller. old: the spec before an update. owner: the kind in errors."""
     path, before = "spec.template", old["template"] if old is not None else None
     return [
-        *validate_selector_matches(selector, given, path),
-        *podspec.validate_pod_template(given, path, before),
-        *validate_always_running(given, path, owner),
+        *validate_selector_matches(selector, replica_template, path),
+        *podspec.validate_pod_template(replica_template, path, before),
+        *validate_always_running(replica_template, path, owner),
     ]

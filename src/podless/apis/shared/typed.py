@@ -112,8 +112,8 @@ class DescribedStrategy(TypedStrategy):
             obj["status"] = old["status"]
 
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
-        return _wanted(obj) != _wanted(old)
+        return _desired_state(obj) != _desired_state(old)
 
 
-def _wanted(obj: Object) -> Object:
+def _desired_state(obj: Object) -> Object:
     return {name: value for name, value in obj.items() if name not in ("metadata", "status")}

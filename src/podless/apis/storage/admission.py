@@ -89,9 +89,9 @@ class StorageObjectInUseProtection(Plugin):
     async def mutate(self, attr: AdmissionAttributes) -> None:
         assert attr.obj is not None
         metadata = attr.obj.setdefault("metadata", {})
-        holder, held = _HOLDERS[attr.kind.group, attr.kind.plural], metadata.get("finalizers") or []
-        if holder not in held:
-            metadata["finalizers"] = [*held, holder]
+        holder, finalizers = _HOLDERS[attr.kind.group, attr.kind.plural], metadata.get("finalizers") or []
+        if holder not in finalizers:
+            metadata["finalizers"] = [*finalizers, holder]
 
 
 class PersistentVolumeClaimResize(Plugin):

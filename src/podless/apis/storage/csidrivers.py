@@ -46,7 +46,7 @@ class CSIDriverStrategy(TypedStrategy):
         errors = []
         if (policy := spec.get("fsGroupPolicy")) not in (None, *_GROUP_POLICIES):
             errors.append(field.not_supported("spec.fsGroupPolicy", policy, _GROUP_POLICIES))
-        errors += _tokens(spec.get("tokenRequests") or [])
+        errors += _validate_tokens(spec.get("tokenRequests") or [])
         for mode in each(spec.get("volumeLifecycleModes") or []):
             errors += field.one_of("spec.volumeLifecycleModes", mode, _LIFECYCLES)
         period = spec.get("nodeAllocatableUpdatePeriodSeconds")
@@ -72,10 +72,10 @@ class CSIDriverStrategy(TypedStrategy):
         return []
 
 
-def _tokens(requests: Sequence[Object]) -> Iterator[FieldError]:
+def _validate_tokens(requests: Sequence[Object]) -> Iterator[FieldError]:
     seen: set[str] = set()
-    for place, request in enumerate(each(requests)):
-        path, audience, seconds = f"spec.tokenRequests[{place}]", request["audience"], request.get("expirationSeconds")
+    for index, request in enumerate(each(requests)):
+        path, audience, seconds = f"spec.tokenRequests[{index}]", request["audience"], request.get("expirationSeconds")
         if audience in seen:
             yield field.duplicate(f"{path}.audience", audience)
             continue

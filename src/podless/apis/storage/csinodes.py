@@ -11,7 +11,7 @@ from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.conditions import validate_reason
 from podless.apis.shared.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import NOT_STATUS, Checking, Faults, MetadataPolicy
+from podless.kinds.strategy import NOT_STATUS, Faults, MetadataPolicy, ValidationCost
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -35,7 +35,7 @@ class CSINodeStrategy(StatusStrategy):
 
     allow_unconditional_update = False
     metadata = MetadataPolicy(on_update=(1, 0))
-    checking = Checking(once="CSINodesOnce")
+    checking = ValidationCost(once="CSINodesOnce")
     status_resets = NOT_STATUS
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
@@ -45,9 +45,9 @@ class CSINodeStrategy(StatusStrategy):
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         seen: set[str] = set()
         errors: list[FieldError] = []
-        for place, driver in enumerate(each(obj["spec"].get("drivers") or [])):
-            path, name = f"spec.drivers[{place}]", driver["name"]
-            errors += _driver(driver, path)
+        for index, driver in enumerate(each(obj["spec"].get("drivers") or [])):
+            path, name = f"spec.drivers[{index}]", driver["name"]
+            errors += _validate_driver(driver, path)
             errors += checks.validate_unique(f"{path}.name", name, seen)
         return errors
 
@@ -55,8 +55,8 @@ class CSINodeStrategy(StatusStrategy):
         errors = [*self.validate_create(kind, version, obj)]
         before: dict[str, list[Object]] = {}
         for driver in each(old["spec"].get("drivers") or []):
-            before.setdefault(driver["name"], []).append(_fixed(driver))
-        for driver in map(_fixed, each(obj["spec"].get("drivers") or [])):
+            before.setdefault(driver["name"], []).append(_immutable_fields(driver))
+        for driver in map(_immutable_fields, each(obj["spec"].get("drivers") or [])):
             for known in each(before.get(driver["name"], ())[:1]):
                 if driver != known:
                     path = "spec.drivers" if has("DriversOfNodes") else "CSINodeDriver"
@@ -66,24 +66,24 @@ class CSINodeStrategy(StatusStrategy):
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         seen: set[str] = set()
         errors: list[FieldError] = []
-        for place, health in enumerate(each(obj["status"].get("storageHealth") or [])):
-            path = f"status.storageHealth[{place}]"
+        for index, health in enumerate(each(obj["status"].get("storageHealth") or [])):
+            path = f"status.storageHealth[{index}]"
             errors += checks.validate_unique(path, health["name"], seen)
-            errors += _health(health, path)
+            errors += _validate_health(health, path)
         return errors
 
 
-def _health(health: Object, path: str) -> Iterator[FieldError]:
+def _validate_health(health: Object, path: str) -> Iterator[FieldError]:
     conditions = health.get("healthConditions") or []
     yield from disks.driver_name(health["name"], f"{path}.name")
     if len(conditions) > _MOST_CONDITIONS:
         yield field.too_many(f"{path}.healthConditions", len(conditions), _MOST_CONDITIONS)
         return
-    for place, condition in enumerate(each(conditions)):
-        yield from _condition(condition, f"{path}.healthConditions[{place}]")
+    for index, condition in enumerate(each(conditions)):
+        yield from _validate_condition(condition, f"{path}.healthConditions[{index}]")
 
 
-def _condition(condition: Object, path: str) -> Iterator[FieldError]:
+def _validate_condition(condition: Object, path: str) -> Iterator[FieldError]:
     if condition["status"] not in _HEALTH:
         yield field.not_supported(f"{path}.status", condition["status"], _HEALTH)
     yield from validate_reason(condition["reason"], f"{path}.reason", _REASON_MOST)
@@ -95,14 +95,14 @@ def _condition(condition: Object, path: str) -> Iterator[FieldError]:
             yield field.not_supported(f"{path}.{name}", mode, modes)
 
 
-def _fixed(driver: Object) -> Object:
+def _immutable_fields(driver: Object) -> Object:
     """Return the immutable fields of a driver."""
     if not has("MutableCSINodeAllocatableCount"):
         return driver
     return {name: value for name, value in each(driver).items() if name != "allocatable"}
 
 
-def _driver(driver: Object, path: str) -> Iterator[FieldError]:
+def _validate_driver(driver: Object, path: str) -> Iterator[FieldError]:
     yield from disks.driver_name(driver["name"], f"{path}.name")
     node = driver["nodeID"]
     if not node:

@@ -30,20 +30,20 @@ def validate_provisioner(name: str, path: str) -> Iterator[FieldError]:
     yield from field.invalid_details(path, name.lower(), names.qualified_name(name.lower()))
 
 
-def validate_parameters(given: dict[str, str]) -> Iterator[FieldError]:
+def validate_parameters(parameters: dict[str, str]) -> Iterator[FieldError]:
     """Validate the parameters of a StorageClass or VolumeAttributesClass."""
     path = "parameters"
-    if len(given) > _MOST_PARAMETERS:
+    if len(parameters) > _MOST_PARAMETERS:
         yield field.too_long(path, _MOST_PARAMETERS)
         return
-    if "" in given:
+    if "" in parameters:
         yield field.invalid(path, "", "field can not be empty.")
-    yield from validate_size(given, path)
+    yield from validate_size(parameters, path)
 
 
-def validate_size(given: dict[str, str], path: str) -> Iterator[FieldError]:
+def validate_size(size: dict[str, str], path: str) -> Iterator[FieldError]:
     """Reject a map whose keys and values are too large together."""
-    if sum(len(key.encode()) + len(value.encode()) for key, value in each(given).items()) > _MOST_BYTES:
+    if sum(len(key.encode()) + len(value.encode()) for key, value in each(size).items()) > _MOST_BYTES:
         yield field.too_long(path, _MOST_BYTES)
 
 
@@ -66,7 +66,7 @@ class StorageClassStrategy(TypedStrategy):
             errors.append(field.required("volumeBindingMode"))
         elif mode not in _MODES:
             errors.append(field.not_supported("volumeBindingMode", mode, _MODES))
-        return [*errors, *_topologies(obj.get("allowedTopologies") or [])]
+        return [*errors, *_validate_topologies(obj.get("allowedTopologies") or [])]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         errors = [*self.validate_create(kind, version, obj)]
@@ -83,15 +83,15 @@ class StorageClassStrategy(TypedStrategy):
         return [*nodelabels.of_topologies(obj.get("allowedTopologies") or [], "allowedTopologies")]
 
 
-def _topologies(terms: Sequence[Object]) -> Iterator[FieldError]:
+def _validate_topologies(terms: Sequence[Object]) -> Iterator[FieldError]:
     # kube-apiserver reports a term once for each equal one before it, and an empty one once more for each term
     seen: Counter[frozenset[tuple[str, frozenset[str]]]] = Counter({frozenset(): len(terms)})
     repeated = 0
     for place, term in enumerate(each(terms)):
         path = f"allowedTopologies[{place}]"
         found: dict[str, frozenset[str]] = {}
-        for index, one in enumerate(each(term.get("matchLabelExpressions") or [])):
-            yield from _expression(one, found, f"{path}.matchLabelExpressions[{index}]")
+        for index, expression in enumerate(each(term.get("matchLabelExpressions") or [])):
+            yield from _validate_expression(expression, found, f"{path}.matchLabelExpressions[{index}]")
         topology = frozenset(found.items())
         for _ in range(min(seen[topology], field.MOST - repeated)):
             charge(1)
@@ -100,7 +100,7 @@ def _topologies(terms: Sequence[Object]) -> Iterator[FieldError]:
         seen[topology] += 1
 
 
-def _expression(one: Object, found: dict[str, frozenset[str]], path: str) -> Iterator[FieldError]:
+def _validate_expression(one: Object, found: dict[str, frozenset[str]], path: str) -> Iterator[FieldError]:
     values, seen = one.get("values") or [], set[str]()
     if not values:
         yield field.required(f"{path}.values")

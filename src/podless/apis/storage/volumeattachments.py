@@ -45,12 +45,12 @@ class VolumeAttachmentStrategy(StatusStrategy):
         errors, attacher = _validate_attachment(obj), obj["spec"]["attacher"]
         if not attacher and not has("AttachersOnce"):
             errors.append(field.required("spec.attacher"))
-        return [*errors, *_names(obj["spec"])]
+        return [*errors, *_validate_names(obj["spec"])]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         errors = _validate_attachment(obj)
         if has("AttachersOnce"):
-            errors += _names(obj["spec"])
+            errors += _validate_names(obj["spec"])
         elif not obj["spec"]["attacher"]:
             errors.append(field.required("spec.attacher"))
         if not has("UpdatesOnce"):
@@ -62,22 +62,22 @@ class VolumeAttachmentStrategy(StatusStrategy):
 
 def _validate_attachment(obj: Object) -> list[FieldError]:
     spec, status = obj["spec"], obj["status"]
-    errors = [*_source(spec["source"])]
+    errors = [*_validate_source(spec["source"])]
     errors += field.invalid_details("spec.nodeName", spec["nodeName"], names.check_subdomain(spec["nodeName"]))
     errors += storageclasses.validate_size(status.get("attachmentMetadata") or {}, "status.attachmentMetadata")
     for name in ("attachError", "detachError"):
-        errors += _error(status.get(name) or {}, f"status.{name}")
+        errors += _validate_error(status.get(name) or {}, f"status.{name}")
     return errors
 
 
-def _names(spec: Object) -> Iterator[FieldError]:
+def _validate_names(spec: Object) -> Iterator[FieldError]:
     yield from disks.driver_name(spec["attacher"], "spec.attacher")
     name = spec["source"].get("persistentVolumeName")
     if name is not None:
         yield from field.invalid_details("spec.source.persistentVolumeName", name, names.check_subdomain(name))
 
 
-def _source(source: Object) -> Iterator[FieldError]:
+def _validate_source(source: Object) -> Iterator[FieldError]:
     path, inline, name = "spec.source", source.get("inlineVolumeSpec"), source.get("persistentVolumeName")
     if inline is None and name is None:
         yield field.required(path, _ONE)
@@ -89,7 +89,7 @@ def _source(source: Object) -> Iterator[FieldError]:
         yield field.required(f"{path}.persistentVolumeName", "must specify non empty persistentVolumeName")
 
 
-def _error(error: Object, path: str) -> Iterator[FieldError]:
+def _validate_error(error: Object, path: str) -> Iterator[FieldError]:
     if len((error.get("message") or "").encode()) > _MESSAGE_MOST:
         yield field.too_long(f"{path}.message", _SHOWN_MOST if has("OddMessageLimits") else _MESSAGE_MOST)
     yield from checks.validate_range(f"{path}.errorCode", error.get("errorCode"), 0, _LARGEST)

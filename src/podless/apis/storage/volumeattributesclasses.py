@@ -14,12 +14,12 @@ class VolumeAttributesClassStrategy(TypedStrategy):
     """Strategy of VolumeAttributesClass."""
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        given = obj.get("parameters") or {}
+        parameters = obj.get("parameters") or {}
         errors = [
             *storageclasses.validate_provisioner(obj["driverName"], "driverName"),
-            *storageclasses.validate_parameters(given),
+            *storageclasses.validate_parameters(parameters),
         ]
-        if not given:
+        if not parameters:
             errors.append(field.required("parameters", "must contain at least one key/value pair"))
         return errors
 

@@ -8,13 +8,13 @@ from podless.runtime.meter import each
 _STATES = ("Running", "Failed", "Succeeded")
 
 
-def _resource(obj: Object) -> str:
+def _read_resource(obj: Object) -> str:
     resource = at(obj, "spec", "resource", default={})
     group = resource.get("group")
     return f"{resource.get('resource', '')}.{group}" if group else str(resource.get("resource", ""))
 
 
-def _state(obj: Object) -> str:
+def _read_state(obj: Object) -> str:
     state = "Unknown"
     for one in each(at(obj, "status", "conditions", default=())):
         if one.get("status") == "True" and one.get("type") in _STATES:
@@ -25,7 +25,7 @@ def _state(obj: Object) -> str:
 COLUMNS: Columns = {
     "storageversionmigrations": (
         string("Name", "meta/ObjectMeta.name", "metadata.name"),
-        string("Resource", "Resource to migrate, with its group.", _resource),
-        string("Status", "State of the migration.", _state),
+        string("Resource", "Resource to migrate, with its group.", _read_resource),
+        string("Status", "State of the migration.", _read_state),
     )
 }

@@ -54,13 +54,13 @@ def _features() -> frozenset[str]:
     """Return all features that releases added for new expressions."""
     found = set(macros.FEATURES)
     for module in (*_RULES, jsonpatch):
-        found |= {module.LIBRARY.feature, *(each.feature for each in module.LIBRARY.functions)}
+        found |= {module.LIBRARY.feature, *(function.feature for function in module.LIBRARY.functions)}
     return frozenset(found - {""})
 
 
 def reduce_release(release: Release) -> Release:
     """Return a release reduced to what new expressions depend on, so that releases with the same CEL are equal."""
-    without = frozenset(name for name in _features() if not release.has(name))
+    without = frozenset(name for name in _features() if not release.has_feature(name))
     return Release(without=without) if without else NEWEST
 
 

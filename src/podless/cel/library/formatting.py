@@ -134,11 +134,11 @@ class Clauses:
         """Return the text with its clauses replaced by values."""
         out = []
         size = 0
-        for place, (piece, letter, precision) in enumerate(split_format(text, len(args))):
+        for index, (piece, letter, precision) in enumerate(split_format(text, len(args))):
             out.append(piece)
             if letter:
                 try:
-                    out.append(self.show[letter](args[place], precision))
+                    out.append(self.show[letter](args[index], precision))
                 except BadClause as error:
                     raise EvaluationError(f"error during formatting: {error}") from None
             size += sum(map(len, out[-2:]))

@@ -57,7 +57,7 @@ def _extreme(name: str, sign: int) -> Callable[[list[Any]], Any]:
 
 
 def _index(items: list[Any], wanted: Any) -> int:
-    return next((place for place, item in enumerate(bounds.charge_each(items)) if compare.equal(item, wanted)), -1)
+    return next((index for index, item in enumerate(bounds.charge_each(items)) if compare.equal(item, wanted)), -1)
 
 
 def _last_index(items: list[Any], wanted: Any) -> int:
@@ -146,9 +146,9 @@ def _sliced(site: Site) -> Estimate:
     return _estimate_list(1, Range(count % (MOST + 1), count % (MOST + 1)))
 
 
-def _constant(site: Site, place: int) -> int | None:
+def _constant(site: Site, index: int) -> int | None:
     """Return the value of a literal argument, 0 for a negative one; None for others."""
-    value = site.constant(place)
+    value = site.constant(index)
     return None if value is None else max(value, 0)
 
 
@@ -162,19 +162,19 @@ def _flattened(site: Site) -> Estimate:
     return _estimate_list(float(MOST if depth is None else depth), site.size(0))
 
 
-def _compared(place: int) -> Callable[[Site], Estimate]:
+def _compared(index: int) -> Callable[[Site], Estimate]:
     def estimate(site: Site) -> Estimate:
-        kind = site.type(place)
+        kind = site.type(index)
         texts = bool(kind.params) and kind.params[0].kind in ("string", "bytes")
-        size = site.size(place)
+        size = site.size(index)
         return _estimate_list(2.0 + PER_CHARACTER * texts, size.times(size))
 
     return estimate
 
 
-def _compared_actual(place: int) -> Callable[..., int]:
+def _compared_actual(index: int) -> Callable[..., int]:
     def actual(*given: Any) -> int:
-        items = given[place]
+        items = given[index]
         texts = bool(items) and items[0].__class__ in (str, bytes)
         return _counted(2.0 + PER_CHARACTER * texts, len(items) ** 2)
 

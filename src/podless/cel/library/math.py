@@ -35,8 +35,8 @@ def _extreme(name: str, sign: int) -> Function:
     pick = _pick(sign)
     forms = [plain(f"math_{name}_{kind.name}", (kind,), kind, pick) for kind in _NUMBERS]
     forms += [
-        plain(f"math_{name}_{one.name}_{two.name}", (one, two), one if one == two else DYN, pick)
-        for one in _NUMBERS
+        plain(f"math_{name}_{number.name}_{two.name}", (number, two), number if number == two else DYN, pick)
+        for number in _NUMBERS
         for two in _NUMBERS
     ]
     forms += [plain(f"math_{name}_list_{kind.name}", (list_of(kind),), kind, pick) for kind in _NUMBERS]

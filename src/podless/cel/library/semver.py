@@ -119,10 +119,10 @@ def _build(text: str, given: bool) -> tuple[str, ...]:
 
 def _normal(text: str) -> str:
     parts = text.removeprefix("v").split(".", 2)
-    for place, part in enumerate(parts):
+    for index, part in enumerate(parts):
         if len(part) > 1:
             bare = part.lstrip("0")
-            parts[place] = bare if bare and bare[0] in _DIGITS else f"0{bare}"
+            parts[index] = bare if bare and bare[0] in _DIGITS else f"0{bare}"
     if len(parts) < 3:
         if any(char in parts[-1] for char in "+-"):
             raise EvaluationError("short version cannot contain PreRelease/Build meta data")

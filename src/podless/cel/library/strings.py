@@ -32,11 +32,11 @@ _QUOTED = str.maketrans(
 )
 
 
-def char_at(text: str, place: int) -> str:
+def char_at(text: str, index: int) -> str:
     """Return the character at an index; the index of the end gives ""."""
-    if not 0 <= place <= len(text):
-        raise EvaluationError(f"index out of range: {place}")
-    return text[place : place + 1]
+    if not 0 <= index <= len(text):
+        raise EvaluationError(f"index out of range: {index}")
+    return text[index : index + 1]
 
 
 def index_of(text: str, part: str, start: int = 0) -> int:

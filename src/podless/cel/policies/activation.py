@@ -47,10 +47,10 @@ class _Variables(Fields):
         activation = self._activation
         if name not in activation.known:
             activation.known[name] = self._find(name)
-        found = activation.known[name]
-        if isinstance(found, EvaluationError):
-            raise EvaluationError(str(found))
-        return found
+        result = activation.known[name]
+        if isinstance(result, EvaluationError):
+            raise EvaluationError(str(result))
+        return result
 
     def _find(self, name: str) -> Any:
         """Return the value of a variable, or its error."""

@@ -121,10 +121,10 @@ class Environment:
 
     def declare(self, name: str, source: str) -> Expression:
         """Compile a policy variable, for use in later expressions."""
-        made = self.compile(source, ())
-        self._variables[name] = declarable_type(made.program.type) if made.program is not None else DYN
-        self.variables[name] = made
-        return made
+        result = self.compile(source, ())
+        self._variables[name] = declarable_type(result.program.type) if result.program is not None else DYN
+        self.variables[name] = result
+        return result
 
     def compile(
         self, source: str, wanted: tuple[Type, ...], *, authorizer: bool = True, patches: bool = False
@@ -181,9 +181,9 @@ _SPELLED = {
 }
 
 
-def _unwanted(wanted: tuple[Type, ...], found: Type) -> str:
-    names = " ".join(map(runtime_type_name, wanted))
-    text = f"must evaluate to {names}" if len(wanted) == 1 else f"must evaluate to one of [{names}]"
+def _unwanted(types: tuple[Type, ...], found: Type) -> str:
+    names = " ".join(map(runtime_type_name, types))
+    text = f"must evaluate to {names}" if len(types) == 1 else f"must evaluate to one of [{names}]"
     return f"{text} but got {runtime_type_name(found)}" if has("CELFoundTypes") else text
 
 

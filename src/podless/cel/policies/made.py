@@ -53,7 +53,7 @@ class TypeMismatch(Exception):
 
 def patch_operations(patches: list[Message]) -> list[dict[str, Any]]:
     """Return the JSON patch operations of JSONPatch messages. Raises TypeMismatch for values without a JSON form."""
-    made = []
+    result = []
     for patch in patches:
         operation = {name: value for name, value in patch.items() if name != "value"}
         if "value" in patch:
@@ -62,8 +62,8 @@ def patch_operations(patches: list[Message]) -> list[dict[str, Any]]:
                 operation["value"] = _patch_value(patch["value"])
             except EvaluationError as error:
                 raise TypeMismatch(f"{_UNFIT}{error}") from None
-        made.append(operation)
-    return made
+        result.append(operation)
+    return result
 
 
 def _check_names(value: Any) -> None:
@@ -75,22 +75,22 @@ def _check_names(value: Any) -> None:
 
 def _misplaced(value: Any, path: str) -> list[str]:
     """Return messages whose type name is not the path of their field."""
-    found: list[str] = []
+    results: list[str] = []
     if isinstance(value, Message):
         if value.name != path:
-            found.append(
+            results.append(
                 f"unexpected type name {gotext.quote(value.name)}, expected {gotext.quote(path)}, which matches field "
                 "name path from root Object type"
             )
         for name, item in value.items():
-            found += _misplaced(item, f"{path}.{name}")
+            results += _misplaced(item, f"{path}.{name}")
     elif isinstance(value, list):
         for item in charge_each(value):
-            found += _misplaced(item, path)
+            results += _misplaced(item, path)
     elif isinstance(value, dict):
         for item in charge_each(value.values()):
-            found += _misplaced(item, path)
-    return found
+            results += _misplaced(item, path)
+    return results
 
 
 # the value of a patch operation: google.protobuf.Value
@@ -178,21 +178,21 @@ def apply_message(value: Message, data: Container[int]) -> dict[str, Any]:
     level deep only, as in kube-apiserver; deeper values stay Go values, which no schema accepts.
     """
     _check_names(value)
-    made: dict[str, Any] = _applied(value, data)
-    return made
+    message: dict[str, Any] = _applied(value, data)
+    return message
 
 
 def collect_parts(values: dict[str, Any]) -> set[int]:
     """Return the ids of all lists and maps in some values."""
-    found: set[int] = set()
+    parts: set[int] = set()
     todo: list[Any] = [value for value in values.values() if isinstance(value, dict | list)]
     while todo:
         part = todo.pop()
-        found.add(id(part))
+        parts.add(id(part))
         items = charge_each(part.values() if isinstance(part, dict) else part)
         charge(1)
         todo += [item for item in items if isinstance(item, dict | list)]
-    return found
+    return parts
 
 
 def _applied(value: Message, data: Container[int]) -> Any:

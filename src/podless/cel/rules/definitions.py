@@ -51,8 +51,8 @@ class DefinitionRules:
         times = estimate_cardinality(above, verdict.least)
         fixed = _uncorrelatable(schema, path, above)
         errors: list[FieldError] = []
-        for place, (given, judged) in enumerate(zip(schema[RULES], verdict.rules, strict=True)):
-            errors += self._rule(given, judged, f"{at}[{place}]", times, fixed)
+        for index, (given, judged) in enumerate(zip(schema[RULES], verdict.rules, strict=True)):
+            errors += self._rule(given, judged, f"{at}[{index}]", times, fixed)
         return errors
 
     def default(self, schema: Schema, path: str, value: Any) -> list[FieldError]:
@@ -82,8 +82,8 @@ class DefinitionRules:
     def _judge(self, schema: Schema, above: tuple[Schema, ...]) -> NodeVerdict:
         """Return the verdict on a node, or on its topmost ancestor with rules whose values have no type."""
         nodes = (*above, schema)
-        for place, node in enumerate(nodes[:-1]):
-            if node.get(RULES) and not (verdict := self._verdict_of(node, place == 0)).typed:
+        for index, node in enumerate(nodes[:-1]):
+            if node.get(RULES) and not (verdict := self._verdict_of(node, index == 0)).typed:
                 return verdict
         return self._verdict_of(schema, not above)
 
@@ -97,26 +97,26 @@ class DefinitionRules:
             )
         return known[1]
 
-    def _rule(self, given: Schema, rule: Judged, at: str, times: int, fixed: str) -> list[FieldError]:
+    def _rule(self, schema: Schema, rule: Judged, at: str, times: int, fixed: str) -> list[FieldError]:
         errors: list[FieldError] = []
         cost = min(rule.cost * times, _MOST)
         if cost > RULE_LIMIT and not self._unchanged:
             errors.append(field.forbidden(f"{at}.rule", _over("estimated rule cost", cost, RULE_LIMIT)))
         self._costs.append((f"{at}.rule", cost))
         if rule.error:
-            errors.append(RuleError("FieldValueInvalid", f"{at}.rule", shown_rule(given), rule.error))
-        errors += self._message(given, rule, f"{at}.messageExpression")
+            errors.append(RuleError("FieldValueInvalid", f"{at}.rule", shown_rule(schema), rule.error))
+        errors += self._message(schema, rule, f"{at}.messageExpression")
         if rule.transition and fixed:
             text = f"oldSelf cannot be used on the uncorrelatable portion of the schema within {fixed}"
-            errors.append(field.invalid(f"{at}.rule", given["rule"], text))
-        elif not rule.transition and given.get("optionalOldSelf") is not None:
+            errors.append(field.invalid(f"{at}.rule", schema["rule"], text))
+        elif not rule.transition and schema.get("optionalOldSelf") is not None:
             text = "may not be set if oldSelf is not used in rule"
-            errors.append(field.invalid(f"{at}.optionalOldSelf", given["optionalOldSelf"], text))
+            errors.append(field.invalid(f"{at}.optionalOldSelf", schema["optionalOldSelf"], text))
         return errors
 
-    def _message(self, given: Schema, rule: Judged, at: str) -> list[FieldError]:
+    def _message(self, schema: Schema, rule: Judged, at: str) -> list[FieldError]:
         if rule.message_error:
-            return [RuleError("FieldValueInvalid", at, shown_rule(given), rule.message_error)]
+            return [RuleError("FieldValueInvalid", at, shown_rule(schema), rule.message_error)]
         cost = rule.message_cost
         if cost is None:
             return []
@@ -145,8 +145,8 @@ def _rules_of(schemas: Iterable[Schema]) -> Iterator[str]:
         todo += [part for _, part in child_nodes(node)]
 
 
-def estimate_cardinality(above: tuple[Schema, ...], least: int) -> int:
-    """Return the maximum number of values of a node in one request. least: minimum bytes of a value."""
+def estimate_cardinality(above: tuple[Schema, ...], minimum: int) -> int:
+    """Return the maximum number of values of a node in one request. minimum: minimum bytes of a value."""
     total = 1
     for node in above:
         if node.get("type") == "array":
@@ -156,7 +156,7 @@ def estimate_cardinality(above: tuple[Schema, ...], least: int) -> int:
         else:
             continue
         if most is None:
-            return MAX_REQUEST // (least + 1)
+            return MAX_REQUEST // (minimum + 1)
         total = min(total * max(most, 0), _MOST)
     return total
 
@@ -167,9 +167,9 @@ def _uncorrelatable(schema: Schema, path: str, above: tuple[Schema, ...]) -> str
     for node, below in zip(above, (*above, schema)[1:], strict=True):
         step = next((suffix for suffix, part in child_nodes(node) if part is below), "")
         steps.append(step)
-    for place, node in enumerate(above):
-        if node.get("type") == "array" and node.get("x-kubernetes-list-type") != "map" and steps[place] == ".items":
-            return path.removesuffix("".join(steps[place:]))
+    for index, node in enumerate(above):
+        if node.get("type") == "array" and node.get("x-kubernetes-list-type") != "map" and steps[index] == ".items":
+            return path.removesuffix("".join(steps[index:]))
     return ""
 
 

@@ -118,11 +118,11 @@ class NodeRules:
         declared = Declared(self.schema, resource=self.resource, with_floats=self.with_floats) if given else None
         if declared is None or declared.root is None:
             return []
-        made = []
+        result = []
         for one in given:
             charge(_RULE)
-            made.append((compile_rule(one, declared), field_path(one.get("fieldPath") or "", self.schema)))
-        return made
+            result.append((compile_rule(one, declared), field_path(one.get("fieldPath") or "", self.schema)))
+        return result
 
     def complete(self) -> None:
         """Compile all rules of this node and of those below it."""
@@ -206,9 +206,9 @@ class _RuleRun:
     ) -> None:
         known = Keyed(map_keys(rules.schema), old)
         charge(len(obj))
-        for place, item in enumerate(obj):
-            below = pair.index(place) if pair is not None else None
-            self.node(items, item, known.get(item), f"{path}[{place}]", below, pair or parent)
+        for index, item in enumerate(obj):
+            below = pair.index(index) if pair is not None else None
+            self.node(items, item, known.get(item), f"{path}[{index}]", below, pair or parent)
 
     def object(
         self, rules: NodeRules, obj: Schema, old: Schema, path: str, pair: Pair | None, parent: Pair | None

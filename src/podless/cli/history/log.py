@@ -192,15 +192,15 @@ async def _explain(options: argparse.Namespace, source: HistorySource, resource:
 
 def find_field(obj: Object | None, field: str) -> Any:
     """Return the value at a path in the form of `format_path`, ABSENT if there is none."""
-    found: Any = obj
+    result: Any = obj
     for plain, quoted, key, wanted, place in _STEPS.findall(field):
         if plain or quoted:
-            found = found.get(plain or quoted, ABSENT) if isinstance(found, dict) else ABSENT
-        elif not isinstance(found, list):
+            result = result.get(plain or quoted, ABSENT) if isinstance(result, dict) else ABSENT
+        elif not isinstance(result, list):
             return ABSENT
         elif key:
-            items = [one for one in found if isinstance(one, dict) and str(one.get(key)) == wanted]
-            found = items[0] if items else ABSENT
+            items = [one for one in result if isinstance(one, dict) and str(one.get(key)) == wanted]
+            result = items[0] if items else ABSENT
         else:
-            found = found[int(place)] if int(place) < len(found) else ABSENT
-    return found
+            result = result[int(place)] if int(place) < len(result) else ABSENT
+    return result

@@ -12,8 +12,8 @@ from podless.history.change import CREATE, decode_state, make_change, operation_
 from podless.history.moments import find_revision
 from podless.kinds.kind import Kind
 from podless.runtime.jsonobject import Object
-from podless.store import Compacted, Keys, Record, keys
-from podless.store.contract import Written
+from podless.store import HistoryCompacted, Record, ResourceKeys, keys
+from podless.store.contract import LoggedWrite
 from podless.store.sqlite import SQLiteStore
 
 _PAGE = 100  # changes per read
@@ -38,7 +38,7 @@ class OfflineHistory:
     async def resource(self, name: str) -> ServedResource:
         """Return the built-in resource with a name, or one in the log with this plural or kind."""
         known = [_resource_of(kind) for kind in catalog.ALL if kind.home is None]
-        known += [await self._custom(prefix) for prefix in self._store.changelog.resources()]
+        known += [await self._custom(prefix) for prefix in self._store.changelog.list_resources()]
         try:
             return choose_resources(known, [name])[0]
         except LookupError:
@@ -49,7 +49,7 @@ class OfflineHistory:
         group, plural = keys.resource_of(prefix)
         kind = api_version = ""
         namespaced = True
-        for written in await self._store.changelog.read_under([prefix], most=10):
+        for written in await self._store.changelog.read_under([prefix], limit=10):
             namespaced = bool(place_of(written.key, namespaced=None).namespace)
             if written.stored is not None:
                 state = decode_state(written.stored, written.revision)
@@ -74,35 +74,35 @@ class OfflineHistory:
                     continue
                 yield make_change(written, await self._before(written), place, state=states)
 
-    async def _page(self, resource: ServedResource | None, namespace: str, name: str, before: int) -> list[Written]:
+    async def _page(self, resource: ServedResource | None, namespace: str, name: str, before: int) -> list[LoggedWrite]:
         log = self._store.changelog
         if resource is None:
-            return await log.read_under([keys.ALL], before, most=_PAGE)
-        where = Keys.of(resource.group, resource.plural, namespaced=resource.namespaced)
+            return await log.read_under([keys.ALL], before, limit=_PAGE)
+        where = ResourceKeys.of(resource.group, resource.plural, namespaced=resource.namespaced)
         if name and (namespace or not resource.namespaced):
-            return await log.read_key(where.key(namespace, name), before, most=_PAGE)
-        return await log.read_under([where.scope(namespace)], before, most=_PAGE)
+            return await log.read_key(where.key(namespace, name), before, limit=_PAGE)
+        return await log.read_under([where.scope(namespace)], before, limit=_PAGE)
 
-    async def _before(self, written: Written) -> Record | None:
+    async def _before(self, written: LoggedWrite) -> Record | None:
         if operation_of(written) == CREATE:
             return None
-        for one in await self._store.changelog.read_key(written.key, written.sequence, most=1):
+        for one in await self._store.changelog.read_key(written.key, written.sequence, limit=1):
             if one.stored is not None:
                 return Record(one.key, one.stored, one.revision, one.created)
         return None
 
     async def state(self, resource: ServedResource, namespace: str, name: str, at: Mapping[str, str]) -> Object | None:
         """Return an object in an earlier state, None if it did not exist. at: from `query_of_moment`."""
-        key = Keys.of(resource.group, resource.plural, namespaced=resource.namespaced).key(namespace, name)
+        key = ResourceKeys.of(resource.group, resource.plural, namespaced=resource.namespaced).key(namespace, name)
         moment = at.get("at") or at.get("resourceVersion") or ""
         try:
             revision = await find_revision(self._store, moment) if moment else await self._store.read_revision()
             records = await self._store.read_range_at(key, revision)
-        except Compacted as error:
+        except HistoryCompacted as error:
             raise Mistaken(
                 f"the history has no state at {moment}: the oldest one is revision {error.revision}"
             ) from None
-        found = [one for one in records if one.key == key]
+        found = [record for record in records if record.key == key]
         return decode_state(found[0].stored, found[0].revision) if found else None
 
 

@@ -22,7 +22,7 @@ from podless.remote import kubeconfig as configs
 from podless.remote.cluster import Refused, RemoteCluster
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
-from podless.store import InUse
+from podless.store import StoreInUse
 from podless.version import __version__
 
 _PAGE = 200  # changes per response
@@ -56,7 +56,7 @@ def run_command(options: argparse.Namespace, work: Callable[[HistorySource], Awa
             try:
                 await folder.open()
                 return await work(folder)
-            except InUse:
+            except StoreInUse:
                 pass  # a server uses the folder, and answers instead
             finally:
                 await folder.close()
@@ -71,8 +71,8 @@ def run_with_server(options: argparse.Namespace, work: Callable[[HistoryServer],
 
 
 async def _connected(options: argparse.Namespace, work: Callable[[HistoryServer], Awaitable[int]]) -> int:
-    given = choose_kubeconfig(options.data, options.kubeconfig)
-    async with RemoteCluster(configs.read_kubeconfig(given), f"podless-history/{__version__}") as cluster:
+    kubeconfig = choose_kubeconfig(options.data, options.kubeconfig)
+    async with RemoteCluster(configs.read_kubeconfig(kubeconfig), f"podless-history/{__version__}") as cluster:
         return await work(HistoryServer(cluster))
 
 

@@ -111,7 +111,7 @@ async def _undo_namespace(options: argparse.Namespace, server: HistoryServer) ->
             if refused.code != 405:
                 raise
             continue
-        states = [{one["metadata"]["name"]: one for one in listed.get("items") or ()} for listed in (before, after)]
+        states = [{item["metadata"]["name"]: item for item in listed.get("items") or ()} for listed in (before, after)]
         kind = {"kind": resource.kind, "apiVersion": resource.api_version}
         for name in sorted({*states[0], *states[1]}):
             wanted, now = (kind | state[name] if name in state else None for state in states)
@@ -132,7 +132,7 @@ async def _undo_namespace(options: argparse.Namespace, server: HistoryServer) ->
 def is_owned(obj: Object | None) -> bool:
     """Return whether a controller owns an object, and so would recreate it."""
     references = (obj or {}).get("metadata", {}).get("ownerReferences") or ()
-    return any(one.get("controller") for one in references)
+    return any(reference.get("controller") for reference in references)
 
 
 def plan_undo(

@@ -14,7 +14,7 @@ from podless.cli.transfer.order import Order, owner_references
 from podless.cli.transfer.own import is_adopted
 from podless.cli.transfer.resources import ServedResource, list_served
 from podless.remote.attempts import retry_call
-from podless.remote.cluster import Conflicting, NoAccount, Refused, RemoteCluster
+from podless.remote.cluster import Conflicting, MissingServiceAccount, Refused, RemoteCluster
 from podless.runtime.jsonobject import Object
 
 EXISTING = ("fail", "skip", "replace")
@@ -68,9 +68,9 @@ class Import:
         for resource, obj in self._later:
             await self._refer(resource, obj)
 
-    def _refuse(self, obj: Object, why: object) -> None:
+    def _refuse(self, obj: Object, reason: object) -> None:
         self.failed += 1
-        self._warn(f"{object_label(obj)}: {why}")
+        self._warn(f"{object_label(obj)}: {reason}")
 
     async def _one(self, obj: Object) -> None:
         """Create one object, with its status."""
@@ -111,7 +111,7 @@ class Import:
         path = resource.path(body["metadata"].get("namespace", ""))
         create = partial(self._cluster.send, "POST", path, body)
         try:
-            made = await retry_call(create, NoAccount, seconds=_PATIENCE, rest=_REST)
+            made = await retry_call(create, MissingServiceAccount, seconds=_PATIENCE, pause=_REST)
         except Conflicting as refused:
             if refused.status.get("reason") != "AlreadyExists":
                 raise

@@ -29,20 +29,20 @@ def export_object(obj: Object) -> Object:
 
 def renew_object(obj: Object, uids: Mapping[str, str]) -> Object:
     """Return a copy to create. uids: new uids by old ones. The caller sets owner references."""
-    made = dict(obj)
-    metadata = made["metadata"] = {key: value for key, value in obj["metadata"].items() if key not in _GIVEN}
+    result = dict(obj)
+    metadata = result["metadata"] = {key: value for key, value in obj["metadata"].items() if key not in _GIVEN}
     labels = metadata.get("labels")
     if labels and any(name in labels for name in _OF_JOBS):
         metadata["labels"] = {
             name: uids.get(value, value) if name in _OF_JOBS else value for name, value in labels.items()
         }
     rule = _RULES.get(kind_of(obj))
-    if rule is not None and isinstance(made.get("spec"), dict):
-        made["spec"] = dict(made["spec"])
-        rule(made["spec"])
+    if rule is not None and isinstance(result.get("spec"), dict):
+        result["spec"] = dict(result["spec"])
+        rule(result["spec"])
     if kind_of(obj) in _STATUS_OF_ITS_OWN:
-        made.pop("status", None)
-    return made
+        result.pop("status", None)
+    return result
 
 
 def _service(spec: Object) -> None:
@@ -87,10 +87,10 @@ def renew_status(obj: Object, generation: int) -> Object:
     conditions = new.get("conditions")
     if isinstance(conditions, list):
         new["conditions"] = [
-            {**one, "observedGeneration": generation}
-            if isinstance(one, dict) and old is not None and one.get("observedGeneration") == old
-            else one
-            for one in conditions
+            {**condition, "observedGeneration": generation}
+            if isinstance(condition, dict) and old is not None and condition.get("observedGeneration") == old
+            else condition
+            for condition in conditions
         ]
     return new
 

@@ -97,19 +97,19 @@ def choose_kinds(resources: Iterable[ServedResource], definitions: Iterable[Obje
 
     names: as for choose_resources. Raises LookupError.
     """
-    known = [(each.names, each.kind, each.group) for each in resources]
+    known = [(resource.names, resource.kind, resource.group) for resource in resources]
     for spec in (definition.get("spec") or {} for definition in definitions):
         told = spec.get("names") or {}
         kind, group = str(told.get("kind") or ""), str(spec.get("group") or "")
         named = {"name": told.get("plural") or "", "singularName": told.get("singular"), "kind": kind}
         known.append((_names({**told, **named}), kind, group))
-    found: list[str] = []
+    kinds: list[str] = []
     for name in map(str.lower, names):
         fitting = [(kind, group) for called, kind, group in known if _is_called(name, called, group)]
         if not fitting:
             raise LookupError(f"--kind {name}: neither the server nor the files have such a resource")
-        found += [f"{kind.lower()}.{group}" if group else kind.lower() for kind, group in fitting]
-    return found
+        kinds += [f"{kind.lower()}.{group}" if group else kind.lower() for kind, group in fitting]
+    return kinds
 
 
 def _is_called(name: str, names: frozenset[str], group: str) -> bool:
@@ -124,9 +124,9 @@ def choose_resources(resources: Iterable[ServedResource], names: Sequence[str]) 
     """
     found = {}
     for name in map(str.lower, names):
-        for each in resources:
-            if _is_called(name, each.names, each.group):
-                found[each.full] = each
+        for resource in resources:
+            if _is_called(name, resource.names, resource.group):
+                found[resource.full] = resource
                 break
         else:
             raise LookupError(f"the server has no {name} that can be listed and created")

@@ -14,14 +14,14 @@ from podless.verbs.call import API
 
 # module: controller names and classes
 _KNOWN: Mapping[str, Mapping[str, str]] = {
-    "daemonset": {"daemonsets": "DaemonSets"},
-    "deployment": {"replicas": "ReplicaSets", "deployments": "Deployments"},
+    "daemonset": {"daemonsets": "DaemonSetController"},
+    "deployment": {"replicas": "ReplicaSetController", "deployments": "DeploymentController"},
     "endpoints": {"endpoints": "ServiceEndpoints"},
-    "job": {"jobs": "Jobs"},
-    "loadbalancer": {"balancers": "LoadBalancers"},
-    "ready": {"readiness": "Readiness"},
-    "statefulset": {"statefulsets": "StatefulSets"},
-    "volume": {"volumes": "Volumes"},
+    "job": {"jobs": "JobController"},
+    "loadbalancer": {"balancers": "LoadBalancerController"},
+    "ready": {"readiness": "PodReadiness"},
+    "statefulset": {"statefulsets": "StatefulSetController"},
+    "volume": {"volumes": "VolumeController"},
 }
 NAMES = tuple(_KNOWN)
 

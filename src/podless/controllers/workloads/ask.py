@@ -21,7 +21,7 @@ _JSON, _MERGE = "application/json", "application/merge-patch+json"
 _MANAGED: Mapping[str, Sequence[str]] = {"fieldManager": ["podless"]}
 
 
-def _call(kind: Kind, metadata: Object, name: str, body: Object, media: str, subresource: str = "") -> Call:
+def _make_call(kind: Kind, metadata: Object, name: str, body: Object, media: str, subresource: str = "") -> Call:
     namespace, version = metadata.get("namespace", ""), kind.by_version[kind.storage_version]
     query = _MANAGED if media == _MERGE or not name else {}
     sent = serializer.encode_json(body)
@@ -31,14 +31,14 @@ def _call(kind: Kind, metadata: Object, name: str, body: Object, media: str, sub
 async def create_object(api: API, kind: Kind, obj: Object) -> Object:
     """Create an object, and return it. Raises APIError."""
     head = {"apiVersion": kind.api_version(kind.storage_version), "kind": kind.kind}
-    made = await create.create_object(api, _call(kind, obj["metadata"], "", {**head, **obj}, _JSON))
+    made = await create.create_object(api, _make_call(kind, obj["metadata"], "", {**head, **obj}, _JSON))
     assert made.entry is not None
     return made.entry.decode()
 
 
 async def change_object(api: API, kind: Kind, obj: Object, changes: Object) -> None:
     """Change an object, unless it does not exist. Raises APIError."""
-    await _patch(api, kind, obj["metadata"], changes, "")
+    await _patch_object(api, kind, obj["metadata"], changes, "")
 
 
 async def report_status(api: API, kind: Kind, obj: Object, status: Object, metadata: Object | None = None) -> None:
@@ -49,13 +49,13 @@ async def report_status(api: API, kind: Kind, obj: Object, status: Object, metad
     known = obj.get("status") or {}
     changes = {name: value for name, value in status.items() if known.get(name) != value}
     if changes or metadata:
-        await _patch(api, kind, obj["metadata"], {"metadata": metadata or {}, "status": changes}, "status")
+        await _patch_object(api, kind, obj["metadata"], {"metadata": metadata or {}, "status": changes}, "status")
 
 
-async def _patch(api: API, kind: Kind, metadata: Object, changes: Object, subresource: str) -> None:
+async def _patch_object(api: API, kind: Kind, metadata: Object, changes: Object, subresource: str) -> None:
     changes = {**changes, "metadata": {**changes.get("metadata", {}), "uid": metadata["uid"]}}
     with suppress(NotFound, Conflict):  # deleted, or replaced by another object with its name
-        await patch.patch_object(api, _call(kind, metadata, metadata["name"], changes, _MERGE, subresource))
+        await patch.patch_object(api, _make_call(kind, metadata, metadata["name"], changes, _MERGE, subresource))
 
 
 async def drop_object(api: API, kind: Kind, obj: Object, **options: Any) -> None:
@@ -63,7 +63,7 @@ async def drop_object(api: API, kind: Kind, obj: Object, **options: Any) -> None
     metadata = obj["metadata"]
     wanted = {"propagationPolicy": "Background", "preconditions": {"uid": metadata["uid"]}, **options}
     with suppress(NotFound, Conflict):
-        await delete.delete_object(api, _call(kind, metadata, metadata["name"], wanted, _JSON))
+        await delete.delete_object(api, _make_call(kind, metadata, metadata["name"], wanted, _JSON))
 
 
 _SAID_MOST = 1024  # maximum bytes of an event's message
@@ -71,15 +71,15 @@ _SAID_MOST = 1024  # maximum bytes of an event's message
 
 async def record_warning(api: API, kind: Kind, obj: Object, reason: str, message: str, source: str) -> None:
     """Record a Warning event about an object. If the reason repeats, only its count grows. Errors are ignored."""
-    await _record(api, kind, obj, "Warning", reason, message, source, reason)
+    await _record_event(api, kind, obj, "Warning", reason, message, source, reason)
 
 
 async def record_event(api: API, kind: Kind, obj: Object, reason: str, message: str, source: str) -> None:
     """Record a Normal event about an object. If it repeats, only its count grows. Errors are ignored."""
-    await _record(api, kind, obj, "Normal", reason, message, source, f"{reason} {message}")
+    await _record_event(api, kind, obj, "Normal", reason, message, source, f"{reason} {message}")
 
 
-async def _record(
+async def _record_event(
     api: API, kind: Kind, obj: Object, type_: str, reason: str, message: str, source: str, repeated: str
 ) -> None:
     metadata, now = obj["metadata"], clock.now()

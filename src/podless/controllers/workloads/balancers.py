@@ -8,7 +8,7 @@ from podless.controllers.workloads import ask
 from podless.runtime.jsonobject import Object
 
 
-class LoadBalancers(Controller):
+class LoadBalancerController(Controller):
     """Sets the load balancer address of a Service: the requested one, or its cluster IP.
 
     Keys are those of Services.
@@ -25,8 +25,8 @@ class LoadBalancers(Controller):
         if entry is None or entry.terminating:
             return
         service = entry.decode()
-        spec, known = service["spec"], (service.get("status") or {}).get("loadBalancer") or {}
-        if spec.get("type") != "LoadBalancer" or spec.get("loadBalancerClass") or known.get("ingress"):
+        spec, load_balancer = service["spec"], (service.get("status") or {}).get("loadBalancer") or {}
+        if spec.get("type") != "LoadBalancer" or spec.get("loadBalancerClass") or load_balancer.get("ingress"):
             return
         given: Object = {"ip": spec.get("loadBalancerIP") or spec["clusterIP"], "ipMode": "VIP"}
         await ask.report_status(self.api, SERVICES, service, {"loadBalancer": {"ingress": [given]}})

@@ -25,11 +25,11 @@ _TOLERATED = (
 )
 
 
-class DaemonSets(OwnerController):
+class DaemonSetController(OwnerController):
     """Creates a pod for each node that the template selects, and replaces outdated pods one after the other."""
 
     name = "daemonset-controller"
-    owners, things = DAEMON_SETS, PODS
+    owners, dependent_kind = DAEMON_SETS, PODS
 
     async def begin(self) -> None:
         nodes = await self.api.load_collection(NODES)
@@ -43,42 +43,53 @@ class DaemonSets(OwnerController):
     def may_adopt(self, owner: Object, obj: Object) -> bool:
         return pods.is_active(obj)
 
-    async def reconcile_owner(self, key: str, obj: Object, made: list[Object]) -> None:
+    async def reconcile_owner(self, key: str, obj: Object, pods_made: list[Object]) -> None:
         template = obj["spec"]["template"]
-        revision, wanted = owned.hash_template(template), self._nodes(template["spec"].get("nodeSelector") or {})
+        revision, wanted = (
+            owned.hash_template(template),
+            self._matching_nodes(template["spec"].get("nodeSelector") or {}),
+        )
         prefix = obj["metadata"]["name"]
-        used = {f"{prefix}-{_revision(pod)}" for pod in made}
-        await record_revision(self.api, obj, self.refer(obj), f"{prefix}-{revision}", {_REVISION: revision}, used)
-        live = [pod for pod in made if pods.is_active(pod)]
-        for pod in made:
+        used = {f"{prefix}-{_pod_revision(pod)}" for pod in pods_made}
+        await record_revision(
+            self.api, obj, self.make_reference(obj), f"{prefix}-{revision}", {_REVISION: revision}, used
+        )
+        live = [pod for pod in pods_made if pods.is_active(pod)]
+        for pod in pods_made:
             over = pod["spec"].get("nodeName") not in wanted or not pods.is_active(pod)
             if over and not pods.is_terminating(pod):
                 await self.delete_owned(pod)
-        there = {pod["spec"].get("nodeName") for pod in made}  # a terminating pod occupies its node until it is deleted
+        there = {
+            pod["spec"].get("nodeName") for pod in pods_made
+        }  # a terminating pod occupies its node until it is deleted
         for node in sorted(wanted - there):
-            await self._make(obj, node, revision)
+            await self._create_pod(obj, node, revision)
         live = [pod for pod in live if pod["spec"].get("nodeName") in wanted]
-        old = [pod for pod in live if _revision(pod) != revision]
+        old = [pod for pod in live if _pod_revision(pod) != revision]
         strategy = (obj["spec"].get("updateStrategy") or {}).get("type")
         if old and strategy != "OnDelete" and len(live) == len(wanted) and all(map(pods.is_ready, live)):
             await self.delete_owned(old[0])
-        await self._report(key, obj, live, len(wanted), revision)
+        await self._report_status(key, obj, live, len(wanted), revision)
 
-    def _nodes(self, selector: Object) -> set[str]:
+    def _matching_nodes(self, selector: Object) -> set[str]:
         """Return the names of the nodes that match a node selector."""
         found = [entry.decode()["metadata"] for entry in self.api.collection(NODES).entries_under(NODES.prefix)[0]]
         return {one["name"] for one in found if selector.items() <= (one.get("labels") or {}).items()}
 
-    async def _make(self, obj: Object, node: str, revision: str) -> None:
+    async def _create_pod(self, obj: Object, node: str, revision: str) -> None:
         pod = pod_of(obj["spec"]["template"], generateName=f"{obj['metadata']['name']}-")
         pod["metadata"]["labels"] = {**(pod["metadata"].get("labels") or {}), _REVISION: revision}
         pod["spec"]["nodeName"] = node
-        known = [one.get("key") for one in pod["spec"].get("tolerations") or () if one.get("operator") == "Exists"]
+        known = [
+            toleration.get("key")
+            for toleration in pod["spec"].get("tolerations") or ()
+            if toleration.get("operator") == "Exists"
+        ]
         more = [{"key": key, "operator": "Exists", "effect": effect} for key, effect in _TOLERATED if key not in known]
         pod["spec"]["tolerations"] = [*(pod["spec"].get("tolerations") or ()), *more]
         await self.create_owned(obj, pod)
 
-    async def _report(self, key: str, obj: Object, live: list[Object], wanted: int, revision: str) -> None:
+    async def _report_status(self, key: str, obj: Object, live: list[Object], wanted: int, revision: str) -> None:
         ready, available, rest = pods.count_ready(live, obj["spec"].get("minReadySeconds") or 0)
         if rest:
             self.requeue_after(key, rest)
@@ -90,11 +101,11 @@ class DaemonSets(OwnerController):
             "numberReady": ready,
             "numberAvailable": available or None,
             "numberUnavailable": wanted - available or None,
-            "updatedNumberScheduled": sum(_revision(pod) == revision for pod in live) or None,
+            "updatedNumberScheduled": sum(_pod_revision(pod) == revision for pod in live) or None,
         }
         await ask.report_status(self.api, DAEMON_SETS, obj, status)
 
 
-def _revision(pod: Object) -> str:
-    found: str = (pod["metadata"].get("labels") or {}).get(_REVISION) or ""
-    return found
+def _pod_revision(pod: Object) -> str:
+    result: str = (pod["metadata"].get("labels") or {}).get(_REVISION) or ""
+    return result

@@ -24,35 +24,35 @@ _AVAILABLE = ("MinimumReplicasAvailable", "Deployment has minimum availability."
 _LACKING = ("MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
 
 
-class Deployments(OwnerController):
+class DeploymentController(OwnerController):
     """Creates one ReplicaSet for each template, and moves all replicas to the latest."""
 
     name = "deployment-controller"
-    owners, things = DEPLOYMENTS, REPLICA_SETS
+    owners, dependent_kind = DEPLOYMENTS, REPLICA_SETS
 
-    async def reconcile_owner(self, key: str, obj: Object, made: list[Object]) -> None:
+    async def reconcile_owner(self, key: str, obj: Object, replica_sets: list[Object]) -> None:
         """Create the ReplicaSet of the current template, then move replicas to it step by step."""
-        sets = [one for one in made if "deletionTimestamp" not in one["metadata"]]
-        sets.sort(key=_revision)
+        sets = [one for one in replica_sets if "deletionTimestamp" not in one["metadata"]]
+        sets.sort(key=_read_revision)
         wanted = owned.hash_template(obj["spec"]["template"])
         new = next((one for one in sets if one["metadata"].get("labels", {}).get(_HASH) == wanted), None)
         old = [one for one in sets if one is not new]
-        revision, paused = max(map(_revision, old), default=0) + 1, obj["spec"].get("paused")
+        revision, paused = max(map(_read_revision, old), default=0) + 1, obj["spec"].get("paused")
         if new is not None:
             await self._update(obj, new, revision)
         elif not paused:
-            await self._make(obj, wanted, revision, _growth(obj, None, old))
+            await self._create_replica_set(obj, wanted, revision, _allowed_replicas(obj, None, old))
             return  # the creation queues the Deployment again
         if new is not None and not paused:
-            await self._step(obj, new, old)
-            await self._forget(obj, old)
+            await self._roll_step(obj, new, old)
+            await self._delete_old(obj, old)
         else:
-            active = [one for one in sets if _wanted(one)] or ([new] if new is not None else old[-1:])
+            active = [one for one in sets if _wanted_replicas(one)] or ([new] if new is not None else old[-1:])
             if len(active) == 1:
-                await self._scale(obj, active[0], obj["spec"]["replicas"])
-        await self._report(key, obj, new, old)
+                await self._scale_replica_set(obj, active[0], obj["spec"]["replicas"])
+        await self._report_status(key, obj, new, old)
 
-    async def _make(self, obj: Object, wanted: str, revision: int, replicas: int) -> None:
+    async def _create_replica_set(self, obj: Object, wanted: str, revision: int, replicas: int) -> None:
         spec, template = obj["spec"], obj["spec"]["template"]
         inner = template.get("metadata") or {}
         labels = {**(inner.get("labels") or {}), _HASH: wanted}
@@ -65,7 +65,7 @@ class Deployments(OwnerController):
         if spec.get("minReadySeconds"):
             found["minReadySeconds"] = spec["minReadySeconds"]
         name = f"{obj['metadata']['name']}-{wanted}"
-        annotations = {**_shared(obj), _REVISION: str(revision), **_scaled(obj)}
+        annotations = {**_shared_annotations(obj), _REVISION: str(revision), **_scale_annotations(obj)}
         await self.create_owned(
             obj, {"metadata": {"name": name, "labels": labels, "annotations": annotations}, "spec": found}
         )
@@ -75,13 +75,13 @@ class Deployments(OwnerController):
         if progress.has_deadline(obj):
             said = f'Created new replica set "{name}"'
             known = progress.set_condition(known, "Progressing", "True", "NewReplicaSetCreated", said)
-        await ask.report_status(self.api, DEPLOYMENTS, obj, {"conditions": known or None}, _marked(revision))
+        await ask.report_status(self.api, DEPLOYMENTS, obj, {"conditions": known or None}, _revision_metadata(revision))
 
     async def _update(self, obj: Object, new: Object, revision: int) -> None:
         """Bring annotations and minReadySeconds of the new ReplicaSet up to date, and the Deployment's revision."""
         known = new["metadata"].get("annotations") or {}
-        annotations = _shared(obj)
-        if (before := _revision(new)) < revision:
+        annotations = _shared_annotations(obj)
+        if (before := _read_revision(new)) < revision:
             history = f"{known.get(_HISTORY, '')},{before}".lstrip(",")
             if len(history) > _MOST_HISTORY:
                 history = history[-_MOST_HISTORY:].partition(",")[2]
@@ -90,66 +90,66 @@ class Deployments(OwnerController):
         if not annotations.items() <= known.items() or seconds != (new["spec"].get("minReadySeconds") or 0):
             changes = {"metadata": {"annotations": annotations}, "spec": {"minReadySeconds": seconds}}
             await ask.change_object(self.api, REPLICA_SETS, new, changes)
-        if _revision(obj) != (now := max(before, revision)):
-            await ask.report_status(self.api, DEPLOYMENTS, obj, {}, _marked(now))
+        if _read_revision(obj) != (now := max(before, revision)):
+            await ask.report_status(self.api, DEPLOYMENTS, obj, {}, _revision_metadata(now))
 
-    async def _step(self, obj: Object, new: Object, old: list[Object]) -> None:
+    async def _roll_step(self, obj: Object, new: Object, old: list[Object]) -> None:
         """Move some replicas to the new ReplicaSet."""
-        await self._scale(obj, new, _growth(obj, new, old))
-        least = _limits(obj)[1]
+        await self._scale_replica_set(obj, new, _allowed_replicas(obj, new, old))
+        least = _rollout_limits(obj)[1]
         if (obj["spec"].get("strategy") or {}).get("type") == "Recreate":
             for one in old:
-                await self._scale(obj, one, 0)
+                await self._scale_replica_set(obj, one, 0)
             return
-        away = _wanted(new) - _able(new)
-        down = sum(map(_wanted, [new, *old])) - least - away
-        left = {one["metadata"]["name"]: _wanted(one) for one in old}
+        away = _wanted_replicas(new) - _available_replicas(new)
+        down = sum(map(_wanted_replicas, [new, *old])) - least - away
+        left = {one["metadata"]["name"]: _wanted_replicas(one) for one in old}
         for one in old:  # scale down unavailable pods first
-            lost = min(max(down, 0), max(left[one["metadata"]["name"]] - _able(one), 0))
+            lost = min(max(down, 0), max(left[one["metadata"]["name"]] - _available_replicas(one), 0))
             left[one["metadata"]["name"]] -= lost
             down -= lost
-        down = min(down, sum(map(_able, [new, *old])) - least)
+        down = min(down, sum(map(_available_replicas, [new, *old])) - least)
         for one in old:
             lost = min(max(down, 0), left[one["metadata"]["name"]])
             left[one["metadata"]["name"]] -= lost
             down -= lost
-            await self._scale(obj, one, left[one["metadata"]["name"]])
+            await self._scale_replica_set(obj, one, left[one["metadata"]["name"]])
 
-    async def _scale(self, obj: Object, one: Object, replicas: int) -> None:
-        if _wanted(one) != replicas:
-            changes = {"metadata": {"annotations": _scaled(obj)}, "spec": {"replicas": replicas}}
-            await ask.change_object(self.api, REPLICA_SETS, one, changes)
-            await self._record_scaling(obj, one["metadata"]["name"], _wanted(one), replicas)
+    async def _scale_replica_set(self, obj: Object, replica_set: Object, replicas: int) -> None:
+        if _wanted_replicas(replica_set) != replicas:
+            changes = {"metadata": {"annotations": _scale_annotations(obj)}, "spec": {"replicas": replicas}}
+            await ask.change_object(self.api, REPLICA_SETS, replica_set, changes)
+            await self._record_scaling(obj, replica_set["metadata"]["name"], _wanted_replicas(replica_set), replicas)
 
     async def _record_scaling(self, obj: Object, name: str, before: int, after: int) -> None:
         message = f"Scaled {'up' if after > before else 'down'} replica set {name} from {before} to {after}"
         await ask.record_event(self.api, DEPLOYMENTS, obj, "ScalingReplicaSet", message, self.name)
 
-    async def _forget(self, obj: Object, old: list[Object]) -> None:
+    async def _delete_old(self, obj: Object, old: list[Object]) -> None:
         """Delete the oldest empty ReplicaSets beyond the revision history limit."""
-        empty = [one for one in old if not _wanted(one) and not _count(one, "replicas")]
-        kept = obj["spec"].get("revisionHistoryLimit")
-        for one in empty[: max(0, len(empty) - (10 if kept is None else kept))]:
+        empty = [one for one in old if not _wanted_replicas(one) and not _read_count(one, "replicas")]
+        revision_history_limit = obj["spec"].get("revisionHistoryLimit")
+        for one in empty[: max(0, len(empty) - (10 if revision_history_limit is None else revision_history_limit))]:
             await self.delete_owned(one)
 
-    async def _report(self, key: str, obj: Object, new: Object | None, old: list[Object]) -> None:
+    async def _report_status(self, key: str, obj: Object, new: Object | None, old: list[Object]) -> None:
         sets = [*old, *([new] if new is not None else [])]
-        total, wanted = sum(_count(one, "replicas") for one in sets), obj["spec"]["replicas"]
-        able, updated = sum(map(_able, sets)), _count(new, "replicas") if new is not None else 0
+        total, replicas = sum(_read_count(one, "replicas") for one in sets), obj["spec"]["replicas"]
+        able, updated = sum(map(_available_replicas, sets)), _read_count(new, "replicas") if new is not None else 0
         counts = {
             "replicas": total,
             "updatedReplicas": updated,
-            "readyReplicas": sum(_count(one, "readyReplicas") for one in sets),
+            "readyReplicas": sum(_read_count(one, "readyReplicas") for one in sets),
             "availableReplicas": able,
-            "unavailableReplicas": max(0, max(total, wanted) - able),
+            "unavailableReplicas": max(0, max(total, replicas) - able),
         }
         known = progress.read_conditions(obj)
-        enough = ("True", *_AVAILABLE) if able >= _limits(obj)[1] else ("False", *_LACKING)
+        enough = ("True", *_AVAILABLE) if able >= _rollout_limits(obj)[1] else ("False", *_LACKING)
         known = progress.set_condition(known, "Available", *enough)
-        known, rest = progress.judge_progress(known, obj, counts, new["metadata"]["name"] if new is not None else "")
+        known, rest = progress.update_progress(known, obj, counts, new["metadata"]["name"] if new is not None else "")
         if rest:
             self.requeue_after(key, rest)
-        failure = next((each for one in [*sets[-1:], *old] for each in _failures(one)), None)
+        failure = next((each for one in [*sets[-1:], *old] for each in _failure_conditions(one)), None)
         if failure is None:
             known = [one for one in known if one["type"] != _FAILURE]
         else:
@@ -158,72 +158,76 @@ class Deployments(OwnerController):
         status: Object = {name: number or None for name, number in counts.items()}
         status |= {"observedGeneration": obj["metadata"]["generation"], "conditions": known}
         if has("DeploymentReplicaSetTerminatingReplicas"):
-            status["terminatingReplicas"] = sum(_count(one, "terminatingReplicas") for one in sets)
+            status["terminatingReplicas"] = sum(_read_count(one, "terminatingReplicas") for one in sets)
         await ask.report_status(self.api, DEPLOYMENTS, obj, status)
 
 
-def _failures(one: Object) -> list[Object]:
+def _failure_conditions(replica_set: Object) -> list[Object]:
     """Return the ReplicaFailure condition of a ReplicaSet."""
-    return [each for each in (one.get("status") or {}).get("conditions") or () if each["type"] == _FAILURE]
+    return [
+        condition
+        for condition in (replica_set.get("status") or {}).get("conditions") or ()
+        if condition["type"] == _FAILURE
+    ]
 
 
-def _growth(obj: Object, new: Object | None, old: list[Object]) -> int:
+def _allowed_replicas(obj: Object, new: Object | None, old: list[Object]) -> int:
     """Return the number of replicas that the new ReplicaSet may have now."""
-    wanted: int = obj["spec"]["replicas"]
-    now = _wanted(new) if new is not None else 0
-    if now >= wanted:
-        return wanted
+    replicas: int = obj["spec"]["replicas"]
+    now = _wanted_replicas(new) if new is not None else 0
+    if now >= replicas:
+        return replicas
     if (obj["spec"].get("strategy") or {}).get("type") == "Recreate":
-        return now if any(_wanted(one) or _count(one, "replicas") for one in old) else wanted
-    room = _limits(obj)[0] - now - sum(map(_wanted, old))
-    return now + max(0, min(room, wanted - now))
+        return now if any(_wanted_replicas(one) or _read_count(one, "replicas") for one in old) else replicas
+    room = _rollout_limits(obj)[0] - now - sum(map(_wanted_replicas, old))
+    return now + max(0, min(room, replicas - now))
 
 
-def _limits(obj: Object) -> tuple[int, int]:
+def _rollout_limits(obj: Object) -> tuple[int, int]:
     """Return the maximum number of pods, and the minimum of available ones, during a rollout."""
-    wanted: int = obj["spec"]["replicas"]
+    replicas: int = obj["spec"]["replicas"]
     rolling = (obj["spec"].get("strategy") or {}).get("rollingUpdate")
     if rolling is None:
-        return wanted, wanted
-    surge = _share(rolling.get("maxSurge"), wanted, up=True)
-    away = _share(rolling.get("maxUnavailable"), wanted, up=False)
-    return wanted + surge, wanted - min(wanted, away or (0 if surge else 1))
+        return replicas, replicas
+    surge = _resolve_percent(rolling.get("maxSurge"), replicas, up=True)
+    away = _resolve_percent(rolling.get("maxUnavailable"), replicas, up=False)
+    return replicas + surge, replicas - min(replicas, away or (0 if surge else 1))
 
 
-def _share(value: Any, whole: int, *, up: bool) -> int:
+def _resolve_percent(value: Any, total: int, *, up: bool) -> int:
     if not isinstance(value, str):
         return int(value or 0)
-    parts = int(value.removesuffix("%")) * whole / 100
+    parts = int(value.removesuffix("%")) * total / 100
     return math.ceil(parts) if up else math.floor(parts)
 
 
-def _revision(one: Object) -> int:
-    text: str = (one["metadata"].get("annotations") or {}).get(_REVISION) or "0"
+def _read_revision(replica_set: Object) -> int:
+    text: str = (replica_set["metadata"].get("annotations") or {}).get(_REVISION) or "0"
     return int(text) if text.isascii() and text.isdigit() and len(text) < 19 else 0
 
 
-def _marked(revision: int) -> Object:
+def _revision_metadata(revision: int) -> Object:
     return {"annotations": {_REVISION: str(revision)}}
 
 
-def _shared(obj: Object) -> Object:
+def _shared_annotations(obj: Object) -> Object:
     """Return the annotations that ReplicaSets have from their Deployment; `kubectl rollout undo` restores them."""
-    known = obj["metadata"].get("annotations") or {}
-    return {name: text for name, text in known.items() if name not in _OWN}
+    annotations = obj["metadata"].get("annotations") or {}
+    return {name: text for name, text in annotations.items() if name not in _OWN}
 
 
-def _scaled(obj: Object) -> Object:
+def _scale_annotations(obj: Object) -> Object:
     """Return the annotations of a ReplicaSet about the size of its Deployment."""
-    return {_DESIRED: str(obj["spec"]["replicas"]), _MAX: str(_limits(obj)[0])}
+    return {_DESIRED: str(obj["spec"]["replicas"]), _MAX: str(_rollout_limits(obj)[0])}
 
 
-def _wanted(one: Object) -> int:
-    return int(one["spec"].get("replicas") or 0)
+def _wanted_replicas(replica_set: Object) -> int:
+    return int(replica_set["spec"].get("replicas") or 0)
 
 
-def _count(one: Object, name: str) -> int:
-    return int((one.get("status") or {}).get(name) or 0)
+def _read_count(replica_set: Object, name: str) -> int:
+    return int((replica_set.get("status") or {}).get(name) or 0)
 
 
-def _able(one: Object) -> int:
-    return _count(one, "availableReplicas")
+def _available_replicas(replica_set: Object) -> int:
+    return _read_count(replica_set, "availableReplicas")

@@ -65,16 +65,16 @@ class ServiceEndpoints(Controller):
         run, scope = self.api.off_loop.run_in_slices, PODS.keys.scope(service["metadata"]["namespace"])
         entries = (await self.api.load_collection(PODS)).entries_under(scope)[0]
         groups = await run(_group_by_ports, service, await run(_find_pods, service, entries))
-        await self._put_object(ENDPOINTS, await run(_endpoints, service, groups))
+        await self._put_object(ENDPOINTS, await run(_make_endpoints, service, groups))
         nodes = await self.api.load_collection(NODES)
         for number, group in enumerate(groups, 1):
-            await self._put_object(ENDPOINT_SLICES, await run(_slice, service, number, group, nodes))
+            await self._put_object(ENDPOINT_SLICES, await run(_make_slice, service, number, group, nodes))
         await self._drop_slices(service, len(groups))
 
-    async def _drop_slices(self, service: Object, kept: int) -> None:
+    async def _drop_slices(self, service: Object, count: int) -> None:
         """Delete the slices beyond a number."""
         slices = await self.api.load_collection(ENDPOINT_SLICES)
-        namespace, number = service["metadata"]["namespace"], kept + 1
+        namespace, number = service["metadata"]["namespace"], count + 1
         while (entry := slices.get(ENDPOINT_SLICES.key(namespace, _slice_name(service, number)))) is not None:
             await ask.drop_object(self.api, ENDPOINT_SLICES, entry.decode())
             number += 1
@@ -112,18 +112,18 @@ def _find_pods(service: Object, entries: Sequence[Entry]) -> list[Object]:
 
 def _group_by_ports(service: Object, chosen: list[Object]) -> list[_PortGroup]:
     """Return the pods by their port numbers, at least one group."""
-    targets = set(map(_target, service["spec"].get("ports") or ()))
+    targets = set(map(_port_target, service["spec"].get("ports") or ()))
     groups: dict[frozenset[tuple[_Target, int]], _PortGroup] = {}
     for pod in chosen:
         named = _named_ports(pod)
         known = frozenset((key, named[key]) for key in named.keys() & targets)
         if known not in groups:
-            groups[known] = _PortGroup(_ports(service, named), [])
+            groups[known] = _PortGroup(_resolve_ports(service, named), [])
         groups[known].pods.append(pod)
     return list(groups.values()) or [_PortGroup([], [])]
 
 
-def _target(port: Object) -> _Target:
+def _port_target(port: Object) -> _Target:
     """Return the port of pods that a port of a Service stands for: number or name, and protocol."""
     return port.get("targetPort") or port["port"], port.get("protocol") or "TCP"
 
@@ -136,38 +136,38 @@ def _named_ports(pod: Object) -> dict[_Target, int]:
     return {(one.get("name"), one.get("protocol") or "TCP"): one["containerPort"] for one in ports}
 
 
-def _ports(service: Object, named: dict[_Target, int]) -> list[Object]:
-    """Return the ports of a Service with the numbers that they have in a pod. named: the ports of the pod."""
-    found: list[Object] = []
+def _resolve_ports(service: Object, pod_ports: dict[_Target, int]) -> list[Object]:
+    """Return the ports of a Service with the numbers that they have in a pod. pod_ports: the ports of the pod."""
+    ports: list[Object] = []
     for port in service["spec"].get("ports") or ():
         charge(1)
-        target, protocol = _target(port)
-        number = named.get((target, protocol)) if isinstance(target, str) else target
+        target, protocol = _port_target(port)
+        number = pod_ports.get((target, protocol)) if isinstance(target, str) else target
         if number is not None:
             kept = {name: port[name] for name in ("name", "appProtocol") if port.get(name)}
-            found.append({**kept, "port": number, "protocol": protocol})
-    return found
+            ports.append({**kept, "port": number, "protocol": protocol})
+    return ports
 
 
-def _address(service: Object, pod: Object) -> Object:
+def _pod_address(service: Object, pod: Object) -> Object:
     """Return what Endpoints and EndpointSlices say about a pod besides its address."""
     metadata, spec = pod["metadata"], pod["spec"]
     target = {"kind": "Pod", "namespace": metadata["namespace"], "name": metadata["name"], "uid": metadata["uid"]}
-    found: Object = {"targetRef": target}
+    result: Object = {"targetRef": target}
     if spec.get("nodeName"):
-        found["nodeName"] = spec["nodeName"]
+        result["nodeName"] = spec["nodeName"]
     if spec.get("hostname") and spec.get("subdomain") == service["metadata"]["name"]:
-        found["hostname"] = spec["hostname"]
-    return found
+        result["hostname"] = spec["hostname"]
+    return result
 
 
-def _labels(service: Object) -> Object:
+def _endpoint_labels(service: Object) -> Object:
     """Return the labels that a Service gives to its Endpoints and EndpointSlices."""
-    known = service["metadata"].get("labels") or {}
-    return {**known, _HEADLESS: ""} if service["spec"].get("clusterIP") == "None" else known
+    labels = service["metadata"].get("labels") or {}
+    return {**labels, _HEADLESS: ""} if service["spec"].get("clusterIP") == "None" else labels
 
 
-def _endpoints(service: Object, groups: list[_PortGroup]) -> Object:
+def _make_endpoints(service: Object, groups: list[_PortGroup]) -> Object:
     metadata, spec = service["metadata"], service["spec"]
     early = bool(spec.get("publishNotReadyAddresses"))
     subsets: list[Object] = []
@@ -177,10 +177,10 @@ def _endpoints(service: Object, groups: list[_PortGroup]) -> Object:
         for pod in chosen if ports or not spec.get("ports") else ():
             if early or not pods.is_terminating(pod):
                 side = "addresses" if early or pods.is_ready(pod) else "notReadyAddresses"
-                sides.setdefault(side, []).append({"ip": pod["status"]["podIP"], **_address(service, pod)})
+                sides.setdefault(side, []).append({"ip": pod["status"]["podIP"], **_pod_address(service, pod)})
         if sides:
             subsets.append({**sides, **({"ports": ports} if ports else {})})
-    labels = {**_labels(service), _OF_ENDPOINTS: "endpoint-controller"}
+    labels = {**_endpoint_labels(service), _OF_ENDPOINTS: "endpoint-controller"}
     head = {"name": metadata["name"], "namespace": metadata["namespace"], "labels": labels}
     return {"metadata": head, "subsets": subsets or None}
 
@@ -189,11 +189,11 @@ def _slice_name(service: Object, number: int) -> str:
     return f"{service['metadata']['name']}-podless" + (f"-{number}" if number > 1 else "")
 
 
-def _slice(service: Object, number: int, group: _PortGroup, nodes: WatchCache) -> Object:
+def _make_slice(service: Object, number: int, group: _PortGroup, nodes: WatchCache) -> Object:
     metadata, early = service["metadata"], bool(service["spec"].get("publishNotReadyAddresses"))
     ref = {"apiVersion": "v1", "kind": "Service", "name": metadata["name"], "uid": metadata["uid"]}
     ref |= {"controller": True, "blockOwnerDeletion": True}
-    labels = {**_labels(service), _SERVICE: metadata["name"], _MANAGER: _SLICES}
+    labels = {**_endpoint_labels(service), _SERVICE: metadata["name"], _MANAGER: _SLICES}
     head = {"name": _slice_name(service, number), "namespace": metadata["namespace"], "labels": labels}
     found: list[Object] = []
     charge(len(group.ports))
@@ -201,7 +201,7 @@ def _slice(service: Object, number: int, group: _PortGroup, nodes: WatchCache) -
         charge(1)
         serving, going = pods.is_ready(pod), pods.is_terminating(pod)
         conditions = {"ready": early or (serving and not going), "serving": serving, "terminating": going}
-        one = {"addresses": [pod["status"]["podIP"]], "conditions": conditions, **_address(service, pod)}
+        one = {"addresses": [pod["status"]["podIP"]], "conditions": conditions, **_pod_address(service, pod)}
         node = nodes.get(NODES.key("", one["nodeName"])) if "nodeName" in one else None
         if node is not None and node.labels.get(_ZONE):
             one["zone"] = node.labels[_ZONE]

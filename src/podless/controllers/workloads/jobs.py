@@ -23,32 +23,43 @@ _EXCEEDED = "BackoffLimitExceeded", "Job has reached the specified backoff limit
 _LATE = "DeadlineExceeded", "Job was active longer than specified deadline"
 
 
-class Jobs(OwnerController):
+class JobController(OwnerController):
     """Creates as many pods as may run in parallel, until the Job is complete or has failed too often."""
 
     name = "job-controller"
-    owners, things = JOBS, PODS
+    owners, dependent_kind = JOBS, PODS
 
     def may_adopt(self, owner: Object, obj: Object) -> bool:
         return pods.is_active(obj)
 
-    async def reconcile_owner(self, key: str, obj: Object, made: list[Object]) -> None:
+    async def reconcile_owner(self, key: str, obj: Object, pods_made: list[Object]) -> None:
         spec, status = obj["spec"], obj.get("status") or {}
         if spec.get("managedBy", _SELF) != _SELF:
             return
-        end = next((one for one in status.get("conditions") or () if one["type"] in _ENDS and _met(one)), None)
+        end = next(
+            (
+                condition
+                for condition in status.get("conditions") or ()
+                if condition["type"] in _ENDS and _is_true(condition)
+            ),
+            None,
+        )
         if end is not None:
-            await self._expire(key, obj, end)
+            await self._delete_expired(key, obj, end)
             return
-        active = [pod for pod in made if pods.is_active(pod)]
-        succeeded = [pod for pod in made if pods.pod_phase(pod) == "Succeeded"]
-        failed = max(sum(pods.pod_phase(pod) == "Failed" for pod in made), status.get("failed") or 0)
-        done = max(len(_indexes(succeeded)) if _indexed(spec) else len(succeeded), status.get("succeeded") or 0)
-        suspended = any(one["type"] == "Suspended" and _met(one) for one in status.get("conditions") or ())
+        active = [pod for pod in pods_made if pods.is_active(pod)]
+        succeeded = [pod for pod in pods_made if pods.pod_phase(pod) == "Succeeded"]
+        failed = max(sum(pods.pod_phase(pod) == "Failed" for pod in pods_made), status.get("failed") or 0)
+        done = max(
+            len(_completed_indexes(succeeded)) if _is_indexed(spec) else len(succeeded), status.get("succeeded") or 0
+        )
+        suspended = any(
+            condition["type"] == "Suspended" and _is_true(condition) for condition in status.get("conditions") or ()
+        )
         if spec.get("suspend"):
             await self._end(active)
-            held = _conditions(obj, ("Suspended", True, "JobSuspended", "Job suspended"))
-            await self._report(obj, {"active": None, "ready": 0, "startTime": None, "conditions": held})
+            held = _job_conditions(obj, ("Suspended", True, "JobSuspended", "Job suspended"))
+            await self._report_status(obj, {"active": None, "ready": 0, "startTime": None, "conditions": held})
             if not suspended:
                 await ask.record_event(self.api, JOBS, obj, "Suspended", "Job suspended", self.name)
             return
@@ -56,70 +67,75 @@ class Jobs(OwnerController):
         if status.get("startTime") is None:
             counts["startTime"] = clock.now()
         if suspended:
-            counts["conditions"] = _conditions(obj, ("Suspended", False, "JobResumed", "Job resumed"))
+            counts["conditions"] = _job_conditions(obj, ("Suspended", False, "JobResumed", "Job resumed"))
             await ask.record_event(self.api, JOBS, obj, "Resumed", "Job resumed", self.name)
-        if _indexed(spec):
-            counts["completedIndexes"] = _written(sorted(_indexes(succeeded))) or None
-        wanted = spec.get("completions")
-        finished = done >= wanted if wanted is not None else bool(done) and not active
-        rest = self._rest(spec.get("activeDeadlineSeconds"), counts.get("startTime") or status.get("startTime"))
+        if _is_indexed(spec):
+            counts["completedIndexes"] = _format_indexes(sorted(_completed_indexes(succeeded))) or None
+        completions = spec.get("completions")
+        finished = done >= completions if completions is not None else bool(done) and not active
+        rest = self._seconds_left(spec.get("activeDeadlineSeconds"), counts.get("startTime") or status.get("startTime"))
         if finished:
-            await self._finish(obj, active, counts | {"completionTime": clock.now()}, _REACHED, *_GOOD)
+            await self._finish_job(obj, active, counts | {"completionTime": clock.now()}, _REACHED, *_GOOD)
             await ask.record_event(self.api, JOBS, obj, "Completed", "Job completed", self.name)
             return
         if failed > spec["backoffLimit"] or rest <= 0:
             reason = _EXCEEDED if failed > spec["backoffLimit"] else _LATE
-            await self._finish(obj, active, counts | {"failed": failed + len(active) or None}, reason, *_BAD)
+            await self._finish_job(obj, active, counts | {"failed": failed + len(active) or None}, reason, *_BAD)
             await ask.record_warning(self.api, JOBS, obj, *reason, self.name)
             return
         if rest < math.inf:
             self.requeue_after(key, rest)
-        await self._make(obj, made, active, done)
-        counts |= {"active": len(self._active(obj)) or None, "ready": sum(map(pods.is_ready, self._active(obj)))}
-        await self._report(obj, counts)
+        await self._create_pods(obj, pods_made, active, done)
+        counts |= {
+            "active": len(self._active_pods(obj)) or None,
+            "ready": sum(map(pods.is_ready, self._active_pods(obj))),
+        }
+        await self._report_status(obj, counts)
 
-    async def _finish(
+    async def _finish_job(
         self, obj: Object, active: list[Object], counts: Object, reason: tuple[str, str], first: str, last: str
     ) -> None:
         """Write the interim condition and the final one, which have the same reason and message."""
         await self._end(active)
         counts |= {"active": None, "ready": 0}
-        counts["conditions"] = _conditions(obj, (first, True, *reason), (last, True, *reason))
-        await self._report(obj, counts)
+        counts["conditions"] = _job_conditions(obj, (first, True, *reason), (last, True, *reason))
+        await self._report_status(obj, counts)
 
-    async def _report(self, obj: Object, counts: Object) -> None:
-        made = self._made.get(obj["metadata"]["uid"], {}).values()
+    async def _report_status(self, obj: Object, counts: Object) -> None:
+        made = self._dependents.get(obj["metadata"]["uid"], {}).values()
         counts |= {"terminating": pods.count_terminating(made), "uncountedTerminatedPods": {}}
         await ask.report_status(self.api, JOBS, obj, counts)
 
-    async def _expire(self, key: str, obj: Object, end: Object) -> None:
+    async def _delete_expired(self, key: str, obj: Object, end: Object) -> None:
         """Delete a finished Job after its ttlSecondsAfterFinished."""
-        rest = self._rest(obj["spec"].get("ttlSecondsAfterFinished"), end["lastTransitionTime"])
+        rest = self._seconds_left(obj["spec"].get("ttlSecondsAfterFinished"), end["lastTransitionTime"])
         if rest <= 0:
             await ask.drop_object(self.api, JOBS, obj, propagationPolicy="Foreground")
         elif rest < math.inf:
             self.requeue_after(key, rest)
 
-    def _rest(self, seconds: int | None, since: str | None) -> float:
+    def _seconds_left(self, seconds: int | None, since: str | None) -> float:
         """Return how many of these seconds are left; infinity without a limit or a begin."""
         if seconds is None or not since:
             return math.inf
         return pods.seconds_since_epoch(since) + seconds - clock.time()
 
-    async def _make(self, obj: Object, made: list[Object], active: list[Object], done: int) -> None:
+    async def _create_pods(self, obj: Object, pods_made: list[Object], active: list[Object], succeeded: int) -> None:
         spec, name = obj["spec"], obj["metadata"]["name"]
-        wanted, room = spec.get("completions"), (spec.get("parallelism") or 0) - len(active)
-        if wanted is None:
-            room = 0 if done else room
+        completions, room = spec.get("completions"), (spec.get("parallelism") or 0) - len(active)
+        if completions is None:
+            room = 0 if succeeded else room
         else:
-            room = min(room, wanted - done - len(active))
+            room = min(room, completions - succeeded - len(active))
         if room < 0:
             await self._end(active[room:])
-        taken = _indexes(active) | _indexes([pod for pod in made if pods.pod_phase(pod) == "Succeeded"])
-        free = (index for index in range(wanted or 0) if index not in taken)
+        taken = _completed_indexes(active) | _completed_indexes(
+            [pod for pod in pods_made if pods.pod_phase(pod) == "Succeeded"]
+        )
+        free = (index for index in range(completions or 0) if index not in taken)
         for _ in range(room):
             pod = pod_of(spec["template"], generateName=f"{name}-")
-            if _indexed(spec):
+            if _is_indexed(spec):
                 index = str(next(free))
                 head = pod["metadata"]
                 head["generateName"] = f"{name}-{index}-"
@@ -131,40 +147,40 @@ class Jobs(OwnerController):
                 pod["spec"].setdefault("hostname", f"{name}-{index}")
             await self.create_owned(obj, pod)
 
-    def _active(self, obj: Object) -> list[Object]:
-        return [pod for pod in self._made.get(obj["metadata"]["uid"], {}).values() if pods.is_active(pod)]
+    def _active_pods(self, obj: Object) -> list[Object]:
+        return [pod for pod in self._dependents.get(obj["metadata"]["uid"], {}).values() if pods.is_active(pod)]
 
     async def _end(self, active: list[Object]) -> None:
         for pod in active:
             await self.delete_owned(pod)
 
 
-def _met(condition: Object) -> bool:
+def _is_true(condition: Object) -> bool:
     return bool(condition["status"] == "True")
 
 
-def _conditions(obj: Object, *found: tuple[str, bool, str, str]) -> list[Object]:
-    return [{**one, "lastProbeTime": one["lastTransitionTime"]} for one in with_conditions(obj, *found)]
+def _job_conditions(obj: Object, *changes: tuple[str, bool, str, str]) -> list[Object]:
+    return [{**one, "lastProbeTime": one["lastTransitionTime"]} for one in with_conditions(obj, *changes)]
 
 
 def _with_index(container: Object) -> Object:
     """Return a container that sees the index of its pod, unless it has another variable of that name."""
-    known = container.get("env") or []
-    if any(one["name"] == _VARIABLE for one in known):
+    env = container.get("env") or []
+    if any(one["name"] == _VARIABLE for one in env):
         return container
-    return {**container, "env": [*known, {"name": _VARIABLE, "valueFrom": {"fieldRef": {"fieldPath": _PATH}}}]}
+    return {**container, "env": [*env, {"name": _VARIABLE, "valueFrom": {"fieldRef": {"fieldPath": _PATH}}}]}
 
 
-def _indexed(spec: Object) -> bool:
+def _is_indexed(spec: Object) -> bool:
     return spec.get("completionMode") == "Indexed"
 
 
-def _indexes(made: list[Object]) -> set[int]:
-    found = ((pod["metadata"].get("annotations") or {}).get(_INDEX) or "" for pod in made)
+def _completed_indexes(pods_made: list[Object]) -> set[int]:
+    found = ((pod["metadata"].get("annotations") or {}).get(_INDEX) or "" for pod in pods_made)
     return {int(text) for text in found if text.isascii() and text.isdigit()}
 
 
-def _written(indexes: list[int]) -> str:
+def _format_indexes(indexes: list[int]) -> str:
     """Format indexes as in a Job's status: 0-2,5."""
     spans: list[list[int]] = []
     for index in indexes:

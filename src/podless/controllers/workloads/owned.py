@@ -25,7 +25,7 @@ _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _LENGTH = 10
 
 
-class CannotMake(Exception):
+class CreationFailed(Exception):
     """An object could not be created. The text says why."""
 
 
@@ -39,28 +39,28 @@ class _OwnerKey(NamedTuple):
 class OwnerController(Controller):
     """Reconciles owners by the objects that were created for them. Keys are those of owners.
 
-    owners: their kind. things: the kind of the created objects. An owner adopts objects without a controller that its
-    selector matches, and releases those that it no longer matches (pkg/controller/controller_ref_manager.go).
+    owners: their kind. dependent_kind: the kind of the created objects. An owner adopts objects without a controller
+    that its selector matches, and releases those that it no longer matches (pkg/controller/controller_ref_manager.go).
     """
 
     owners: ClassVar[Kind]
-    things: ClassVar[Kind]
+    dependent_kind: ClassVar[Kind]
 
     def __init__(self, api: API) -> None:
         super().__init__(api)
         self._places: dict[str, _OwnerKey] = {}
         self._resting: set[str] = set()  # keys that are queued for a later time
         self._making = 0
-        self._made: dict[str, dict[str, Object]] = {}  # created objects, by uid of the owner and key
+        self._dependents: dict[str, dict[str, Object]] = {}  # created objects, by uid of the owner and key
         self._free: dict[str, dict[str, Object]] = {}  # objects without a controller, by namespace and key
 
     async def begin(self) -> None:
         await self.follow_kind(self.owners)
-        self.leave.append(clock.CURRENT.get().add_listener(self._advanced))
-        things = await self.api.load_collection(self.things)
-        for entry in things.entries_under(self.things.prefix)[0]:
+        self.leave.append(clock.CURRENT.get().add_listener(self._handle_advance))
+        collection = await self.api.load_collection(self.dependent_kind)
+        for entry in collection.entries_under(self.dependent_kind.prefix)[0]:
             self._note_owned(entry.key, entry.decode())
-        self.leave.append(things.add_event_handler(self._note_thing))
+        self.leave.append(collection.add_event_handler(self._note_thing))
 
     def _note_thing(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
@@ -70,16 +70,16 @@ class OwnerController(Controller):
         """Record a created object, or its deletion."""
         before = self._places.pop(key, None)
         if before is not None:
-            left = self._made[before.uid]
+            left = self._dependents[before.uid]
             del left[key]
             if not left:
-                del self._made[before.uid]
+                del self._dependents[before.uid]
             self.queue.add(before.key)
         self._free.get(keys.namespace_of(key), {}).pop(key, None)
-        place = self._place(obj) if obj is not None else None
+        place = self._find_owner(obj) if obj is not None else None
         if obj is not None and place is not None:
             self._places[key] = place
-            self._made.setdefault(place.uid, {})[key] = obj
+            self._dependents.setdefault(place.uid, {})[key] = obj
             self.queue.add(place.key)
         elif obj is not None and not _is_controlled(obj):
             self._note_free(key, obj)
@@ -89,10 +89,10 @@ class OwnerController(Controller):
         namespace = keys.namespace_of(key)
         self._free.setdefault(namespace, {})[key] = obj
         for entry in self.api.collection(self.owners).entries_under(self.owners.keys.scope(namespace))[0]:
-            if _selector(entry.decode())(obj):
+            if _compile_selector(entry.decode())(obj):
                 self.queue.add(entry.key)
 
-    def _place(self, obj: Object) -> _OwnerKey | None:
+    def _find_owner(self, obj: Object) -> _OwnerKey | None:
         metadata, owners = obj["metadata"], self.owners
         for ref in metadata.get("ownerReferences") or ():
             group = ref["apiVersion"].rpartition("/")[0]
@@ -105,7 +105,7 @@ class OwnerController(Controller):
         self._resting.add(key)
         self.queue.add(key, seconds)
 
-    def _advanced(self, seconds: float) -> None:
+    def _handle_advance(self, seconds: float) -> None:
         """Reconcile all owners in `rest` again, because the clock was advanced."""
         for key in self._resting:
             self.queue.add(key)
@@ -118,20 +118,20 @@ class OwnerController(Controller):
         obj = entry.decode()
         try:
             await self.reconcile_owner(key, obj, await self._claim_objects(obj))
-        except CannotMake:
+        except CreationFailed:
             self.queue.add(key, _AGAIN)
 
     async def _claim_objects(self, owner: Object) -> list[Object]:
         """Release and adopt objects. Returns those that the owner has then."""
-        uid, selects, claimed = owner["metadata"]["uid"], _selector(owner), []
-        for obj in list(self._made.get(uid, {}).values()):
+        uid, selects, claimed = owner["metadata"]["uid"], _compile_selector(owner), []
+        for obj in list(self._dependents.get(uid, {}).values()):
             if selects(obj):
                 claimed.append(obj)
             else:
                 await self._set_owners(obj, [ref for ref in obj["metadata"]["ownerReferences"] if ref["uid"] != uid])
         for obj in list(self._free.get(owner["metadata"]["namespace"], {}).values()):
             if selects(obj) and self.may_adopt(owner, obj):
-                refs = [*(obj["metadata"].get("ownerReferences") or ()), self.refer(owner)]
+                refs = [*(obj["metadata"].get("ownerReferences") or ()), self.make_reference(owner)]
                 await self._set_owners(obj, refs)
                 claimed.append({**obj, "metadata": {**obj["metadata"], "ownerReferences": refs}})
         return claimed
@@ -139,47 +139,47 @@ class OwnerController(Controller):
     async def _set_owners(self, obj: Object, refs: list[Object]) -> None:
         """Change the ownerReferences of an object, unless it has changed."""
         head = {"resourceVersion": obj["metadata"]["resourceVersion"], "ownerReferences": refs or None}
-        await ask.change_object(self.api, self.things, obj, {"metadata": head})
+        await ask.change_object(self.api, self.dependent_kind, obj, {"metadata": head})
 
     def may_adopt(self, owner: Object, obj: Object) -> bool:
         """Return whether an object without a controller, which the selector matches, can be adopted."""
         return "deletionTimestamp" not in obj["metadata"]
 
-    def refer(self, owner: Object) -> Object:
+    def make_reference(self, owner: Object) -> Object:
         """Return the reference to an owner as a controller."""
         metadata, kind = owner["metadata"], self.owners
         ref = {"apiVersion": kind.api_version(kind.storage_version), "kind": kind.kind}
         return ref | {"name": metadata["name"], "uid": metadata["uid"], "controller": True, "blockOwnerDeletion": True}
 
-    async def reconcile_owner(self, key: str, obj: Object, made: list[Object]) -> None:
+    async def reconcile_owner(self, key: str, obj: Object, dependents: list[Object]) -> None:
         """Reconcile the objects that were created for an owner."""
         raise NotImplementedError
 
     async def create_owned(self, owner: Object, obj: Object) -> None:
         """Create an object for an owner. Raises StoreError, and CannotMake after recording an event."""
         metadata, kind = owner["metadata"], self.owners
-        head = {"namespace": metadata["namespace"], **obj["metadata"], "ownerReferences": [self.refer(owner)]}
+        head = {"namespace": metadata["namespace"], **obj["metadata"], "ownerReferences": [self.make_reference(owner)]}
         try:
-            if self.things is PODS and len(self.api.collection(PODS)) + self._making >= MOST_PODS:
+            if self.dependent_kind is PODS and len(self.api.collection(PODS)) + self._making >= MOST_PODS:
                 raise Forbidden(PODS.plural, "", "", f"the stand-ins for controllers make at most {MOST_PODS} pods")
             self._making += 1
             try:
-                made = await ask.create_object(self.api, self.things, {**obj, "metadata": head})
+                made = await ask.create_object(self.api, self.dependent_kind, {**obj, "metadata": head})
             finally:
                 self._making -= 1
         except APIError as error:
             await ask.record_warning(
                 self.api, kind, owner, "FailedCreate", f"Error creating: {error.message}", self.name
             )
-            raise CannotMake(error.message) from None
-        self._note_owned(self.things.key(metadata["namespace"], made["metadata"]["name"]), made)
+            raise CreationFailed(error.message) from None
+        self._note_owned(self.dependent_kind.key(metadata["namespace"], made["metadata"]["name"]), made)
 
     async def delete_owned(self, obj: Object) -> None:
         """Delete an object."""
-        await ask.drop_object(self.api, self.things, obj)
+        await ask.drop_object(self.api, self.dependent_kind, obj)
 
 
-def _selector(owner: Object) -> Callable[[Object], bool]:
+def _compile_selector(owner: Object) -> Callable[[Object], bool]:
     """Return a function that checks whether an owner's selector matches an object."""
     matches = selectors.from_object(owner["spec"].get("selector")).matches
     return lambda obj: matches(obj["metadata"].get("labels") or {})
@@ -199,8 +199,8 @@ def pod_of(template: Object, **metadata: Any) -> Object:
 def hash_template(template: dict[str, Any]) -> str:
     """Return a hash, equal for equal templates, of digits and consonants, so that it contains no words."""
     number = int.from_bytes(hashlib.sha256(serializer.encode_sorted(template)).digest()[:8])
-    found = ""
+    result = ""
     for _ in range(_LENGTH):
         number, letter = divmod(number, len(_LETTERS))
-        found += _LETTERS[letter]
-    return found
+        result += _LETTERS[letter]
+    return result

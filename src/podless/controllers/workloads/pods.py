@@ -15,8 +15,8 @@ _FORM = "%Y-%m-%dT%H:%M:%SZ"
 
 def pod_phase(pod: Object) -> str:
     """Return the phase of a pod (default: Pending)."""
-    found: str = (pod.get("status") or {}).get("phase") or "Pending"
-    return found
+    phase: str = (pod.get("status") or {}).get("phase") or "Pending"
+    return phase
 
 
 def is_terminating(pod: Object) -> bool:
@@ -41,14 +41,14 @@ def count_terminating(pods: Iterable[Object]) -> int:
 
 def is_ready(pod: Object) -> bool:
     """Return whether the pod has the condition Ready."""
-    return _readiness(pod).get("status") == "True"
+    return _ready_condition(pod).get("status") == "True"
 
 
 def seconds_until_available(pod: Object, seconds: int) -> float:
     """Return the seconds until the pod has been ready for `seconds`; negative if it is not ready."""
     if not is_ready(pod):
         return -1.0
-    since = _readiness(pod).get("lastTransitionTime")
+    since = _ready_condition(pod).get("lastTransitionTime")
     if not seconds or not since:
         return 0.0
     return max(0.0, seconds_since_epoch(since) + seconds - clock.time())
@@ -59,9 +59,9 @@ def seconds_since_epoch(text: str) -> int:
     return timegm(time.strptime(text, _FORM))
 
 
-def _readiness(pod: Object) -> Object:
+def _ready_condition(pod: Object) -> Object:
     conditions = (pod.get("status") or {}).get("conditions") or ()
-    return next((one for one in conditions if one.get("type") == "Ready"), {})
+    return next((condition for condition in conditions if condition.get("type") == "Ready"), {})
 
 
 def count_ready(pods: list[Object], seconds: int) -> tuple[int, int, float]:

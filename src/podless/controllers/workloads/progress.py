@@ -27,57 +27,62 @@ def has_deadline(obj: Object) -> bool:
     return bool(obj["spec"].get("progressDeadlineSeconds", _NO_DEADLINE) != _NO_DEADLINE)
 
 
-def set_condition(known: list[Object], kind: str, status: str, reason: str, message: str) -> list[Object]:
+def set_condition(conditions: list[Object], kind: str, status: str, reason: str, message: str) -> list[Object]:
     """Return the conditions with a changed one at the end. With the same status and reason, it stays unchanged."""
-    before = find_condition(known, kind)
+    before = find_condition(conditions, kind)
     if before.get("status") == status and before.get("reason") == reason:
-        return known
-    return _renew(known, kind, status, reason, message)
+        return conditions
+    return _make_condition(conditions, kind, status, reason, message)
 
 
-def find_condition(known: list[Object], kind: str) -> Object:
+def find_condition(conditions: list[Object], kind: str) -> Object:
     """Return the condition of a type; an empty object if there is none."""
-    return next((one for one in known if one["type"] == kind), {})
+    return next((condition for condition in conditions if condition["type"] == kind), {})
 
 
-def _renew(known: list[Object], kind: str, status: str, reason: str, message: str) -> list[Object]:
-    before, now = find_condition(known, kind), clock.now()
+def _make_condition(conditions: list[Object], kind: str, status: str, reason: str, message: str) -> list[Object]:
+    before, now = find_condition(conditions, kind), clock.now()
     since = before["lastTransitionTime"] if before.get("status") == status else now
     fresh = {"type": kind, "status": status, "lastUpdateTime": now, "lastTransitionTime": since}
-    return [*(one for one in known if one["type"] != kind), {**fresh, "reason": reason, "message": message}]
+    return [
+        *(condition for condition in conditions if condition["type"] != kind),
+        {**fresh, "reason": reason, "message": message},
+    ]
 
 
-def judge_progress(
-    known: list[Object], obj: Object, counts: Mapping[str, int], name: str
+def update_progress(
+    conditions: list[Object], obj: Object, counts: Mapping[str, int], name: str
 ) -> tuple[list[Object], float]:
     """Return the conditions with the present Progressing, and the seconds until the deadline (0: none).
 
     counts: the new numbers of the status. name: of the new ReplicaSet, "" if there is none.
     """
     if not has_deadline(obj):
-        return [one for one in known if one["type"] != _TYPE], 0
-    reason = find_condition(known, _TYPE).get("reason")
+        return [condition for condition in conditions if condition["type"] != _TYPE], 0
+    reason = find_condition(conditions, _TYPE).get("reason")
     if obj["spec"].get("paused"):
         if reason != _LATE:
-            known = set_condition(known, _TYPE, "Unknown", _PAUSED, "Deployment is paused")
-        return known, 0
+            conditions = set_condition(conditions, _TYPE, "Unknown", _PAUSED, "Deployment is paused")
+        return conditions, 0
     if reason == _PAUSED:
-        known = set_condition(known, _TYPE, "Unknown", _RESUMED, "Deployment is resumed")
+        conditions = set_condition(conditions, _TYPE, "Unknown", _RESUMED, "Deployment is resumed")
     if reason == _DONE and counts["replicas"] == counts["updatedReplicas"]:
-        return known, 0  # nothing is rolled out, so pods that come and go are no progress
+        return conditions, 0  # nothing is rolled out, so pods that come and go are no progress
     who = f'ReplicaSet "{name}"' if name else f'Deployment "{obj["metadata"]["name"]}"'
-    wanted = obj["spec"]["replicas"]
-    if all(counts[part] == wanted for part in ("replicas", "updatedReplicas", "availableReplicas")):
-        return set_condition(known, _TYPE, "True", _DONE, f"{who} has successfully progressed."), 0
-    if _moves(obj.get("status") or {}, counts):
-        return _renew(known, _TYPE, "True", _UPDATED, f"{who} is progressing."), _rest(known, obj)
-    rest = _rest(known, obj)
+    replicas = obj["spec"]["replicas"]
+    if all(counts[part] == replicas for part in ("replicas", "updatedReplicas", "availableReplicas")):
+        return set_condition(conditions, _TYPE, "True", _DONE, f"{who} has successfully progressed."), 0
+    if _has_progress(obj.get("status") or {}, counts):
+        return _make_condition(conditions, _TYPE, "True", _UPDATED, f"{who} is progressing."), _seconds_left(
+            conditions, obj
+        )
+    rest = _seconds_left(conditions, obj)
     if reason == _LATE or (reason != _DONE and rest <= 0):
-        return set_condition(known, _TYPE, "False", _LATE, f"{who} has timed out progressing."), 0
-    return known, max(rest, 0)
+        return set_condition(conditions, _TYPE, "False", _LATE, f"{who} has timed out progressing."), 0
+    return conditions, max(rest, 0)
 
 
-def _moves(before: Object, counts: Mapping[str, int]) -> bool:
+def _has_progress(before: Object, counts: Mapping[str, int]) -> bool:
     """Return whether there are more new, ready or available pods, or fewer old ones, than before."""
     grown = ("updatedReplicas", "readyReplicas", "availableReplicas")
     left = (before.get("replicas") or 0) - (before.get("updatedReplicas") or 0)
@@ -86,8 +91,8 @@ def _moves(before: Object, counts: Mapping[str, int]) -> bool:
     )
 
 
-def _rest(known: list[Object], obj: Object) -> float:
+def _seconds_left(conditions: list[Object], obj: Object) -> float:
     """Return the seconds until the progress deadline."""
-    since = find_condition(known, _TYPE).get("lastUpdateTime")
+    since = find_condition(conditions, _TYPE).get("lastUpdateTime")
     from_ = pods.seconds_since_epoch(since) if since else clock.time()
     return float(from_ + obj["spec"]["progressDeadlineSeconds"] - clock.time())

@@ -18,7 +18,7 @@ _FIRST = int(IPv4Address("10.0.0.1"))
 _MANY = (1 << 24) - 2
 
 
-class Readiness(Controller):
+class PodReadiness(Controller):
     """Sets pods Running and Ready, whatever their probes and gates; pods of Jobs succeed immediately.
 
     Pods that are being deleted become unready and are then removed, unless they have finalizers.
@@ -55,45 +55,50 @@ class Readiness(Controller):
         pod = entry.decode()
         if pods.is_terminating(pod):
             if pods.is_ready(pod):  # watchers see the change before the delete, and it queues the key again
-                await ask.report_status(self.api, PODS, pod, _stopped(pod))
+                await ask.report_status(self.api, PODS, pod, _terminated_status(pod))
             elif not pod["metadata"].get("finalizers"):
                 await ask.drop_object(self.api, PODS, pod, gracePeriodSeconds=0)
         elif pods.is_active(pod) and not pods.is_ready(pod):
-            await ask.report_status(self.api, PODS, pod, self._status(pod))
+            await ask.report_status(self.api, PODS, pod, self._make_status(pod))
 
-    def _status(self, pod: Object) -> Object:
+    def _make_status(self, pod: Object) -> Object:
         status, done = pod.get("status") or {}, _of_job(pod)
-        known = _conditions(pod, not done, "PodCompleted" if done else "", "", ("Initialized", True, "", ""))
-        address = status.get("podIP") or self._address()
+        known = _pod_conditions(pod, not done, "PodCompleted" if done else "", "", ("Initialized", True, "", ""))
+        address = status.get("podIP") or self._next_address()
         return {
             "phase": "Succeeded" if done else "Running",
             "conditions": known,
             "startTime": status.get("startTime") or clock.now(),
             "podIP": address,
             "podIPs": [{"ip": address}],
-            "containerStatuses": [_container(one, done) for one in pod["spec"]["containers"]],
-            "initContainerStatuses": [_container(one, True) for one in pod["spec"].get("initContainers") or ()] or None,
+            "containerStatuses": [_container_status(container, done) for container in pod["spec"]["containers"]],
+            "initContainerStatuses": [
+                _container_status(container, True) for container in pod["spec"].get("initContainers") or ()
+            ]
+            or None,
         }
 
-    def _address(self) -> str:
+    def _next_address(self) -> str:
         """Return a loopback address without a listener, unique since the start."""
         self._given += 1
         return str(IPv4Address(_FIRST + self._given % _MANY))
 
 
-def _conditions(pod: Object, ready: bool, reason: str, message: str, *more: tuple[str, bool, str, str]) -> list[Object]:
+def _pod_conditions(
+    pod: Object, ready: bool, reason: str, message: str, *others: tuple[str, bool, str, str]
+) -> list[Object]:
     """Return the conditions of a pod that is ready or not."""
     both = [(name, ready, reason, message) for name in ("ContainersReady", "Ready")]
-    known = with_conditions(pod, *more, *both)
+    known = with_conditions(pod, *others, *both)
     return [{name: value for name, value in one.items() if value != ""} for one in known]
 
 
-def _stopped(pod: Object) -> Object:
+def _terminated_status(pod: Object) -> Object:
     """Return the status of a pod whose containers have terminated."""
-    given = pod["spec"]["containers"]
-    message = f"containers with unready status: [{' '.join(one['name'] for one in given)}]"
-    conditions = _conditions(pod, False, "ContainersNotReady", message)
-    return {"conditions": conditions, "containerStatuses": [_container(one, True) for one in given]}
+    containers = pod["spec"]["containers"]
+    message = f"containers with unready status: [{' '.join(one['name'] for one in containers)}]"
+    conditions = _pod_conditions(pod, False, "ContainersNotReady", message)
+    return {"conditions": conditions, "containerStatuses": [_container_status(one, True) for one in containers]}
 
 
 def _of_job(pod: Object) -> bool:
@@ -101,14 +106,14 @@ def _of_job(pod: Object) -> bool:
     return any(ref.get("controller") and ref["kind"] == "Job" for ref in refs)
 
 
-def _container(given: Object, done: bool) -> Object:
+def _container_status(container: Object, done: bool) -> Object:
     state: Object = {"running": {"startedAt": clock.now()}}
     if done:
         ended = {"exitCode": 0, "reason": "Completed", "startedAt": clock.now(), "finishedAt": clock.now()}
         state = {"terminated": ended}
     return {
-        "name": given["name"],
-        "image": given.get("image") or "",
+        "name": container["name"],
+        "image": container.get("image") or "",
         "imageID": "",
         "ready": not done,
         "started": not done,

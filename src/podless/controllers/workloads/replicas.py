@@ -7,7 +7,7 @@ import asyncio
 from podless.apis.apps.group import REPLICA_SETS
 from podless.apis.core.group import PODS
 from podless.controllers.workloads import ask, pods
-from podless.controllers.workloads.owned import CannotMake, OwnerController, pod_of
+from podless.controllers.workloads.owned import CreationFailed, OwnerController, pod_of
 from podless.controllers.write import with_conditions
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
@@ -17,44 +17,44 @@ _BURST = 500  # pods created in one reconciliation, as in the real controller
 _FAILURE = "ReplicaFailure"
 
 
-class ReplicaSets(OwnerController):
+class ReplicaSetController(OwnerController):
     """Creates and deletes pods until their number is the wanted one, and counts them."""
 
     name = "replicaset-controller"
-    owners, things = REPLICA_SETS, PODS
+    owners, dependent_kind = REPLICA_SETS, PODS
 
     def may_adopt(self, owner: Object, obj: Object) -> bool:
         return pods.is_active(obj)
 
-    async def reconcile_owner(self, key: str, obj: Object, made: list[Object]) -> None:
+    async def reconcile_owner(self, key: str, obj: Object, pods_made: list[Object]) -> None:
         """Create missing pods; delete surplus ones, first unready ones, then the newest."""
         spec, metadata = obj["spec"], obj["metadata"]
-        active = [pod for pod in made if pods.is_active(pod)]
+        active = [pod for pod in pods_made if pods.is_active(pod)]
         missing = (spec.get("replicas") or 0) - len(active)
         pod = pod_of(spec["template"], generateName=f"{metadata['name']}-")
-        failure = await self._make(obj, pod, min(missing, _BURST))
+        failure = await self._create_pods(obj, pod, min(missing, _BURST))
         if missing < 0:
             active.sort(key=lambda one: one["metadata"].get("creationTimestamp") or "")
             active.sort(key=pods.is_ready, reverse=True)
             for one in active[missing:]:
                 await self.delete_owned(one)
             del active[missing:]
-        await self._report(key, obj, active, pods.count_terminating(made), failure)
+        await self._report_status(key, obj, active, pods.count_terminating(pods_made), failure)
         if failure:
-            raise CannotMake(failure)
+            raise CreationFailed(failure)
 
-    async def _make(self, obj: Object, pod: Object, missing: int) -> str:
+    async def _create_pods(self, obj: Object, pod: Object, missing: int) -> str:
         """Create this many pods; stop at the first rejection. Returns its reason, or ""."""
         for start in range(0, missing, _AT_ONCE):
             made = (self.create_owned(obj, pod) for _ in range(start, min(missing, start + _AT_ONCE)))
             for outcome in await asyncio.gather(*made, return_exceptions=True):
-                if isinstance(outcome, CannotMake):
+                if isinstance(outcome, CreationFailed):
                     return str(outcome)
                 if isinstance(outcome, BaseException):
                     raise outcome
         return ""
 
-    async def _report(self, key: str, obj: Object, active: list[Object], terminating: int, failure: str) -> None:
+    async def _report_status(self, key: str, obj: Object, active: list[Object], terminating: int, failure: str) -> None:
         ready, available, rest = pods.count_ready(active, obj["spec"].get("minReadySeconds") or 0)
         if rest:
             self.requeue_after(key, rest)

@@ -44,4 +44,4 @@ async def record_revision(api: API, owner: Object, ref: Object, name: str, label
 
 
 def _is_owned(revision: Object, ref: Object) -> bool:
-    return any(one["uid"] == ref["uid"] for one in revision["metadata"].get("ownerReferences") or ())
+    return any(reference["uid"] == ref["uid"] for reference in revision["metadata"].get("ownerReferences") or ())

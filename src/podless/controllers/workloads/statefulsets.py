@@ -18,75 +18,75 @@ _REVISION, _POD, _INDEX = (
 _HASH = "controller.kubernetes.io/hash"
 
 
-class StatefulSets(OwnerController):
+class StatefulSetController(OwnerController):
     """Creates pods with ordinals, and replaces them when the template changes."""
 
     name = "statefulset-controller"
-    owners, things = STATEFUL_SETS, PODS
+    owners, dependent_kind = STATEFUL_SETS, PODS
 
     def may_adopt(self, owner: Object, obj: Object) -> bool:
-        return pods.is_active(obj) and _number(owner["metadata"]["name"], obj) is not None
+        return pods.is_active(obj) and _pod_ordinal(owner["metadata"]["name"], obj) is not None
 
-    async def reconcile_owner(self, key: str, obj: Object, made: list[Object]) -> None:
+    async def reconcile_owner(self, key: str, obj: Object, pods_made: list[Object]) -> None:
         spec, name = obj["spec"], obj["metadata"]["name"]
         digest = owned.hash_template(spec["template"])
         revision, used = (
             f"{name}-{digest}",
-            {(obj.get("status") or {}).get("currentRevision") or "", *map(_revision, made)},
+            {(obj.get("status") or {}).get("currentRevision") or "", *map(_pod_revision, pods_made)},
         )
-        await record_revision(self.api, obj, self.refer(obj), revision, {_HASH: digest}, used)
+        await record_revision(self.api, obj, self.make_reference(obj), revision, {_HASH: digest}, used)
         first = (spec.get("ordinals") or {}).get("start") or 0
         wanted = range(first, first + spec["replicas"])
-        known = {number: pod for pod in made if (number := _number(name, pod)) is not None}
-        if not await self._ended(known) and await self._grow(obj, wanted, known, revision):
-            await self._shrink(obj, wanted, known, revision)
-        await self._report(key, obj, list(known.values()), revision)
+        known = {number: pod for pod in pods_made if (number := _pod_ordinal(name, pod)) is not None}
+        if not await self._delete_finished(known) and await self._create_missing(obj, wanted, known, revision):
+            await self._delete_surplus(obj, wanted, known, revision)
+        await self._report_status(key, obj, list(known.values()), revision)
 
-    async def _ended(self, known: dict[int, Object]) -> bool:
+    async def _delete_finished(self, by_ordinal: dict[int, Object]) -> bool:
         """Delete finished pods, to be replaced. Return whether there were any."""
         over = [
             pod
-            for pod in known.values()
+            for pod in by_ordinal.values()
             if pods.pod_phase(pod) in ("Succeeded", "Failed") and not pods.is_terminating(pod)
         ]
         for pod in over:
             await self.delete_owned(pod)
         return bool(over)
 
-    async def _grow(self, obj: Object, wanted: range, known: dict[int, Object], revision: str) -> bool:
+    async def _create_missing(self, obj: Object, ordinals: range, by_ordinal: dict[int, Object], revision: str) -> bool:
         """Create missing pods; if ordered, each after those before it are ready.
 
         Returns whether all pods exist and are ready.
         """
         ordered = obj["spec"].get("podManagementPolicy") != "Parallel"
         whole = True
-        for number in wanted:
-            pod = known.get(number)
+        for number in ordinals:
+            pod = by_ordinal.get(number)
             if pod is None:
-                await self._make(obj, number, revision)
+                await self._create_pod(obj, number, revision)
             if pod is None or pods.is_terminating(pod) or not pods.is_ready(pod):
                 whole = False
                 if ordered:
                     break
         return whole
 
-    async def _shrink(self, obj: Object, wanted: range, known: dict[int, Object], revision: str) -> None:
+    async def _delete_surplus(self, obj: Object, ordinals: range, by_ordinal: dict[int, Object], revision: str) -> None:
         """Delete the last surplus pod, or else the last pod with an old template."""
         parallel = obj["spec"].get("podManagementPolicy") == "Parallel"
-        extra = sorted((number for number in known if number not in wanted), reverse=True)
+        extra = sorted((number for number in by_ordinal if number not in ordinals), reverse=True)
         for number in extra if parallel else extra[:1]:
-            if not pods.is_terminating(known[number]):
-                await self.delete_owned(known[number])
+            if not pods.is_terminating(by_ordinal[number]):
+                await self.delete_owned(by_ordinal[number])
         strategy = obj["spec"].get("updateStrategy") or {}
         if extra or strategy.get("type") == "OnDelete":
             return
         least = (strategy.get("rollingUpdate") or {}).get("partition") or 0
-        for number in sorted(known, reverse=True):
-            if number >= least and _revision(known[number]) != revision:
-                await self.delete_owned(known[number])
+        for number in sorted(by_ordinal, reverse=True):
+            if number >= least and _pod_revision(by_ordinal[number]) != revision:
+                await self.delete_owned(by_ordinal[number])
                 return
 
-    async def _make(self, obj: Object, number: int, revision: str) -> None:
+    async def _create_pod(self, obj: Object, number: int, revision: str) -> None:
         spec, metadata = obj["spec"], obj["metadata"]
         name = f"{metadata['name']}-{number}"
         pod = pod_of(spec["template"], name=name, generateName=f"{metadata['name']}-")
@@ -95,7 +95,7 @@ class StatefulSets(OwnerController):
         pod["spec"] |= {"hostname": name, "subdomain": spec.get("serviceName") or ""}
         claims = [(one["metadata"]["name"], one) for one in spec.get("volumeClaimTemplates") or ()]
         for title, claim in claims:
-            await self._claim(obj, claim, f"{title}-{name}")
+            await self._create_claim(obj, claim, f"{title}-{name}")
         if claims:
             names = {title for title, _ in claims}
             others = [one for one in pod["spec"].get("volumes") or () if one["name"] not in names]
@@ -103,7 +103,7 @@ class StatefulSets(OwnerController):
             pod["spec"]["volumes"] = [*others, *bound]
         await self.create_owned(obj, pod)
 
-    async def _claim(self, obj: Object, claim: Object, name: str) -> None:
+    async def _create_claim(self, obj: Object, claim: Object, name: str) -> None:
         """Create a claim unless it exists. It is kept when the StatefulSet is deleted."""
         namespace = obj["metadata"]["namespace"]
         if (await self.api.load_collection(CLAIMS)).get(CLAIMS.key(namespace, name)) is not None:
@@ -118,20 +118,20 @@ class StatefulSets(OwnerController):
         except AlreadyExists:
             return
 
-    async def _report(self, key: str, obj: Object, made: list[Object], revision: str) -> None:
+    async def _report_status(self, key: str, obj: Object, pods_made: list[Object], revision: str) -> None:
         status = obj.get("status") or {}
-        ready, available, rest = pods.count_ready(made, obj["spec"].get("minReadySeconds") or 0)
+        ready, available, rest = pods.count_ready(pods_made, obj["spec"].get("minReadySeconds") or 0)
         if rest:
             self.requeue_after(key, rest)
-        updated = sum(_revision(pod) == revision for pod in made)
-        done = updated == len(made) == ready
+        updated = sum(_pod_revision(pod) == revision for pod in pods_made)
+        done = updated == len(pods_made) == ready
         current = revision if done or not status.get("currentRevision") else status["currentRevision"]
         counted: Object = {
             "observedGeneration": obj["metadata"]["generation"],
-            "replicas": len(made),
+            "replicas": len(pods_made),
             "readyReplicas": ready or None,
             "availableReplicas": available,
-            "currentReplicas": sum(_revision(pod) == current for pod in made) or None,
+            "currentReplicas": sum(_pod_revision(pod) == current for pod in pods_made) or None,
             "updatedReplicas": updated or None,
             "currentRevision": current,
             "updateRevision": revision,
@@ -140,11 +140,11 @@ class StatefulSets(OwnerController):
         await ask.report_status(self.api, STATEFUL_SETS, obj, counted)
 
 
-def _number(name: str, pod: Object) -> int | None:
+def _pod_ordinal(name: str, pod: Object) -> int | None:
     text: str = pod["metadata"]["name"].removeprefix(f"{name}-")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 11 else None
 
 
-def _revision(pod: Object) -> str:
-    found: str = (pod["metadata"].get("labels") or {}).get(_REVISION) or ""
-    return found
+def _pod_revision(pod: Object) -> str:
+    result: str = (pod["metadata"].get("labels") or {}).get(_REVISION) or ""
+    return result

@@ -22,7 +22,7 @@ _HELD = {
 _MADE_BY = "pv.kubernetes.io/provisioned-by"
 
 
-class Volumes(Controller):
+class VolumeController(Controller):
     """Creates a volume for each claim, or binds the one that the claim names.
 
     Keys are those of claims, volumes, and VolumeAttributesClasses.
@@ -32,10 +32,10 @@ class Volumes(Controller):
 
     async def begin(self) -> None:
         for kind in (CLAIMS, VOLUMES, CLASSES):
-            found = await self.api.load_collection(kind)
-            for entry in found.entries_under(kind.prefix)[0]:
+            collection = await self.api.load_collection(kind)
+            for entry in collection.entries_under(kind.prefix)[0]:
                 self.queue.add(entry.key)
-            self.leave.append(found.add_event_handler(self._note_events))
+            self.leave.append(collection.add_event_handler(self._note_events))
         self.leave.append((await self.api.load_collection(PODS)).add_event_handler(self._note_pods))
 
     def _note_events(self, events: Sequence[CacheEvent]) -> None:
@@ -44,7 +44,7 @@ class Volumes(Controller):
             entry = event.after or event.before
             obj = entry.decode() if entry is not None else {}
             for one in (event.before, event.after):
-                for name in _classes(one.decode()) if one is not None else ():
+                for name in _named_classes(one.decode()) if one is not None else ():
                     self.queue.add(CLASSES.key("", name))
             if event.key.startswith(CLAIMS.prefix) and (volume := (obj.get("spec") or {}).get("volumeName")):
                 self.queue.add(VOLUMES.key("", volume))
@@ -55,26 +55,28 @@ class Volumes(Controller):
         for event in events:
             if event.before is not None:
                 pod = event.before.decode()
-                for name in _used(pod):
+                for name in _used_claims(pod):
                     self.queue.add(CLAIMS.key(pod["metadata"]["namespace"], name))
 
     async def reconcile(self, key: str) -> None:
         kind = next(kind for kind in (CLAIMS, VOLUMES, CLASSES) if key.startswith(kind.prefix))
         entry = self.api.collection(kind).get(key)
         if entry is not None:
-            await {CLAIMS: self._claim, VOLUMES: self._volume, CLASSES: self._class}[kind](entry.decode())
+            await {CLAIMS: self._bind_claim, VOLUMES: self._update_volume, CLASSES: self._release_class}[kind](
+                entry.decode()
+            )
 
-    async def _class(self, held: Object) -> None:
+    async def _release_class(self, held: Object) -> None:
         """Release a class that is being deleted, once no claim and no volume uses it."""
         if "deletionTimestamp" not in held["metadata"]:
             return
         users = (
             entry for kind in (CLAIMS, VOLUMES) for entry in self.api.collection(kind).entries_under(kind.prefix)[0]
         )
-        if not any(held["metadata"]["name"] in _classes(entry.decode()) for entry in users):
+        if not any(held["metadata"]["name"] in _named_classes(entry.decode()) for entry in users):
             await self._let_go(CLASSES, held)
 
-    async def _claim(self, claim: Object) -> None:
+    async def _bind_claim(self, claim: Object) -> None:
         metadata, spec = claim["metadata"], claim["spec"]
         if "deletionTimestamp" in metadata:
             if not self._in_use(claim):
@@ -85,7 +87,7 @@ class Volumes(Controller):
         name = spec.get("volumeName") or f"pvc-{metadata['uid']}"
         if not spec.get("volumeName"):
             with suppress(AlreadyExists):  # left by an earlier attempt
-                await ask.create_object(self.api, VOLUMES, _volume(claim, name))
+                await ask.create_object(self.api, VOLUMES, _make_volume(claim, name))
             await ask.change_object(self.api, CLAIMS, claim, {"spec": {"volumeName": name}})
         entry = self.api.collection(VOLUMES).get(VOLUMES.key("", name))
         if entry is None:
@@ -99,11 +101,11 @@ class Volumes(Controller):
         metadata = claim["metadata"]
         found = self.api.collection(PODS).entries_under(PODS.keys.scope(metadata["namespace"]))[0]
         return any(
-            metadata["name"] in _used(pod) and pods.pod_phase(pod) not in ("Succeeded", "Failed")
+            metadata["name"] in _used_claims(pod) and pods.pod_phase(pod) not in ("Succeeded", "Failed")
             for pod in (entry.decode() for entry in found)
         )
 
-    async def _volume(self, volume: Object) -> None:
+    async def _update_volume(self, volume: Object) -> None:
         ref = volume["spec"].get("claimRef") or {}
         entry = self.api.collection(CLAIMS).get(_of_claim(ref))
         claim = entry.decode() if entry is not None else None
@@ -121,13 +123,13 @@ class Volumes(Controller):
 
     async def _let_go(self, kind: Kind, obj: Object) -> None:
         """Remove the finalizer that protects an object in use."""
-        known = obj["metadata"].get("finalizers") or []
-        left = [one for one in known if one != _HELD[kind.plural]]
-        if left != known:
+        finalizers = obj["metadata"].get("finalizers") or []
+        left = [one for one in finalizers if one != _HELD[kind.plural]]
+        if left != finalizers:
             await ask.change_object(self.api, kind, obj, {"metadata": {"finalizers": left or None}})
 
 
-def _classes(obj: Object) -> set[str]:
+def _named_classes(obj: Object) -> set[str]:
     """Return the VolumeAttributesClasses that a claim or volume names."""
     spec, status = obj.get("spec") or {}, obj.get("status") or {}
     target = (status.get("modifyVolumeStatus") or {}).get("targetVolumeAttributesClassName")
@@ -140,13 +142,13 @@ def _of_claim(ref: Object) -> str:
     return CLAIMS.key(ref.get("namespace") or "", ref.get("name") or "")
 
 
-def _used(pod: Object) -> set[str]:
+def _used_claims(pod: Object) -> set[str]:
     """Return the names of the claims that a pod uses."""
     volumes = pod["spec"].get("volumes") or ()
-    return {one["persistentVolumeClaim"]["claimName"] for one in volumes if one.get("persistentVolumeClaim")}
+    return {volume["persistentVolumeClaim"]["claimName"] for volume in volumes if volume.get("persistentVolumeClaim")}
 
 
-def _volume(claim: Object, name: str) -> Object:
+def _make_volume(claim: Object, name: str) -> Object:
     """Return a volume for a claim, with an unused path."""
     metadata, spec = claim["metadata"], claim["spec"]
     ref = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": metadata["namespace"]}

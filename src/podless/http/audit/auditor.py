@@ -21,15 +21,15 @@ from podless.http.audit.policy import (
     STARTED,
     AuditPolicy,
     AuditRule,
-    tells_bodies,
+    logs_bodies,
 )
-from podless.http.message import Answer, Ending, Handler, HTTPRequest, Pending, Response, Sink, Stream, is_long
+from podless.http.message import Answer, EndingSink, Handler, HTTPRequest, Pending, Response, Sink, Stream, is_long
 from podless.http.target import mask_query
 from podless.meta import objectmeta
 from podless.runtime import clock
 from podless.runtime.apierror import Timeout
 from podless.runtime.jsonobject import Object
-from podless.runtime.meter import LATE, METER, CPUMeter
+from podless.runtime.meter import METER, TIMEOUT_TEXT, CPUMeter
 from podless.structs import protobuf
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
@@ -44,19 +44,19 @@ FindStruct = Callable[[str, str, str, str], Struct | None]
 """Returns the struct for a group, version, resource and kind; None if it is unknown or not loaded."""
 
 
-class _Allowance(CPUMeter):
+class _StepLimit(CPUMeter):
     """A meter that ends the work after some steps, whatever time they take."""
 
     __slots__ = ()
 
     def __init__(self) -> None:
-        self.left = STEPS
+        self.steps_left = STEPS
 
     def check_time(self) -> None:
-        raise Timeout(LATE, {})
+        raise Timeout(TIMEOUT_TEXT, {})
 
 
-def read_body(raw: bytes, media: str, asked: Attributes, find_struct: FindStruct) -> Any:
+def read_body(raw: bytes, media: str, attributes: Attributes, find_struct: FindStruct) -> Any:
     """Return a body as JSON; None for an empty or malformed body, a long one in YAML or protobuf, and other media."""
     if not raw:
         return None
@@ -69,21 +69,21 @@ def read_body(raw: bytes, media: str, asked: Attributes, find_struct: FindStruct
                 return None
     if len(raw) > MOST:
         return None
-    outer = METER.set(_Allowance())  # a few bytes of protobuf can decode to an object with many fields
+    outer = METER.set(_StepLimit())  # a few bytes of protobuf can decode to an object with many fields
     try:
-        return _read_message(raw, asked, find_struct) if message else serializer.decode_yaml(raw)
+        return _read_message(raw, attributes, find_struct) if message else serializer.decode_yaml(raw)
     except (protobuf.ProtobufError, serializer.YAMLError, Timeout):
         return None
     finally:
         METER.reset(outer)
 
 
-def _read_message(raw: bytes, asked: Attributes, find_struct: FindStruct) -> Any:
+def _read_message(raw: bytes, attributes: Attributes, find_struct: FindStruct) -> Any:
     kind = protobuf.open_envelope(raw).kind
     if kind in _UNVERSIONED:
         struct: Struct | None = load_struct("meta/v1", kind)
     else:
-        struct = find_struct(asked.group, asked.version, asked.resource, kind)
+        struct = find_struct(attributes.group, attributes.version, attributes.resource, kind)
     return protobuf.read_object(raw, struct) if struct is not None else None
 
 
@@ -97,7 +97,7 @@ _FAILED = 400
 class AuditContext:
     """The audit data of one request so far. The filters add to it with `identify`, `act_as` and `decide`."""
 
-    __slots__ = ("_audit", "annotations", "asked", "began", "id", "other", "request", "rule", "user")
+    __slots__ = ("_audit", "annotations", "attributes", "began", "id", "impersonated", "request", "rule", "user")
 
     def __init__(self, audit: Auditor, request: HTTPRequest) -> None:
         self._audit = audit
@@ -105,20 +105,20 @@ class AuditContext:
         self.began = clock.time()
         self.id = objectmeta.make_uid()
         self.user: User | None = None
-        self.other: User | None = None
-        self.asked: Attributes = request.info.asked
+        self.impersonated: User | None = None
+        self.attributes: Attributes = request.info.attributes
         self.rule: AuditRule | None = None
         self.annotations: dict[str, str] = {}
 
     def identify(self, user: User) -> None:
         self.user = user
-        self.rule = rule = self._audit.policy.find_rule(user, self.asked)
+        self.rule = rule = self._audit.policy.find_rule(user, self.attributes)
         if rule.level != NONE and RECEIVED not in rule.omit:
             self._audit.write_event(self, RECEIVED, self.began, None)
 
     def act_as(self, user: User) -> None:
         """Set the user that the request impersonates."""
-        self.other = user
+        self.impersonated = user
 
     def decide(self, allowed: bool, reason: str) -> None:
         """Set the result of authorization, and its reason."""
@@ -145,16 +145,16 @@ class Auditor:
         audit = request.audit = AuditContext(self, request)
         answer = self._handler(request)
         if isinstance(answer, (Response, Stream)):
-            return self._answered(audit, answer)
-        return self._later(audit, answer)
+            return self._log_answer(audit, answer)
+        return self._await_answer(audit, answer)
 
-    async def _later(self, audit: AuditContext, pending: Pending) -> Answer:
-        return self._answered(audit, await pending)
+    async def _await_answer(self, audit: AuditContext, pending: Pending) -> Answer:
+        return self._log_answer(audit, await pending)
 
-    def _answered(self, audit: AuditContext, answer: Answer) -> Answer:
+    def _log_answer(self, audit: AuditContext, answer: Answer) -> Answer:
         if audit.rule is None:  # rejected before authentication
             audit.user = _NOBODY
-            audit.rule = self.policy.find_rule(audit.user, audit.asked)
+            audit.rule = self.policy.find_rule(audit.user, audit.attributes)
         if audit.rule.level == NONE:
             return answer
         if isinstance(answer, Response):
@@ -165,9 +165,9 @@ class Auditor:
             else:
                 self.write_event(audit, COMPLETE, clock.time(), answer)
             return answer
-        return self._stream(audit, answer)
+        return self._log_stream(audit, answer)
 
-    def _stream(self, audit: AuditContext, answer: Stream) -> Stream:
+    def _log_stream(self, audit: AuditContext, answer: Stream) -> Stream:
         """Return a watch that logs its start and its end."""
         assert audit.rule is not None
         rule, start = audit.rule, answer.start
@@ -176,7 +176,7 @@ class Auditor:
         def begin(sink: Sink) -> Callable[[], None]:
             if STARTED not in rule.omit:
                 self.write_event(audit, STARTED, clock.time(), good)
-            ended = Ending(sink, lambda: self._ended(audit, good))
+            ended = EndingSink(sink, lambda: self._log_end(audit, good))
             stop = start(ended)
 
             def end() -> None:
@@ -187,17 +187,17 @@ class Auditor:
 
         return Stream(begin, answer.media, answer.headers)
 
-    def _ended(self, audit: AuditContext, answer: Response) -> None:
+    def _log_end(self, audit: AuditContext, answer: Response) -> None:
         assert audit.rule is not None
         if COMPLETE not in audit.rule.omit:
             self.write_event(audit, COMPLETE, clock.time(), answer)
 
     def write_event(self, audit: AuditContext, stage: str, now: float, answer: Response | None) -> None:
         """Write one event to the backend."""
-        rule, request, asked = audit.rule, audit.request, audit.asked
+        rule, request, asked = audit.rule, audit.request, audit.attributes
         assert rule is not None
         level = rule.level
-        if level != METADATA_LEVEL and not tells_bodies(rule, asked):
+        if level != METADATA_LEVEL and not logs_bodies(rule, asked):
             level = METADATA_LEVEL
         query = f"?{mask_query(request.query_text)}" if request.query_text else ""
         event: Object = {
@@ -207,82 +207,82 @@ class Auditor:
             "stage": stage,
             "requestURI": f"{request.path}{query}",
             "verb": asked.verb,
-            "user": _user(audit.user or _NOBODY),
+            "user": _describe_user(audit.user or _NOBODY),
         }
-        if audit.other is not None:
-            event["impersonatedUser"] = _user(audit.other)
-        event["sourceIPs"] = _sources(request)
+        if audit.impersonated is not None:
+            event["impersonatedUser"] = _describe_user(audit.impersonated)
+        event["sourceIPs"] = _find_source_ips(request)
         if "user-agent" in request.headers:
-            event["userAgent"] = _agent(request.headers["user-agent"])
+            event["userAgent"] = _cut_user_agent(request.headers["user-agent"])
         sent = None
         if answer is not None and asked.verb != "get" and (level != METADATA_LEVEL or len(request.body) <= MOST):
             sent = read_body(request.body, request.headers.get("content-type", ""), asked, self._find_struct)
         if asked.resource:
-            event["objectRef"] = _reference(asked, sent)
+            event["objectRef"] = _make_object_reference(asked, sent)
         if answer is not None:
             told = None
             if level == REQUEST_RESPONSE or answer.status >= _FAILED:
                 told = read_body(b"".join(answer.chunks), answer.media.decode(), asked, self._find_struct)
-            event["responseStatus"] = _status(answer.status, told)
+            event["responseStatus"] = _make_response_status(answer.status, told)
             if level != METADATA_LEVEL and sent is not None:
-                event["requestObject"] = _shown(sent, rule)
+                event["requestObject"] = _select_fields(sent, rule)
             if level == REQUEST_RESPONSE and told:
-                event["responseObject"] = _shown(told, rule)
-        event["requestReceivedTimestamp"] = _time(audit.began)
-        event["stageTimestamp"] = _time(now)
+                event["responseObject"] = _select_fields(told, rule)
+        event["requestReceivedTimestamp"] = _format_time(audit.began)
+        event["stageTimestamp"] = _format_time(now)
         if audit.annotations and answer is not None:
             event["annotations"] = audit.annotations
-        self._backend.queue_line(_line(event))
+        self._backend.queue_line(_encode_event(event))
 
 
-def _agent(text: str) -> str:
+def _cut_user_agent(text: str) -> str:
     """Return the first 1,024 bytes of a User-Agent, as a real server logs it."""
     raw = text.encode("utf-8", "replace")
     return text if len(raw) <= _AGENT else raw[:_AGENT].decode("utf-8", "ignore") + "...TRUNCATED"
 
 
-def _line(event: Object) -> bytes:
+def _encode_event(event: Object) -> bytes:
     try:
         return orjson.dumps(event, option=orjson.OPT_APPEND_NEWLINE)
     except TypeError:  # the body has values that orjson cannot encode
         return serializer.encode_json(event) + b"\n"
 
 
-def _user(user: User) -> Object:
-    found: Object = {"username": user.name} if user.name else {}
+def _describe_user(user: User) -> Object:
+    result: Object = {"username": user.name} if user.name else {}
     if user.uid:
-        found["uid"] = user.uid
+        result["uid"] = user.uid
     if user.groups:
-        found["groups"] = list(user.groups)
+        result["groups"] = list(user.groups)
     if user.extra:
-        found["extra"] = {key: list(values) for key, values in user.extra.items()}
-    return found
+        result["extra"] = {key: list(values) for key, values in user.extra.items()}
+    return result
 
 
-def _sources(request: HTTPRequest) -> list[str]:
+def _find_source_ips(request: HTTPRequest) -> list[str]:
     """Return the sourceIPs of a request: the addresses in proxy headers, then the sender's."""
-    found = [part.strip() for part in request.headers.get("x-forwarded-for", "").split(",") if part.strip()]
+    source_ips = [part.strip() for part in request.headers.get("x-forwarded-for", "").split(",") if part.strip()]
     real = request.headers.get("x-real-ip", "").strip()
-    if real and real not in found:
-        found.append(real)
-    if request.peer and (not found or found[-1] != request.peer):
-        found.append(request.peer)
-    return found
+    if real and real not in source_ips:
+        source_ips.append(real)
+    if request.peer and (not source_ips or source_ips[-1] != request.peer):
+        source_ips.append(request.peer)
+    return source_ips
 
 
-def _reference(asked: Attributes, sent: Any) -> Object:
+def _make_object_reference(attributes: Attributes, body: Any) -> Object:
     """Return the objectRef of a request. The body of a create gives the parts that its path lacks."""
-    metadata = sent.get("metadata") if isinstance(sent, dict) else None
+    metadata = body.get("metadata") if isinstance(body, dict) else None
     given = metadata if isinstance(metadata, dict) else {}
     found = {
-        "resource": asked.resource,
-        "namespace": asked.namespace or _as_text(given.get("namespace")),
-        "name": asked.name or _as_text(given.get("name")),
+        "resource": attributes.resource,
+        "namespace": attributes.namespace or _as_text(given.get("namespace")),
+        "name": attributes.name or _as_text(given.get("name")),
         "uid": _as_text(given.get("uid")),
-        "apiGroup": asked.group,
-        "apiVersion": asked.version,
+        "apiGroup": attributes.group,
+        "apiVersion": attributes.version,
         "resourceVersion": _as_text(given.get("resourceVersion")),
-        "subresource": asked.subresource,
+        "subresource": attributes.subresource,
     }
     return {key: value for key, value in found.items() if value}
 
@@ -291,15 +291,15 @@ def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _status(code: int, told: Any) -> Object:
+def _make_response_status(code: int, body: Any) -> Object:
     """Return the responseStatus. told: the body of the answer, if known."""
     found: Object = {"metadata": {}}
-    if code >= _FAILED and isinstance(told, dict):
-        found |= {key: told[key] for key in ("status", "message", "reason", "details") if key in told}
+    if code >= _FAILED and isinstance(body, dict):
+        found |= {key: body[key] for key in ("status", "message", "reason", "details") if key in body}
     return {**found, "code": code}
 
 
-def _shown(document: Any, rule: AuditRule) -> Any:
+def _select_fields(document: Any, rule: AuditRule) -> Any:
     """Return a document as the event shows it under this rule."""
     if rule.managed or not isinstance(document, dict):
         return document
@@ -311,5 +311,5 @@ def _shown(document: Any, rule: AuditRule) -> Any:
     return document
 
 
-def _time(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

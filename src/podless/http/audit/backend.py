@@ -49,7 +49,7 @@ class Backend:
 
     def open(self) -> None:
         """Open the file, or reopen it: lines already queued go to the old one. Raises OSError."""
-        self._queue.put_file(_open(self._path))
+        self._queue.put_file(_open_file(self._path))
         if not self._writer.is_alive():
             self._writer.start()
 
@@ -65,7 +65,7 @@ class Backend:
                 self._timer = self._loop.call_later(_SOON, self.flush)
         elif not self._full:
             self._full = True
-            self._writer.complain("audit: the queue is full: events are dropped until the log can be written")
+            self._writer.log_error("audit: the queue is full: events are dropped until the log can be written")
 
     def flush(self) -> None:
         """Start writing the queue, without waiting."""
@@ -83,8 +83,8 @@ class Backend:
         if not self._writer.is_alive():
             return
         await self._loop.run_in_executor(None, self._writer.join, _PATIENCE)
-        if lost := self._queue.abandon():
-            self._writer.complain(
+        if lost := self._queue.drop_lines():
+            self._writer.log_error(
                 f"audit: the log could not be written for {_PATIENCE:g} s: {lost} events are missing at its end"
             )
 
@@ -92,19 +92,19 @@ class Backend:
 class _Queue:
     """Queued lines, and files between them: lines after a file are written to it. most: maximum bytes of lines."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, limit: int) -> None:
         self.dropped = 0
         self._untold = 0  # dropped lines that are not logged yet
-        self._most = most
+        self._limit = limit
         self._items: deque[bytes | int] = deque()
         self._size = self._files = 0
-        self._ready = self._ended = False
+        self._awake = self._ended = False
         self._changed = threading.Condition()
 
     def put_line(self, line: bytes) -> int:
         """Add a line. Returns the queued bytes, 0 if the line was dropped."""
         with self._changed:
-            if self._size + len(line) > self._most:
+            if self._size + len(line) > self._limit:
                 self.dropped += 1
                 self._untold += 1
                 return 0
@@ -135,7 +135,7 @@ class _Queue:
                 self._wake()
 
     def _wake(self) -> None:
-        self._ready = True
+        self._awake = True
         self._changed.notify_all()
 
     def end(self) -> None:
@@ -144,7 +144,7 @@ class _Queue:
             self._ended = True
             self._wake()
 
-    def abandon(self) -> int:
+    def drop_lines(self) -> int:
         """Drop all unwritten lines, and return their number."""
         with self._changed:
             lost = sum(isinstance(item, bytes) for item in self._items)
@@ -155,17 +155,17 @@ class _Queue:
     def wait(self) -> bool:
         """Wait for something to write. Returns False if the queue has ended."""
         with self._changed:
-            self._changed.wait_for(lambda: self._ready or self._ended)
-            self._ready = False
+            self._changed.wait_for(lambda: self._awake or self._ended)
+            self._awake = False
             return bool(self._items) or not self._ended
 
-    def rest(self, seconds: float) -> bool:
+    def wait_for_file(self, seconds: float) -> bool:
         """Wait some seconds, or until a file is queued or the queue ends. Returns False if it has ended."""
         with self._changed:
             self._changed.wait_for(lambda: self._ended or self._files, seconds)
             return not self._ended
 
-    def peek(self, room: int) -> tuple[int | None, list[bytes]]:
+    def peek_lines(self, room: int) -> tuple[int | None, list[bytes]]:
         """Return the next file, or the next lines up to `room` bytes, at least one. They stay queued."""
         with self._changed:
             lines: list[bytes] = []
@@ -182,11 +182,11 @@ class _Queue:
                 room -= len(item)
             return None, lines
 
-    def wrote(self, lines: list[bytes]) -> int:
+    def remove_written(self, lines: list[bytes]) -> int:
         """Remove written lines from the queue. Returns the number of lines dropped since the last call."""
         with self._changed:
             for line in lines:
-                if self._items:  # empty after `abandon`
+                if self._items:  # empty after `drop_lines`
                     self._items.popleft()
                 self._size -= len(line)
             untold, self._untold = self._untold, 0
@@ -208,7 +208,7 @@ class _LogWriter(threading.Thread):
         self._torn = 0  # bytes of the next piece that were written before an error
         self._failed: int | None = None  # errno of the last error, which is logged once
 
-    def complain(self, text: str) -> None:
+    def log_error(self, text: str) -> None:
         """Log an error, unless the log goes to the same blocked pipe."""
         if str(self._path) == "-" and os.path.sameopenfile(1, 2):
             return
@@ -218,13 +218,13 @@ class _LogWriter(threading.Thread):
         """Write until the queue ends."""
         while self._queue.wait():
             while not self._write_all():
-                going = self._queue.rest(_AGAIN)
+                going = self._queue.wait_for_file(_AGAIN)
                 if (file := self._queue.skip_to_file()) is not None:
                     self._open_file(file)
                 if not going:
                     self._write_all()
-                    return self._release()
-        return self._release()
+                    return self._close_file()
+        return self._close_file()
 
     def _write_all(self) -> bool:
         """Write all queued lines. Returns False after an error."""
@@ -241,18 +241,18 @@ class _LogWriter(threading.Thread):
     def _write_some(self) -> bool:
         """Write one piece, within the maximum size of the file. Returns False if nothing is left."""
         room = min(self._limit - self._written, _AT_ONCE) if self._limit else _AT_ONCE
-        file, lines = self._queue.peek(room)
+        file, lines = self._queue.peek_lines(room)
         if file is not None:
             self._open_file(file)
         elif not lines:
             return False
         elif self._limit and self._written and not self._torn and self._written + len(lines[0]) > self._limit:
-            self._rotate()
+            self._rotate_file()
         else:
             self._write(b"".join(lines))
             self._failed, self._torn = None, 0
-            if missing := self._queue.wrote(lines):
-                self.complain(f"audit: {missing} events are missing in the log")
+            if missing := self._queue.remove_written(lines):
+                self.log_error(f"audit: {missing} events are missing in the log")
         return True
 
     def _write(self, data: bytes) -> None:
@@ -263,29 +263,29 @@ class _LogWriter(threading.Thread):
             self._torn += count
 
     def _open_file(self, file: int) -> None:
-        self._release()
+        self._close_file()
         self._file = file
         self._torn = 0
         self._written = os.fstat(file).st_size
 
-    def _rotate(self) -> None:
+    def _rotate_file(self) -> None:
         # old files are found by the time in their names, so it must not be that of a clock that a test advances
         stamp = datetime.fromtimestamp(clock.wall_time(), UTC).strftime("%Y-%m-%dT%H-%M-%S.%f")
         with contextlib.suppress(FileNotFoundError):  # another program has moved the file
             self._path.rename(self._path.with_name(f"{self._path.stem}-{stamp}{self._path.suffix}"))
-        self._open_file(_open(self._path))
+        self._open_file(_open_file(self._path))
         if self._backups:
             aside = sorted(self._path.parent.glob(f"{self._path.stem}-????-??-??T*{self._path.suffix}"))
             for old in aside[: -self._backups]:
                 old.unlink(missing_ok=True)
 
-    def _release(self) -> None:
+    def _close_file(self) -> None:
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
 
 
-def _open(path: Path) -> int:
+def _open_file(path: Path) -> int:
     if str(path) == "-":
         return os.dup(1)
     return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)

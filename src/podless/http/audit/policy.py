@@ -30,23 +30,23 @@ class AuditedResources:
     resources: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
 
-    def matches(self, asked: Attributes) -> bool:
+    def matches(self, attributes: Attributes) -> bool:
         """Return whether the request is for one of these resources."""
-        if self.group != asked.group:
+        if self.group != attributes.group:
             return False
         if not self.resources:
             return True
-        if self.names and asked.name not in self.names:
+        if self.names and attributes.name not in self.names:
             return False
-        whole = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
-        patterns = {whole, "*", f"{asked.resource}/*"}
-        if asked.subresource:
-            patterns.add(f"*/{asked.subresource}")
+        whole = f"{attributes.resource}/{attributes.subresource}" if attributes.subresource else attributes.resource
+        patterns = {whole, "*", f"{attributes.resource}/*"}
+        if attributes.subresource:
+            patterns.add(f"*/{attributes.subresource}")
         return not patterns.isdisjoint(self.resources)
 
-    def names_it(self, asked: Attributes) -> bool:
+    def names_resource(self, attributes: Attributes) -> bool:
         """Return whether the rule names the requested resource literally."""
-        return self.group == asked.group and _whole(asked) in self.resources
+        return self.group == attributes.group and _join_resource(attributes) in self.resources
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +63,20 @@ class AuditRule:
     omit: frozenset[str] = frozenset()
     managed: bool = True
 
-    def matches_request(self, user: User, asked: Attributes) -> bool:
+    def matches_request(self, user: User, attributes: Attributes) -> bool:
         """Return whether the rule matches a request of a user."""
         if self.users and user.name not in self.users:
             return False
         if self.groups and not any(group in user.groups for group in self.groups):
             return False
-        if self.verbs and asked.verb not in self.verbs:
+        if self.verbs and attributes.verb not in self.verbs:
             return False
         if self.resources or self.namespaces:
-            if not asked.resource or (self.namespaces and asked.namespace not in self.namespaces):
+            if not attributes.resource or (self.namespaces and attributes.namespace not in self.namespaces):
                 return False
-            return not self.resources or any(each.matches(asked) for each in self.resources)
+            return not self.resources or any(resource.matches(attributes) for resource in self.resources)
         if self.paths:
-            return bool(asked.path) and any(_path(pattern, asked.path) for pattern in self.paths)
+            return bool(attributes.path) and any(_matches_path(pattern, attributes.path) for pattern in self.paths)
         return True
 
 
@@ -89,23 +89,23 @@ class AuditPolicy:
 
     rules: tuple[AuditRule, ...]
 
-    def find_rule(self, user: User, asked: Attributes) -> AuditRule:
+    def find_rule(self, user: User, attributes: Attributes) -> AuditRule:
         """Return the rule for a request."""
-        return next((rule for rule in self.rules if rule.matches_request(user, asked)), _NOTHING)
+        return next((rule for rule in self.rules if rule.matches_request(user, attributes)), _NOTHING)
 
 
-def tells_bodies(rule: AuditRule, asked: Attributes) -> bool:
+def logs_bodies(rule: AuditRule, attributes: Attributes) -> bool:
     """Return whether bodies may be logged. Bodies with credentials need a rule that names their resource."""
-    if (asked.group, _whole(asked)) not in _SECRETS:
+    if (attributes.group, _join_resource(attributes)) not in _SECRETS:
         return True
-    return any(each.names_it(asked) for each in rule.resources)
+    return any(resource.names_resource(attributes) for resource in rule.resources)
 
 
-def _whole(asked: Attributes) -> str:
-    return f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
+def _join_resource(attributes: Attributes) -> str:
+    return f"{attributes.resource}/{attributes.subresource}" if attributes.subresource else attributes.resource
 
 
-def _path(pattern: str, path: str) -> bool:
+def _matches_path(pattern: str, path: str) -> bool:
     return path.startswith(pattern[:-1]) if pattern.endswith("*") else path == pattern
 
 
@@ -117,27 +117,31 @@ def read_policy(path: Path) -> AuditPolicy:
     """Return the policy in a YAML or JSON file. Raises BadPolicy."""
     try:
         raw = path.read_bytes()
-        found = serializer.decode_yaml(raw)
+        yaml = serializer.decode_yaml(raw)
     except OSError as error:
         raise BadPolicy(f"{path}: {(error.strerror or str(error)).lower()}") from None
     except serializer.YAMLError as error:
         raise BadPolicy(f"{path}: {error.message}") from None
     try:
-        return parse_policy(found)
+        return parse_policy(yaml)
     except BadPolicy as error:
         raise BadPolicy(f"{path}: {error}") from None
 
 
-def parse_policy(given: Any) -> AuditPolicy:
+def parse_policy(document: Any) -> AuditPolicy:
     """Return the policy of a decoded document. Raises BadPolicy."""
-    if not isinstance(given, dict) or given.get("kind") != "Policy" or given.get("apiVersion") != "audit.k8s.io/v1":
+    if (
+        not isinstance(document, dict)
+        or document.get("kind") != "Policy"
+        or document.get("apiVersion") != "audit.k8s.io/v1"
+    ):
         raise BadPolicy("not a Policy of audit.k8s.io/v1")
-    omit = _stages(given, "omitStages")
-    managed = given.get("omitManagedFields", False) is not True
-    rules = given.get("rules")
+    omit = _parse_stages(document, "omitStages")
+    managed = document.get("omitManagedFields", False) is not True
+    rules = document.get("rules")
     if not isinstance(rules, list) or not rules:
         raise BadPolicy("rules: at least one rule is required")
-    return AuditPolicy(tuple(_rule(rule, f"rules[{place}]", omit, managed) for place, rule in enumerate(rules)))
+    return AuditPolicy(tuple(_parse_rule(rule, f"rules[{index}]", omit, managed) for index, rule in enumerate(rules)))
 
 
 _KNOWN = {
@@ -146,53 +150,55 @@ _KNOWN = {
 }  # fmt: skip
 
 
-def _rule(given: Any, at: str, omit: frozenset[str], managed: bool) -> AuditRule:
-    if not isinstance(given, dict):
+def _parse_rule(document: Any, at: str, omit: frozenset[str], managed: bool) -> AuditRule:
+    if not isinstance(document, dict):
         raise BadPolicy(f"{at}: not an object")
-    if unknown := given.keys() - _KNOWN:
+    if unknown := document.keys() - _KNOWN:
         raise BadPolicy(f"{at}: unknown field {min(unknown)}")
-    level = given.get("level")
+    level = document.get("level")
     if level not in LEVELS:
         raise BadPolicy(f"{at}.level: must be one of {', '.join(LEVELS)}, not {level!r}")
-    resources = tuple(_resources(each, f"{at}.resources[{n}]") for n, each in enumerate(given.get("resources") or ()))
-    paths = _texts(given, "nonResourceURLs", at)
-    namespaces = _texts(given, "namespaces", at)
+    resources = tuple(
+        _parse_resources(resource, f"{at}.resources[{n}]") for n, resource in enumerate(document.get("resources") or ())
+    )
+    paths = _parse_texts(document, "nonResourceURLs", at)
+    namespaces = _parse_texts(document, "namespaces", at)
     if paths and (resources or namespaces):
         raise BadPolicy(f"{at}: set resources or nonResourceURLs, not both")
     if any("*" in path[:-1] or not path.startswith(("/", "*")) for path in paths):
         raise BadPolicy(f"{at}.nonResourceURLs: a path must begin with / and may end with *")
     return AuditRule(
         level,
-        _texts(given, "users", at),
-        _texts(given, "userGroups", at),
-        _texts(given, "verbs", at),
+        _parse_texts(document, "users", at),
+        _parse_texts(document, "userGroups", at),
+        _parse_texts(document, "verbs", at),
         resources,
         namespaces,
         paths,
-        omit | _stages(given, f"{at}.omitStages"),
-        given["omitManagedFields"] is not True if "omitManagedFields" in given else managed,
+        omit | _parse_stages(document, f"{at}.omitStages"),
+        document["omitManagedFields"] is not True if "omitManagedFields" in document else managed,
     )
 
 
-def _resources(given: Any, at: str) -> AuditedResources:
-    if not isinstance(given, dict) or not isinstance(given.get("group", ""), str):
+def _parse_resources(document: Any, at: str) -> AuditedResources:
+    if not isinstance(document, dict) or not isinstance(document.get("group", ""), str):
         raise BadPolicy(f"{at}: must be an object with group, resources and resourceNames")
-    names = _texts(given, "resourceNames", at)
-    resources = _texts(given, "resources", at)
+    names = _parse_texts(document, "resourceNames", at)
+    resources = _parse_texts(document, "resources", at)
     if names and not resources:
         raise BadPolicy(f"{at}.resourceNames: requires resources")
-    return AuditedResources(given.get("group", ""), resources, names)
+    return AuditedResources(document.get("group", ""), resources, names)
 
 
-def _texts(given: dict[str, Any], key: str, at: str) -> tuple[str, ...]:
-    found = given.get(key) or ()
-    if not isinstance(found, Sequence) or isinstance(found, str) or not all(isinstance(each, str) for each in found):
+def _parse_texts(document: dict[str, Any], key: str, at: str) -> tuple[str, ...]:
+    texts = document.get(key) or ()
+    if not isinstance(texts, Sequence) or isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
         raise BadPolicy(f"{at}.{key}: must be a list of strings")
-    return tuple(found)
+    return tuple(texts)
 
 
-def _stages(given: dict[str, Any], at: str) -> frozenset[str]:
-    found = frozenset(_texts(given, at.rpartition(".")[2], at))
-    if not found <= set(STAGES):
+def _parse_stages(document: dict[str, Any], at: str) -> frozenset[str]:
+    stages = frozenset(_parse_texts(document, at.rpartition(".")[2], at))
+    if not stages <= set(STAGES):
         raise BadPolicy(f"{at}: must be of {', '.join(STAGES)}")
-    return found
+    return stages

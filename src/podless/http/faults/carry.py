@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from podless.http.faults import framing
 from podless.http.faults.fault import GROUP, InjectedFault
 from podless.http.faults.scripted import Faults
-from podless.http.message import JSON, Answer, Handler, HTTPRequest, Lost, Pending, Sink, Stream, settle_answer
+from podless.http.message import JSON, Answer, Handler, HTTPRequest, NoAnswer, Pending, Sink, Stream, settle_answer
 from podless.http.stream import error_event
 from podless.meta.errors import APIError, Expired
 
@@ -18,113 +18,113 @@ from podless.meta.errors import APIError, Expired
 _MOST = 1 << 20  # maximum bytes of events that a burst collects
 
 
-class Disturbed:
+class FaultySink:
     """A sink before the sink of a watch, which applies the fault. It receives batches of whole events."""
 
     def __init__(self, fault: InjectedFault, media: bytes, sink: Sink) -> None:
         self._fault = fault
         self._frames = framing.JSON_LINES if media == JSON else framing.PROTOBUF_FRAMES
         self._sink = sink
-        self._left = fault.cut_after if fault.cut_after is not None else fault.expire_after
-        self._over = False
-        self._kept: list[bytes] = []
-        self._held = 0
+        self._remaining = fault.cut_after if fault.cut_after is not None else fault.expire_after
+        self._finished = False
+        self._delayed: list[bytes] = []
+        self._delayed_size = 0
         self._timer: asyncio.TimerHandle | None = None
         self._stop: Callable[[], None] = lambda: None
 
     @classmethod
-    def stream(cls, fault: InjectedFault, answer: Stream) -> Stream:
+    def disturb_stream(cls, fault: InjectedFault, answer: Stream) -> Stream:
         """Return the stream of a watch, with the fault applied."""
 
         def start(sink: Sink) -> Callable[[], None]:
             found = cls(fault, answer.media, sink)
             found._stop = answer.start(found)
-            if found._left == 0:
+            if found._remaining == 0:
                 found.send(b"")
-            return found._ended
+            return found._handle_end
 
         return Stream(start, answer.media, answer.headers)
 
-    def _ended(self) -> None:
+    def _handle_end(self) -> None:
         """Stop at the end of the stream."""
-        self._over = True
-        self._kept.clear()
+        self._finished = True
+        self._delayed.clear()
         if self._timer is not None:
             self._timer.cancel()
         self._stop()
 
     def send(self, data: bytes) -> bool:
         """Send events as the fault changes them."""
-        if self._over:
+        if self._finished:
             return True
-        if not self._fault.burst or self._left == 0:
-            return self._send(data)
-        self._kept.append(data)
-        self._held += len(data)
-        if self._held > _MOST:
+        if not self._fault.burst or self._remaining == 0:
+            return self._send_changed(data)
+        self._delayed.append(data)
+        self._delayed_size += len(data)
+        if self._delayed_size > _MOST:
             return self._flush()
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self._fault.burst, self._flush)
         return True
 
-    def _send(self, data: bytes) -> bool:
-        sent = self._sink.send(self._changed(data))
-        if self._over:
-            self._finish()
+    def _send_changed(self, data: bytes) -> bool:
+        sent = self._sink.send(self._change_events(data))
+        if self._finished:
+            self._end_stream()
         return sent
 
     def _flush(self) -> bool:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        kept = b"".join(self._kept)
-        self._kept.clear()
-        self._held = 0
-        return self._send(kept) if kept and not self._over else True
+        kept = b"".join(self._delayed)
+        self._delayed.clear()
+        self._delayed_size = 0
+        return self._send_changed(kept) if kept and not self._finished else True
 
-    def pull(self, pieces: Iterator[bytes]) -> None:
+    def send_initial(self, pieces: Iterator[bytes]) -> None:
         """Send the initial events as the fault changes them."""
 
-        def changed() -> Iterator[bytes]:
+        def change_pieces() -> Iterator[bytes]:
             for piece in pieces:
-                if self._over:  # an event of the time before these pieces has ended the watch
+                if self._finished:  # an event of the time before these pieces has ended the watch
                     return
-                yield self._changed(piece)
-                if self._over:
-                    asyncio.get_running_loop().call_soon(self._finish)
+                yield self._change_events(piece)
+                if self._finished:
+                    asyncio.get_running_loop().call_soon(self._end_stream)
                     return
 
-        self._sink.pull(changed())
+        self._sink.send_initial(change_pieces())
 
     def end(self) -> None:
         """End the watch."""
         self._flush()
-        if not self._over:
+        if not self._finished:
             self._sink.end()
 
-    def _finish(self) -> None:
+    def _end_stream(self) -> None:
         self._stop()
         self._sink.end()
 
-    def _changed(self, data: bytes) -> bytes:
+    def _change_events(self, data: bytes) -> bytes:
         fault, frames, found = self._fault, self._frames, list[bytes]()
-        events = frames.split(data)
+        events = frames.split_events(data)
         for event in framing.compress_events(events, frames) if fault.compress else events:
-            if self._left == 0:
+            if self._remaining == 0:
                 break
-            mark = frames.type(event) == b"BOOKMARK"
+            mark = frames.read_type(event) == b"BOOKMARK"
             if fault.bookmarks and not mark:
                 continue
             found += [event] * (1 if mark else fault.duplicate)
-            if self._left is not None and not mark:
-                self._left -= 1
-        if self._left == 0:
-            self._over = True
+            if self._remaining is not None and not mark:
+                self._remaining -= 1
+        if self._remaining == 0:
+            self._finished = True
             if fault.expire_after is not None:
-                found.append(self._expired())
+                found.append(self._expired_event())
         return b"".join(found)
 
-    def _expired(self) -> bytes:
+    def _expired_event(self) -> bytes:
         status = Expired("too old resource version: 1 (2)").status()
         return error_event(status, binary=self._frames is framing.PROTOBUF_FRAMES)
 
@@ -146,19 +146,19 @@ _REASONS = {
 def with_faults(faults: Faults, revision: Callable[[], int]) -> Callable[[Handler], Handler]:
     """Return the filter. revision: returns the newest revision, for faults that make lists show an older state."""
 
-    def decorate(handler: Handler) -> Handler:
+    def wrap(handler: Handler) -> Handler:
         def handle(request: HTTPRequest) -> Answer | Pending:
-            if faults.settle is not None and request.info.asked.group == GROUP:
-                return _settled(faults.settle, request, handler)
+            if faults.settle is not None and request.info.attributes.group == GROUP:
+                return _settle_counts(faults.settle, request, handler)
             fault = faults.pick(request) if faults else None
             return handler(request) if fault is None else _carry_out(fault, request, handler, revision)
 
         return handle
 
-    return decorate
+    return wrap
 
 
-async def _settled(settle: Callable[[], Awaitable[None]], request: HTTPRequest, handler: Handler) -> Answer:
+async def _settle_counts(settle: Callable[[], Awaitable[None]], request: HTTPRequest, handler: Handler) -> Answer:
     """Write pending counts, then answer a request for Faults."""
     await settle()
     return await settle_answer(handler(request))
@@ -170,15 +170,15 @@ async def _carry_out(
     if fault.delay:
         await asyncio.sleep(fault.delay)
     if fault.drop == "before":
-        return Lost()
+        return NoAnswer()
     if fault.status:
         raise fault_error(fault)
     if fault.older and "resourceVersionMatch" not in request.query:
         ask_for_past(request, max(revision() - fault.older, 1))
     answer = await settle_answer(handler(request))
     if fault.drop == "after":
-        return Lost()
-    return Disturbed.stream(fault, answer) if isinstance(answer, Stream) and fault.of_watches else answer
+        return NoAnswer()
+    return FaultySink.disturb_stream(fault, answer) if isinstance(answer, Stream) and fault.of_watches else answer
 
 
 def fault_error(fault: InjectedFault) -> APIError:

@@ -29,21 +29,21 @@ class BadFault(ValueError):
     """The fields of a fault are invalid; the text is one line."""
 
 
-class Term(NamedTuple):
-    """The help text and the bounds of a field. least, most: of a number, or of the length of a string."""
+class FieldSpec(NamedTuple):
+    """The help text and the bounds of a field. minimum, maximum: of a number, or of the length of a string."""
 
-    about: str
-    least: float = 0
-    most: float = _LONG - 1
+    description: str
+    minimum: float = 0
+    maximum: float = _LONG - 1
     choices: tuple[str, ...] = ()
     type: type = str
 
 
-def _term(about: str, value: Any = "", **more: Any) -> Any:
+def _term(description: str, value: Any = "", **bounds: Any) -> Any:
     """Declare a field of a fault; its type is that of the default, unless given."""
-    more.setdefault("type", type(value))
-    more.setdefault("most", _LONG - 1 if more["type"] is not str else 1024)
-    return field(default=value, metadata={"term": Term(about, **more)})
+    bounds.setdefault("type", type(value))
+    bounds.setdefault("maximum", _LONG - 1 if bounds["type"] is not str else 1024)
+    return field(default=value, metadata={"term": FieldSpec(description, **bounds)})
 
 
 @dataclass(slots=True, kw_only=True)
@@ -73,23 +73,23 @@ class InjectedFault:
 
     nth: int = _term("only the nth matching request, counted from 1; 0 for every one", 0)
     times: int = _term("only the first so many matching requests; 0 for no limit", 0)
-    probability: float = _term("probability that a matching request fails", 1.0, most=1)
+    probability: float = _term("probability that a matching request fails", 1.0, maximum=1)
     seed: int = field(
         default_factory=lambda: random.randrange(1 << 31),
-        metadata={"term": Term("seed of the probability (default: random)", -_LONG, type=int)},
+        metadata={"term": FieldSpec("seed of the probability (default: random)", -_LONG, type=int)},
     )
 
-    delay: float = _term("delay before everything else, in seconds", 0.0, most=3600)
-    status: int = _term("status code of the answer: 409, 410, 429, 500, 503, 504 ...", 0, least=400, most=599)
-    message: str = _term("message of the answer", most=4096)
-    retry_after: int = _term("Retry-After of the answer, in seconds", 0, most=_DAY)
+    delay: float = _term("delay before everything else, in seconds", 0.0, maximum=3600)
+    status: int = _term("status code of the answer: 409, 410, 429, 500, 503, 504 ...", 0, minimum=400, maximum=599)
+    message: str = _term("message of the answer", maximum=4096)
+    retry_after: int = _term("Retry-After of the answer, in seconds", 0, maximum=_DAY)
     drop: str = _term("close the connection before or after the request is carried out", choices=DROPS)
     older: int = _term("answer a list from the state this many revisions ago", 0)
     cut_after: int | None = _term("end a watch after this many events", None, type=int)
     expire_after: int | None = _term("end a watch with 410 after this many events", None, type=int)
     bookmarks: bool = _term("send only the bookmarks of a watch", False)
-    duplicate: int = _term("send each event of a watch this many times", 1, least=1, most=100)
-    burst: float = _term("collect the events of a watch for this many seconds and send them together", 0.0, most=60)
+    duplicate: int = _term("send each event of a watch this many times", 1, minimum=1, maximum=100)
+    burst: float = _term("collect the events of a watch for this many seconds and send them together", 0.0, maximum=60)
     compress: bool = _term("of collected events, send only the last one of each object", False)
 
     matched: int = field(default=0, init=False)
@@ -98,22 +98,22 @@ class InjectedFault:
     _turns: array[int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        for each in _TERMS:
-            given = getattr(self, each.name)
-            if given != each.default:
-                _validate_field(field_name(each.name), given, each.metadata["term"])
+        for term in _TERMS:
+            given = getattr(self, term.name)
+            if given != term.default:
+                _validate_field(field_name(term.name), given, term.metadata["term"])
         for rule in RULES:
             if not rule.holds(self):
                 raise BadFault(rule.message)
         self._turns = array("Q", bytes(8 * _TURNS) if self.probability < 1 else b"")
 
     @classmethod
-    def of(cls, label: str, given: Mapping[str, Any], seed: int | None = None) -> InjectedFault:
+    def from_spec(cls, label: str, spec: Mapping[str, Any], seed: int | None = None) -> InjectedFault:
         """Return the fault of a spec in camel case. seed: used if the spec has none. Raises BadFault."""
-        unknown = [name for name in given if name not in _NAMES]
+        unknown = [name for name in spec if name not in _NAMES]
         if unknown:
             raise BadFault(f"unknown field {unknown[0]!r}")
-        taken = {_NAMES[name]: value for name, value in given.items()}
+        taken = {_NAMES[name]: value for name, value in spec.items()}
         if seed is not None:
             taken.setdefault("seed", seed)
         return cls(label=label, **taken)
@@ -124,9 +124,9 @@ class InjectedFault:
         ends = self.cut_after is not None or self.expire_after is not None
         return ends or self.bookmarks or self.duplicate > 1 or self.burst > 0
 
-    def fits(self, request: HTTPRequest, kinds: Kinds) -> bool:
+    def matches_request(self, request: HTTPRequest, kinds: Kinds) -> bool:
         """Return whether the request matches."""
-        asked = request.info.asked
+        asked = request.info.attributes
         if self.webhook or bool(asked.resource) is bool(self.path):
             return False
         return (
@@ -135,18 +135,18 @@ class InjectedFault:
             and asked.group not in self.spared
             and (asked.verb == "watch" or not self.of_watches)
             and (asked.verb == "list" or not self.older)
-            and (not self.resource or _is(self.resource, asked.resource, asked))
-            and (not self.kind or _is(self.kind, kinds(asked.group, asked.resource), asked))
-            and _like(self.namespace, asked.namespace)
-            and _like(self.name, asked.name)
-            and _like(self.user, request.user.name)
+            and (not self.resource or _matches_resource(self.resource, asked.resource, asked))
+            and (not self.kind or _matches_resource(self.kind, kinds(asked.group, asked.resource), asked))
+            and _matches_pattern(self.namespace, asked.namespace)
+            and _matches_pattern(self.name, asked.name)
+            and _matches_pattern(self.user, request.user.name)
             and self._is_agent(request.headers.get("user-agent", ""))
         )
 
     def _is_agent(self, agent: str) -> bool:
         return agent.startswith(self.agent) and not (self.spared_agent and agent.startswith(self.spared_agent))
 
-    def draw_failure(self, what: str) -> bool:
+    def draw_failure(self, key: str) -> bool:
         """Count a matching request, and return whether it fails. what: a key of the request, such as verb and object.
 
         With a probability, the result depends on the seed and on the number of earlier requests with the same key, so
@@ -156,16 +156,16 @@ class InjectedFault:
         if self.tell is not None:
             self.tell()
         wanted = (not self.nth or self.matched == self.nth) and (not self.times or self.injected < self.times)
-        if not wanted or (self._turns and not self._drawn(what)):
+        if not wanted or (self._turns and not self._draw(key)):
             return False
         self.injected += 1
         return True
 
-    def _drawn(self, what: str) -> bool:
-        place = crc32(what.encode()) % _TURNS
-        turn = self._turns[place]
-        self._turns[place] = turn + 1
-        drawn = blake2b(f"{self.seed} {place} {turn}".encode(), digest_size=8).digest()
+    def _draw(self, key: str) -> bool:
+        position = crc32(key.encode()) % _TURNS
+        turn = self._turns[position]
+        self._turns[position] = turn + 1
+        drawn = blake2b(f"{self.seed} {position} {turn}".encode(), digest_size=8).digest()
         return int.from_bytes(drawn, "big") < self.probability * _ALL
 
 
@@ -182,7 +182,7 @@ _ALONE = ("webhook", "nth", "times", "probability", "seed")  # fields that a fau
 _ENDS = ("cutAfter", "expireAfter")
 
 
-def _set(name: str) -> str:
+def _express_set(name: str) -> str:
     """Return a CEL expression: a field of the spec differs from its default."""
     one = _KNOWN[name]
     if one.default is None or isinstance(one.default, bool):
@@ -191,37 +191,39 @@ def _set(name: str) -> str:
     return f"(has(self.{name}) && self.{name} != {default})"
 
 
-def _any(*names: str) -> str:
-    return " || ".join(map(_set, names))
+def _express_any(*names: str) -> str:
+    return " || ".join(map(_express_set, names))
 
 
-def _has(fault: InjectedFault, *names: str) -> bool:
+def _sets_any(fault: InjectedFault, *names: str) -> bool:
     return any(getattr(fault, _NAMES[name]) != _KNOWN[name].default for name in names)
 
 
-def _no_two(name: str, others: tuple[str, ...], message: str) -> FaultRule:
+def _exclude_fields(name: str, others: tuple[str, ...], message: str) -> FaultRule:
     """Return the rule that a field excludes other fields."""
     return FaultRule(
-        f"!{_set(name)} || !({_any(*others)})",
+        f"!{_express_set(name)} || !({_express_any(*others)})",
         message,
-        lambda fault: not _has(fault, name) or not _has(fault, *others),
+        lambda fault: not _sets_any(fault, name) or not _sets_any(fault, *others),
     )
 
 
-def _needs(others: tuple[str, ...], name: str, message: str) -> FaultRule:
+def _require_field(others: tuple[str, ...], name: str, message: str) -> FaultRule:
     """Return the rule that some fields require another one."""
     return FaultRule(
-        f"!({_any(*others)}) || {_set(name)}", message, lambda fault: not _has(fault, *others) or _has(fault, name)
+        f"!({_express_any(*others)}) || {_express_set(name)}",
+        message,
+        lambda fault: not _sets_any(fault, *others) or _sets_any(fault, name),
     )
 
 
-def _only(others: tuple[str, ...], verb: str) -> FaultRule:
+def _limit_to_verb(others: tuple[str, ...], verb: str) -> FaultRule:
     """Return the rule that some fields apply to one verb only."""
     message = f"{', '.join(others)}: for {verb} requests only"
     return FaultRule(
-        f"!({_any(*others)}) || !has(self.verb) || self.verb in ['', '{verb}']",
+        f"!({_express_any(*others)}) || !has(self.verb) || self.verb in ['', '{verb}']",
         message,
-        lambda fault: not _has(fault, *others) or fault.verb in ("", verb),
+        lambda fault: not _sets_any(fault, *others) or fault.verb in ("", verb),
     )
 
 
@@ -232,53 +234,57 @@ def field_name(name: str) -> str:
 
 
 _TERMS = tuple(each for each in fields(InjectedFault) if "term" in each.metadata)
-TERMS: dict[str, Term] = {field_name(each.name): each.metadata["term"] for each in _TERMS}
+TERMS: dict[str, FieldSpec] = {field_name(each.name): each.metadata["term"] for each in _TERMS}
 _KNOWN = {field_name(each.name): each for each in _TERMS}
 _NAMES = {field_name(each.name): each.name for each in _TERMS}
 _WATCHES = (*_ENDS, "bookmarks", "duplicate", "burst")
 _REST = tuple(name for name in _NAMES if name not in _ALONE)
 
 RULES = (
-    FaultRule(_any(*_HAPPENS), f"set one of {', '.join(_HAPPENS)}", lambda fault: _has(fault, *_HAPPENS)),
-    _no_two("webhook", _REST, f"webhook: can be combined with {', '.join(_ALONE[1:])} only"),
-    _no_two(
+    FaultRule(_express_any(*_HAPPENS), f"set one of {', '.join(_HAPPENS)}", lambda fault: _sets_any(fault, *_HAPPENS)),
+    _exclude_fields("webhook", _REST, f"webhook: can be combined with {', '.join(_ALONE[1:])} only"),
+    _exclude_fields(
         "path",
         ("resource", "kind", "namespace", "name", "older", *_WATCHES),
         "path: cannot be combined with fields about resources",
     ),
-    _no_two("status", ("drop", "older", *_WATCHES), "status: can be combined with a delay only"),
-    _no_two("drop", ("older", *_WATCHES), "drop: can be combined with a delay only"),
-    _no_two("older", _WATCHES, "older: for list requests only"),
-    _no_two(_ENDS[0], _ENDS[1:], "cutAfter, expireAfter: set only one of them"),
-    _needs(("message", "retryAfter"), "status", "message, retryAfter: require status"),
-    _needs(("compress",), "burst", "compress: requires burst"),
-    _only(("older",), "list"),
-    _only(_WATCHES, "watch"),
+    _exclude_fields("status", ("drop", "older", *_WATCHES), "status: can be combined with a delay only"),
+    _exclude_fields("drop", ("older", *_WATCHES), "drop: can be combined with a delay only"),
+    _exclude_fields("older", _WATCHES, "older: for list requests only"),
+    _exclude_fields(_ENDS[0], _ENDS[1:], "cutAfter, expireAfter: set only one of them"),
+    _require_field(("message", "retryAfter"), "status", "message, retryAfter: require status"),
+    _require_field(("compress",), "burst", "compress: requires burst"),
+    _limit_to_verb(("older",), "list"),
+    _limit_to_verb(_WATCHES, "watch"),
 )
 
 
-def _validate_field(name: str, given: Any, term: Term) -> None:
+def _validate_field(name: str, value: Any, term: FieldSpec) -> None:
     """Raise BadFault for an invalid value of a field."""
     taken = (int, float) if term.type is float else (term.type,)
-    if type(given) not in taken:
+    if type(value) not in taken:
         raise BadFault(f"{name}: must be {_TYPES[term.type]}")
-    if term.choices and given not in term.choices:
+    if term.choices and value not in term.choices:
         raise BadFault(f"{name}: must be one of {', '.join(term.choices)}")
-    size = len(given) if isinstance(given, str) else given
-    if not term.least <= size <= term.most:  # also false for NaN
-        raise BadFault(f"{name}: must be from {term.least:g} to {term.most:g}")
+    size = len(value) if isinstance(value, str) else value
+    if not term.minimum <= size <= term.maximum:  # also false for NaN
+        raise BadFault(f"{name}: must be from {term.minimum:g} to {term.maximum:g}")
 
 
 _TYPES = {str: "a string", int: "an integer", float: "a number", bool: "true or false"}
 
 
-def _is(wanted: str, its: str, asked: Attributes) -> bool:
+def _matches_resource(pattern: str, its: str, attributes: Attributes) -> bool:
     """Return whether a resource matches a pattern: no group means any group, no subresource the object itself."""
-    name, _, part = wanted.partition("/")
+    name, _, part = pattern.partition("/")
     plain, _, group = name.partition(".")
-    return plain in ("*", its) and (not group or group == asked.group) and (part == asked.subresource or wanted == "*")
+    return (
+        plain in ("*", its)
+        and (not group or group == attributes.group)
+        and (part == attributes.subresource or pattern == "*")
+    )
 
 
-def _like(wanted: str, text: str) -> bool:
+def _matches_pattern(wanted: str, text: str) -> bool:
     """Return whether a text equals the pattern, or starts with it if that ends in *."""
     return not wanted or wanted == text or (wanted[-1] == "*" and text.startswith(wanted[:-1]))

@@ -17,49 +17,49 @@ _BEGIN = b'{"type":"'
 class EventFrames(Protocol):
     """How the bytes of a watch are divided into events."""
 
-    def split(self, data: bytes) -> Iterator[bytes]:
+    def split_events(self, data: bytes) -> Iterator[bytes]:
         """Return the events in some bytes, in order."""
 
-    def type(self, event: bytes) -> bytes:
+    def read_type(self, event: bytes) -> bytes:
         """Return ADDED, MODIFIED, DELETED, BOOKMARK or ERROR."""
 
-    def retyped(self, event: bytes, type_: bytes) -> bytes:
+    def replace_type(self, event: bytes, type_: bytes) -> bytes:
         """Return the event with its type replaced."""
 
-    def uid(self, event: bytes) -> str:
+    def read_uid(self, event: bytes) -> str:
         """Return the uid of the object, "" if it has none."""
 
 
-class _Lines:
-    def split(self, data: bytes) -> Iterator[bytes]:
+class _JSONFrames:
+    def split_events(self, data: bytes) -> Iterator[bytes]:
         yield from data.splitlines(keepends=True)
 
-    def type(self, event: bytes) -> bytes:
+    def read_type(self, event: bytes) -> bytes:
         return event[len(_BEGIN) : event.index(b'"', len(_BEGIN))]
 
-    def retyped(self, event: bytes, type_: bytes) -> bytes:
+    def replace_type(self, event: bytes, type_: bytes) -> bytes:
         return _BEGIN + type_ + event[event.index(b'"', len(_BEGIN)) :]
 
-    def uid(self, event: bytes) -> str:
+    def read_uid(self, event: bytes) -> str:
         obj = serializer.decode_json(event)["object"]
         for row in obj.get("rows") or ():  # rows of a Table
             obj = row.get("object") or {}
         return (obj.get("metadata") or {}).get("uid") or ""
 
 
-class _Binary:
-    def split(self, data: bytes) -> Iterator[bytes]:
+class _ProtobufFrames:
+    def split_events(self, data: bytes) -> Iterator[bytes]:
         return protobuf.split_frames(data)
 
-    def type(self, event: bytes) -> bytes:
+    def read_type(self, event: bytes) -> bytes:
         return find_field(event[_LENGTH:], 1)
 
-    def retyped(self, event: bytes, type_: bytes) -> bytes:
+    def replace_type(self, event: bytes, type_: bytes) -> bytes:
         inner = find_field(event[_LENGTH:], 2)
         whole = encode_field(_TYPE, type_) + b"\x12" + encode_varint(len(inner)) + inner
         return len(whole).to_bytes(_LENGTH, "big") + whole
 
-    def uid(self, event: bytes) -> str:
+    def read_uid(self, event: bytes) -> str:
         # event.object (2), RawExtension.raw (1), the envelope's raw (2), the object's metadata (1), its uid (5)
         raw = find_field(find_field(event[_LENGTH:], 2), 1)
         return find_field(find_field(find_field(raw[len(protobuf.PREFIX) :], 2), 1), 5).decode()
@@ -69,8 +69,8 @@ def find_field(data: bytes, number: int) -> bytes:
     """Return the first field with a number in a message of this server, b"" if there is none."""
     place = 0
     while place < len(data):
-        tag, place = _varint(data, place)
-        size, place = _varint(data, place)
+        tag, place = _read_varint(data, place)
+        size, place = _read_varint(data, place)
         if tag & 7 == 0:
             continue  # a varint has no length
         if tag >> 3 == number:
@@ -79,19 +79,19 @@ def find_field(data: bytes, number: int) -> bytes:
     return b""
 
 
-def _varint(data: bytes, place: int) -> tuple[int, int]:
+def _read_varint(data: bytes, position: int) -> tuple[int, int]:
     number = shift = 0
     while True:
-        byte = data[place]
-        place += 1
+        byte = data[position]
+        position += 1
         number |= (byte & 127) << shift
         shift += 7
         if byte < 128:
-            return number, place
+            return number, position
 
 
-JSON_LINES: EventFrames = _Lines()
-PROTOBUF_FRAMES: EventFrames = _Binary()
+JSON_LINES: EventFrames = _JSONFrames()
+PROTOBUF_FRAMES: EventFrames = _ProtobufFrames()
 
 
 def compress_events(events: Iterable[bytes], frames: EventFrames) -> Iterator[bytes]:
@@ -100,15 +100,15 @@ def compress_events(events: Iterable[bytes], frames: EventFrames) -> Iterator[by
     An object that was created and deleted has no event; one that was deleted and created again has two.
     """
     kept: dict[str, tuple[bytes, bytes]] = {}  # (type, event), by uid; bookmarks and errors by position
-    for place, event in enumerate(events):
-        type_ = frames.type(event)
-        uid = "" if type_ in (b"BOOKMARK", b"ERROR") else frames.uid(event)
+    for index, event in enumerate(events):
+        type_ = frames.read_type(event)
+        uid = "" if type_ in (b"BOOKMARK", b"ERROR") else frames.read_uid(event)
         before, known = kept.pop(uid, (b"", b"")) if uid else (b"", b"")
         if before == b"ADDED" and type_ == b"DELETED":
             continue
         if before == b"DELETED":
-            kept[f"{uid} {place}"] = before, known
+            kept[f"{uid} {index}"] = before, known
         elif before == b"ADDED":
-            type_, event = before, frames.retyped(event, before)
-        kept[uid or str(place)] = type_, event
+            type_, event = before, frames.replace_type(event, before)
+        kept[uid or str(index)] = type_, event
     return (event for _, event in kept.values())

@@ -15,7 +15,7 @@ from podless.cache.events import CacheEvent
 from podless.codec import serializer
 from podless.controllers.controller import Controller
 from podless.controllers.write import report_status
-from podless.http.faults.fault import GROUP, RULES, TERMS, BadFault, InjectedFault, Term
+from podless.http.faults.fault import GROUP, RULES, TERMS, BadFault, FieldSpec, InjectedFault
 from podless.http.faults.scripted import Faults
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind
@@ -54,7 +54,7 @@ def fault_definition() -> Object:
         "name": VERSION,
         "served": True,
         "storage": True,
-        "schema": {"openAPIV3Schema": _schema()},
+        "schema": {"openAPIV3Schema": _make_schema()},
         "subresources": {"status": {}},
         "additionalPrinterColumns": [
             {"name": name, "type": type_, "jsonPath": path, "priority": priority}
@@ -75,13 +75,13 @@ def fault_kind() -> Kind:
     return compile_kind(whole, serializer.encode_json(whole))
 
 
-def _schema() -> Object:
+def _make_schema() -> Object:
     status = {name: {"type": type_, "description": about} for name, (type_, about) in _STATUS.items()}
     status["seed"]["format"] = "int64"
     spec = {
         "type": "object",
         "description": "What is to go wrong, where and how often.",
-        "properties": {name: _field(term) for name, term in TERMS.items()},
+        "properties": {name: _make_field_schema(term) for name, term in TERMS.items()},
         "x-kubernetes-validations": [{"rule": rule.expression, "message": rule.message} for rule in RULES],
     }
     return {
@@ -92,17 +92,17 @@ def _schema() -> Object:
     }
 
 
-def _field(term: Term) -> Object:
-    found: Object = {"type": _TYPES[term.type], "description": term.about}
+def _make_field_schema(term: FieldSpec) -> Object:
+    schema: Object = {"type": _TYPES[term.type], "description": term.description}
     if term.choices:
-        return {**found, "enum": list(term.choices)}
+        return {**schema, "enum": list(term.choices)}
     if term.type is str:
-        return {**found, "maxLength": int(term.most)}
+        return {**schema, "maxLength": int(term.maximum)}
     if term.type is bool:
-        return found
+        return schema
     if term.type is int:
-        return {**found, "format": "int64", "minimum": int(term.least), "maximum": int(term.most)}
-    return {**found, "minimum": term.least, "maximum": term.most}
+        return {**schema, "format": "int64", "minimum": int(term.minimum), "maximum": int(term.maximum)}
+    return {**schema, "minimum": term.minimum, "maximum": term.maximum}
 
 
 log = logging.getLogger("podless")
@@ -135,12 +135,12 @@ class FaultObjects(Controller):
         super().__init__(api)
         self._kind = fault_kind()
         self._scripted = faults
-        self._known: dict[str, _ActiveFault] = {}
+        self._active: dict[str, _ActiveFault] = {}
 
     async def begin(self) -> None:
         self.api.registry.put_kind(self._kind)
         collection = await self.api.load_collection(self._kind)
-        self.leave.append(collection.add_event_handler(self._changed))
+        self.leave.append(collection.add_event_handler(self._handle_events))
         for entry in collection.entries_under(self._kind.prefix)[0]:
             self._put_in_force(entry)
         self._scripted.settle = self.write_counts
@@ -148,77 +148,77 @@ class FaultObjects(Controller):
     async def stop(self) -> None:
         """Remove the faults of all objects."""
         self._scripted.settle = None
-        for key in list(self._known):
-            self._forget(key)
+        for key in list(self._active):
+            self._remove_fault(key)
         await super().stop()
 
-    def _changed(self, events: Sequence[CacheEvent]) -> None:
+    def _handle_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
             if event.after is None or event.after.terminating:
-                self._forget(event.key)
+                self._remove_fault(event.key)
             else:
                 self._put_in_force(event.after)
 
-    def _forget(self, key: str) -> None:
-        known = self._known.pop(key, None)
-        if known is not None:
-            self._scripted.put_fault(known.fault.label, None)
+    def _remove_fault(self, key: str) -> None:
+        fault = self._active.pop(key, None)
+        if fault is not None:
+            self._scripted.put_fault(fault.fault.label, None)
 
     def _put_in_force(self, entry: Entry) -> None:
         """Put a Fault in force."""
         obj = entry.decode()
-        metadata, known = obj["metadata"], self._known.get(entry.key)
+        metadata, known = obj["metadata"], self._active.get(entry.key)
         if known is None or (known.uid, known.generation) != (metadata["uid"], metadata["generation"]):
             try:
-                fault = InjectedFault.of(metadata["name"], obj["spec"], seed=int(metadata["uid"][:_SEED], 16))
+                fault = InjectedFault.from_spec(metadata["name"], obj["spec"], seed=int(metadata["uid"][:_SEED], 16))
             except BadFault as error:  # an earlier release of podless accepted it
                 log.warning("faults: %s is ignored: %s", metadata["name"], error)
-                self._forget(entry.key)
+                self._remove_fault(entry.key)
                 return
-            known = self._known[entry.key] = _ActiveFault(fault, metadata["uid"], metadata["generation"])
+            known = self._active[entry.key] = _ActiveFault(fault, metadata["uid"], metadata["generation"])
             fault.tell = partial(self.queue.add, entry.key, _DELAY)
             self._scripted.put_fault(fault.label, fault)
             self.queue.add(entry.key)
         if not known.writing:
-            self._count(known, obj)
+            self._add_foreign_counts(known, obj)
 
-    def _count(self, known: _ActiveFault, obj: Object, told: tuple[int, int] = (0, 0)) -> None:
+    def _add_foreign_counts(self, fault: _ActiveFault, obj: Object, own_counts: tuple[int, int] = (0, 0)) -> None:
         """Add the counts of the status that other servers wrote. told: the part of them that this server added."""
-        matched, injected = _numbers(obj)
-        known.fault.matched += matched - known.matched - told[0]
-        known.fault.injected += injected - known.injected - told[1]
-        known.matched, known.injected = matched, injected
+        matched, injected = _read_counts(obj)
+        fault.fault.matched += matched - fault.matched - own_counts[0]
+        fault.fault.injected += injected - fault.injected - own_counts[1]
+        fault.matched, fault.injected = matched, injected
 
     async def write_counts(self) -> None:
         """Write all pending counts."""
-        for key, known in self._known.items():
+        for key, known in self._active.items():
             if (known.fault.matched, known.fault.injected) != (known.matched, known.injected):
                 self.queue.add(key)
         await self.reconcile_all()
 
     async def reconcile(self, key: str) -> None:
-        known = self._known.get(key)
-        if known is None:
+        fault = self._active.get(key)
+        if fault is None:
             return
-        told = known.fault.matched - known.matched, known.fault.injected - known.injected
+        told = fault.fault.matched - fault.matched, fault.fault.injected - fault.injected
 
         def count(obj: Object) -> Object:
-            if (obj["metadata"]["uid"], obj["metadata"]["generation"]) != (known.uid, known.generation):
+            if (obj["metadata"]["uid"], obj["metadata"]["generation"]) != (fault.uid, fault.generation):
                 return obj
-            matched, injected = _numbers(obj)
-            numbers = {"matched": matched + told[0], "injected": injected + told[1], "seed": known.fault.seed}
-            return {**obj, "status": {**numbers, "observedGeneration": known.generation}}
+            matched, injected = _read_counts(obj)
+            numbers = {"matched": matched + told[0], "injected": injected + told[1], "seed": fault.fault.seed}
+            return {**obj, "status": {**numbers, "observedGeneration": fault.generation}}
 
-        known.writing = True
+        fault.writing = True
         try:
             obj = await report_status(self.api, self._kind, key, count, _MANAGER)
         finally:
-            known.writing = False
-        if obj is not None and self._known.get(key) is known:
-            self._count(known, obj, told)
+            fault.writing = False
+        if obj is not None and self._active.get(key) is fault:
+            self._add_foreign_counts(fault, obj, told)
 
 
-def _numbers(obj: Object) -> tuple[int, int]:
+def _read_counts(obj: Object) -> tuple[int, int]:
     """Return the counts (matched, injected) of the status, 0 if they belong to an earlier spec."""
     status = obj.get("status") or {}
     if status.get("observedGeneration") != obj["metadata"]["generation"]:

@@ -62,18 +62,18 @@ class Faults:
             except TypeError as error:
                 raise BadFault(str(error)) from None
         with self._lock:
-            self._change((*self._added, fault))
+            self._replace_faults((*self._added, fault))
         return fault
 
     def remove(self, fault: InjectedFault) -> None:
         """Remove a fault."""
         with self._lock:
-            self._change(tuple(one for one in self._added if one is not fault))
+            self._replace_faults(tuple(one for one in self._added if one is not fault))
 
     def clear(self) -> None:
         """Remove all faults, except those of objects."""
         with self._lock:
-            self._change(())
+            self._replace_faults(())
 
     def put_fault(self, name: str, fault: InjectedFault | None) -> None:
         """Set the fault of an object; None removes it."""
@@ -81,9 +81,9 @@ class Faults:
             self._objects.pop(name, None)
             if fault is not None:
                 self._objects[name] = fault
-            self._change(self._added)
+            self._replace_faults(self._added)
 
-    def _change(self, added: tuple[InjectedFault, ...]) -> None:
+    def _replace_faults(self, added: tuple[InjectedFault, ...]) -> None:
         self._added = added
         self._faults = (*added, *(self._objects[name] for name in sorted(self._objects)))
 
@@ -95,7 +95,7 @@ class Faults:
     @added.setter
     def added(self, faults: tuple[InjectedFault, ...]) -> None:
         with self._lock:
-            self._change(faults)
+            self._replace_faults(faults)
 
     @property
     def objects(self) -> dict[str, InjectedFault]:
@@ -111,8 +111,8 @@ class Faults:
         from podless.http.faults.scripted import MIXTURE, SPARED
 
         seed = random.randrange(1 << 31) if seed is None else seed
-        for place, what in enumerate(MIXTURE):
-            self.add(label=f"chaos {seed}", seed=seed + place, **SPARED, **what)
+        for index, what in enumerate(MIXTURE):
+            self.add(label=f"chaos {seed}", seed=seed + index, **SPARED, **what)
         return seed
 
     def __iter__(self) -> Iterator[InjectedFault]:
@@ -123,10 +123,10 @@ class Faults:
 
     def pick(self, request: HTTPRequest) -> InjectedFault | None:
         """Return the fault to inject into a request; None for none."""
-        asked = request.info.asked
+        asked = request.info.attributes
         if request.peer == EXEMPT or asked.group == GROUP or request.path.startswith(_OWN):
             return None
-        fitting = (fault for fault in self._faults if fault.fits(request, self.kinds))
+        fitting = (fault for fault in self._faults if fault.matches_request(request, self.kinds))
         what = f"{asked.verb} {asked.group}/{asked.resource}/{asked.subresource}"
         return next((fault for fault in fitting if fault.draw_failure(what)), None)
 

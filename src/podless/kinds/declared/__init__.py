@@ -18,6 +18,6 @@ CONVERSION = "podless.dev/conversion"  # the annotation of the definition
 class ConversionFault(Exception):
     """A declared conversion cannot convert an object; the message says why. step: the versions, "" if no step ran."""
 
-    def __init__(self, why: str, step: str = "") -> None:
-        super().__init__(f"{step}: {why}" if step else why)
+    def __init__(self, reason: str, step: str = "") -> None:
+        super().__init__(f"{step}: {reason}" if step else reason)
         self.step = step

@@ -41,67 +41,67 @@ class ValueTooLarge(Exception):
     """A value has no JSON form, or is too large; the message says which."""
 
 
-class Account:
+class SizeAccount:
     """The bytes that values of one object may still have.
 
     Nested lists share their items, so small expressions can make huge values.
     """
 
-    __slots__ = ("left",)
+    __slots__ = ("remaining",)
 
     def __init__(self) -> None:
-        self.left = VALUES_MOST
+        self.remaining = VALUES_MOST
 
-    def charge(self, size: int) -> None:
+    def charge_bytes(self, size: int) -> None:
         """Subtract the bytes of a part. Raises ValueTooLarge."""
         charge(1 + size // _TEXTS)
-        self.left -= max(size, _PART)
-        if self.left < 0:
+        self.remaining -= max(size, _PART)
+        if self.remaining < 0:
             raise ValueTooLarge(f"the values have more than {VALUES_MOST} bytes")
 
 
-def to_json(value: Any, type_: Type, account: Account) -> Any:
+def to_json(value: Any, type_: Type, account: SizeAccount) -> Any:
     """Return a value of a type as JSON that shares nothing with it; None for optional.none(). Raises ValueTooLarge."""
-    return _convert(value, type_, account, 0)
+    return _convert_value(value, type_, account, 0)
 
 
-def _convert(value: Any, type_: Type, account: Account, depth: int) -> Any:
+def _convert_value(value: Any, type_: Type, account: SizeAccount, depth: int) -> Any:
     if depth > _DEEP:
         raise ValueTooLarge(f"the value nests deeper than {_DEEP} levels")
     if isinstance(value, Unknown):
         value = value.value
     if isinstance(value, Optional):
         inner = type_.params[0] if type_.params else DYN
-        return _convert(value.value, inner, account, depth + 1) if value.present else None
+        return _convert_value(value.value, inner, account, depth + 1) if value.present else None
     if isinstance(value, dict):
-        return _object(value, type_, account, depth + 1)
+        return _convert_map(value, type_, account, depth + 1)
     if isinstance(value, list):
         inner = type_.params[0] if type_.kind == "list" and type_.params else DYN
-        account.charge(2)
-        return [_convert(item, inner, account, depth + 1) for item in value]
-    return _scalar(value, account)
+        account.charge_bytes(2)
+        return [_convert_value(item, inner, account, depth + 1) for item in value]
+    return _convert_scalar(value, account)
 
 
-def _object(value: dict[Any, Any], type_: Type, account: Account, depth: int) -> dict[str, Any]:
-    named = type_.kind == "struct"
+def _convert_map(value: dict[Any, Any], type_: Type, account: SizeAccount, depth: int) -> dict[str, Any]:
+    is_struct = type_.kind == "struct"
     inner = type_.params[1] if type_.kind == "map" and len(type_.params) > 1 else DYN
-    account.charge(2)
-    made = {}
+    account.charge_bytes(2)
+    result = {}
     for key, item in value.items():
         if not isinstance(key, str):
             raise ValueTooLarge("the value has a key that is not a string")
-        account.charge(len(key) + 4)
+        account.charge_bytes(len(key) + 4)
         # podless.cel.convert puts a space before names that no expression can write
-        name = key[1:] if isinstance(item, Unknown) else unescape_field(key) if named else key
-        made[name] = _convert(item, inner, account, depth)
-    return made
+        name = key[1:] if isinstance(item, Unknown) else unescape_field(key) if is_struct else key
+        result[name] = _convert_value(item, inner, account, depth)
+    return result
 
 
-def _scalar(value: Any, account: Account) -> Any:
+def _convert_scalar(value: Any, account: SizeAccount) -> Any:
     if isinstance(value, str):
-        account.charge(len(value) + 2)
+        account.charge_bytes(len(value) + 2)
         return str(value)
-    account.charge(4)
+    account.charge_bytes(4)
     if value is None or value.__class__ in _PLAIN:
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueTooLarge("the value is not a finite number")
@@ -109,7 +109,7 @@ def _scalar(value: Any, account: Account) -> Any:
     if isinstance(value, Uint):
         return int(value)
     if isinstance(value, bytes):
-        account.charge(len(value) * 4 // 3)
+        account.charge_bytes(len(value) * 4 // 3)
         return base64.b64encode(value).decode()
     if isinstance(value, Timestamp | Duration):
         return to_string(value)
@@ -137,24 +137,26 @@ class ConversionStep:
 
     def carry_out(self, obj: Object) -> Object:
         """Return an object of the source version as a new object of the target version. Raises ConversionFault."""
-        made: Object = serializer.copy_value(obj)
+        result: Object = serializer.copy_value(obj)
         try:
-            move_values(made, self.moves)
-            left, account = BUDGET, Account()
+            move_values(result, self.moves)
+            left, account = BUDGET, SizeAccount()
             for path, program in self.values:
-                left -= self._set(made, obj, path, program, left, account)
+                left -= self._set_field(result, obj, path, program, left, account)
             for path in self.removed:
-                remove_value(made, path)
+                remove_value(result, path)
             for path, value in self.defaults:
-                _fill(made, path, value)
+                _fill_field(result, path, value)
         except PathMisfit as error:
             raise ConversionFault(str(error)) from None
-        return made
+        return result
 
-    def _set(self, made: Object, obj: Object, path: DeclaredPath, program: Program, left: int, account: Account) -> int:
+    def _set_field(
+        self, result: Object, obj: Object, path: DeclaredPath, program: Program, budget: int, account: SizeAccount
+    ) -> int:
         """Set a field to the value of an expression. Returns the cost."""
         try:
-            value, cost = program.run(obj, limit=min(LIMIT, left))
+            value, cost = program.run(obj, limit=min(LIMIT, budget))
             plain = to_json(value, program.type, account)
         except NoSuchKey as error:  # fields that the expression needs are missing, so the target field stays unset
             return error.cost
@@ -165,9 +167,9 @@ class ConversionStep:
         if path.steps[0] == "metadata" and not isinstance(plain, str | None):
             raise ConversionFault(f"{path.text}: a label or annotation must be a string")
         if plain is None and program.type.kind == "opaque":
-            remove_value(made, path)  # the expression returned optional.none()
+            remove_value(result, path)  # the expression returned optional.none()
         else:
-            put_value(made, path, plain)
+            put_value(result, path, plain)
         return cost
 
     def complete(self) -> None:
@@ -176,47 +178,47 @@ class ConversionStep:
             program.complete()
 
 
-def _fill(obj: Object, path: DeclaredPath, value: Any) -> None:
+def _fill_field(obj: Object, path: DeclaredPath, value: Any) -> None:
     for holder in find_holders(obj, path.steps):
         if holder.get(path.name) is None:
             holder[path.name] = serializer.copy_value(value)
 
 
-class Conversions:
+class DeclaredConversions:
     """All declared conversions of a definition, between any two of its versions."""
 
     def __init__(self, steps: Iterable[ConversionStep]) -> None:
         self.steps: Mapping[tuple[str, str], ConversionStep] = {(step.source, step.target): step for step in steps}
-        self._ways: dict[tuple[str, str], tuple[ConversionStep, ...]] = {}
+        self._routes: dict[tuple[str, str], tuple[ConversionStep, ...]] = {}
         names = list(dict.fromkeys(name for pair in self.steps for name in pair))
         for source in names:
-            for target, way in self._search(source).items():
-                self._ways[source, target] = way
+            for target, way in self._find_routes(source).items():
+                self._routes[source, target] = way
 
-    def _search(self, source: str) -> dict[str, tuple[ConversionStep, ...]]:
+    def _find_routes(self, source: str) -> dict[str, tuple[ConversionStep, ...]]:
         """Return the shortest sequence of steps from a version to each other one."""
-        found: dict[str, tuple[ConversionStep, ...]] = {source: ()}
+        routes: dict[str, tuple[ConversionStep, ...]] = {source: ()}
         todo = deque([source])
         while todo:
             name = todo.popleft()
             for (start, end), step in self.steps.items():
-                if start == name and end not in found:
-                    found[end] = (*found[name], step)
+                if start == name and end not in routes:
+                    routes[end] = (*routes[name], step)
                     todo.append(end)
-        return found
+        return routes
 
     def can_convert(self, source: str, target: str) -> bool:
         """Return whether steps lead from one version to the other."""
-        return source == target or (source, target) in self._ways
+        return source == target or (source, target) in self._routes
 
-    def convert(self, obj: Object, api_version: str) -> Object:
+    def convert_object(self, obj: Object, api_version: str) -> Object:
         """Return an object of any version with another apiVersion. Raises ConversionFault."""
         source, target = (name.rpartition("/")[2] for name in (obj["apiVersion"], api_version))
         if not self.can_convert(source, target):
             raise ConversionFault(f"no conversion from {source} to {target} is declared")
         made, before = obj, None
         group = api_version.rpartition("/")[0]
-        for step in self._ways.get((source, target), ()):
+        for step in self._routes.get((source, target), ()):
             if before is not None:  # an intermediate version keeps only the fields of its schema
                 made["apiVersion"] = f"{group}/{step.source}"
                 before.schema.prune(made, drop=True)

@@ -42,10 +42,10 @@ class DeclaredPath(NamedTuple):
     @property
     def prefix(self) -> tuple[str | None, ...]:
         """The steps up to the last [*]."""
-        last = max((place for place, step in enumerate(self.steps, 1) if step is None), default=0)
+        last = max((index for index, step in enumerate(self.steps, 1) if step is None), default=0)
         return self.steps[:last]
 
-    def below(self, prefix: tuple[str | None, ...]) -> DeclaredPath:
+    def relative_to(self, prefix: tuple[str | None, ...]) -> DeclaredPath:
         """Return the path as seen from an item of its prefix."""
         return DeclaredPath(self.text, self.steps[len(prefix) :])
 
@@ -157,7 +157,7 @@ def sort_moves(
     by_prefix: dict[tuple[str | None, ...], list[tuple[DeclaredPath, DeclaredPath]]] = {}
     for source, target in moves.items():
         prefix = source.prefix
-        by_prefix.setdefault(prefix, []).append((source.below(prefix), target.below(prefix)))
+        by_prefix.setdefault(prefix, []).append((source.relative_to(prefix), target.relative_to(prefix)))
     return sorted(by_prefix.items(), key=lambda one: -len(one[0]))
 
 

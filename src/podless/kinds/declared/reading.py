@@ -13,7 +13,7 @@ from podless.cel.program import compile as compile_program
 from podless.cel.rules.definitions import RULE_LIMIT
 from podless.cel.types import Type
 from podless.codec import serializer
-from podless.kinds.declared.carryout import Conversions, ConversionStep
+from podless.kinds.declared.carryout import ConversionStep, DeclaredConversions
 from podless.kinds.declared.paths import BadPath, DeclaredPath, find_schema, is_within, parse_path, sort_moves
 from podless.meta import field
 from podless.meta.field import FieldError
@@ -114,14 +114,16 @@ _METADATA: Object = {
 }
 
 
-def read_conversions(text: str, schemas: Mapping[str, Schema], path: str) -> tuple[Conversions, list[FieldError]]:
+def read_conversions(
+    text: str, schemas: Mapping[str, Schema], path: str
+) -> tuple[DeclaredConversions, list[FieldError]]:
     """Return the conversions that an annotation declares, and the errors in it.
 
     schemas: of all versions, by name. path: path of the annotation, for the errors.
     """
     reader = _ConversionReader(schemas)
     reader.read_entries(text, path)
-    conversions = Conversions(reader.steps.values())
+    conversions = DeclaredConversions(reader.steps.values())
     if not reader.errors:
         names = list(schemas)
         for source in names:
@@ -153,19 +155,19 @@ class _ConversionReader:
         if not isinstance(entries, list):
             self.errors.append(field.invalid(path, text, "must be a list of conversions"))
             return
-        for place, entry in enumerate(entries):
-            self._entry(entry, f"{path}[{place}]")
+        for index, entry in enumerate(entries):
+            self._read_entry(entry, f"{path}[{index}]")
             if self._count > _MOST:
                 self.errors.append(field.too_many(path, self._count, _MOST))
                 return
         for pair, moves in self._moves.items():
             self.steps[pair].moves = sort_moves(moves)
 
-    def _entry(self, entry: Any, at: str) -> None:
+    def _read_entry(self, entry: Any, at: str) -> None:
         """Read one entry: moves between two versions, or changes from one version to another."""
         self._count += 1
         if not isinstance(entry, dict):
-            self._wrong(at, entry, "must be an object with between and move, or with from and to")
+            self._add_error(at, entry, "must be an object with between and move, or with from and to")
             return
         known = ("between", "move") if "between" in entry else _WORDS
         for name in entry:
@@ -175,17 +177,17 @@ class _ConversionReader:
         if "between" in entry:
             versions = entry["between"]
             if not isinstance(versions, list) or len(versions) != 2:
-                self._wrong(f"{at}.between", versions, "must be a list of two versions")
+                self._add_error(f"{at}.between", versions, "must be a list of two versions")
                 return
             places = (f"{at}.between[0]", f"{at}.between[1]")
         else:
             versions, places = [entry.get("from"), entry.get("to")], (f"{at}.from", f"{at}.to")
         for version, place in zip(versions, places, strict=True):
             if not isinstance(version, str) or version not in self._schemas:
-                self._wrong(place, version, f"must be a version of this definition: {', '.join(self._schemas)}")
+                self._add_error(place, version, f"must be a version of this definition: {', '.join(self._schemas)}")
                 return
         if versions[0] == versions[1]:
-            self._wrong(places[1], versions[1], "must be another version")
+            self._add_error(places[1], versions[1], "must be another version")
             return
         pair = versions[0], versions[1]
         self._read_first(pair)
@@ -202,20 +204,22 @@ class _ConversionReader:
             self._moves[pair], self._written[pair] = {}, []
         return self.steps[pair]
 
-    def _read_moves(self, pair: tuple[str, str], given: Any, at: str, *, back: bool) -> None:
-        for source_text, target_text in self._each(given, at):
-            place = f"{at}[{source_text}]"
-            source = self._path(source_text, pair[0], place)
-            target = self._path(target_text, pair[1], place)
+    def _read_moves(self, pair: tuple[str, str], moves: Any, at: str, *, back: bool) -> None:
+        for source_text, target_text in self._iterate_map(moves, at):
+            item_path = f"{at}[{source_text}]"
+            source = self._read_path(source_text, pair[0], item_path)
+            target = self._read_path(target_text, pair[1], item_path)
             if source is None or target is None:
                 continue
             if source.prefix != target.prefix:
-                self._wrong(place, target_text, "must have the same path up to the last [*] as the field that moves")
+                self._add_error(
+                    item_path, target_text, "must have the same path up to the last [*] as the field that moves"
+                )
                 continue
-            if self._move(pair, source, target, place) and back:
-                self._move(pair[::-1], target, source, place)
+            if self._add_move(pair, source, target, item_path) and back:
+                self._add_move(pair[::-1], target, source, item_path)
 
-    def _move(self, pair: tuple[str, str], source: DeclaredPath, target: DeclaredPath, place: str) -> bool:
+    def _add_move(self, pair: tuple[str, str], source: DeclaredPath, target: DeclaredPath, path: str) -> bool:
         """Record a move. Returns whether it is valid."""
         schemas = [self._schemas[name].openapi for name in pair]
         found = [find_schema(*one) for one in zip(schemas, (source, target), strict=True)]
@@ -223,28 +227,28 @@ class _ConversionReader:
         assert found[1] is not None
         why = check_move(found[0], found[1])
         if why:
-            self._wrong(place, target.text, f"{source.text} of {pair[0]} does not fit: {why}")
-        elif self._claim(pair, target, place):
+            self._add_error(path, target.text, f"{source.text} of {pair[0]} does not fit: {why}")
+        elif self._claim_field(pair, target, path):
             self._moves[pair][source] = target
             return True
         return False
 
-    def _read_values(self, pair: tuple[str, str], given: Any, at: str) -> None:
-        for text, source in self._each(given, at):
-            place = f"{at}[{text}]"
-            path = self._path(text, pair[1], place)
+    def _read_values(self, pair: tuple[str, str], values: Any, at: str) -> None:
+        for text, source in self._iterate_map(values, at):
+            item_path = f"{at}[{text}]"
+            path = self._read_path(text, pair[1], item_path)
             if path is None:
                 continue
             if None in path.steps:
-                self._wrong(place, text, "must not have [*]: use map() in the expression")
+                self._add_error(item_path, text, "must not have [*]: use map() in the expression")
             elif not isinstance(source, str) or len(source) > _EXPRESSION_MOST:
                 said = f"must be an expression in CEL with at most {_EXPRESSION_MOST} characters"
-                self._wrong(place, source if isinstance(source, str | int | bool) else None, said)
-            elif self._claim(pair, path, place) and (program := self._compile(pair[0], source, place)):
+                self._add_error(item_path, source if isinstance(source, str | int | bool) else None, said)
+            elif self._claim_field(pair, path, item_path) and (program := self._compile(pair[0], source, item_path)):
                 node = find_schema(self._schemas[pair[1]].openapi, path) or {}
                 why = check_value(program.type, node)
                 if why:
-                    self._wrong(place, source, why)
+                    self._add_error(item_path, source, why)
                 self.steps[pair].values.append((path, program))
 
     def _compile(self, version: str, source: str, at: str) -> Program | None:
@@ -261,9 +265,9 @@ class _ConversionReader:
         try:
             program = compile_program(source, {"self": root if root is not None else types.DYN}, schemas=declared)
         except CompileError as error:
-            self._wrong(at, source, f"compilation failed: {error}")
+            self._add_error(at, source, f"compilation failed: {error}")
         except CelError as error:
-            self._wrong(at, source, f"program instantiation failed: {error}")
+            self._add_error(at, source, f"program instantiation failed: {error}")
         else:
             cost = program.estimate().high
             if RULE_LIMIT < cost < _UNKNOWN:
@@ -275,37 +279,37 @@ class _ConversionReader:
             return program
         return None
 
-    def _read_removed(self, pair: tuple[str, str], given: Any, at: str) -> None:
-        if given is None:
+    def _read_removed(self, pair: tuple[str, str], names: Any, at: str) -> None:
+        if names is None:
             return
-        if not isinstance(given, list):
-            self._wrong(at, None, "must be a list of paths")
+        if not isinstance(names, list):
+            self._add_error(at, None, "must be a list of paths")
             return
-        for place, text in enumerate(given):
+        for index, text in enumerate(names):
             self._count += 1
-            path = self._path(text, pair[0], f"{at}[{place}]")
+            path = self._read_path(text, pair[0], f"{at}[{index}]")
             if path is not None:
                 self.steps[pair].removed.append(path)
             if self._count > _MOST:
                 return
 
-    def _read_defaults(self, pair: tuple[str, str], given: Any, at: str) -> None:
-        for text, value in self._each(given, at):
-            place = f"{at}[{text}]"
-            path = self._path(text, pair[1], place)
+    def _read_defaults(self, pair: tuple[str, str], values: Any, at: str) -> None:
+        for text, value in self._iterate_map(values, at):
+            item_path = f"{at}[{text}]"
+            path = self._read_path(text, pair[1], item_path)
             if path is None:
                 continue
             why = check_default(find_schema(self._schemas[pair[1]].openapi, path) or {}, value)
             if why:
-                self._wrong(place, value if isinstance(value, str | int | bool) else None, why)
+                self._add_error(item_path, value if isinstance(value, str | int | bool) else None, why)
             self.steps[pair].defaults.append((path, value))
 
-    def _each(self, given: Any, at: str) -> Iterator[tuple[str, Any]]:
+    def _iterate_map(self, given: Any, at: str) -> Iterator[tuple[str, Any]]:
         """Yield the entries of a map, up to the maximum number."""
         if given is None:
             return
         if not isinstance(given, dict):
-            self._wrong(at, None, "must be an object whose keys are paths")
+            self._add_error(at, None, "must be an object whose keys are paths")
             return
         for key, value in given.items():
             self._count += 1
@@ -313,19 +317,19 @@ class _ConversionReader:
                 return
             yield key, value
 
-    def _path(self, text: Any, version: str, at: str) -> DeclaredPath | None:
+    def _read_path(self, text: Any, version: str, at: str) -> DeclaredPath | None:
         """Return a path that the schema of a version has, None after an error."""
         try:
             path = parse_path(text)
         except BadPath as error:
-            self._wrong(at, text if isinstance(text, str) else None, str(error))
+            self._add_error(at, text if isinstance(text, str) else None, str(error))
             return None
         if find_schema(self._schemas[version].openapi, path) is None:
-            self._wrong(at, text, f"the schema of {version} has no such field")
+            self._add_error(at, text, f"the schema of {version} has no such field")
             return None
         return path
 
-    def _claim(self, pair: tuple[str, str], path: DeclaredPath, at: str) -> bool:
+    def _claim_field(self, pair: tuple[str, str], path: DeclaredPath, at: str) -> bool:
         """Reserve a field for one value. Returns False if another one writes to it, or to a part of it."""
         written = self._written[pair]
         charge(len(written))
@@ -336,5 +340,5 @@ class _ConversionReader:
         written.append(path)
         return True
 
-    def _wrong(self, at: str, value: Any, why: str) -> None:
-        self.errors.append(field.invalid(at, value, why))
+    def _add_error(self, at: str, value: Any, detail: str) -> None:
+        self.errors.append(field.invalid(at, value, detail))

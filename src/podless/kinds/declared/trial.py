@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from podless.codec import serializer
 from podless.kinds.declared import ConversionFault
-from podless.kinds.declared.carryout import Conversions
+from podless.kinds.declared.carryout import DeclaredConversions
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge
 from podless.schema.examples import make_examples
@@ -21,7 +21,9 @@ _TOLD_MOST = 20  # maximum warnings
 _SHOWN = 120  # characters of a value in a warning
 
 
-def try_conversions(conversions: Conversions, schemas: Mapping[str, Schema], group: str, kind: str) -> list[str]:
+def try_conversions(
+    conversions: DeclaredConversions, schemas: Mapping[str, Schema], group: str, kind: str
+) -> list[str]:
     """Return the differences and errors of generated objects that are converted to another version and back.
 
     schemas: of all versions, by name.
@@ -33,7 +35,7 @@ def try_conversions(conversions: Conversions, schemas: Mapping[str, Schema], gro
         count = faults = 0
         for obj in make_examples(schemas[source], head, _EXAMPLES):
             count += 1
-            for what, text in _try(conversions, schemas, obj, source, target):
+            for what, text in _try_conversion(conversions, schemas, obj, source, target):
                 told.setdefault((source, target, what), f"conversion from {way} {text}")
                 faults += what.startswith("!")
             if len(told) >= _TOLD_MOST:
@@ -46,43 +48,43 @@ def try_conversions(conversions: Conversions, schemas: Mapping[str, Schema], gro
     return list(told.values())
 
 
-def _try(
-    conversions: Conversions, schemas: Mapping[str, Schema], obj: Object, source: str, target: str
+def _try_conversion(
+    conversions: DeclaredConversions, schemas: Mapping[str, Schema], obj: Object, source: str, target: str
 ) -> Iterator[tuple[str, str]]:
     """Yield place and text of each fault in the conversion of one object."""
     group = obj["apiVersion"].rpartition("/")[0]
     try:
-        there = conversions.convert(obj, f"{group}/{target}")
+        there = conversions.convert_object(obj, f"{group}/{target}")
         errors = schemas[target].admit(there, drop=True)
         for error in errors[:3]:
-            yield f"!{error.field}", f"makes an object that {target} rejects: {error}: from {_show(obj)}"
+            yield f"!{error.field}", f"makes an object that {target} rejects: {error}: from {_format_value(obj)}"
         if errors or not conversions.can_convert(target, source):
             return
-        back = conversions.convert(there, obj["apiVersion"])
+        back = conversions.convert_object(there, obj["apiVersion"])
     except ConversionFault as fault:
-        yield f"!{fault.step}", f"fails: {fault}: from {_show(obj)}"
+        yield f"!{fault.step}", f"fails: {fault}: from {_format_value(obj)}"
         return
     schemas[source].admit(back, drop=True)
-    for path, before, after in _differences(obj, back, ""):
+    for path, before, after in _find_differences(obj, back, ""):
         if after is None:
-            yield path, f"and back loses {path}, such as {_show(before)}"
+            yield path, f"and back loses {path}, such as {_format_value(before)}"
         elif before is None:
-            yield path, f"and back adds {path}: {_show(after)}"
+            yield path, f"and back adds {path}: {_format_value(after)}"
         else:
-            yield path, f"and back changes {path}: {_show(before)} becomes {_show(after)}"
+            yield path, f"and back changes {path}: {_format_value(before)} becomes {_format_value(after)}"
 
 
-def _differences(before: Any, after: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
+def _find_differences(before: Any, after: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
     """Yield (place, before, after) for each difference of two values."""
     charge(1)
     if isinstance(before, dict) and isinstance(after, dict):
         for name in dict.fromkeys((*before, *after)):
-            yield from _differences(before.get(name), after.get(name), f"{path}.{name}" if path else name)
+            yield from _find_differences(before.get(name), after.get(name), f"{path}.{name}" if path else name)
     elif before != after or (before is None) is not (after is None):
         yield path, before, after
 
 
-def _show(value: Any) -> str:
+def _format_value(value: Any) -> str:
     if isinstance(value, dict) and "metadata" in value:
         value = {name: part for name, part in value.items() if name not in ("apiVersion", "kind", "metadata")}
     text = serializer.encode_json(value).decode()

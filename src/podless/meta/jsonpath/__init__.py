@@ -45,14 +45,14 @@ class Searched:
 
 def _by_name(values: Values) -> dict[str, Values]:
     """Return the fields of all objects among some values, by their names."""
-    found: dict[str, Values] = {}
-    for place, value in enumerate(values):
-        if not place % _PART:
+    result: dict[str, Values] = {}
+    for index, value in enumerate(values):
+        if not index % _PART:
             charge(_PART)
         if type(value) is dict:
             for name, item in each(value).items():
-                found.setdefault(name, []).append(item)
-    return found
+                result.setdefault(name, []).append(item)
+    return result
 
 
 class JSONPath:

@@ -14,5 +14,5 @@ def render_plan(plan: Plan, form: str, *, color: bool = False, details: bool = F
 
     No form contains values of Secrets.
     """
-    made: str = import_module(f"podless.plan.output.{form}").render(plan, color=color, details=details)
-    return made
+    result: str = import_module(f"podless.plan.output.{form}").render(plan, color=color, details=details)
+    return result

@@ -40,7 +40,7 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
 
 def _change(change: Change) -> dict[str, Any]:
     identity = change.identity
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "action": str(change.action),
         "apiVersion": identity.api_version,
         "kind": identity.kind,
@@ -49,38 +49,38 @@ def _change(change: Change) -> dict[str, Any]:
         "consequence": change.consequence,
     }
     if change.file:
-        found |= {"file": change.file, "line": change.line, "column": change.column}
+        result |= {"file": change.file, "line": change.line, "column": change.column}
     if change.message:
-        found["message"] = change.message
+        result["message"] = change.message
     if change.code:
-        found["code"] = change.code
+        result["code"] = change.code
     if change.causes:
-        found["causes"] = [
-            {"field": one.field, "message": one.message, "line": one.line, "column": one.column}
-            for one in change.causes
+        result["causes"] = [
+            {"field": cause.field, "message": cause.message, "line": cause.line, "column": cause.column}
+            for cause in change.causes
         ]
     if change.fields:
-        found["fields"] = [_field(field) for field in change.fields]
+        result["fields"] = [_field(field) for field in change.fields]
     if change.warnings:
-        found["warnings"] = [*change.warnings]
+        result["warnings"] = [*change.warnings]
     if change.waits:
-        found["finalizers"] = [*change.waits]
-    return found
+        result["finalizers"] = [*change.waits]
+    return result
 
 
 def _field(field: FieldChange) -> dict[str, Any]:
-    found: dict[str, Any] = {"path": field.path, "by": str(field.by)}
+    result: dict[str, Any] = {"path": field.path, "by": str(field.by)}
     if field.plugin:
-        found["plugin"] = field.plugin
+        result["plugin"] = field.plugin
     if not is_ownership(field):
         if field.before is not GONE:
-            found["before"] = HIDDEN if field.secret else field.before
+            result["before"] = HIDDEN if field.secret else field.before
         if field.after is not GONE:
-            found["after"] = HIDDEN if field.secret else None if field.generated else field.after
+            result["after"] = HIDDEN if field.secret else None if field.generated else field.after
     if field.generated:
-        found["knownAfterApply"] = True
+        result["knownAfterApply"] = True
     if field.secret:
-        found["secret"] = True
+        result["secret"] = True
     if field.new_managers:
-        found |= {"managersBefore": [*field.old_managers], "managersAfter": [*field.new_managers]}
-    return found
+        result |= {"managersBefore": [*field.old_managers], "managersAfter": [*field.new_managers]}
+    return result

@@ -59,13 +59,13 @@ def _format_row(change: Change) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _with_details(text: str, shown: list[Change], details: bool) -> str:
+def _with_details(text: str, changes: list[Change], details: bool) -> str:
     """Return the text with the fields of each change, for as many as there is room."""
     head, foot = "\n\n<details><summary>Fields</summary>\n\n```diff\n", "\n```\n\n</details>"
     room = MOST - len(text) - len(head) - len(foot) - 100
     lines: list[str] = []
     left_out = 0
-    for change in shown:
+    for change in changes:
         block = "\n".join(_as_diff(line) for line in _text_of(change, False, details)).replace("```", "'''")
         if len(block) + 1 > room:
             left_out += 1

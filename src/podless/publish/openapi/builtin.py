@@ -79,51 +79,54 @@ def type_meta(struct: str = "Object") -> Schema:
 
 def standard_components() -> dict[str, Schema]:
     """Return the components of meta/v1 that every group-version has."""
-    return _standard(served_release())
+    return _standard_components(served_release())
 
 
 @bounded_cache(16)
-def _standard(release: Release) -> dict[str, Schema]:
+def _standard_components(release: Release) -> dict[str, Schema]:
     walk = _ComponentCollector("", "v1")
     for name in _STANDARD:
-        walk.name(load_struct("meta/v1", name, release))
-    walk.found[META + "Patch"] = describe_field(texts.META, "Patch") | {"type": "object"}
-    status = _named("", "Status", "v1")
-    if not release.has("OneStatus"):
-        status = {name: [*one, *_named("resource.k8s.io", "Status", "v1alpha2")[name]] for name, one in status.items()}
-    walk.found[META + "Status"] |= status
-    return dict(sorted(walk.found.items()))
+        walk.name_component(load_struct("meta/v1", name, release))
+    walk.components[META + "Patch"] = describe_field(texts.META, "Patch") | {"type": "object"}
+    status = _kind_extension("", "Status", "v1")
+    if not release.has_feature("OneStatus"):
+        status = {
+            name: [*one, *_kind_extension("resource.k8s.io", "Status", "v1alpha2")[name]]
+            for name, one in status.items()
+        }
+    walk.components[META + "Status"] |= status
+    return dict(sorted(walk.components.items()))
 
 
 def scale_components() -> dict[str, Schema]:
     """Return the components of Scale."""
-    return _scale(served_release())
+    return _scale_components(served_release())
 
 
 @bounded_cache(16)
-def _scale(release: Release) -> dict[str, Schema]:
+def _scale_components(release: Release) -> dict[str, Schema]:
     walk = _ComponentCollector("autoscaling", "v1")
-    name = walk.name(load_struct("autoscaling/v1", "Scale", release))
-    walk.found[name] |= _named("autoscaling", "Scale", "v1")
-    return {name: value for name, value in walk.found.items() if name.startswith(walk.prefix)}
+    name = walk.name_component(load_struct("autoscaling/v1", "Scale", release))
+    walk.components[name] |= _kind_extension("autoscaling", "Scale", "v1")
+    return {name: value for name, value in walk.components.items() if name.startswith(walk.prefix)}
 
 
 def server_components() -> dict[str, Schema]:
     """Return the components of discovery documents and watch events."""
-    return _server(served_release())
+    return _server_components(served_release())
 
 
 @bounded_cache(16)
-def _server(release: Release) -> dict[str, Schema]:
+def _server_components(release: Release) -> dict[str, Schema]:
     walk = _ComponentCollector("", "v1")
     for noun in _TOLD:
-        walk.found[walk.name(load_struct("meta/v1", noun, release))] |= _named("", noun, "v1")
-    walk.name(load_struct("meta/v1", "WatchEvent", release))
-    walk.name(load_struct("meta/v1", _VERSION, release))
-    return walk.found
+        walk.components[walk.name_component(load_struct("meta/v1", noun, release))] |= _kind_extension("", noun, "v1")
+    walk.name_component(load_struct("meta/v1", "WatchEvent", release))
+    walk.name_component(load_struct("meta/v1", _VERSION, release))
+    return walk.components
 
 
-def _named(group: str, noun: str, version: str) -> Schema:
+def _kind_extension(group: str, noun: str, version: str) -> Schema:
     return {"x-kubernetes-group-version-kind": [{"group": group, "kind": noun, "version": version}]}
 
 
@@ -135,18 +138,18 @@ def kind_components(kind: Kind, version: Version, shown: Container[str] = ()) ->
     struct = kind.struct_of(version)
     assert struct is not None, f"{kind.kind} is not a built-in kind"
     walk = _ComponentCollector(kind.group, version.name, shown)
-    item = walk.own(struct)
-    walk.found[item] |= _named(kind.group, kind.kind, version.name)
+    item = walk.own_component(struct)
+    walk.components[item] |= _kind_extension(kind.group, kind.kind, version.name)
     for known in kind.more_subresources:
         if known.kind is not None and not known.connects:
-            walk.found |= kind_components(known.kind, known.kind.versions[0], shown)
+            walk.components |= kind_components(known.kind, known.kind.versions[0], shown)
     if not kind.virtual:
-        walk.found[walk.prefix + kind.list_kind] = _list(kind, version, item)
+        walk.components[walk.prefix + kind.list_kind] = _list_component(kind, version, item)
     known_already = standard_components()
-    return {name: shown for name, shown in walk.found.items() if name not in known_already}
+    return {name: shown for name, shown in walk.components.items() if name not in known_already}
 
 
-def _list(kind: Kind, version: Version, item: str) -> Schema:
+def _list_component(kind: Kind, version: Version, item: str) -> Schema:
     items = describe_field(texts.META, "List", "items") | {"type": "array", "items": {"$ref": REF + item}}
     metadata = describe_field(texts.META, "List", "metadata") | {
         "default": {},
@@ -157,36 +160,36 @@ def _list(kind: Kind, version: Version, item: str) -> Schema:
         "type": "object",
         "required": ["items"],
         "properties": dict(sorted((type_meta() | {"items": items, "metadata": metadata}).items())),
-    } | _named(kind.group, kind.list_kind, version.name)
+    } | _kind_extension(kind.group, kind.list_kind, version.name)
 
 
 class _ComponentCollector:
     """Collects the components of a group-version's structs, and of the structs in them, except those shown already."""
 
-    def __init__(self, group: str, version: str, shown: Container[str] = ()) -> None:
+    def __init__(self, group: str, version: str, known: Container[str] = ()) -> None:
         self.group = group
-        self.shown = shown
+        self.known = known
         self.prefix = package_of(group, version)
-        self.found: dict[str, Schema] = {}
+        self.components: dict[str, Schema] = {}
 
-    def name(self, struct: Struct) -> str:
+    def name_component(self, struct: Struct) -> str:
         """Return the component name of a struct. The first call writes the component."""
-        group, prefix = self._home(struct)
+        group, prefix = self._find_home(struct)
         name = prefix + struct.name
-        if name not in self.found and name not in self.shown:
-            self.found[name] = {}  # before its fields, because a struct can contain itself
-            self.found[name] = self._struct(struct, group)
+        if name not in self.components and name not in self.known:
+            self.components[name] = {}  # before its fields, because a struct can contain itself
+            self.components[name] = self._describe_struct(struct, group)
         return name
 
-    def own(self, struct: Struct) -> str:
+    def own_component(self, struct: Struct) -> str:
         """Return the component name of a kind's struct, and write the component even if it is shown already."""
-        group, prefix = self._home(struct)
+        group, prefix = self._find_home(struct)
         name = prefix + struct.name
-        self.found[name] = {}
-        self.found[name] = self._struct(struct, group)
+        self.components[name] = {}
+        self.components[name] = self._describe_struct(struct, group)
         return name
 
-    def _home(self, struct: Struct) -> tuple[str, str]:
+    def _find_home(self, struct: Struct) -> tuple[str, str]:
         """Return the group of a struct, and the prefix of its name: that of this group, or of one that shares it."""
         if struct.name == _VERSION and struct.home == "meta/v1":
             return texts.META, VERSION
@@ -198,25 +201,25 @@ class _ComponentCollector:
             return self.group, self.prefix
         return package_of_home(struct.home)
 
-    def _struct(self, struct: Struct, group: str) -> Schema:
+    def _describe_struct(self, struct: Struct, group: str) -> Schema:
         shown = describe_field(group, struct.name) | {"type": "object"}
         required = [field.name for field in struct if (field.always if field.required is None else field.required)]
         if required:
             shown["required"] = required
-        properties = {field.name: self._field(field, struct.name, group) for field in struct}
+        properties = {field.name: self._describe_field(field, struct.name, group) for field in struct}
         if properties:
             shown["properties"] = dict(sorted(properties.items()))
         if struct.atomic:
             shown["x-kubernetes-map-type"] = "atomic"
         if group == "" and properties.keys() >= _KIND:
-            shown |= _named(group, struct.name, "v1")  # a core kind that is the type of fields in other groups
+            shown |= _kind_extension(group, struct.name, "v1")  # a core kind that is the type of fields in other groups
         if struct.union:
-            shown["x-kubernetes-unions"] = [_union(*struct.union)]
+            shown["x-kubernetes-unions"] = [_describe_union(*struct.union)]
         return shown
 
-    def _field(self, field: Field, struct: str, group: str) -> Schema:
+    def _describe_field(self, field: Field, struct: str, group: str) -> Schema:
         told = {} if _is_bare(field, struct) else describe_field(group, struct, field.name)
-        shape = self._shape(field.type)
+        shape = self._describe_type(field.type)
         if field.default is not None:
             told["default"] = field.default
         elif isinstance(field.type, Struct) and not field.pointer:
@@ -225,28 +228,32 @@ class _ComponentCollector:
             told["default"] = _ZEROS[shape["type"]]
         if (struct, field.name) == ("ScaleSpec", "replicas") and not has("DefaultReplicas"):
             told.pop("default", None)
-        told |= _merging(field, struct)
+        told |= _merge_extensions(field, struct)
         return told | {"allOf": [shape]} if told and "$ref" in shape else told | shape
 
-    def _shape(self, kind: GoType) -> Schema:
+    def _describe_type(self, kind: GoType) -> Schema:
         if isinstance(kind, String):  # the most frequent type
             return {"type": "string", "enum": list(kind.enum)} if kind.enum else {"type": "string"}
         if isinstance(kind, Struct):
-            return {"$ref": REF + self.name(kind)}
+            return {"$ref": REF + self.name_component(kind)}
         if isinstance(kind, ListOf):
-            return {"type": "array", "items": self._item(kind.item)}
+            return {"type": "array", "items": self._describe_item(kind.item)}
         if isinstance(kind, MapOf):
-            return {"type": "object", "additionalProperties": self._item(kind.item)}
+            return {"type": "object", "additionalProperties": self._describe_item(kind.item)}
         if isinstance(kind, Time):
-            return self._own(META + ("MicroTime" if kind.digits else "Time"), _TIME)
+            return self._refer_to(META + ("MicroTime" if kind.digits else "Time"), _TIME)
         if isinstance(kind, (Quantity, Raw, Union)):
             known = _OWN.get(kind.go)
-            return self._own(*known) if known else self._own(self.prefix + kind.go.rpartition(".")[2], {}, self.group)
+            return (
+                self._refer_to(*known)
+                if known
+                else self._refer_to(self.prefix + kind.go.rpartition(".")[2], {}, self.group)
+            )
         return _SCALARS[kind.go]
 
-    def _item(self, kind: GoType) -> Schema:
+    def _describe_item(self, kind: GoType) -> Schema:
         """Return the schema of an item of a list or map."""
-        shape = self._shape(kind)
+        shape = self._describe_type(kind)
         if has("PlainItems"):
             return shape
         if isinstance(kind, Struct):
@@ -254,9 +261,9 @@ class _ComponentCollector:
         zero = _ZEROS.get(shape.get("type", ""))
         return shape if zero is None or shape.get("format") == "byte" else shape | {"default": zero}
 
-    def _own(self, name: str, shape: Schema, group: str = texts.META) -> Schema:
+    def _refer_to(self, name: str, shape: Schema, group: str = texts.META) -> Schema:
         """Return a reference to a type with its own component."""
-        self.found[name] = describe_field(group, name.rpartition(".")[2]) | shape
+        self.components[name] = describe_field(group, name.rpartition(".")[2]) | shape
         return {"$ref": REF + name}
 
 
@@ -267,27 +274,27 @@ def _is_bare(field: Field, struct: str) -> bool:
     return (struct, field.name) in _BARE
 
 
-def _union(discriminator: str, fields: tuple[str, ...]) -> Schema:
+def _describe_union(discriminator: str, fields: tuple[str, ...]) -> Schema:
     named = {"discriminator": discriminator} if discriminator else {}
     return named | {"fields-to-discriminateBy": {name: name[0].upper() + name[1:] for name in fields}}
 
 
-def _merging(field: Field, struct: str) -> Schema:
+def _merge_extensions(field: Field, struct: str) -> Schema:
     """Return a field's merge extensions."""
-    said: Schema = {}
+    extensions: Schema = {}
     if (struct, field.name) == ("Status", "details") and not has("DetailsAreNoList"):
         return {"x-kubernetes-list-type": "atomic"}
     if (struct, field.name) in _MERGED:
         return _MERGED[struct, field.name]
     if field.atomic is not None:
-        said["x-kubernetes-map-type"] = "atomic" if field.atomic else "granular"
+        extensions["x-kubernetes-map-type"] = "atomic" if field.atomic else "granular"
     kind = field.type
     if isinstance(kind, ListOf):
-        said["x-kubernetes-list-type"] = "atomic" if field.keys is None else "map" if field.keys else "set"
+        extensions["x-kubernetes-list-type"] = "atomic" if field.keys is None else "map" if field.keys else "set"
         if field.keys:
-            said["x-kubernetes-list-map-keys"] = list(field.keys)
+            extensions["x-kubernetes-list-map-keys"] = list(field.keys)
     if field.patch:
-        said["x-kubernetes-patch-strategy"] = field.patch
+        extensions["x-kubernetes-patch-strategy"] = field.patch
     if field.merge:
-        said["x-kubernetes-patch-merge-key"] = field.merge
-    return said
+        extensions["x-kubernetes-patch-merge-key"] = field.merge
+    return extensions

@@ -17,19 +17,19 @@ from podless.publish.openapi.parts import (
     KindForm,
     encode_entries,
 )
-from podless.publish.openapi.pieces import DocumentBody, Piece
+from podless.publish.openapi.pieces import DocumentBody, DocumentPiece
 from podless.publish.openapi.wire import begin_field
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.release import Release, served_release
 
 
-def custom_document(binary: bool, found: Iterable[AreaEntries]) -> DocumentBody:
+def custom_document(binary: bool, areas: Iterable[AreaEntries]) -> DocumentBody:
     """Return the version 3 document of a group-version, of the parts of its kinds."""
     form = V3_PROTOBUF if binary else V3_JSON
-    paths, schemas = _merged(AreaEntries({}, _standard(form.name, served_release())), found)
+    paths, schemas = _merge_areas(AreaEntries({}, _standard_area(form.name, served_release())), areas)
     if not binary:
-        return DocumentBody([_before(), paths, b'},"components":{"schemas":{', schemas, b"}}}"])
-    sizes = _size(paths), _size(schemas)
+        return DocumentBody([_document_head(), paths, b'},"components":{"schemas":{', schemas, b"}}}"])
+    sizes = _total_size(paths), _total_size(schemas)
     inner = begin_field(v3pb.SCHEMAS, sizes[1])
     outer = begin_field(v3pb.COMPONENTS, len(inner) + sizes[1])
     return DocumentBody([_before_binary() + begin_field(v3pb.PATHS, sizes[0]), paths, outer + inner, schemas], b"")
@@ -41,43 +41,43 @@ def add_builtin(form: KindForm, kinds: Sequence[Kind]) -> AreaEntries:
     return AreaEntries(encode_entries(form.path, found["paths"]), encode_entries(form.component, found["definitions"]))
 
 
-def swagger_document(form: KindForm, release: str, known: AreaEntries, found: Iterable[AreaEntries]) -> DocumentBody:
-    """Return the version 2 document. known: of all built-in kinds. found: the parts of the others."""
-    paths, definitions = _merged(_always(form.name, served_release()), [known, *found])
+def swagger_document(form: KindForm, release: str, builtin: AreaEntries, areas: Iterable[AreaEntries]) -> DocumentBody:
+    """Return the version 2 document. builtin: of all built-in kinds. areas: the parts of the others."""
+    paths, definitions = _merge_areas(_constant_entries(form.name, served_release()), [builtin, *areas])
     if form is V2_PROTOBUF:
-        begun = begin_field(v2pb.PATHS, _size(paths)), begin_field(v2pb.DEFINITIONS, _size(definitions))
+        begun = begin_field(v2pb.PATHS, _total_size(paths)), begin_field(v2pb.DEFINITIONS, _total_size(definitions))
         return DocumentBody([v2pb.encode_rest(release) + begun[0], paths, begun[1], definitions], b"")
     head, tail = serializer.encode_json(v2.swagger_head(release))[:-1], serializer.encode_json(v2.swagger_tail())[1:]
     return DocumentBody([head + b',"paths":{', paths, b'},"definitions":{', definitions, b"}," + tail])
 
 
-def _merged(first: AreaEntries, found: Iterable[AreaEntries]) -> tuple[list[Piece], list[Piece]]:
+def _merge_areas(first: AreaEntries, areas: Iterable[AreaEntries]) -> tuple[list[DocumentPiece], list[DocumentPiece]]:
     """Return the entries of both areas, sorted by name; of equal names the later one counts."""
     paths, components = dict(first.paths), dict(first.components)
-    for part in found:
+    for part in areas:
         paths.update(part.paths)
         components.update(part.components)
     return [paths[name] for name in sorted(paths)], [components[name] for name in sorted(components)]
 
 
-def _size(pieces: Iterable[Piece]) -> int:
+def _total_size(pieces: Iterable[DocumentPiece]) -> int:
     return sum(piece.size for piece in pieces)
 
 
 @bounded_cache(32)
-def _standard(name: str, _: Release) -> Area:
+def _standard_area(name: str, _: Release) -> Area:
     """Return the components that all version 3 documents of custom kinds share, in the served release."""
     return encode_entries(FORMS[name].component, v3.standard_components())
 
 
 @bounded_cache(32)
-def _always(name: str, _: Release) -> AreaEntries:
+def _constant_entries(name: str, _: Release) -> AreaEntries:
     """Return the constant part of the version 2 document in a release."""
     form, found = FORMS[name], v2.standard_definitions()
     return AreaEntries(encode_entries(form.path, found["paths"]), encode_entries(form.component, found["definitions"]))
 
 
-def _before() -> bytes:
+def _document_head() -> bytes:
     return serializer.encode_json({"openapi": "3.0.0", "info": v3.CUSTOM_INFO})[:-1] + b',"paths":{'
 
 

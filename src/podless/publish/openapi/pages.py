@@ -15,7 +15,7 @@ from podless.runtime.bounded import bounded_cache
 _JSON = ("application/json",)
 
 
-def _page(
+def _make_page(
     path: str,
     tag: str,
     name: str,
@@ -41,10 +41,10 @@ def _page(
 
 _ISSUER = "ServiceAccountIssuerOpenID"
 _ALWAYS = (
-    _page("/api/", "core", "CoreAPIVersions", "List the versions of the core group.", f"{META}APIVersions"),
-    _page("/apis/", "apis", "APIVersions", "List the groups and their versions.", f"{META}APIGroupList"),
-    _page("/version/", "version", "CodeVersion", "Tell the server's release.", f"{VERSION}Info", _JSON, _JSON),
-    _page(
+    _make_page("/api/", "core", "CoreAPIVersions", "List the versions of the core group.", f"{META}APIVersions"),
+    _make_page("/apis/", "apis", "APIVersions", "List the groups and their versions.", f"{META}APIGroupList"),
+    _make_page("/version/", "version", "CodeVersion", "Tell the server's release.", f"{VERSION}Info", _JSON, _JSON),
+    _make_page(
         "/.well-known/openid-configuration/",
         "WellKnown",
         f"{_ISSUER}Configuration",
@@ -52,7 +52,7 @@ _ALWAYS = (
         produces=_JSON,
         consumes=(),
     ),
-    _page(
+    _make_page(
         "/openid/v1/jwks/",
         "openid",
         f"{_ISSUER}Keyset",
@@ -77,7 +77,7 @@ def group_pages(name: str, version: str) -> list[PathOperation]:
 def group_path(name: str) -> PathOperation:
     """Return the operation that lists a built-in group's versions."""
     prefix, tag = group_names(name)
-    return _page(f"/apis/{name}/", tag, f"{prefix}APIGroup", "List the versions of the group.", f"{META}APIGroup")
+    return _make_page(f"/apis/{name}/", tag, f"{prefix}APIGroup", "List the versions of the group.", f"{META}APIGroup")
 
 
 def resource_list_page(name: str, version: str) -> PathOperation:
@@ -85,4 +85,4 @@ def resource_list_page(name: str, version: str) -> PathOperation:
     prefix, tag = group_names(name, version)
     path = f"/apis/{name}/{version}/" if name else f"/api/{version}/"
     text = "List the resources, and what may be done with them."
-    return _page(path, tag, f"{prefix}APIResources", text, f"{META}APIResourceList")
+    return _make_page(path, tag, f"{prefix}APIResources", text, f"{META}APIResourceList")

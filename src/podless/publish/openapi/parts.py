@@ -15,7 +15,7 @@ from podless.codec import serializer
 from podless.kinds.kind import Kind, Scale, Version
 from podless.kinds.strategy import Strategy
 from podless.publish.openapi import builtin, routes, v2, v2pb, v3, v3pb
-from podless.publish.openapi.pieces import Piece, Text
+from podless.publish.openapi.pieces import DocumentPiece, TextPiece
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.release import Release, served_release
 
@@ -47,7 +47,7 @@ def _stand_in(namespaced: bool, status: bool, scale: bool) -> Kind:
     return Kind("zzgroup", "zzplural", "Zzkind", "zzkind", "Zzmany", namespaced, (version,), "zzversion", Strategy())
 
 
-def _marks() -> tuple[Values, re.Pattern[bytes]]:
+def _make_marks() -> tuple[Values, re.Pattern[bytes]]:
     kind = _stand_in(True, True, True)
     marks = template_names(kind, kind.versions[0])
     assert marks is not None
@@ -55,10 +55,10 @@ def _marks() -> tuple[Values, re.Pattern[bytes]]:
     return marks, re.compile(b"(" + b"|".join(map(re.escape, marks)) + b")")
 
 
-_MARKS, _MARK = _marks()
+_MARKS, _MARK = _make_marks()
 
 
-class Template:
+class TextTemplate:
     """A text with places for names."""
 
     __slots__ = ("_places", "_size", "_texts", "_uses")
@@ -76,20 +76,20 @@ class Template:
         made[1::2] = [values[place] for place in self._places]
         return b"".join(made)
 
-    def measure(self, values: Values) -> int:
+    def measure_filled(self, values: Values) -> int:
         """Return the size of the filled template in bytes."""
         return self._size + sum(len(values[place]) * times for place, times in self._uses)
 
 
-class Filled:
+class FilledEntry:
     """An entry of a document that is filled in when it is sent. size: in bytes."""
 
     __slots__ = ("_template", "_values", "size")
 
-    def __init__(self, template: Template, values: Values) -> None:
+    def __init__(self, template: TextTemplate, values: Values) -> None:
         self._template = template
         self._values = values
-        self.size = template.measure(values)
+        self.size = template.measure_filled(values)
 
     def __bytes__(self) -> bytes:
         return self._template.fill_in(self._values)
@@ -98,8 +98,8 @@ class Filled:
 class TemplateShape(NamedTuple):
     """The templates of kinds that differ only in names. paths: with their names, which are templates, too."""
 
-    paths: tuple[tuple[Template, Template], ...]
-    listed: Template
+    paths: tuple[tuple[TextTemplate, TextTemplate], ...]
+    listed: TextTemplate
 
 
 def make_shape(
@@ -114,8 +114,8 @@ def make_shape(
     version = kind.versions[0]
     found = paths(kind, version)
     return TemplateShape(
-        tuple((Template(path.encode()), Template(encode_entry(path, found[path]))) for path in found),
-        Template(encode_entry(*next(iter(listed(kind, version).items())))),
+        tuple((TextTemplate(path.encode()), TextTemplate(encode_entry(path, found[path]))) for path in found),
+        TextTemplate(encode_entry(*next(iter(listed(kind, version).items())))),
     )
 
 
@@ -125,14 +125,14 @@ def encode_entry(name: str, value: Any) -> bytes:
 
 
 Document = dict[str, Any]
-Area = dict[str, Piece]
+Area = dict[str, DocumentPiece]
 
 
 class AreaEntries(NamedTuple):
     """Entries of the two areas of a document, by name."""
 
-    paths: Mapping[str, Piece]
-    components: Mapping[str, Piece]
+    paths: Mapping[str, DocumentPiece]
+    components: Mapping[str, DocumentPiece]
 
 
 class KindForm(NamedTuple):
@@ -164,28 +164,30 @@ def make_part(form: KindForm, kind: Kind, version: Version) -> AreaEntries:
     """Return the part of a custom kind's version in documents of a form."""
     components = encode_entries(form.component, form.item(kind, version))
     if version.scale is not None:
-        components |= _scale(form.name, served_release())
+        components |= _scale_area(form.name, served_release())
     values = template_names(kind, version) if form.templated and not version.selectable else None
     if values is None:
         components |= encode_entries(form.component, form.listed(kind, version))
         return AreaEntries(encode_entries(form.path, form.paths(kind, version)), components)
-    shape = _shape(form.name, kind.namespaced, version.status, version.scale is not None, served_release())
-    components[values[LISTED].decode()] = Filled(shape.listed, values)
-    return AreaEntries({name.fill_in(values).decode(): Filled(path, values) for name, path in shape.paths}, components)
+    shape = _make_shape(form.name, kind.namespaced, version.status, version.scale is not None, served_release())
+    components[values[LISTED].decode()] = FilledEntry(shape.listed, values)
+    return AreaEntries(
+        {name.fill_in(values).decode(): FilledEntry(path, values) for name, path in shape.paths}, components
+    )
 
 
-def encode_entries(make: Callable[[str, Any], bytes], found: Document) -> Area:
+def encode_entries(make: Callable[[str, Any], bytes], document: Document) -> Area:
     """Return entries as bytes."""
-    return {name: Text(serializer.fit_bytes(make(name, value))) for name, value in found.items()}
+    return {name: TextPiece(serializer.fit_bytes(make(name, value))) for name, value in document.items()}
 
 
 @bounded_cache(32)
-def _scale(name: str, _: Release) -> Area:
+def _scale_area(name: str, _: Release) -> Area:
     form = FORMS[name]
     return encode_entries(form.component, form.scale())
 
 
 @bounded_cache(64)
-def _shape(name: str, namespaced: bool, status: bool, scale: bool, _: Release) -> TemplateShape:
+def _make_shape(name: str, namespaced: bool, status: bool, scale: bool, _: Release) -> TemplateShape:
     form = FORMS[name]
     return make_shape(namespaced, status, scale, form.paths, form.listed)

@@ -8,7 +8,7 @@ from typing import Protocol
 _TOGETHER = 1 << 16  # bytes of entries that are joined
 
 
-class Piece(Protocol):
+class DocumentPiece(Protocol):
     """One entry of a document: its name and value. size: in bytes."""
 
     @property
@@ -18,7 +18,7 @@ class Piece(Protocol):
     def __bytes__(self) -> bytes: ...
 
 
-class Text:
+class TextPiece:
     """An entry that is kept as bytes."""
 
     __slots__ = ("_text",)
@@ -43,7 +43,7 @@ class DocumentBody:
 
     __slots__ = ("_between", "_runs", "size")
 
-    def __init__(self, runs: Sequence[bytes | Sequence[Piece]], between: bytes = b",") -> None:
+    def __init__(self, runs: Sequence[bytes | Sequence[DocumentPiece]], between: bytes = b",") -> None:
         self._runs = runs
         self._between = between
         self.size = 0

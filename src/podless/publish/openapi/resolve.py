@@ -18,41 +18,45 @@ _EITHER = "int-or-string"
 
 def resolve_schema(kind: Kind, version: Version) -> Schema:
     """Return the schema of a kind in a version, cached with the kind."""
-    return kind.derive(("resolved", version.name), lambda: _resolve(kind, version))
+    return kind.derive(("resolved", version.name), lambda: _resolve_schema(kind, version))
 
 
-def _resolve(kind: Kind, version: Version) -> Schema:
+def _resolve_schema(kind: Kind, version: Version) -> Schema:
     if kind.custom:
-        return _inlined(schema.root_component(kind.structure(version)), builtin.standard_components(), frozenset())
+        return _inline_references(
+            schema.root_component(kind.structural_schema(version)), builtin.standard_components(), frozenset()
+        )
     known = {**builtin.standard_components(), **builtin.kind_components(kind, version)}
     own = builtin.make_namer(kind, version)(kind.kind)
     found = own if own in known else next((name for name in known if name.endswith(f".{kind.kind}")), own)
-    return _inlined({"$ref": REF + found}, known, frozenset())
+    return _inline_references({"$ref": REF + found}, known, frozenset())
 
 
-def _inlined(shown: Schema, known: Mapping[str, Schema], above: frozenset[str]) -> Schema:
-    """Return a schema with its references replaced. above: references that contain it."""
-    name = _reference(shown)
+def _inline_references(schema: Schema, components: Mapping[str, Schema], parents: frozenset[str]) -> Schema:
+    """Return a schema with its references replaced. parents: references that contain it."""
+    name = _find_reference(schema)
     if name is not None:
-        if name in above:
+        if name in parents:
             return _AGAIN
-        shown, above = known.get(name, {}), above | {name}
-    made = dict(shown)
-    if "properties" in made:
-        made["properties"] = {key: _inlined(part, known, above) for key, part in made["properties"].items()}
+        schema, parents = components.get(name, {}), parents | {name}
+    result = dict(schema)
+    if "properties" in result:
+        result["properties"] = {
+            key: _inline_references(part, components, parents) for key, part in result["properties"].items()
+        }
     for key in ("items", "additionalProperties"):
-        if isinstance(made.get(key), dict):
-            made[key] = _inlined(made[key], known, above)
-    if made.get("format") == _EITHER:
-        made["x-kubernetes-int-or-string"] = True
-    elif name is not None and "oneOf" in made:
-        made["type"] = "string"  # a quantity
-    return made
+        if isinstance(result.get(key), dict):
+            result[key] = _inline_references(result[key], components, parents)
+    if result.get("format") == _EITHER:
+        result["x-kubernetes-int-or-string"] = True
+    elif name is not None and "oneOf" in result:
+        result["type"] = "string"  # a quantity
+    return result
 
 
-def _reference(shown: Schema) -> str | None:
+def _find_reference(schema: Schema) -> str | None:
     """Return the component that a schema refers to, directly or in allOf; None without a reference."""
-    reference = shown.get("$ref")
+    reference = schema.get("$ref")
     if reference is not None:
         return str(reference).removeprefix(REF)
-    return next((name for part in shown.get("allOf") or () if (name := _reference(part)) is not None), None)
+    return next((name for part in schema.get("allOf") or () if (name := _find_reference(part)) is not None), None)

@@ -218,88 +218,92 @@ class OperationsWriter:
         self.prefix, self.tag = group_names(kind.group, version.name)
         self.gvk = {"group": kind.group, "version": version.name, "kind": kind.kind}
 
-    def operations(self) -> list[PathOperation]:
+    def list_operations(self) -> list[PathOperation]:
         """Return all operations, in the order of their paths."""
         kind = self.kind
         root = f"/apis/{kind.group}/{self.version.name}" if kind.group else f"/api/{self.version.name}"
         inside = f"namespaces/{{namespace}}/{kind.plural}" if kind.namespaced else kind.plural
         found: list[PathOperation] = []
         if kind.namespaced:
-            found += self._path(f"{root}/{kind.plural}", _EVERYWHERE, everywhere=True)
-        found += self._path(f"{root}/{inside}", _COLLECTION)
+            found += self._write_path(f"{root}/{kind.plural}", _EVERYWHERE, all_namespaces=True)
+        found += self._write_path(f"{root}/{inside}", _COLLECTION)
         item = f"{root}/{inside}/{{name}}"
-        found += self._path(item, _ITEM)
+        found += self._write_path(item, _ITEM)
         if self.dialect.watches:
             if kind.namespaced:
-                found += self._path(f"{root}/watch/{kind.plural}", _WATCHED, everywhere=True)
-            found += self._path(f"{root}/watch/{inside}", _WATCHED)
-            found += self._path(f"{root}/watch/{inside}/{{name}}", _WATCHED_ITEM)
+                found += self._write_path(f"{root}/watch/{kind.plural}", _WATCHED, all_namespaces=True)
+            found += self._write_path(f"{root}/watch/{inside}", _WATCHED)
+            found += self._write_path(f"{root}/watch/{inside}/{{name}}", _WATCHED_ITEM)
         for known in kind.more_subresources:
-            found += self._below(f"{item}/{known.name}", known)
+            found += self._write_subresource(f"{item}/{known.name}", known)
         if self.version.scale is not None:
-            found += self._path(f"{item}/scale", _SUBRESOURCE, "scale")
+            found += self._write_path(f"{item}/scale", _SUBRESOURCE, "scale")
         if self.version.status:
-            found += self._path(f"{item}/status", _SUBRESOURCE, "status")
+            found += self._write_path(f"{item}/status", _SUBRESOURCE, "status")
         return found
 
-    def _below(self, path: str, known: Subresource) -> list[PathOperation]:
+    def _write_subresource(self, path: str, subresource: Subresource) -> list[PathOperation]:
         """Return the operations of a subresource other than status and scale."""
-        if known.hooks:
-            return [self._hooked(path, verb, known) for verb in known.verbs]
-        if not known.connects:
-            return self._path(path, [_BELOW[verb] for verb in known.verbs], known.name)
-        proxies = "update" in known.verbs
+        if subresource.hooks:
+            return [self._write_hooked(path, verb, subresource) for verb in subresource.verbs]
+        if not subresource.connects:
+            return self._write_path(path, [_BELOW[verb] for verb in subresource.verbs], subresource.name)
+        proxies = "update" in subresource.verbs
         methods = _PROXIED if proxies else _CONNECTED
-        found = [self._connect(path, method, known) for method in methods]
-        return found + [self._connect(f"{path}/{{path}}", method, known) for method in methods if proxies]
+        found = [self._write_connect(path, method, subresource) for method in methods]
+        return found + [self._write_connect(f"{path}/{{path}}", method, subresource) for method in methods if proxies]
 
-    def _hooked(self, path: str, verb: str, known: Subresource) -> PathOperation:
+    def _write_hooked(self, path: str, verb: str, subresource: Subresource) -> PathOperation:
         """Return the operation of a hook's subresource for a verb, whose bodies have no schema."""
         method, action, texts = _HOOKED[verb]
         scope = "Namespaced" if self.kind.namespaced else ""
-        name = f"{scope}{self.kind.kind}{camel_case(known.name, first=True)}"
+        name = f"{scope}{self.kind.kind}{camel_case(subresource.name, first=True)}"
         return PathOperation(
             path=path,
             method=method,
             action=method,
-            text=f"{texts} the {known.name} of one {self.kind.kind}.",
+            text=f"{texts} the {subresource.name} of one {self.kind.kind}.",
             name=f"{action}{self.prefix}{name}",
             tag=self.tag,
-            queries=tuple(_places(path)),
+            queries=tuple(_path_parameters(path)),
             produces=_JSON_YAML,
             consumes=_JSON_YAML,
-            gvk={**self.gvk, "kind": known.noun or self.kind.kind},
+            gvk={**self.gvk, "kind": subresource.noun or self.kind.kind},
         )
 
-    def _connect(self, path: str, method: str, known: Subresource) -> PathOperation:
+    def _write_connect(self, path: str, method: str, subresource: Subresource) -> PathOperation:
         """Return the operation of a connect subresource for a method."""
-        of, suffix = known.kind, "WithPath" if "{path}" in path else ""
+        of, suffix = subresource.kind, "WithPath" if "{path}" in path else ""
         assert of is not None
         scope = "Namespaced" if self.kind.namespaced else ""
-        name = f"{method.title()}{scope}{self.kind.kind}{known.name.title()}{suffix}"
+        name = f"{method.title()}{scope}{self.kind.kind}{subresource.name.title()}{suffix}"
         return PathOperation(
             path=path,
             method=method,
             action="connect",
-            text=f"Connect to the {known.name} of one {self.kind.kind}.",
+            text=f"Connect to the {subresource.name} of one {self.kind.kind}.",
             name=f"connect{self.prefix}{name}",
             tag=self.tag,
-            queries=tuple(sorted([*_places(path), *_options(of)], key=_order)),
+            queries=tuple(sorted([*_path_parameters(path), *_option_parameters(of)], key=_parameter_order)),
             produces=("*/*",),
             consumes=("*/*",),
             gvk={"group": of.group, "version": of.storage_version, "kind": of.kind},
         )
 
-    def _path(
-        self, path: str, routes: Iterable[_Route], sub: str = "", everywhere: bool = False
+    def _write_path(
+        self, path: str, routes: Iterable[_Route], sub: str = "", all_namespaces: bool = False
     ) -> list[PathOperation]:
-        return [self._operation(path, route, sub, everywhere) for route in routes if sub or self._served(route.action)]
+        return [
+            self._write_operation(path, route, sub, all_namespaces)
+            for route in routes
+            if sub or self._is_served(route.action)
+        ]
 
-    def _served(self, action: str) -> bool:
+    def _is_served(self, action: str) -> bool:
         """Return whether an action is served. The verbs of a terminating definition still count."""
         return self.kind.custom or _VERBS.get(action, action) in self.kind.verbs
 
-    def _operation(self, path: str, route: _Route, sub: str, everywhere: bool) -> PathOperation:
+    def _write_operation(self, path: str, route: _Route, sub: str, all_namespaces: bool) -> PathOperation:
         kind, dialect = self.kind, self.dialect
         known = kind.subresource(sub)
         noun, gvk = self._describe_body(sub, known.kind if known is not None else None)
@@ -321,15 +325,15 @@ class OperationsWriter:
         queries = [name for name in queries if has(_SINCE.get(name, ""))]
         produces = dialect.produces + (dialect.streams if route.answer in ("list", "event") else ())
         if known is not None and known.options is not None:
-            queries, produces, answer = [*queries, *_options(known.options)], ("text/plain", *produces), ""
+            queries, produces, answer = [*queries, *_option_parameters(known.options)], ("text/plain", *produces), ""
         return PathOperation(
             path=path,
             method=route.method,
             action=route.action,
             text=self._operation_text(route.verb, sub),
-            name=self._id(route.verb, sub, everywhere),
+            name=self._operation_id(route.verb, sub, all_namespaces),
             tag=self.tag,
-            queries=tuple(sorted([*queries, *_places(path), "pretty"])),
+            queries=tuple(sorted([*queries, *_path_parameters(path), "pretty"])),
             produces=produces,
             answer=refs[answer],
             codes=dialect.patched if route.action == "patch" else route.codes,
@@ -339,15 +343,15 @@ class OperationsWriter:
             gvk=gvk,
         )
 
-    def _describe_body(self, sub: str, sent: Kind | None) -> tuple[str, Object]:
+    def _describe_body(self, sub: str, body_kind: Kind | None) -> tuple[str, Object]:
         """Return the definition and the group, version and kind of the objects of a path.
 
-        sent: the kind that a subresource has of its own, None for none.
+        body_kind: the kind that a subresource has of its own, None for none.
         """
-        if sent is not None:
-            version = sent.storage_version
-            gvk = {"group": sent.group, "version": version, "kind": sent.kind}
-            return package_of(sent.group, version) + sent.kind, gvk
+        if body_kind is not None:
+            version = body_kind.storage_version
+            gvk = {"group": body_kind.group, "version": version, "kind": body_kind.kind}
+            return package_of(body_kind.group, version) + body_kind.kind, gvk
         if sub == "scale":
             return SCALE, self.gvk if self.kind.custom else _SCALED
         return self.name(self.kind.kind), self.gvk
@@ -356,37 +360,37 @@ class OperationsWriter:
         kind = self.kind.kind
         return _TEXTS[verb].format(kind=kind, one=f"the {sub} of one {kind}" if sub else f"one {kind}")
 
-    def _id(self, verb: str, sub: str, everywhere: bool) -> str:
+    def _operation_id(self, verb: str, sub: str, all_namespaces: bool) -> str:
         kind = self.kind
-        scope = "Namespaced" if kind.namespaced and not everywhere else ""
-        rest = f"{scope}{kind.kind}{sub.title()}{'ForAllNamespaces' if everywhere else ''}"
+        scope = "Namespaced" if kind.namespaced and not all_namespaces else ""
+        rest = f"{scope}{kind.kind}{sub.title()}{'ForAllNamespaces' if all_namespaces else ''}"
         if verb == "deletecollection":
             verb, rest = "delete", f"Collection{rest}"
         if verb == "watchlist":
-            verb, rest = "watch", f"{scope}{kind.kind}List{'ForAllNamespaces' if everywhere else ''}"
+            verb, rest = "watch", f"{scope}{kind.kind}List{'ForAllNamespaces' if all_namespaces else ''}"
         return verb + self.prefix + camel_case(rest, True)
 
 
-def _places(path: str) -> list[str]:
+def _path_parameters(path: str) -> list[str]:
     """Return the parameters in a path."""
     found = {"name": "name", "namespace": "namespace", "path": "path in path"}
     return [key for name, key in found.items() if f"{{{name}}}" in path]
 
 
-def _order(key: str) -> tuple[str, bool]:
+def _parameter_order(key: str) -> tuple[str, bool]:
     """Return the sort key of a parameter: by name, path parameters before query parameters."""
     return key.split()[0], not key.endswith(" in path")
 
 
-def _options(kind: Kind) -> list[str]:
+def _option_parameters(kind: Kind) -> list[str]:
     """Return the query parameters of an options kind: its fields of plain types."""
-    found = []
+    result = []
     for field in kind.struct or ():
         of = field.type.item if isinstance(field.type, ListOf) else field.type
         form = "boolean" if isinstance(of, Bool) else "integer" if isinstance(of, Int) else "string"
         if isinstance(of, Bool | Int | String) and field.name not in ("kind", "apiVersion"):
-            found.append(f"{field.name} {kind.kind} {form}")
-    return found
+            result.append(f"{field.name} {kind.kind} {form}")
+    return result
 
 
 def group_names(group: str, *version: str) -> tuple[str, str]:
@@ -398,10 +402,10 @@ def group_names(group: str, *version: str) -> tuple[str, str]:
 
 def paths_of(operations: Iterable[PathOperation]) -> dict[str, list[PathOperation]]:
     """Return the operations by path."""
-    found: dict[str, list[PathOperation]] = {}
+    result: dict[str, list[PathOperation]] = {}
     for operation in operations:
-        found.setdefault(operation.path, []).append(operation)
-    return found
+        result.setdefault(operation.path, []).append(operation)
+    return result
 
 
 def shared_parameters(operations: list[PathOperation]) -> list[str]:

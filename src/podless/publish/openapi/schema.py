@@ -28,26 +28,26 @@ _INT_OR_STRING: list[Schema] = [{"type": "integer"}, {"type": "string"}]
 _EXACT = 1 << 53
 
 
-def _whole(value: float) -> float:
+def _publish_number(value: float) -> float:
     """Return a whole number as an integer, as a Go server writes floats below 1e21."""
     text = gotext.format_number(float(value))
     return int(text) if "." not in text and "e" not in text else value
 
 
-def _bound(value: float) -> float:
+def _publish_bound(value: float) -> float:
     """Return a bound as a float64 of Go: integers beyond 2^53 lose digits."""
-    return value if isinstance(value, int) and -_EXACT <= value <= _EXACT else _whole(value)
+    return value if isinstance(value, int) and -_EXACT <= value <= _EXACT else _publish_number(value)
 
 
-def _literal(value: Any) -> Any:
+def _publish_literal(value: Any) -> Any:
     if isinstance(value, float):
-        return _whole(value)
+        return _publish_number(value)
     if isinstance(value, list | dict):
         charge(len(value))
     if isinstance(value, list):
-        return [_literal(item) for item in value]
+        return [_publish_literal(item) for item in value]
     if isinstance(value, dict):
-        return {key: _literal(item) for key, item in value.items()}
+        return {key: _publish_literal(item) for key, item in value.items()}
     return value
 
 
@@ -56,15 +56,15 @@ def _omit_zero(value: Any) -> Any:
     return value or None
 
 
-def _keep(value: Any) -> Any:
+def _publish_unchanged(value: Any) -> Any:
     return value
 
 
-def _literals(value: list[Any]) -> list[Any] | None:
-    return [_literal(item) for item in value] or None
+def _publish_literals(value: list[Any]) -> list[Any] | None:
+    return [_publish_literal(item) for item in value] or None
 
 
-def _children(value: dict[str, Schema]) -> dict[str, Schema] | None:
+def _publish_children(value: dict[str, Schema]) -> dict[str, Schema] | None:
     # fast path: most children are only a type
     return {
         name: part if len(part := value[name]) == 1 and part.get("type") else publish_schema(part)
@@ -72,27 +72,27 @@ def _children(value: dict[str, Schema]) -> dict[str, Schema] | None:
     } or None
 
 
-def _nested(value: Schema) -> Schema:
+def _publish_nested(value: Schema) -> Schema:
     return publish_schema(value, nested=True)
 
 
 def _nested_list(value: list[Schema]) -> list[Schema] | None:
-    return [_nested(item) for item in value] or None
+    return [_publish_nested(item) for item in value] or None
 
 
 def _nested_children(value: dict[str, Schema]) -> dict[str, Schema] | None:
-    return {name: _nested(value[name]) for name in sorted(value)} or None
+    return {name: _publish_nested(value[name]) for name in sorted(value)} or None
 
 
-def _additional(value: Schema | bool) -> Schema | bool:
+def _publish_additional(value: Schema | bool) -> Schema | bool:
     return value if isinstance(value, bool) else publish_schema(value)
 
 
-def _docs(value: dict[str, str]) -> dict[str, str]:
+def _publish_docs(value: dict[str, str]) -> dict[str, str]:
     return {key: value[key] for key in ("description", "url") if value.get(key)}
 
 
-def _rule(rule: Schema) -> Schema:
+def _publish_rule(rule: Schema) -> Schema:
     """Return a rule as its struct prints it: only `rule` is always present, and optionalOldSelf may be false."""
     shown = {key: rule[key] for key in ("message", "messageExpression", "reason", "fieldPath") if rule.get(key)}
     if rule.get("optionalOldSelf") is not None:
@@ -100,8 +100,8 @@ def _rule(rule: Schema) -> Schema:
     return {"rule": rule.get("rule", "")} | shown
 
 
-def _rules(value: list[Schema]) -> list[Schema] | None:
-    return [_rule(rule) for rule in value] or None
+def _publish_rules(value: list[Schema]) -> list[Schema] | None:
+    return [_publish_rule(rule) for rule in value] or None
 
 
 # keyword -> published form of its value (None omits it), in the order of the documents
@@ -111,38 +111,38 @@ _KEYWORDS: dict[str, Callable[[Any], Any]] = {
     "nullable": _omit_zero,
     "format": _omit_zero,
     "title": _omit_zero,
-    "default": _literal,
-    "maximum": _bound,
+    "default": _publish_literal,
+    "maximum": _publish_bound,
     "exclusiveMaximum": _omit_zero,
-    "minimum": _bound,
+    "minimum": _publish_bound,
     "exclusiveMinimum": _omit_zero,
-    "maxLength": _keep,
-    "minLength": _keep,
+    "maxLength": _publish_unchanged,
+    "minLength": _publish_unchanged,
     "pattern": _omit_zero,
-    "maxItems": _keep,
-    "minItems": _keep,
+    "maxItems": _publish_unchanged,
+    "minItems": _publish_unchanged,
     "uniqueItems": _omit_zero,
-    "multipleOf": _bound,
-    "enum": _literals,
-    "maxProperties": _keep,
-    "minProperties": _keep,
+    "multipleOf": _publish_bound,
+    "enum": _publish_literals,
+    "maxProperties": _publish_unchanged,
+    "minProperties": _publish_unchanged,
     "required": _omit_zero,
     "items": lambda value: publish_schema(value),
     "allOf": _nested_list,
     "oneOf": _nested_list,
     "anyOf": _nested_list,
-    "not": _nested,
-    "properties": _children,
-    "additionalProperties": _additional,
-    "externalDocs": _docs,
-    "example": _literal,
+    "not": _publish_nested,
+    "properties": _publish_children,
+    "additionalProperties": _publish_additional,
+    "externalDocs": _publish_docs,
+    "example": _publish_literal,
     "x-kubernetes-embedded-resource": _omit_zero,
     "x-kubernetes-int-or-string": _omit_zero,
     "x-kubernetes-list-map-keys": _omit_zero,
     "x-kubernetes-list-type": _omit_zero,
     "x-kubernetes-map-type": _omit_zero,
     "x-kubernetes-preserve-unknown-fields": _omit_zero,
-    "x-kubernetes-validations": _rules,
+    "x-kubernetes-validations": _publish_rules,
 }
 _EXAMPLES = frozenset(("example", "externalDocs"))
 _ORDER = {keyword: place for place, keyword in enumerate(_KEYWORDS)}
@@ -154,13 +154,13 @@ _PLAN: _Plan = {
 }
 # in allOf, oneOf, anyOf and not, children are conditions as well, and additionalProperties is not published
 _NESTED: _Plan = _PLAN | {
-    "items": (_ORDER["items"], _nested),
+    "items": (_ORDER["items"], _publish_nested),
     "properties": (_ORDER["properties"], _nested_children),
     "additionalProperties": (_ORDER["additionalProperties"], lambda value: None),
 }
 
 
-def _planned(plan: _Plan, keywords: tuple[str, ...]) -> _Steps:
+def _plan_steps(plan: _Plan, keywords: tuple[str, ...]) -> _Steps:
     """Return the steps that show a schema with these keywords, in order."""
     known = sorted((plan[keyword][0], keyword) for keyword in keywords if keyword in plan)
     return tuple((keyword, plan[keyword][1]) for _, keyword in known)
@@ -168,13 +168,13 @@ def _planned(plan: _Plan, keywords: tuple[str, ...]) -> _Steps:
 
 # few different sets of keywords occur, again and again
 @bounded_cache(1024)
-def _steps(keywords: tuple[str, ...]) -> _Steps:
-    return _planned(_PLAN, keywords)
+def _find_steps(keywords: tuple[str, ...]) -> _Steps:
+    return _plan_steps(_PLAN, keywords)
 
 
 @bounded_cache(1024)
 def _nested_steps(keywords: tuple[str, ...]) -> _Steps:
-    return _planned(_NESTED, keywords)
+    return _plan_steps(_NESTED, keywords)
 
 
 def publish_schema(schema: Schema, *, nested: bool = False) -> Schema:
@@ -185,11 +185,11 @@ def publish_schema(schema: Schema, *, nested: bool = False) -> Schema:
     """
     if len(schema) == 1 and (kind := schema.get("type")):
         return {"type": kind}  # fast path: most nodes are only a type
-    shown = _shown(schema, _nested_steps if nested else _steps)
-    return _unfold(shown) if "x-kubernetes-int-or-string" in shown and not nested else shown
+    shown = _run_steps(schema, _nested_steps if nested else _find_steps)
+    return _unfold_all_of(shown) if "x-kubernetes-int-or-string" in shown and not nested else shown
 
 
-def _shown(schema: Schema, steps: Callable[[tuple[str, ...]], _Steps]) -> Schema:
+def _run_steps(schema: Schema, steps: Callable[[tuple[str, ...]], _Steps]) -> Schema:
     shown: Schema = {}
     charge(len(schema))
     for keyword, show in steps(tuple(schema)):
@@ -204,19 +204,19 @@ def _shown(schema: Schema, steps: Callable[[tuple[str, ...]], _Steps]) -> Schema
     return shown
 
 
-def _sorted(shown: Schema) -> Schema:
-    return {keyword: shown[keyword] for keyword in sorted(shown, key=_ORDER.__getitem__)}
+def _sort_keywords(schema: Schema) -> Schema:
+    return {keyword: schema[keyword] for keyword in sorted(schema, key=_ORDER.__getitem__)}
 
 
-def _unfold(shown: Schema) -> Schema:
-    every = shown.get("allOf", [])
-    if shown.get("anyOf") == _INT_OR_STRING or (every and every[0].get("anyOf") == _INT_OR_STRING):
-        return shown
-    if "anyOf" not in shown:
-        shown["anyOf"] = _INT_OR_STRING
+def _unfold_all_of(schema: Schema) -> Schema:
+    all_of = schema.get("allOf", [])
+    if schema.get("anyOf") == _INT_OR_STRING or (all_of and all_of[0].get("anyOf") == _INT_OR_STRING):
+        return schema
+    if "anyOf" not in schema:
+        schema["anyOf"] = _INT_OR_STRING
     else:
-        shown["allOf"] = [{"anyOf": _INT_OR_STRING}, *every]
-    return _sorted(shown)
+        schema["allOf"] = [{"anyOf": _INT_OR_STRING}, *all_of]
+    return _sort_keywords(schema)
 
 
 _CHILDREN = ("items", "properties")
@@ -235,23 +235,23 @@ _LOSSY: _Plan = _SAID | {
     "items": (_ORDER["items"], lambda value: convert_to_v2(value)),
     "properties": (
         _ORDER["properties"],
-        lambda value: {name: _lossy_part(value[name]) for name in sorted(each(value))} or None,
+        lambda value: {name: _convert_part(value[name]) for name in sorted(each(value))} or None,
     ),
 }
 
 
-def _lossy_part(part: Schema) -> Schema:
+def _convert_part(part: Schema) -> Schema:
     return part if len(part) == 1 and part.get("type") not in _SHOWN_OTHERWISE else convert_to_v2(part)
 
 
 @bounded_cache(1024)
 def _lossy_steps(keywords: tuple[str, ...]) -> _Steps:
-    return _planned(_LOSSY, keywords)
+    return _plan_steps(_LOSSY, keywords)
 
 
 @bounded_cache(1024)
 def _said_steps(keywords: tuple[str, ...]) -> _Steps:
-    return _planned(_SAID, keywords)
+    return _plan_steps(_SAID, keywords)
 
 
 def convert_to_v2(schema: Schema) -> Schema:
@@ -264,25 +264,27 @@ def convert_to_v2(schema: Schema) -> Schema:
     if len(schema) == 1 and (kind := schema.get("type")) and kind != "array":
         return {"type": kind}  # fast path: most nodes are only a type
     null, free = schema.get("nullable"), schema.get("x-kubernetes-preserve-unknown-fields")
-    shown = _shown(schema, _said_steps if null or free else _lossy_steps)
+    shown = _run_steps(schema, _said_steps if null or free else _lossy_steps)
     kind = shown.get("type")
     if kind and (null or (kind == "array" and "items" not in shown) or (free and kind == "object")):
         del shown["type"]
     if "required" in shown:
-        _loosen(shown, {} if null or free else schema.get("properties") or {}, schema.get("additionalProperties"))
+        _unrequire_nullable(
+            shown, {} if null or free else schema.get("properties") or {}, schema.get("additionalProperties")
+        )
     return shown
 
 
-def _loosen(shown: Schema, children: dict[str, Schema], more: Schema | bool | None) -> None:
+def _unrequire_nullable(schema: Schema, children: dict[str, Schema], additional: Schema | bool | None) -> None:
     """Remove nullable fields from `required`."""
-    required = [name for name in shown["required"] if not children.get(name, {}).get("nullable")]
-    if required and not (isinstance(more, dict) and more.get("nullable")):
-        shown["required"] = required
+    required = [name for name in schema["required"] if not children.get(name, {}).get("nullable")]
+    if required and not (isinstance(additional, dict) and additional.get("nullable")):
+        schema["required"] = required
     else:
-        del shown["required"]
+        del schema["required"]
 
 
-def _metadata(v2: bool, of: str = "Object", struct: str = "ObjectMeta") -> Schema:
+def _metadata_reference(v2: bool, of: str = "Object", struct: str = "ObjectMeta") -> Schema:
     """Return the metadata of an Object, EmbeddedObject or List: a reference with its own description."""
     told = describe_field(texts.META, of, "metadata")
     if v2:
@@ -290,22 +292,24 @@ def _metadata(v2: bool, of: str = "Object", struct: str = "ObjectMeta") -> Schem
     return told | {"allOf": [{"$ref": REF + META + struct}]}
 
 
-def _embed(shown: Schema, v2: bool) -> None:
+def _embed_object(schema: Schema, v2: bool) -> None:
     """Add the fields of every object to embedded objects."""
     charge(1)
-    for child in shown.get("properties", {}).values():
-        _embed(child, v2)
+    for child in schema.get("properties", {}).values():
+        _embed_object(child, v2)
     for keyword in ("items", "additionalProperties"):
-        if isinstance(shown.get(keyword), dict):
-            _embed(shown[keyword], v2)
-    if "x-kubernetes-embedded-resource" not in shown:
+        if isinstance(schema.get(keyword), dict):
+            _embed_object(schema[keyword], v2)
+    if "x-kubernetes-embedded-resource" not in schema:
         return
-    if v2 and "x-kubernetes-preserve-unknown-fields" in shown:
+    if v2 and "x-kubernetes-preserve-unknown-fields" in schema:
         return  # kubectl would reject all other fields
-    properties = shown.get("properties", {}) | _EMBEDDED_TYPE_META | {"metadata": _metadata(v2, "EmbeddedObject")}
-    shown["properties"] = dict(sorted(properties.items()))
-    required = shown.get("required", [])
-    shown["required"] = required + [name for name in ("kind", "apiVersion") if name not in required]
+    properties = (
+        schema.get("properties", {}) | _EMBEDDED_TYPE_META | {"metadata": _metadata_reference(v2, "EmbeddedObject")}
+    )
+    schema["properties"] = dict(sorted(properties.items()))
+    required = schema.get("required", [])
+    schema["required"] = required + [name for name in ("kind", "apiVersion") if name not in required]
 
 
 def root_component(schema: Schema | None, *, v2: bool = False) -> Schema:
@@ -320,8 +324,8 @@ def root_component(schema: Schema | None, *, v2: bool = False) -> Schema:
         return {"type": "object"}
     shown = convert_to_v2(schema) if v2 else publish_schema(schema)
     if mentions_any(schema, b'"x-kubernetes-embedded-resource"'):
-        _embed(shown, v2)
-    properties = shown.get("properties", {}) | _TYPE_META | {"metadata": _metadata(v2)}
+        _embed_object(shown, v2)
+    properties = shown.get("properties", {}) | _TYPE_META | {"metadata": _metadata_reference(v2)}
     shown["properties"] = dict(sorted(properties.items()))
     return shown
 
@@ -338,6 +342,6 @@ def list_root(kind: str, item: str, *, v2: bool = False) -> Schema:
             "apiVersion": _TYPE_META["apiVersion"],
             "items": items,
             "kind": _TYPE_META["kind"],
-            "metadata": _metadata(v2, "List", "ListMeta"),
+            "metadata": _metadata_reference(v2, "List", "ListMeta"),
         },
     }

@@ -51,7 +51,7 @@ _LONG = 1 << 15  # bytes of a schema; a longer one takes long to convert
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class DocumentReply:
     """An answer: status, headers in their order, body."""
 
     status: int
@@ -102,12 +102,12 @@ def matches_etag(if_none_match: str, etag: str) -> bool:
 class PreparationStep(NamedTuple):
     """A missing part of an answer. make: returns it, as a pure function; keep: stores it.
 
-    long: it may take longer than some milliseconds.
+    is_long: it may take longer than some milliseconds.
     """
 
     make: Callable[[], Any]
     keep: Callable[[Any], object]
-    long: bool = False
+    is_long: bool = False
 
 
 class MissingParts(Exception):
@@ -118,7 +118,7 @@ class MissingParts(Exception):
         self.steps = steps
 
 
-def complete_answer(work: Callable[[], Reply]) -> Reply:
+def complete_answer(work: Callable[[], DocumentReply]) -> DocumentReply:
     """Return the answer of `work` after making all missing parts."""
     while True:
         try:
@@ -128,14 +128,14 @@ def complete_answer(work: Callable[[], Reply]) -> Reply:
                 step.keep(step.make())
 
 
-def _conditional(
+def _answer_conditional(
     request: DocumentRequest, headers: dict[str, str], etag: str, body: Callable[[], bytes | DocumentBody]
-) -> Reply:
+) -> DocumentReply:
     if request.if_none_match and matches_etag(request.if_none_match, etag):
         if request.method not in ("GET", "HEAD"):
-            return Reply(412, headers)
-        return Reply(304, {name: value for name, value in headers.items() if name != "Content-Type"})
-    return Reply(200, headers, body())
+            return DocumentReply(412, headers)
+        return DocumentReply(304, {name: value for name, value in headers.items() if name != "Content-Type"})
+    return DocumentReply(200, headers, body())
 
 
 class DocumentLibrary:
@@ -159,17 +159,17 @@ class DocumentLibrary:
         self._generation = generation
         self._index: tuple[object, bytes] = (None, b"")
         self._digests: WeakKeyDictionary[Kind, Mapping[str, bytes]] = WeakKeyDictionary()
-        self._long: WeakSet[Kind] = WeakSet()  # kinds with long schemas
-        self._parts: dict[str, WeakKeyDictionary[Kind, dict[str, AreaEntries]]]
-        self._parts = {name: WeakKeyDictionary() for name in parts.FORMS}
+        self._long_kinds: WeakSet[Kind] = WeakSet()  # kinds with long schemas
+        self._kind_parts: dict[str, WeakKeyDictionary[Kind, dict[str, AreaEntries]]]
+        self._kind_parts = {name: WeakKeyDictionary() for name in parts.FORMS}
         # version 2, by form: the part of all built-in kinds, which share most components
         self._builtin: dict[str, tuple[list[Kind], AreaEntries]] = {}
         self._documents: OrderedDict[tuple[str, str], bytes | DocumentBody] = OrderedDict()
-        self._whole: dict[str, tuple[str, DocumentBody]] = {}
+        self._swagger: dict[str, tuple[str, DocumentBody]] = {}
         # by path and form: kinds and ETag of the last request for a document
-        self._asked: OrderedDict[tuple[str, str], tuple[object, str]] = OrderedDict()
+        self._etags: OrderedDict[tuple[str, str], tuple[object, str]] = OrderedDict()
 
-    def answer(self, document: str, request: DocumentRequest) -> Reply:
+    def answer_request(self, document: str, request: DocumentRequest) -> DocumentReply:
         """Return the answer of a document: v2 or v3. Raises MissingParts."""
         if document == "v2":
             return self.answer_swagger(request)
@@ -182,75 +182,75 @@ class DocumentLibrary:
         form = accepted_form(request.accept, V2_FORMS if document == "v2" else V3_FORMS)
         if form is None:
             return True
-        generation, etag = self._asked.get((request.group_version, form), (None, ""))
+        generation, etag = self._etags.get((request.group_version, form), (None, ""))
         if generation is None or generation != self._generation():
             return False
         if request.if_none_match and matches_etag(request.if_none_match, etag):
             return True
-        return (form, etag) in self._documents if document == "v3" else self._whole[form][0] == etag
+        return (form, etag) in self._documents if document == "v3" else self._swagger[form][0] == etag
 
-    def _note_etag(self, where: str, form: str, generation: object, etag: str) -> None:
-        _, before = self._asked.pop((where, form), (None, etag))
+    def _note_etag(self, name: str, form: str, generation: object, etag: str) -> None:
+        _, before = self._etags.pop((name, form), (None, etag))
         if before != etag:
             self._documents.pop((form, before), None)
-        self._asked[where, form] = generation, etag
-        if len(self._asked) > _KEPT:
-            self._asked.popitem(last=False)
+        self._etags[name, form] = generation, etag
+        if len(self._etags) > _KEPT:
+            self._etags.popitem(last=False)
 
-    def answer_index(self) -> Reply:
+    def answer_index(self) -> DocumentReply:
         """Return /openapi/v3. A real server sends it as text, because it sets no type. Raises MissingParts."""
         generation = self._generation()
         if self._index[0] != generation:
-            self._index = generation, self._indexed()
-        return Reply(200, {"Content-Type": "text/plain; charset=utf-8"}, self._index[1])
+            self._index = generation, self._encode_index()
+        return DocumentReply(200, {"Content-Type": "text/plain; charset=utf-8"}, self._index[1])
 
-    def _indexed(self) -> bytes:
+    def _encode_index(self) -> bytes:
         found: dict[tuple[str, str], list[bytes]] = {}
         kinds = list(self._kinds())
         for kind, digests in zip(kinds, self._find_digests(kinds), strict=True):
             for version in kind.versions:
                 found.setdefault((kind.group, version.name), []).append(digests[version.name])
-        tags = {name: v3.page_etag(name) for name in self._pages()}
+        tags = {name: v3.page_etag(name) for name in self._list_pages()}
         tags |= {
             v3.group_version_path(GroupVersion(*where)): v3.document_hash(digests) for where, digests in found.items()
         }
         return serializer.encode_json(v3.root_document(tags))
 
-    def _pages(self) -> dict[str, PathOperation]:
+    def _list_pages(self) -> dict[str, PathOperation]:
         return pages.list_pages({kind.group for kind in self._kinds() if not kind.custom})
 
-    def answer_document(self, request: DocumentRequest) -> Reply:
+    def answer_document(self, request: DocumentRequest) -> DocumentReply:
         """Return /openapi/v3/…: a group-version or page; 404 if it is not served, 301 for an old hash.
 
         Raises MissingParts.
         """
         generation = self._generation()
-        found = self._found(request.group_version)
+        found = self._find_document(request.group_version)
         if found is None:
-            return Reply(404)
+            return DocumentReply(404)
         etag, make = found
         form = accepted_form(request.accept, V3_FORMS)
         if form is None and not parse_accept(request.accept):
-            return Reply(200)  # as kube-openapi (handler3) does if no clause is valid
+            return DocumentReply(200)  # as kube-openapi (handler3) does if no clause is valid
         if form is None:
-            return Reply(406, {"Vary": "Accept"})
+            return DocumentReply(406, {"Vary": "Accept"})
         headers = {"Vary": "Accept", "Content-Type": form, "Etag": f'"{etag}"'}
         if request.hash and request.hash != etag:
-            return Reply(301, headers | {"Location": v3.document_url(request.group_version, etag)})
+            return DocumentReply(301, headers | {"Location": v3.document_url(request.group_version, etag)})
         if request.hash:
             expires = (self._now() + _YEAR).strftime("%a, %d %b %Y %H:%M:%S UTC")
             headers |= {"Cache-Control": "public, immutable", "Expires": expires}
         self._note_etag(request.group_version, form, generation, etag)
-        return _conditional(request, headers, etag, lambda: self._document(form, etag, make))
+        return _answer_conditional(request, headers, etag, lambda: self._find_v3(form, etag, make))
 
-    def _found(self, name: str) -> tuple[str, _Custom | Callable[[], v3.Document]] | None:
+    def _find_document(self, name: str) -> tuple[str, _Custom | Callable[[], v3.Document]] | None:
         """Return the hash of a document, and its custom kinds or a function that makes it; None for an unknown name."""
         where = group_version(name)
         if where is None:
-            page = self._pages().get(name)
+            page = self._list_pages().get(name)
             return (v3.page_etag(name), partial(v3.page_document, page, self._release)) if page is not None else None
         group, served = where.group, where.version
-        kinds = [kind for kind in self._kinds() if kind.group == group and _serves(kind, served)]
+        kinds = [kind for kind in self._kinds() if kind.group == group and _has_version(kind, served)]
         if not kinds:
             return None
         etag = v3.document_hash(digests[served] for digests in self._find_digests(kinds))
@@ -258,48 +258,50 @@ class DocumentLibrary:
             return etag, [(kind, kind.by_version[served]) for kind in kinds]
         return etag, partial(v3.group_version_document, group, served, kinds, self._release)
 
-    def answer_swagger(self, request: DocumentRequest) -> Reply:
+    def answer_swagger(self, request: DocumentRequest) -> DocumentReply:
         """Return /openapi/v2: all kinds in one document. Raises MissingParts."""
         form = accepted_form(request.accept, V2_FORMS)
         if form is None:
-            return Reply(406, {"Vary": "Accept"})
+            return DocumentReply(406, {"Vary": "Accept"})
         generation, kinds = self._generation(), list(self._kinds())
-        told = zip(kinds, self._find_digests(kinds, shown=form == JSON), strict=True)
+        told = zip(kinds, self._find_digests(kinds, with_parts=form == JSON), strict=True)
         etag = v3.document_hash(digests[version.name] for kind, digests in told for version in kind.versions)
         headers = {"Vary": "Accept", "Content-Type": form, "Etag": f'"{etag}"'}
-        reply = _conditional(request, headers, etag, lambda: self._joined(kinds, form, etag))
-        if self._whole.get(form, ("",))[0] == etag:
+        reply = _answer_conditional(request, headers, etag, lambda: self._join_v2(kinds, form, etag))
+        if self._swagger.get(form, ("",))[0] == etag:
             self._note_etag("", form, generation, etag)
         return reply
 
     # values by kind
 
-    def _find_digests(self, kinds: list[Kind], *, shown: bool = False) -> list[Mapping[str, bytes]]:
-        """Return the digests of kinds, by version. shown: the caller will show them as JSON. Raises MissingParts."""
+    def _find_digests(self, kinds: list[Kind], *, with_parts: bool = False) -> list[Mapping[str, bytes]]:
+        """Return the digests of kinds, by version. with_parts: they will be shown as JSON. Raises MissingParts."""
         found = [self._digests.get(kind) for kind in kinds]
         if None not in found:
             return [one for one in found if one is not None]
         raise MissingParts(
             [
                 PreparationStep(
-                    partial(_digest_kind, kind, shown), partial(self._keep_look, kind), len(kind.versions) > _FEW
+                    partial(_digest_kind, kind, with_parts),
+                    partial(self._store_digest, kind),
+                    len(kind.versions) > _FEW,
                 )
                 for kind, known in zip(kinds, found, strict=True)
                 if known is None
             ]
         )
 
-    def _keep_look(self, kind: Kind, found: _Look) -> None:
-        self._digests[kind] = found.digests
-        if found.length > _LONG:
-            self._long.add(kind)
-        for name, made in found.parts.items():
-            self._parts[name][kind] = made
+    def _store_digest(self, kind: Kind, look: _KindDigest) -> None:
+        self._digests[kind] = look.digests
+        if look.length > _LONG:
+            self._long_kinds.add(kind)
+        for name, made in look.parts.items():
+            self._kind_parts[name][kind] = made
 
     def _list_entries(self, form: KindForm, served: Iterable[tuple[Kind, Version]]) -> list[AreaEntries]:
         """Return the document parts of versions of custom kinds. Raises MissingParts."""
-        kept = self._parts[form.name]
-        found: list[AreaEntries] = []
+        kept = self._kind_parts[form.name]
+        entries: list[AreaEntries] = []
         steps: list[PreparationStep] = []
         for kind, version in served:
             known = kept.get(kind)
@@ -307,27 +309,29 @@ class DocumentLibrary:
                 known = kept[kind] = {}
             part = known.get(version.name)
             if part is not None:
-                found.append(part)
+                entries.append(part)
                 continue
             make, keep = partial(parts.make_part, form, kind, version), partial(known.__setitem__, version.name)
-            steps.append(PreparationStep(make, keep, kind in self._long))
+            steps.append(PreparationStep(make, keep, kind in self._long_kinds))
         if steps:
             raise MissingParts(steps)
-        return found
+        return entries
 
     # documents
 
-    def _document(self, form: str, etag: str, make: _Custom | Callable[[], v3.Document]) -> bytes | DocumentBody:
+    def _find_v3(self, form: str, etag: str, make: _Custom | Callable[[], v3.Document]) -> bytes | DocumentBody:
         """Return a version 3 document. Raises MissingParts."""
         key = form, etag
         body = self._documents.pop(key, None)
         if body is None and callable(make):
-            encode = v3pb.encode_document if form == V3_PROTOBUF else _encode
-            raise MissingParts([PreparationStep(lambda: encode(make()), partial(self._keep_document, key), long=True)])
+            encode = v3pb.encode_document if form == V3_PROTOBUF else _encode_document
+            raise MissingParts(
+                [PreparationStep(lambda: encode(make()), partial(self._keep_document, key), is_long=True)]
+            )
         if body is None:
             assert not callable(make)
-            found = self._list_entries(parts.V3_PROTOBUF if form == V3_PROTOBUF else parts.V3_JSON, make)
-            body = documents.custom_document(form == V3_PROTOBUF, found)
+            entries = self._list_entries(parts.V3_PROTOBUF if form == V3_PROTOBUF else parts.V3_JSON, make)
+            body = documents.custom_document(form == V3_PROTOBUF, entries)
         self._keep_document(key, body)
         return body
 
@@ -336,36 +340,36 @@ class DocumentLibrary:
         if len(self._documents) > _KEPT:
             self._documents.popitem(last=False)
 
-    def _joined(self, kinds: list[Kind], form: str, etag: str) -> DocumentBody:
+    def _join_v2(self, kinds: list[Kind], form: str, etag: str) -> DocumentBody:
         """Return the version 2 document. Raises MissingParts."""
-        kept = self._whole.get(form)
+        kept = self._swagger.get(form)
         if kept is not None and kept[0] == etag:
             return kept[1]
         of = parts.V2_PROTOBUF if form == V2_PROTOBUF else parts.V2_JSON
         builtin, custom = ([kind for kind in kinds if kind.custom is which] for which in (False, True))
         known = self._builtin.get(of.name)
         if known is None or known[0] != builtin:
-            look, keep = partial(documents.add_builtin, of, builtin), partial(self._keep_builtin, of.name, builtin)
-            raise MissingParts([PreparationStep(look, keep, long=True)])
+            look, keep = partial(documents.add_builtin, of, builtin), partial(self._store_builtin, of.name, builtin)
+            raise MissingParts([PreparationStep(look, keep, is_long=True)])
         served = ((kind, version) for kind in custom for version in kind.versions)
         make = partial(documents.swagger_document, of, self._release, known[1], self._list_entries(of, served))
         if len(custom) > _MANY:
-            raise MissingParts([PreparationStep(make, partial(self._keep_whole, form, etag), long=True)])
+            raise MissingParts([PreparationStep(make, partial(self._keep_whole, form, etag), is_long=True)])
         return self._keep_whole(form, etag, make())
 
     def _keep_whole(self, form: str, etag: str, body: DocumentBody) -> DocumentBody:
-        self._whole[form] = etag, body
+        self._swagger[form] = etag, body
         return body
 
-    def _keep_builtin(self, name: str, kinds: list[Kind], part: AreaEntries) -> None:
+    def _store_builtin(self, name: str, kinds: list[Kind], part: AreaEntries) -> None:
         self._builtin[name] = kinds, part
 
 
-def _serves(kind: Kind, name: str) -> bool:
+def _has_version(kind: Kind, name: str) -> bool:
     return any(version.name == name for version in kind.versions)
 
 
-class _Look(NamedTuple):
+class _KindDigest(NamedTuple):
     """The result of reading a kind's definition once. length: in bytes. parts: by form and version."""
 
     digests: Mapping[str, bytes]
@@ -373,8 +377,8 @@ class _Look(NamedTuple):
     parts: Mapping[str, dict[str, AreaEntries]]
 
 
-def _digest_kind(kind: Kind, shown: bool) -> _Look:
-    """Digest the versions of a kind. shown: also make the parts of a short definition for both documents.
+def _digest_kind(kind: Kind, with_parts: bool) -> _KindDigest:
+    """Digest the versions of a kind. with_parts: also make the parts of a short definition for both documents.
 
     Reading a definition costs as much as converting it, and clients of version 2 also request version 3.
     """
@@ -382,14 +386,14 @@ def _digest_kind(kind: Kind, shown: bool) -> _Look:
     said = {version.name: v3.encode_kind(kind, version) for version in versions}
     length = sum(map(len, said.values()))
     digests = {name: sha512(text).digest() for name, text in said.items()}
-    if not shown or not kind.custom or length > _LONG:
-        return _Look(digests, length, {})
+    if not with_parts or not kind.custom or length > _LONG:
+        return _KindDigest(digests, length, {})
     made = {
         form.name: {version.name: parts.make_part(form, kind, version) for version in versions}
         for form in (parts.V2_JSON, parts.V3_JSON)
     }
-    return _Look(digests, length, made)
+    return _KindDigest(digests, length, made)
 
 
-def _encode(document: v3.Document) -> bytes:
+def _encode_document(document: v3.Document) -> bytes:
     return serializer.fit_bytes(serializer.encode_json(document))

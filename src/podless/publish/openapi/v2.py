@@ -53,28 +53,28 @@ def convert_schemas(named: Document) -> Document:
     return {name: convert_schema(schema) for name, schema in named.items()}
 
 
-def _parameter(key: str, kind: str = "") -> dict[str, Any]:
-    found = routes.make_parameter(key, kind)
+def _make_parameter(key: str, kind: str = "") -> dict[str, Any]:
+    parameter = routes.make_parameter(key, kind)
     return {
         "uniqueItems": True,
-        "type": found["type"],
-        "description": found["description"],
-        "name": found["name"],
-        "in": found["in"],
-    } | ({"required": True} if "required" in found else {})
+        "type": parameter["type"],
+        "description": parameter["description"],
+        "name": parameter["name"],
+        "in": parameter["in"],
+    } | ({"required": True} if "required" in parameter else {})
 
 
-_PARAMETERS = {key: _parameter(key) for key in PARAMETERS}
+_PARAMETERS = {key: _make_parameter(key) for key in PARAMETERS}
 _NAMED = _PARAMETERS | {key: {"$ref": f"#/parameters/{name}"} for key, name in RELEASE.parameters.items()}
 
 
 def swagger_parts(*kinds: Kind) -> Document:
     """Return the "paths" and "definitions" of kinds in all their versions."""
-    found: Document = {"paths": {}, "definitions": {}}
+    result: Document = {"paths": {}, "definitions": {}}
     for kind in kinds:
         for version in kind.versions:
-            _add_version(found["paths"], found["definitions"], kind, version)
-    return found
+            _add_version(result["paths"], result["definitions"], kind, version)
+    return result
 
 
 def _add_version(paths: Document, definitions: Document, kind: Kind, version: Version) -> None:
@@ -83,17 +83,17 @@ def _add_version(paths: Document, definitions: Document, kind: Kind, version: Ve
         definitions |= item_definition(kind, version) | list_definition(kind, version)
     else:
         definitions |= convert_schemas(builtin.kind_components(kind, version, definitions))
-        paths |= _alone(page for page in pages.group_pages(kind.group, version.name) if page.path not in paths)
+        paths |= _page_paths(page for page in pages.group_pages(kind.group, version.name) if page.path not in paths)
     if version.scale is not None:
-        definitions |= _missing(builtin.scale_components(), definitions)
+        definitions |= _convert_missing(builtin.scale_components(), definitions)
     paths |= kind_paths(kind, version)
 
 
 def kind_paths(kind: Kind, version: Version) -> Document:
     """Return the paths of one version of a kind."""
     namer = None if kind.custom else builtin.make_namer(kind, version)
-    found = routes.paths_of(routes.OperationsWriter(kind, version, namer).operations())
-    return {path: _path(found[path], kind.kind) for path in found}
+    found = routes.paths_of(routes.OperationsWriter(kind, version, namer).list_operations())
+    return {path: _describe_path(found[path], kind.kind) for path in found}
 
 
 def scale_definitions() -> Document:
@@ -101,23 +101,23 @@ def scale_definitions() -> Document:
     return convert_schemas(builtin.scale_components())
 
 
-def _missing(named: Document, definitions: Document) -> Document:
+def _convert_missing(named: Document, definitions: Document) -> Document:
     """Return those version 3 schemas that are missing, converted to version 2."""
     return convert_schemas({name: schema for name, schema in named.items() if name not in definitions})
 
 
-def _alone(found: Iterable[PathOperation]) -> Document:
+def _page_paths(operations: Iterable[PathOperation]) -> Document:
     """Return the paths of pages."""
-    return {one.path: {one.method: _operation(one, [], "")} for one in found}
+    return {operation.path: {operation.method: _describe_operation(operation, [], "")} for operation in operations}
 
 
 def standard_definitions() -> Document:
     """Return the constant definitions, independent of the served kinds."""
-    return _standard(served_release())
+    return _standard_document(served_release())
 
 
 @bounded_cache(16)
-def _standard(release: Release) -> Document:
+def _standard_document(release: Release) -> Document:
     facts = facts_of(release)
     places = sorted(
         (group, version) for group, versions in {**facts.groups, **facts.more_groups}.items() for version in versions
@@ -125,7 +125,7 @@ def _standard(release: Release) -> Document:
     definitions = convert_schemas(
         register_components(builtin.standard_components() | builtin.server_components(), places)
     )
-    return {"paths": _alone(pages.list_pages().values()), "definitions": definitions}
+    return {"paths": _page_paths(pages.list_pages().values()), "definitions": definitions}
 
 
 def swagger_head(release: str) -> Document:
@@ -135,8 +135,8 @@ def swagger_head(release: str) -> Document:
 
 def swagger_tail() -> Document:
     """Return the part of the document behind the definitions."""
-    parameters = {name: _parameter(key) for key, name in RELEASE.parameters.items()}
-    parameters |= {name: _body(META + noun) for noun, name in RELEASE.bodies.items()}
+    parameters = {name: _make_parameter(key) for key, name in RELEASE.parameters.items()}
+    parameters |= {name: _body_parameter(META + noun) for noun, name in RELEASE.bodies.items()}
     return {"parameters": dict(sorted(parameters.items())), **_SECURITY}
 
 
@@ -153,37 +153,43 @@ def list_definition(kind: Kind, version: Version) -> Document:
     return {name: schema.list_root(kind.kind, one, v2=True) | component_extensions(kind, version, kind.list_kind)}
 
 
-def _body(component: str) -> dict[str, Any]:
+def _body_parameter(component: str) -> dict[str, Any]:
     required = {} if component == META + "DeleteOptions" else {"required": True}
     return {"name": "body", "in": "body"} | required | {"schema": {"$ref": DEFINITIONS + component}}
 
 
-def _path(operations: list[PathOperation], kind: str) -> dict[str, Any]:
+def _describe_path(operations: list[PathOperation], kind: str) -> dict[str, Any]:
     shared = routes.shared_parameters(operations)
-    item: dict[str, Any] = {one.method: _operation(one, shared, kind) for one in operations}
-    item["parameters"] = _named(shared, kind)
+    item: dict[str, Any] = {operation.method: _describe_operation(operation, shared, kind) for operation in operations}
+    item["parameters"] = _describe_parameters(shared, kind)
     return item
 
 
-def _named(keys: Iterable[str], kind: str) -> list[dict[str, Any]]:
-    return [_NAMED.get(key) or _parameter(key, kind) for key in keys]
+def _describe_parameters(keys: Iterable[str], kind: str) -> list[dict[str, Any]]:
+    return [_NAMED.get(key) or _make_parameter(key, kind) for key in keys]
 
 
-def _operation(one: PathOperation, shared: list[str], kind: str) -> dict[str, Any]:
-    own = _named([key for key in one.queries if key not in shared], kind)
-    if one.body:
-        shared_body = RELEASE.bodies.get(one.body.removeprefix(META))
-        own.insert(0, {"$ref": f"#/parameters/{shared_body}"} if shared_body else _body(one.body))
-    answer = {"$ref": DEFINITIONS + one.answer} if one.answer else {"type": "string"}
-    responses: dict[str, Any] = {str(code): {"description": routes.TEXTS[code], "schema": answer} for code in one.codes}
+def _describe_operation(operation: PathOperation, shared: list[str], kind: str) -> dict[str, Any]:
+    own = _describe_parameters([key for key in operation.queries if key not in shared], kind)
+    if operation.body:
+        shared_body = RELEASE.bodies.get(operation.body.removeprefix(META))
+        own.insert(0, {"$ref": f"#/parameters/{shared_body}"} if shared_body else _body_parameter(operation.body))
+    answer = {"$ref": DEFINITIONS + operation.answer} if operation.answer else {"type": "string"}
+    responses: dict[str, Any] = {
+        str(code): {"description": routes.TEXTS[code], "schema": answer} for code in operation.codes
+    }
     return {
-        "description": one.text,
-        **({"consumes": list(one.consumes)} if one.consumes else {}),
-        "produces": list(one.produces),
+        "description": operation.text,
+        **({"consumes": list(operation.consumes)} if operation.consumes else {}),
+        "produces": list(operation.produces),
         "schemes": ["https"],
-        "tags": [one.tag],
-        "operationId": one.name,
+        "tags": [operation.tag],
+        "operationId": operation.name,
         **({"parameters": own} if own else {}),
         "responses": responses | {"401": {"description": routes.TEXTS[401]}},
-        **({"x-kubernetes-action": one.action, "x-kubernetes-group-version-kind": one.gvk} if one.gvk else {}),
+        **(
+            {"x-kubernetes-action": operation.action, "x-kubernetes-group-version-kind": operation.gvk}
+            if operation.gvk
+            else {}
+        ),
     }

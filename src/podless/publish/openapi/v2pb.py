@@ -12,7 +12,7 @@ from podless.publish.openapi import v2
 from podless.publish.openapi.wire import WireMessages, write_block, write_entry, write_scalar, write_text, write_texts
 
 
-def _parameter(number: int, value: dict[str, Any]) -> bytes:
+def _encode_parameter(number: int, value: dict[str, Any]) -> bytes:
     """Write a body, query or path parameter, or a reference to one in the document's head."""
     if "$ref" in value:
         return write_block(number, write_block(2, write_text(1, value["$ref"])))
@@ -26,11 +26,11 @@ def _encode_given(number: int, value: dict[str, Any]) -> bytes:
     return write_block(number, write_block(2, write_block(inner, MESSAGES.encode(name, value))))
 
 
-def _additional(number: int, value: Any) -> bytes:
+def _encode_additional(number: int, value: Any) -> bytes:
     return write_block(number, write_scalar(2, value) if isinstance(value, bool) else _definition(1, value))
 
 
-def _type(number: int, value: str) -> bytes:
+def _encode_type(number: int, value: str) -> bytes:
     return write_block(number, write_texts(1, [value]))
 
 
@@ -66,9 +66,10 @@ _DECLARED = {
     ),
 }
 MESSAGES = WireMessages(
-    _DECLARED, {"parameter": _parameter, "given": _encode_given, "additional": _additional, "type": _type}
+    _DECLARED,
+    {"parameter": _encode_parameter, "given": _encode_given, "additional": _encode_additional, "type": _encode_type},
 )
-_definition, _path = MESSAGES.form("Schema"), MESSAGES.form("PathItem")
+_definition, _path = MESSAGES.find_writer("Schema"), MESSAGES.find_writer("PathItem")
 PATHS, DEFINITIONS = 8, 9  # field numbers of a document's areas
 
 

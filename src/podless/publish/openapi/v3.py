@@ -28,35 +28,35 @@ Document = dict[str, Any]
 CUSTOM_INFO = {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"}
 
 
-def _parameter(key: str, kind: str = "") -> dict[str, Any]:
-    found = routes.make_parameter(key, kind)
-    return found | {"schema": {"type": found.pop("type"), "uniqueItems": True}}
+def _make_parameter(key: str, kind: str = "") -> dict[str, Any]:
+    parameter = routes.make_parameter(key, kind)
+    return parameter | {"schema": {"type": parameter.pop("type"), "uniqueItems": True}}
 
 
-_PARAMETERS = {key: _parameter(key) for key in PARAMETERS}
+_PARAMETERS = {key: _make_parameter(key) for key in PARAMETERS}
 _TEXT: Document = {"schema": {"type": "string"}}  # an answer that is a text
 _CROSS = ("DeleteOptions", "WatchEvent")  # kinds that are registered in every group
 
 
 def standard_components() -> dict[str, Any]:
     """Return the components that all documents share, DeleteOptions as it is registered in every group-version."""
-    return _standard(served_release())
+    return _standard_schemas(served_release())
 
 
 @bounded_cache(16)
-def _standard(release: Release) -> dict[str, Any]:
+def _standard_schemas(release: Release) -> dict[str, Any]:
     places = [(group, version) for group, versions in facts_of(release).groups.items() for version in versions]
     return register_components(builtin.standard_components(), places)
 
 
 def register_components(schemas: Mapping[str, Any], everywhere: Iterable[tuple[str, str]]) -> dict[str, Any]:
     """Return the components, with all group-versions added to the kinds that are registered in each."""
-    found = dict(schemas)
+    result = dict(schemas)
     for noun in _CROSS:
-        if META + noun in found:
+        if META + noun in result:
             gvks = [{"group": group, "kind": noun, "version": version} for group, version in everywhere]
-            found[META + noun] = found[META + noun] | {"x-kubernetes-group-version-kind": gvks}
-    return found
+            result[META + noun] = result[META + noun] | {"x-kubernetes-group-version-kind": gvks}
+    return result
 
 
 def group_version_document(group: str, version: str, kinds: Sequence[Kind], release: str = RELEASE.name) -> Document:
@@ -67,37 +67,37 @@ def group_version_document(group: str, version: str, kinds: Sequence[Kind], rele
     # by_version also has a storage version that is not served
     served = [(kind, one) for kind in kinds if kind.group == group for one in kind.versions if one.name == version]
     parts = [make_part(kind, one) for kind, one in served]
-    found = _merge(one["paths"] for one in parts)
+    found = _merge_documents(one["paths"] for one in parts)
     schemas = [one["schemas"] for one in parts]
     if all(kind.custom for kind, _ in served):
-        components = {"schemas": _merge([standard_components(), *schemas])}
+        components = {"schemas": _merge_documents([standard_components(), *schemas])}
         return {"openapi": "3.0.0", "info": CUSTOM_INFO, "paths": found, "components": components}
     found = path_item(pages.resource_list_page(group, version)) | found
-    known = _merge([builtin.standard_components(), builtin.server_components(), *schemas])
-    return _builtin(release, found, known, dict.fromkeys([("", "v1"), (group, version)]))
+    known = _merge_documents([builtin.standard_components(), builtin.server_components(), *schemas])
+    return _builtin_document(release, found, known, dict.fromkeys([("", "v1"), (group, version)]))
 
 
-def page_document(one: PathOperation, release: str = RELEASE.name) -> Document:
+def page_document(operation: PathOperation, release: str = RELEASE.name) -> Document:
     """Return the document of one of the pages."""
-    return _builtin(release, path_item(one), builtin.server_components())
+    return _builtin_document(release, path_item(operation), builtin.server_components())
 
 
-def _builtin(
+def _builtin_document(
     release: str, paths: Document, known: Mapping[str, Any], places: Iterable[tuple[str, str]] = ()
 ) -> Document:
     """Return a document with the known components that its paths use."""
-    schemas = register_components(_reached(paths, known), places)
+    schemas = register_components(_reachable_components(paths, known), places)
     components = ({"schemas": schemas} if schemas else {}) | {"securitySchemes": {"BearerToken": BEARER}}
     info = {"title": "Kubernetes", "version": release}
     return {"openapi": "3.0.0", "info": info, "paths": paths, "components": components}
 
 
-def path_item(one: PathOperation) -> Document:
+def path_item(operation: PathOperation) -> Document:
     """Return the path of a page."""
-    return {one.path: {one.method: _operation(one, [], "")}}
+    return {operation.path: {operation.method: _describe_operation(operation, [], "")}}
 
 
-def _reached(paths: Document, schemas: Mapping[str, Any]) -> dict[str, Any]:
+def _reachable_components(paths: Document, schemas: Mapping[str, Any]) -> dict[str, Any]:
     """Return the components that the paths lead to."""
     found: dict[str, Any] = {}
     rest: list[Any] = [paths]
@@ -129,21 +129,23 @@ def make_part(kind: Kind, version: Version) -> Document:
 def kind_paths(kind: Kind, version: Version) -> Document:
     """Return the paths of one version of a kind."""
     namer = None if kind.custom else builtin.make_namer(kind, version)
-    found = routes.paths_of(routes.OperationsWriter(kind, version, namer).operations())
-    return {path: _path(found[path], kind.kind) for path in found}
+    found = routes.paths_of(routes.OperationsWriter(kind, version, namer).list_operations())
+    return {path: _describe_path(found[path], kind.kind) for path in found}
 
 
-def _merge(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def _merge_documents(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     merged: dict[str, Any] = {}
-    for one in parts:
-        merged |= one
+    for part in parts:
+        merged |= part
     return dict(sorted(merged.items()))
 
 
 def item_component(kind: Kind, version: Version) -> Document:
     """Return the component of a custom kind, under its name."""
     name = routes.model_name(kind.group, version.name, kind.kind)
-    return {name: schema.root_component(kind.structure(version)) | component_extensions(kind, version, kind.kind)}
+    return {
+        name: schema.root_component(kind.structural_schema(version)) | component_extensions(kind, version, kind.kind)
+    }
 
 
 def list_component(kind: Kind, version: Version) -> Document:
@@ -154,46 +156,52 @@ def list_component(kind: Kind, version: Version) -> Document:
 
 def component_extensions(kind: Kind, version: Version, noun: str) -> dict[str, Any]:
     """Return the extensions of a component: group, version and kind, and the selectable fields."""
-    found: dict[str, Any] = {
+    result: dict[str, Any] = {
         "x-kubernetes-group-version-kind": [{"group": kind.group, "kind": noun, "version": version.name}]
     }
     if version.selectable:
         paths = [{"fieldPath": path.removeprefix(".")} for path in version.selectable]
-        found["x-kubernetes-selectable-fields"] = paths
+        result["x-kubernetes-selectable-fields"] = paths
     elif not has("SelectableFieldsIfAny"):
-        found["x-kubernetes-selectable-fields"] = []
-    return found
+        result["x-kubernetes-selectable-fields"] = []
+    return result
 
 
-def _path(operations: list[PathOperation], kind: str) -> dict[str, Any]:
+def _describe_path(operations: list[PathOperation], kind: str) -> dict[str, Any]:
     shared = routes.shared_parameters(operations)
-    item: dict[str, Any] = {one.method: _operation(one, shared, kind) for one in operations}
-    item["parameters"] = _named(shared, kind)
+    item: dict[str, Any] = {operation.method: _describe_operation(operation, shared, kind) for operation in operations}
+    item["parameters"] = _describe_parameters(shared, kind)
     return item
 
 
-def _named(keys: Iterable[str], kind: str) -> list[dict[str, Any]]:
-    return [_PARAMETERS.get(key) or _parameter(key, kind) for key in keys]
+def _describe_parameters(keys: Iterable[str], kind: str) -> list[dict[str, Any]]:
+    return [_PARAMETERS.get(key) or _make_parameter(key, kind) for key in keys]
 
 
-def _operation(one: PathOperation, shared: list[str], kind: str) -> dict[str, Any]:
-    shown: dict[str, Any] = {"tags": [one.tag], "description": one.text, "operationId": one.name}
-    own = [key for key in one.queries if key not in shared]
+def _describe_operation(operation: PathOperation, shared: list[str], kind: str) -> dict[str, Any]:
+    document: dict[str, Any] = {"tags": [operation.tag], "description": operation.text, "operationId": operation.name}
+    own = [key for key in operation.queries if key not in shared]
     if own:
-        shown["parameters"] = _named(own, kind)
-    if one.body:
-        shown["requestBody"] = {"content": _content(one.consumes, one.body)}
-        if one.required:
-            shown["requestBody"]["required"] = True
-    answer = _content(one.produces, one.answer) if one.answer else dict.fromkeys(one.produces, _TEXT)
-    shown["responses"] = {str(code): {"description": routes.TEXTS[code], "content": answer} for code in one.codes}
-    shown["responses"]["401"] = {"description": routes.TEXTS[401]}
-    if one.gvk:
-        shown |= {"x-kubernetes-action": one.action, "x-kubernetes-group-version-kind": one.gvk}
-    return shown
+        document["parameters"] = _describe_parameters(own, kind)
+    if operation.body:
+        document["requestBody"] = {"content": _describe_content(operation.consumes, operation.body)}
+        if operation.required:
+            document["requestBody"]["required"] = True
+    answer = (
+        _describe_content(operation.produces, operation.answer)
+        if operation.answer
+        else dict.fromkeys(operation.produces, _TEXT)
+    )
+    document["responses"] = {
+        str(code): {"description": routes.TEXTS[code], "content": answer} for code in operation.codes
+    }
+    document["responses"]["401"] = {"description": routes.TEXTS[401]}
+    if operation.gvk:
+        document |= {"x-kubernetes-action": operation.action, "x-kubernetes-group-version-kind": operation.gvk}
+    return document
 
 
-def _content(types: Iterable[str], component: str) -> dict[str, Any]:
+def _describe_content(types: Iterable[str], component: str) -> dict[str, Any]:
     body = {"schema": {"$ref": REF + component}}
     return dict.fromkeys(types, body)
 
@@ -222,9 +230,9 @@ def page_etag(name: str) -> str:
     return document_hash([f"{__version__} {name}".encode()])
 
 
-def group_version_path(where: GroupVersion) -> str:
+def group_version_path(group_version: GroupVersion) -> str:
     """Return the name of a group-version below /openapi/v3: api/v1 for the core group, else apis/group/version."""
-    return f"apis/{where}" if where.group else f"api/{where.version}"
+    return f"apis/{group_version}" if group_version.group else f"api/{group_version.version}"
 
 
 def document_url(name: str, tag: str) -> str:
@@ -232,6 +240,6 @@ def document_url(name: str, tag: str) -> str:
     return f"/openapi/v3/{quote(name)}?hash={tag}"
 
 
-def root_document(found: Mapping[str, str]) -> Document:
-    """Return the root document: every group-version and page with its URL. found: name -> hash."""
-    return {"paths": {name: {"serverRelativeURL": document_url(name, found[name])} for name in sorted(found)}}
+def root_document(hashes: Mapping[str, str]) -> Document:
+    """Return the root document: every group-version and page with its URL. hashes: name -> hash."""
+    return {"paths": {name: {"serverRelativeURL": document_url(name, hashes[name])} for name in sorted(hashes)}}

@@ -13,7 +13,7 @@ from podless.publish.openapi.wire import WireMessages, write_block, write_entry,
 from podless.structs.wire import encode_varint
 
 
-def _default(number: int, value: Any) -> bytes:
+def _encode_default(number: int, value: Any) -> bytes:
     """Write a oneof: a set value is sent even if it is zero."""
     if isinstance(value, bool):
         chosen = write_scalar(2, value)
@@ -24,7 +24,7 @@ def _default(number: int, value: Any) -> bytes:
     return write_block(number, chosen)
 
 
-def _additional(number: int, value: Any) -> bytes:
+def _encode_additional(number: int, value: Any) -> bytes:
     return write_block(number, write_scalar(2, value) if isinstance(value, bool) else _schema(1, value))
 
 
@@ -58,8 +58,8 @@ _DECLARED = {
         "format text 35, x- any 36"
     ),
 }
-MESSAGES = WireMessages(_DECLARED, {"additional": _additional, "default": _default})
-_schema, _path = MESSAGES.form("REF|Schema"), MESSAGES.form("PathItem")
+MESSAGES = WireMessages(_DECLARED, {"additional": _encode_additional, "default": _encode_default})
+_schema, _path = MESSAGES.find_writer("REF|Schema"), MESSAGES.find_writer("PathItem")
 PATHS, COMPONENTS, SCHEMAS = 4, 5, 1  # field numbers of the areas of a document, and of its components
 
 

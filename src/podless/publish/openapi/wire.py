@@ -38,72 +38,72 @@ def block_text(encoded: str) -> str:
     """
     out: list[str] = []
     try:
-        _write(out, serializer.decode_own(encoded.encode()), 0)
+        _write_value(out, serializer.decode_own(encoded.encode()), 0)
     except RecursionError:
         return f"{encoded}\n"
     return "".join(out)
 
 
-def _write(out: list[str], value: Any, indent: int) -> None:
+def _write_value(out: list[str], value: Any, indent: int) -> None:
     """Write a value whose first line starts at its column already; further lines are indented."""
     lead = ""
     charge(1)
     if isinstance(value, dict) and value:
         for key in sorted(value):
-            out.append(f"{lead}{_key(key)}:")
+            out.append(f"{lead}{_format_key(key)}:")
             _write_below(out, value[key], indent)
             lead = " " * indent
     elif isinstance(value, list) and value:
         for item in value:
             out.append(f"{lead}- ")
-            _write(out, item, indent + _DASH)
+            _write_value(out, item, indent + _DASH)
             lead = " " * indent
     else:
-        out.append(_scalar(value, indent))
+        out.append(_format_scalar(value, indent))
 
 
 def _write_below(out: list[str], value: Any, indent: int) -> None:
     """Write the value of a key: on the same line, or on its own lines."""
     if isinstance(value, (dict, list)) and value:
-        inner = _further(indent)
+        inner = _continuation_indent(indent)
         out.append("\n" + " " * inner)
-        _write(out, value, inner)
+        _write_value(out, value, inner)
     else:
-        out.append(f" {_scalar(value, indent)}")
+        out.append(f" {_format_scalar(value, indent)}")
 
 
-def _key(key: str) -> str:
-    shown = _scalar(key, 0)[:-1]
+def _format_key(key: str) -> str:
+    shown = _format_scalar(key, 0)[:-1]
     return serializer.encode_json(key).decode() if "\n" in shown else shown
 
 
-def _further(indent: int) -> int:
+def _continuation_indent(indent: int) -> int:
     return (indent // _LEVEL + 1) * _LEVEL
 
 
 @bounded_cache(1024)
-def _plain(text: str) -> bool:
+def _needs_no_quotes(text: str) -> bool:
     """Return whether a text certainly needs no quotes."""
     if _PLAIN.fullmatch(text):
         return text.lower() not in _WORDS
     return len(text) < _LONG and _OLD.fullmatch(text) is not None
 
 
-def _scalar(value: Any, indent: int) -> str:
+def _format_scalar(value: Any, indent: int) -> str:
     """Return a scalar, or an empty list or object, with its line break; multi-line text is indented below."""
     if not isinstance(value, str):
         return serializer.encode_yaml(value).decode()
-    if _plain(value):
+    if _needs_no_quotes(value):
         return f"{value}\n"
-    shown = serializer.encode_yaml(value).decode()
-    if shown.count("\n") == 1:
-        return shown
-    head, *lines = shown[:-1].split("\n")
+    scalar = serializer.encode_yaml(value).decode()
+    if scalar.count("\n") == 1:
+        return scalar
+    head, *lines = scalar[:-1].split("\n")
     if not head.startswith("|"):  # the YAML writer has folded a long line
         return " ".join([head, *(line.strip(" ") for line in lines)]) + "\n"
     if "2" in head:  # the first line is indented or empty
         return f"{serializer.encode_json(value).decode()}\n"
-    inner = " " * _further(indent)
+    inner = " " * _continuation_indent(indent)
     return "\n".join([head, *(inner + line[_DASH:] if line else "" for line in lines), ""])
 
 
@@ -190,11 +190,12 @@ class WireMessages:
     for all other keys; both are repeated entries.
     """
 
-    def __init__(self, declared: Mapping[str, str], own: Mapping[str, Write]) -> None:
-        self._own = own
+    def __init__(self, declared: Mapping[str, str], writers: Mapping[str, Write]) -> None:
+        self._writers = writers
         parts = {name: [part.split() for part in text.split(",")] for name, text in declared.items()}
         self._fields = {
-            name: {key: (int(number), self.form(form)) for key, form, number in part} for name, part in parts.items()
+            name: {key: (int(number), self.find_writer(form)) for key, form, number in part}
+            for name, part in parts.items()
         }
 
     def encode(self, name: str, value: Mapping[str, Any]) -> bytes:
@@ -211,21 +212,21 @@ class WireMessages:
                 out.append(write_entry(number, key, write(2, item)))
         return b"".join(out)
 
-    def form(self, text: str) -> Write:
+    def find_writer(self, text: str) -> Write:
         """Return the writer for a form."""
         if text[0] in "[{":
-            return (write_many if text[0] == "[" else write_map)(self.form(text[1:-1]))
+            return (write_many if text[0] == "[" else write_map)(self.find_writer(text[1:-1]))
         if text[0].isdigit():
             number, _, inner = text.partition(":")
-            return write_within(int(number), self.form(inner))
+            return write_within(int(number), self.find_writer(inner))
         if text.startswith("REF|"):
-            return self._refer(text.removeprefix("REF|"))
-        return self._message(text) if text[0].isupper() else self._own.get(text) or _FORMS[text]
+            return self._reference_writer(text.removeprefix("REF|"))
+        return self._message_writer(text) if text[0].isupper() else self._writers.get(text) or _FORMS[text]
 
-    def _message(self, name: str) -> Write:
+    def _message_writer(self, name: str) -> Write:
         return lambda number, value: write_block(number, self.encode(name, value))
 
-    def _refer(self, name: str) -> Write:
+    def _reference_writer(self, name: str) -> Write:
         def write(number: int, value: Mapping[str, Any]) -> bytes:
             if "$ref" in value:
                 return write_block(number, write_block(2, write_text(1, value["$ref"])))

@@ -12,7 +12,7 @@ from podless.codec.gotime import human_duration
 from podless.runtime.bounded import bounded_cache
 
 
-class Span(NamedTuple):
+class AgeSpan(NamedTuple):
     """A time span from a moment (seconds since 1970) until now, as part of a text."""
 
     before: str
@@ -20,27 +20,27 @@ class Span(NamedTuple):
     after: str
 
 
-def read_age(given: Any) -> Span | str | None:
+def read_age(value: Any) -> AgeSpan | str | None:
     """Return the content of an age cell: a Span, a constant text, or None."""
-    if not isinstance(given, Lapse):
-        moment = read_time(given)
-        return Span("", moment, "") if isinstance(moment, float) else moment
-    if not given.since:
-        return given.before
-    start = read_time(given.since)
+    if not isinstance(value, Lapse):
+        moment = read_time(value)
+        return AgeSpan("", moment, "") if isinstance(moment, float) else moment
+    if not value.since:
+        return value.before
+    start = read_time(value.since)
     if not isinstance(start, float):
-        return f"{given.before}{start}{given.after}"
-    end = read_time(given.until) if given.until else None
+        return f"{value.before}{start}{value.after}"
+    end = read_time(value.until) if value.until else None
     if isinstance(end, float):
-        return f"{given.before}{human_duration(end - start)}{given.after}"
-    return Span(given.before, start, given.after)
+        return f"{value.before}{human_duration(end - start)}{value.after}"
+    return AgeSpan(value.before, start, value.after)
 
 
-def read_time(given: Any) -> float | str | None:
+def read_time(value: Any) -> float | str | None:
     """Return the content of a time cell: the moment from which it counts, a constant text, or None."""
-    if not isinstance(given, str):
+    if not isinstance(value, str):
         return None
-    moment = _moment(given)
+    moment = _parse_moment(value)
     if moment is None:
         return "<unknown>"
     return "<invalid>" if moment == math.inf else moment
@@ -52,7 +52,7 @@ def format_age(moment: float, now: float) -> str:
 
 
 @bounded_cache(4096)
-def _moment(text: str) -> float | None:
+def _parse_moment(text: str) -> float | None:
     """Return seconds since 1970, None for no time, infinity for an invalid time."""
     try:
         plain = None if text in ("", "null") else gotime.normalise_time(text)

@@ -55,14 +55,14 @@ class TableLayout:
 
     @made_once
     def definitions(self) -> list[Object]:
-        return [_definition(column, self.group) for column in self.columns if column.name]
+        return [_column_definition(column, self.group) for column in self.columns if column.name]
 
     @made_once
     def encoded(self) -> bytes:
         """Return the definitions as JSON."""
         return serializer.encode_json(self.definitions)
 
-    def cells(self, obj: Object, now: float | None = None) -> list[Any]:
+    def read_cells(self, obj: Object, now: float | None = None) -> list[Any]:
         """Return the cells of an object's row.
 
         now: the time for ages, in seconds since 1970; by default the clock's.
@@ -75,7 +75,7 @@ class TableLayout:
         ]
 
 
-def _definition(column: PrinterColumn, group: str) -> Object:
+def _column_definition(column: PrinterColumn, group: str) -> Object:
     """Return the column's entry in columnDefinitions."""
     struct, _, field = column.field.rpartition(".")
     folder, _, struct = struct.rpartition("/")
@@ -88,10 +88,10 @@ def _definition(column: PrinterColumn, group: str) -> Object:
     }
 
 
-def _show_time(found: ages.Span | str | None, then: float) -> str | None:
-    if not isinstance(found, ages.Span):
-        return found
-    return f"{found.before}{ages.format_age(found.moment, then)}{found.after}"
+def _show_time(age: ages.AgeSpan | str | None, now: float) -> str | None:
+    if not isinstance(age, ages.AgeSpan):
+        return age
+    return f"{age.before}{ages.format_age(age.moment, now)}{age.after}"
 
 
 AGED = TableLayout(shared.AGED)
@@ -116,37 +116,39 @@ def built_in(group: str, plural: str) -> TableLayout:
     module = import_module(name) if find_spec(name) else None
     own = getattr(module, "COLUMNS", {}).get(plural, shared.DATED)
     if any(column.releases for column in own):
-        own = tuple(column for column in own if CURRENT.get().covers(column.releases))
+        own = tuple(column for column in own if CURRENT.get().is_in_span(column.releases))
     order, conditions = (getattr(module, name, {}).get(plural) for name in ("ORDERS", "CONDITIONS"))
     return TableLayout(own, group, order, conditions)
 
 
-def custom_layout(given: Sequence[Column] | None) -> TableLayout:
+def custom_layout(columns: Sequence[Column] | None) -> TableLayout:
     """Return the layout for additionalPrinterColumns; the first malformed path and all later columns are left out."""
-    if not given:
+    if not columns:
         return AGED
     cells = [shared.NAME]
     searches = False
-    for column in given:
+    for column in columns:
         charge(_COLUMN)
         try:
             path = jsonpath.parse_path(column.json_path)
         except ValueError:
             break
         searches |= path.descends
-        told = column.description or f"Custom resource definition column (in JSONPath format): {column.json_path}"
+        description = (
+            column.description or f"Custom resource definition column (in JSONPath format): {column.json_path}"
+        )
         read = _cell_reader(column.type, path)
         cells.append(
-            PrinterColumn(column.name, column.type, read, told, format=column.format, priority=column.priority)
+            PrinterColumn(column.name, column.type, read, description, format=column.format, priority=column.priority)
         )
     if searches:
-        cells[0] = replace(shared.NAME, read=_searched_name)
+        cells[0] = replace(shared.NAME, read=_read_name)
     return TableLayout(tuple(cells), searches=searches)
 
 
-def _searched_name(given: Any) -> Any:
+def _read_name(value: Any) -> Any:
     name: Any = shared.NAME.read
-    return name(given.obj)
+    return name(value.obj)
 
 
 def _cell_reader(kind: str, path: jsonpath.JSONPath) -> Callable[[Any], Any] | Age:
@@ -154,19 +156,19 @@ def _cell_reader(kind: str, path: jsonpath.JSONPath) -> Callable[[Any], Any] | A
         return Age(path.first)
     if kind == "string":
         return functools.partial(_string_cell, path)
-    return functools.partial(_converted_cell, _CONVERSIONS.get(kind, _nothing), path)
+    return functools.partial(_converted_cell, _CONVERSIONS.get(kind, _empty_cell), path)
 
 
 def _string_cell(path: jsonpath.JSONPath, obj: Any) -> str | None:
     found = path.find(obj)
-    return _printed(found[0]) if found else None
+    return _format_cell(found[0]) if found else None
 
 
 def _converted_cell(convert: Callable[[Any], Any], path: jsonpath.JSONPath, obj: Any) -> Any:
     return convert(path.first(obj))
 
 
-def _integer(value: Any) -> int | None:
+def _integer_cell(value: Any) -> int | None:
     if type(value) is int and _MIN <= value <= _MAX:
         return value
     if type(value) is not int and type(value) is not float:
@@ -174,22 +176,26 @@ def _integer(value: Any) -> int | None:
     return int(value) if _MIN <= value <= _MAX else _MIN  # as Go converts a float that is too large
 
 
-def _number(value: Any) -> int | float | None:
+def _number_cell(value: Any) -> int | float | None:
     return jsontext.settle_number(float(value)) if type(value) is int or type(value) is float else None
 
 
-def _boolean(value: Any) -> bool | None:
+def _boolean_cell(value: Any) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def _nothing(value: Any) -> None:
+def _empty_cell(value: Any) -> None:
     return None
 
 
-_CONVERSIONS: dict[str, Callable[[Any], Any]] = {"integer": _integer, "number": _number, "boolean": _boolean}
+_CONVERSIONS: dict[str, Callable[[Any], Any]] = {
+    "integer": _integer_cell,
+    "number": _number_cell,
+    "boolean": _boolean_cell,
+}
 
 
-def _printed(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     """Return a value as a cell of type string: texts unchanged, lists and objects as Go's JSON."""
     if isinstance(value, str):
         return value

@@ -35,17 +35,19 @@ _INNER = {
 
 def make_partial(obj: Mapping[str, Any], version: str = "v1") -> Object:
     """Return the object as PartialObjectMetadata, with the fields in a real server's order."""
-    given = obj.get("metadata") or {}
+    metadata = obj.get("metadata") or {}
     kept = {
-        name: given[name] for name in _chosen(_METADATA, tuple(given)) if given[name] or given[name] == _ZERO.get(name)
+        name: metadata[name]
+        for name in _order_fields(_METADATA, tuple(metadata))
+        if metadata[name] or metadata[name] == _ZERO.get(name)
     }
     for name, order in _INNER.items():
         if name in kept:
-            kept[name] = [{key: item[key] for key in _chosen(order, tuple(item))} for item in each(kept[name])]
+            kept[name] = [{key: item[key] for key in _order_fields(order, tuple(item))} for item in each(kept[name])]
     return {"kind": "PartialObjectMetadata", "apiVersion": f"meta.k8s.io/{version}", "metadata": kept}
 
 
 @bounded_cache(256)
-def _chosen(order: tuple[str, ...], given: tuple[str, ...]) -> tuple[str, ...]:
+def _order_fields(order: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the given fields in order. Cached, because objects of a kind have the same fields."""
-    return tuple(name for name in order if name in given)
+    return tuple(name for name in order if name in names)

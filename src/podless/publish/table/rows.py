@@ -20,7 +20,7 @@ Row = tuple[bytes | float, ...]
 
 
 def make_row(
-    shown: TableLayout, obj: Object, include: str = "Metadata", version: str = "v1", body: bytes | None = None
+    layout: TableLayout, obj: Object, include: str = "Metadata", version: str = "v1", body: bytes | None = None
 ) -> Row:
     """Return the part of a row that does not change with time.
 
@@ -29,32 +29,32 @@ def make_row(
     pieces: list[bytes | float] = []
     lead = b'{"cells":['
     steady: list[Any] = []
-    given, readers = shown.reader_argument(obj), shown.readers
+    given, readers = layout.reader_argument(obj), layout.readers
     charge(_CELL * len(readers))
     for read in readers:
         if not isinstance(read, Age):
             steady.append(read(given))
             continue
-        found = ages.read_age(read.read(given))
-        if not isinstance(found, ages.Span):
-            steady.append(found)
+        age = ages.read_age(read.read(given))
+        if not isinstance(age, ages.AgeSpan):
+            steady.append(age)
             continue
         before = serializer.encode_json(steady)[1:-1]
-        start = b'%b%b%b"%b' % (lead, before, b"," if steady else b"", found.before.encode())
-        pieces += [start, found.moment]
-        lead, steady = b'%b",' % found.after.encode(), []
+        start = b'%b%b%b"%b' % (lead, before, b"," if steady else b"", age.before.encode())
+        pieces += [start, age.moment]
+        lead, steady = b'%b",' % age.after.encode(), []
     cells = serializer.encode_json(steady)[1:-1]
     if not steady:
         lead = lead.removesuffix(b",")
-    shown_object = [body] if body else _pieces(included_object(obj, include, version))
-    conditions = shown.conditions(obj) if shown.conditions is not None else None
+    shown_object = [body] if body else _encode_pieces(included_object(obj, include, version))
+    conditions = layout.conditions(obj) if layout.conditions is not None else None
     noted = b'"conditions":%b,' % serializer.encode_json(conditions) if conditions else b""
     shown_object[0] = b'%b%b],%b"object":%b' % (lead, cells, noted, shown_object[0])
     shown_object[-1] += b"}"
     return (*pieces, *shown_object)
 
 
-def _pieces(included: Mapping[str, Any] | None) -> list[bytes]:
+def _encode_pieces(included: Mapping[str, Any] | None) -> list[bytes]:
     """Return an object as JSON in pieces; its fieldsV1 texts are separate, because many objects have the same."""
     encoded = serializer.encode_json(included)
     pieces: list[bytes] = []
@@ -72,15 +72,15 @@ class AgeFiller:
     """Fills the ages at one moment into rows; caches them, because objects share seconds. now: seconds since 1970."""
 
     def __init__(self, now: float) -> None:
-        self._ages = _Ages(now)
+        self._ages = _AgeTexts(now)
 
-    def fill(self, row: Sequence[bytes | float]) -> bytes:
+    def fill_row(self, row: Sequence[bytes | float]) -> bytes:
         """Return a row, or several with separators, as JSON."""
         ages = self._ages
         return b"".join([piece if piece.__class__ is bytes else ages[piece] for piece in row])
 
 
-class _Ages(dict[Any, bytes]):
+class _AgeTexts(dict[Any, bytes]):
     """The cached ages of moments at one time."""
 
     def __init__(self, now: float) -> None:
@@ -92,23 +92,40 @@ class _Ages(dict[Any, bytes]):
 
 
 def frame_table(
-    shown: TableLayout, listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True, bare: bool = False
+    layout: TableLayout,
+    metadata: Mapping[str, Any],
+    version: str = "v1",
+    *,
+    with_columns: bool = True,
+    bare: bool = False,
 ) -> tuple[bytes, bytes]:
-    """Return the JSON before and after the rows of a Table. headed: with the column definitions.
+    """Return the JSON before and after the rows of a Table. with_columns: with the column definitions.
 
     bare: there are no rows; for kinds without columns of their own a real server then shows null.
     """
     head = f'{{"kind":"Table","apiVersion":"meta.k8s.io/{version}","metadata":'.encode()
-    definitions = shown.encoded if headed else b"null"
-    opened, closed = (b"null", b"}") if bare and shown.columns is DATED else (b"[", b"]}")
+    definitions = layout.encoded if with_columns else b"null"
+    opened, closed = (b"null", b"}") if bare and layout.columns is DATED else (b"[", b"]}")
     return b"".join(
-        (head, serializer.encode_json(listed_meta(listed)), b',"columnDefinitions":', definitions, b',"rows":', opened)
+        (
+            head,
+            serializer.encode_json(listed_meta(metadata)),
+            b',"columnDefinitions":',
+            definitions,
+            b',"rows":',
+            opened,
+        )
     ), closed
 
 
 def encode_table(
-    shown: TableLayout, rows: Sequence[bytes], listed: Mapping[str, Any], version: str = "v1", *, headed: bool = True
+    layout: TableLayout,
+    rows: Sequence[bytes],
+    metadata: Mapping[str, Any],
+    version: str = "v1",
+    *,
+    with_columns: bool = True,
 ) -> bytes:
     """Return a Table as JSON. rows: each as `AgeFiller` fills it."""
-    head, tail = frame_table(shown, listed, version, headed=headed)
+    head, tail = frame_table(layout, metadata, version, with_columns=with_columns)
     return b"".join((head, b",".join(rows), tail))

@@ -23,32 +23,32 @@ def check_include(text: str) -> str:
 
 
 def make_table(
-    shown: TableLayout,
+    layout: TableLayout,
     objects: Iterable[Object],
-    listed: Mapping[str, Any],
+    metadata: Mapping[str, Any],
     include: str = "Metadata",
     version: str = "v1",
     *,
-    headed: bool = True,
+    with_columns: bool = True,
     now: float | None = None,
 ) -> Object:
     """Return a Table of decoded objects.
 
-    listed: the list's metadata, or the object's own for a single one. include: Metadata, Object or None. headed:
-    include the columnDefinitions, as in all tables except those of later watch events.
+    metadata: the list's metadata, or the object's own for a single one. include: Metadata, Object or None.
+    with_columns: include the columnDefinitions, as in all tables except those of later watch events.
     """
     return {
         "kind": "Table",
         "apiVersion": f"meta.k8s.io/{version}",
-        "metadata": listed_meta(listed),
-        "columnDefinitions": shown.definitions if headed else None,
-        "rows": [_row(shown, obj, include, version, now) for obj in objects],
+        "metadata": listed_meta(metadata),
+        "columnDefinitions": layout.definitions if with_columns else None,
+        "rows": [_make_row(layout, obj, include, version, now) for obj in objects],
     }
 
 
-def _row(shown: TableLayout, obj: Object, include: str, version: str, now: float | None) -> Object:
-    row: Object = {"cells": shown.cells(obj, now)}
-    if shown.conditions is not None and (conditions := shown.conditions(obj)):
+def _make_row(layout: TableLayout, obj: Object, include: str, version: str, now: float | None) -> Object:
+    row: Object = {"cells": layout.read_cells(obj, now)}
+    if layout.conditions is not None and (conditions := layout.conditions(obj)):
         row["conditions"] = conditions
     return row | {"object": included_object(obj, include, version)}
 
@@ -58,6 +58,8 @@ def included_object(obj: Object, include: str, version: str) -> Mapping[str, Any
     return obj if include == "Object" else make_partial(obj, version) if include == "Metadata" else None
 
 
-def listed_meta(given: Mapping[str, Any]) -> Object:
+def listed_meta(metadata: Mapping[str, Any]) -> Object:
     """Return the fields of metadata that ListMeta has, without empty ones."""
-    return {name: given[name] for name in ("resourceVersion", "continue", "remainingItemCount") if given.get(name)}
+    return {
+        name: metadata[name] for name in ("resourceVersion", "continue", "remainingItemCount") if metadata.get(name)
+    }

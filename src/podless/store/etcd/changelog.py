@@ -7,16 +7,16 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from podless.store import keys
-from podless.store.contract import Compacted, Record, Written
+from podless.store.contract import HistoryCompacted, LoggedWrite, Record
 from podless.store.etcd import messages as m
-from podless.store.etcd.client import EtcdClient, Forgotten
+from podless.store.etcd.client import CompactedByEtcd, EtcdClient
 from podless.store.etcd.entry import EntryContent, EntryLayout, FoundEntry, decode_content
 from podless.store.etcd.follow import FENCES, read_record
 from podless.store.etcd.layout import KeyLayout
-from podless.store.etcd.logwriter import Known, LogWriter
+from podless.store.etcd.logwriter import Known, LogEncoder
 from podless.store.etcd.trimmer import LogTrimmer, scan_entries
-from podless.store.history import Bounds
-from podless.store.keys import Stored
+from podless.store.history import HistoryBounds
+from podless.store.keys import StoredValue
 
 _TOGETHER = 100  # reads in one transaction; etcd allows 128
 _BYTES = 4 << 20  # bytes of entries in one read
@@ -29,12 +29,12 @@ _END = 1 << 62
 _CACHED = 20_000  # entries of the last scan that are cached for the next page
 
 
-class _Scan(NamedTuple):
+class _EntryScan(NamedTuple):
     """The entries under some prefixes, newest first, up to a sequence number."""
 
     prefixes: tuple[str, ...]
     newest: int
-    found: list[FoundEntry]
+    entries: list[FoundEntry]
 
 
 class EtcdChangeLog:
@@ -47,7 +47,7 @@ class EtcdChangeLog:
         self,
         client: EtcdClient,
         layout: KeyLayout,
-        bounds: Bounds,
+        bounds: HistoryBounds,
         *,
         authors: bool,
         compacted: Callable[[], int],
@@ -60,13 +60,13 @@ class EtcdChangeLog:
         self._bounds = bounds
         self._compacted = compacted
         self._leased = leased
-        self._scan: _Scan | None = None
-        self.writer = LogWriter(self._layout, bounds, read, authors=authors)
+        self._scan: _EntryScan | None = None
+        self.writer = LogEncoder(self._layout, bounds, read, authors=authors)
         self.trimmer = LogTrimmer(client, self._layout, bounds, layout.encode_key(f"{FENCES}log"))
 
-    def use_states(self, known: Known) -> None:
-        """Call `known` before reading the present state of a key."""
-        self.writer.known = known
+    def use_states(self, find_state: Known) -> None:
+        """Call `find_state` before reading the present state of a key."""
+        self.writer.find_state = find_state
 
     async def open(self, *, writing: bool) -> None:
         """Prepare for reading. writing: also create the log if there is none, and trim it. Raises StoreError."""
@@ -77,46 +77,48 @@ class EtcdChangeLog:
 
     async def delete_log(self, *, anew: bool) -> None:
         """Delete the log. anew: then create a new one. Raises StoreError."""
-        start = self._layout.all
+        start = self._layout.prefix
         gone = m.DeleteRequest(key=start, range_end=start[:-1] + b"0")
-        await self._client.ask("txn", m.TxnRequest(success=[m.Request(request_delete_range=gone)]))
+        await self._client.call_etcd("txn", m.TxnRequest(success=[m.Request(request_delete_range=gone)]))
         self._scan = None
         if anew:
             await self.trimmer.create_log()
 
-    def horizon(self, prefix: str) -> int:
+    def read_horizon(self, prefix: str) -> int:
         """Return the oldest revision at which states under a prefix can be read, as this server knows it."""
         resource = keys.prefix_of(prefix)
         if resource not in ("", "/"):
             kept = self._bounds.bounds_of(resource) is not None
         else:
-            kept = self._bounds.all is not None and all(keep is not None for keep in self._bounds.own.values())
+            kept = self._bounds.default is not None and all(
+                keep is not None for keep in self._bounds.by_prefix.values()
+            )
         return min(self._compacted(), self.trimmer.horizons.horizon_of(resource)) if kept else self._compacted()
 
-    async def read_key(self, key: str, before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
+    async def read_key(self, key: str, before: int = 0, after: int = 0, limit: int = 100) -> list[LoggedWrite]:
         """Return the newest changes of one key, newest first. Raises StoreError."""
         scanned = [one async for one in scan_entries(self._client, self._layout, *self._layout.of_key(key))]
-        found = [one for one in scanned if one.key == key and after < _sequence(one) < (before or _END)]
-        return await self._read_entries(heapq.nlargest(most, found, key=lambda one: one.order))
+        found = [one for one in scanned if one.key == key and after < _sequence_number(one) < (before or _END)]
+        return await self._read_entries(heapq.nlargest(limit, found, key=lambda one: one.sort_key))
 
     async def read_under(
-        self, prefixes: Sequence[str], before: int = 0, after: int = 0, most: int = 100
-    ) -> list[Written]:
+        self, prefixes: Sequence[str], before: int = 0, after: int = 0, limit: int = 100
+    ) -> list[LoggedWrite]:
         """Return the newest changes of keys under some prefixes, newest first. Raises StoreError."""
         scan = self._scan
         if scan is None or scan.prefixes != tuple(prefixes) or not before or before > scan.newest:
             found: list[FoundEntry] = []
             for prefix in prefixes:
-                start, end = self._layout.under(prefix)
+                start, end = self._layout.range_under(prefix)
                 found += [one async for one in scan_entries(self._client, self._layout, start, end)]
-            found.sort(key=lambda one: one.order, reverse=True)
-            scan = _Scan(tuple(prefixes), _sequence(found[0]) if found else 0, found)
+            found.sort(key=lambda one: one.sort_key, reverse=True)
+            scan = _EntryScan(tuple(prefixes), _sequence_number(found[0]) if found else 0, found)
             self._scan = scan if len(found) <= _CACHED else None
         wanted: list[FoundEntry] = []
-        for one in scan.found:
-            if _sequence(one) <= after or len(wanted) >= most:
+        for one in scan.entries:
+            if _sequence_number(one) <= after or len(wanted) >= limit:
                 break
-            if _sequence(one) < (before or _END):
+            if _sequence_number(one) < (before or _END):
                 wanted.append(one)
         return await self._read_entries(wanted)
 
@@ -128,18 +130,18 @@ class EtcdChangeLog:
         await self.trimmer.read_horizons()
         horizons = self.trimmer.horizons
         if at < horizons.since:
-            raise Compacted(self.horizon(keys.ALL))
-        newest = horizons.all
-        start, end = self._layout.under(keys.ALL)
-        async for one in scan_entries(self._client, self._layout, start, end):
-            if one.name.at <= at:
-                newest = max(newest, one.revision)
+            raise HistoryCompacted(self.read_horizon(keys.ALL))
+        newest = horizons.default
+        start, end = self._layout.range_under(keys.ALL)
+        async for entry in scan_entries(self._client, self._layout, start, end):
+            if entry.name.written_at <= at:
+                newest = max(newest, entry.revision)
         return newest
 
     async def find_time(self, revision: int) -> int:
         """Return when the log's oldest state was the newest one, if this is its revision; else 0."""
         horizons = self.trimmer.horizons
-        return horizons.since if revision == horizons.all else 0
+        return horizons.since if revision == horizons.default else 0
 
     async def find_sequence(self, revision: int) -> int:
         """Return the sequence number of the last change at or before a revision."""
@@ -147,69 +149,80 @@ class EtcdChangeLog:
 
     # changes
 
-    async def _read_entries(self, found: list[FoundEntry]) -> list[Written]:
+    async def _read_entries(self, entries: list[FoundEntry]) -> list[LoggedWrite]:
         """Return the changes of entries, newest first; fewer if their states are large.
 
         The sizes of states are unknown before they are read, so the first read is small, and later ones grow if states
         are small.
         """
-        told, newer, size, place, many = list[Written](), dict[str, Record | None](), 0, 0, _FEW
-        while place < len(found) and size <= _BYTES:
-            some = await self._tell_some(found[place : place + many], newer)
+        told, newer, size, place, many = list[LoggedWrite](), dict[str, Record | None](), 0, 0, _FEW
+        while place < len(entries) and size <= _BYTES:
+            some = await self._describe_some(entries[place : place + many], newer)
             told += some
             place += many
-            now = sum(_size(one.stored) + _size(one.replaced and one.replaced.stored) for one in some)
+            now = sum(_stored_size(one.stored) + _stored_size(one.replaced and one.replaced.stored) for one in some)
             size += now
             many = many * 2 if now <= many * _SMALL else _FEW
         return told
 
-    async def _tell_some(self, wanted: list[FoundEntry], newer: dict[str, Record | None]) -> list[Written]:
+    async def _describe_some(
+        self, found_entries: list[FoundEntry], newer: dict[str, Record | None]
+    ) -> list[LoggedWrite]:
         """Return the changes of a few entries. newer: the states that later changes replaced, by key; is updated."""
-        contents = await self._read_contents(wanted)
-        newer |= await self._read_newer([one for one in wanted if one.key not in newer], contents)
-        told = []
-        for one in wanted:
-            content = contents.get(one.there)
+        contents = await self._read_contents(found_entries)
+        newer |= await self._read_newer([one for one in found_entries if one.key not in newer], contents)
+        somes = []
+        for one in found_entries:
+            content = contents.get(one.entry_key)
             if content is None:  # trimmed meanwhile
                 continue
             after = None if content.deletes else await self._state_after(one, newer.get(one.key))
             newer[one.key] = replaced = content.find_replaced(one, after)
             if after is None and not content.deletes:
                 continue  # another program has replaced the state, and etcd has compacted it
-            made = content.created or one.revision
+            created = content.created or one.revision
             stored = after.stored if after is not None else None
-            written = (one.key, one.revision, _sequence(one), one.name.at, content.author, stored, made, replaced)
-            told.append(Written(*written))
-        return told
+            written = (
+                one.key,
+                one.revision,
+                _sequence_number(one),
+                one.name.written_at,
+                content.author,
+                stored,
+                created,
+                replaced,
+            )
+            somes.append(LoggedWrite(*written))
+        return somes
 
-    async def _state_after(self, found: FoundEntry, newer: Record | None) -> Record | None:
+    async def _state_after(self, entry: FoundEntry, newer: Record | None) -> Record | None:
         """Return the state that a change made. newer: the state that the next change replaced, or the present one."""
-        if newer is not None and newer.revision == found.revision:
+        if newer is not None and newer.revision == entry.revision:
             return newer
         try:
-            asked = m.RangeRequest(key=self._objects.encode_key(found.key), revision=found.revision)
-            kvs = (await self._client.ask("range", asked)).kvs
-        except Forgotten:
+            asked = m.RangeRequest(key=self._objects.encode_key(entry.key), revision=entry.revision)
+            kvs = (await self._client.call_etcd("range", asked)).kvs
+        except CompactedByEtcd:
             return None
-        return read_record(self._objects, kvs[0]) if kvs and kvs[0].mod_revision == found.revision else None
+        return read_record(self._objects, kvs[0]) if kvs and kvs[0].mod_revision == entry.revision else None
 
-    async def _read_contents(self, wanted: Iterable[FoundEntry]) -> dict[bytes, EntryContent]:
-        found = await self._read_ranges([m.RangeRequest(key=one.there) for one in wanted])
-        return {kv.key: decode_content(kv.key, kv.value) for kvs in found for kv in kvs}
+    async def _read_contents(self, found_entries: Iterable[FoundEntry]) -> dict[bytes, EntryContent]:
+        ranges = await self._read_ranges([m.RangeRequest(key=one.entry_key) for one in found_entries])
+        return {kv.key: decode_content(kv.key, kv.value) for kvs in ranges for kv in kvs}
 
     async def _read_newer(
-        self, wanted: Iterable[FoundEntry], contents: dict[bytes, EntryContent]
+        self, found_entries: Iterable[FoundEntry], contents: dict[bytes, EntryContent]
     ) -> dict[str, Record | None]:
         """Return, by key, the state that the newest of these changes made, if it is known."""
         newest: dict[str, FoundEntry] = {}
-        for one in wanted:
+        for one in found_entries:
             newest.setdefault(one.key, one)
         asking = {
             key: one.revision
             for key, one in newest.items()
-            if one.there in contents and not contents[one.there].deletes
+            if one.entry_key in contents and not contents[one.entry_key].deletes
         }
-        known: dict[str, Record | None] = {}
+        newer: dict[str, Record | None] = {}
         later: dict[str, list[tuple[FoundEntry, EntryContent]]] = {key: [] for key in asking}
         while asking:  # read entries up to one with a whole state, or to the present state
             questions = []
@@ -231,8 +244,8 @@ class EtcdChangeLog:
                 if len(entries) == _CHAIN and all(one.name.differs for one, _ in later[key]):
                     asking[key] = entries[-1].mod_revision
                 else:
-                    known[key] = _undo(later[key], read_record(self._objects, present[0]) if present else None)
-        return known
+                    newer[key] = _undo_changes(later[key], read_record(self._objects, present[0]) if present else None)
+        return newer
 
     def _read_entry(self, kv: Any) -> list[tuple[FoundEntry, EntryContent]]:
         """Return (entry, content) in a list; an empty list if the key is not an entry's. Raises StoreError."""
@@ -241,12 +254,12 @@ class EtcdChangeLog:
 
     async def _read_ranges(self, questions: Sequence[Any]) -> list[Any]:
         """Return the answers to reads. Raises StoreError."""
-        found: list[Any] = []
+        ranges: list[Any] = []
         for place in range(0, len(questions), _TOGETHER):
             some = [m.Request(request_range=one) for one in questions[place : place + _TOGETHER]]
-            answer = await self._client.ask("txn", m.TxnRequest(success=some))
-            found += [one.response_range.kvs for one in answer.responses]
-        return found
+            answer = await self._client.call_etcd("txn", m.TxnRequest(success=some))
+            ranges += [one.response_range.kvs for one in answer.responses]
+        return ranges
 
     # states
 
@@ -258,68 +271,68 @@ class EtcdChangeLog:
         after, end: only keys after the first and up to the second, "" for no bound. Raises Compacted, StoreError.
         """
         await self.trimmer.read_horizons()
-        horizon = self.horizon(prefix)
+        horizon = self.read_horizon(prefix)
         if revision < horizon:
-            raise Compacted(horizon)
+            raise HistoryCompacted(horizon)
         present = {one.key: one for one in records}
         state = {one.key: one for one in records if one.revision <= revision}
         # changes of each key after the revision; the first one replaced the wanted state
         later: dict[str, list[FoundEntry]] = {}
-        async for one in scan_entries(self._client, self._layout, *self._layout.between(prefix, after, end)):
+        async for one in scan_entries(self._client, self._layout, *self._layout.range_between(prefix, after, end)):
             if one.revision > revision and one.key not in state:
                 later.setdefault(one.key, []).append(one)
         for key, _, written, created in records:
             if written > revision and key not in later:
                 self._check_known(key, written, created, revision)
-        for some in _portions([_choose(found, present.get(key)) for key, found in later.items()]):
+        for some in _group_chains([_choose_entries(found, present.get(key)) for key, found in later.items()]):
             contents = await self._read_contents(one for chain in some for one in chain)
             for chain in some:
                 first = chain[0]
-                told = [(one, contents[one.there]) for one in chain if one.there in contents]
+                told = [(one, contents[one.entry_key]) for one in chain if one.entry_key in contents]
                 if len(told) < len(chain):
-                    raise Compacted(first.revision)
-                before, content = _undo(told, present.get(first.key)), told[0][1]
+                    raise HistoryCompacted(first.revision)
+                before, content = _undo_changes(told, present.get(first.key)), told[0][1]
                 if before is not None and before.revision <= revision:
                     state[first.key] = before
                 elif content.expect:
                     self._check_known(first.key, max(content.expect, revision + 1), content.created, revision)
         return [state[key] for key in sorted(state, key=self._objects.encode_key)]
 
-    def _check_known(self, key: str, revision: int, created: int, wanted: int) -> None:
+    def _check_known(self, key: str, revision: int, created: int, entry_revision: int) -> None:
         """Raise Compacted if an object existed whose state is unknown."""
-        if created <= wanted and not key.startswith(keys.OWN) and not self._leased(key):
-            raise Compacted(revision)
+        if created <= entry_revision and not key.startswith(keys.OWN) and not self._leased(key):
+            raise HistoryCompacted(revision)
 
 
-def _size(stored: Stored | None) -> int:
+def _stored_size(stored: StoredValue | None) -> int:
     return len(stored.data) if stored is not None else 0
 
 
-def _sequence(found: FoundEntry) -> int:
-    return found.revision << _PLACES | min(found.name.place, _MOST)
+def _sequence_number(entry: FoundEntry) -> int:
+    return entry.revision << _PLACES | min(entry.name.position, _MOST)
 
 
-def _choose(found: list[FoundEntry], present: Record | None) -> list[FoundEntry]:
+def _choose_entries(entries: list[FoundEntry], present: Record | None) -> list[FoundEntry]:
     """Return the changes to undo for the state before the first one: up to one whose entry has a whole state."""
-    found.sort(key=lambda one: one.order)
+    entries.sort(key=lambda entry: entry.sort_key)
     chain: list[FoundEntry] = []
-    for one in found:
-        chain.append(one)
-        if not one.name.differs or (present is not None and one.revision == present.revision):
+    for entry in entries:
+        chain.append(entry)
+        if not entry.name.differs or (present is not None and entry.revision == present.revision):
             break
     return chain
 
 
-def _undo(later: list[tuple[FoundEntry, EntryContent]], present: Record | None) -> Record | None:
+def _undo_changes(later: list[tuple[FoundEntry, EntryContent]], present: Record | None) -> Record | None:
     """Return the state before some changes of one object (oldest first), None if unknown. present: the state now."""
-    whole = next((place for place, (one, _) in enumerate(later) if not one.name.differs), len(later))
+    whole = next((index for index, (one, _) in enumerate(later) if not one.name.differs), len(later))
     state = present
     for one, content in reversed(later[: whole + 1]):
         state = content.find_replaced(one, state)
     return state
 
 
-def _portions(chains: list[list[FoundEntry]]) -> Iterator[list[list[FoundEntry]]]:
+def _group_chains(chains: list[list[FoundEntry]]) -> Iterator[list[list[FoundEntry]]]:
     """Yield groups of chains, each with about as many entries as one read takes."""
     some: list[list[FoundEntry]] = []
     for chain in chains:

@@ -54,20 +54,20 @@ class ChannelError(Exception):
 class ChannelCall:
     """One call.
 
-    done: the answer, or the error. take: receives each message instead, for calls with several. told: called at once
-    when the call ends. until: loop time at which it times out, approximately.
+    answer: the answer, or the error. on_message: receives each message instead, for calls with several. on_end: called
+    at once when the call ends. deadline: loop time at which it times out, approximately.
     """
 
-    __slots__ = ("channel", "credit", "done", "number", "parts", "size", "take", "told", "until", "window")
+    __slots__ = ("answer", "channel", "credit", "deadline", "number", "on_end", "on_message", "parts", "size", "window")
 
     def __init__(self, channel: Channel, number: int, window: int, take: Callable[[bytes], None] | None) -> None:
         self.channel = channel
         self.number = number
         self.window = window
-        self.take = take
-        self.told: Callable[[bytes | ChannelError], None] | None = None
-        self.until = math.inf
-        self.done: asyncio.Future[bytes] = channel.loop.create_future()
+        self.on_message = take
+        self.on_end: Callable[[bytes | ChannelError], None] | None = None
+        self.deadline = math.inf
+        self.answer: asyncio.Future[bytes] = channel.loop.create_future()
         self.parts: list[bytes] = []
         self.size = 0
         self.credit = 0
@@ -89,19 +89,19 @@ class Channel(asyncio.Protocol):
         self._heads: dict[str, bytes] = {}
         self._decoder = hpack.HeaderDecoder()
         self._transport: asyncio.Transport | None = None
-        self._rest = b""
+        self._incomplete = b""
         self._calls: dict[int, ChannelCall] = {}
         self._next = 1
         self._window = self._initial = 65535
-        self._most = _FRAME_SIZE
+        self._max_frame = _FRAME_SIZE
         self._credit = 0
         self._queue: deque[tuple[ChannelCall, bytes, bool]] = deque()
         self._block: tuple[int, int, bytes] | None = None  # an incomplete header block: stream, flags, bytes
-        self._said: list[bytes] = []  # sent at the end of this iteration of the loop
-        self._owed = b""  # sent with these bytes, or soon after
-        self._heard = self._asked = self.loop.time()
-        self._fresh = True  # bytes have arrived since the last ping, except its answer
-        self._waits = False  # a ping is unanswered
+        self._outgoing: list[bytes] = []  # sent at the end of this iteration of the loop
+        self._acknowledgements = b""  # sent with these bytes, or soon after
+        self._last_received = self._last_ping = self.loop.time()
+        self._has_news = True  # bytes have arrived since the last ping, except its answer
+        self._ping_pending = False  # a ping is unanswered
         self._timer: asyncio.TimerHandle | None = None
 
     # called by asyncio
@@ -110,18 +110,18 @@ class Channel(asyncio.Protocol):
         """Send the client's preface and settings."""
         self._transport = cast(asyncio.Transport, transport)
         settings = b"".join(_SETTING.pack(*one) for one in ((_TABLE, 0), (_PUSH, 0), (_INITIAL, _ROOM)))
-        room = _frame(_WINDOW, 0, 0, _NUMBER.pack(_ROOM - 65535))
-        self._transport.write(_PREFACE + _frame(_SETTINGS, 0, 0, settings) + room)
+        room = _make_frame(_WINDOW, 0, 0, _NUMBER.pack(_ROOM - 65535))
+        self._transport.write(_PREFACE + _make_frame(_SETTINGS, 0, 0, settings) + room)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Fail all calls."""
-        self._end(str(exc or "the connection has ended"))
+        self._end_calls(str(exc or "the connection has ended"))
 
     def data_received(self, data: bytes) -> None:
         """Process received bytes."""
-        self._heard = self.loop.time()
-        if self._rest:
-            data = self._rest + data
+        self._last_received = self.loop.time()
+        if self._incomplete:
+            data = self._incomplete + data
         at, size = 0, len(data)
         try:
             while size - at >= 9:
@@ -135,16 +135,16 @@ class Channel(asyncio.Protocol):
                 if kind == _DATA and self._block is None:  # the most frequent frame
                     self._take_data(flags, number & _ROOM, data[at + 9 : end])
                 else:
-                    self._frame(kind, flags, number & _ROOM, data[at + 9 : end])
+                    self._write_frame(kind, flags, number & _ROOM, data[at + 9 : end])
                 at = end
         except (ValueError, IndexError, struct.error) as error:
-            self._end(f"the peer does not speak HTTP/2: {error}")
+            self._end_calls(f"the peer does not speak HTTP/2: {error}")
             return
-        self._rest = data[at:] if at else data
+        self._incomplete = data[at:] if at else data
 
     # frames
 
-    def _frame(self, kind: int, flags: int, number: int, body: bytes) -> None:
+    def _write_frame(self, kind: int, flags: int, number: int, body: bytes) -> None:
         if self._block is not None and kind != _CONTINUATION:
             raise ValueError("an HTTP/2 header block is incomplete")
         if kind == _DATA:
@@ -169,11 +169,11 @@ class Channel(asyncio.Protocol):
             self._accept_no_more(_NUMBER.unpack_from(body)[0] & _ROOM)
 
     def _take_data(self, flags: int, number: int, body: bytes) -> None:
-        self._fresh = True
+        self._has_news = True
         size = len(body)
         self._credit += size
         if self._credit > _CREDIT:
-            self._send_later(_frame(_WINDOW, 0, 0, _NUMBER.pack(self._credit)))
+            self._send_later(_make_frame(_WINDOW, 0, 0, _NUMBER.pack(self._credit)))
             self._credit = 0
         call = self._calls.get(number)
         if call is None:
@@ -182,12 +182,12 @@ class Channel(asyncio.Protocol):
         call.size += size
         if call.size > _LARGEST:
             raise ValueError("an answer exceeds 1 GiB")
-        if call.take is not None:
+        if call.on_message is not None:
             call.credit += size
             if call.credit > _CREDIT:
-                self._send_later(_frame(_WINDOW, 0, number, _NUMBER.pack(call.credit)))
+                self._send_later(_make_frame(_WINDOW, 0, number, _NUMBER.pack(call.credit)))
                 call.credit = 0
-            _hand_over(call, call.take)
+            _hand_over(call, call.on_message)
         if flags & _ENDS:
             self._finish_call(call, ChannelError(UNAVAILABLE, "an answer has no end"))
 
@@ -195,8 +195,8 @@ class Channel(asyncio.Protocol):
         if not flags & _WHOLE:
             self._block = number, flags, block
             return
-        self._fresh = True
-        fields = self._decoder.fields(block)
+        self._has_news = True
+        fields = self._decoder.decode_block(block)
         call = self._calls.get(number)
         if call is None:
             return
@@ -216,20 +216,20 @@ class Channel(asyncio.Protocol):
         before, self._block = self._block, None
         self._take_headers(before[1] | flags & _WHOLE, number, before[2] + body)
 
-    def _widen_window(self, number: int, more: int) -> None:
+    def _widen_window(self, number: int, size: int) -> None:
         if number:
             call = self._calls.get(number)
             if call is not None:
-                call.window += more
+                call.window += size
         else:
-            self._window += more
+            self._window += size
         self._flush()
 
     def _answer_ping(self, flags: int, body: bytes) -> None:
         if flags & _ACK:
-            self._waits = False
+            self._ping_pending = False
         else:
-            self.loop.call_later(_PONG, self._write, _frame(_PING, _ACK, 0, body))
+            self.loop.call_later(_PONG, self._write, _make_frame(_PING, _ACK, 0, body))
 
     def _take_settings(self, body: bytes) -> None:
         for at in range(0, len(body) - 5, 6):
@@ -239,8 +239,8 @@ class Channel(asyncio.Protocol):
                     call.window += value - self._initial
                 self._initial = value
             elif name == _FRAME:
-                self._most = value
-        self._write(_frame(_SETTINGS, _ACK, 0, b""))
+                self._max_frame = value
+        self._write(_make_frame(_SETTINGS, _ACK, 0, b""))
         if not self.ready.done():
             self.usable = True
             self.ready.set_result(None)
@@ -258,7 +258,7 @@ class Channel(asyncio.Protocol):
     # calls
 
     def begin_call(self, path: str, message: bytes, take: Callable[[bytes], None] | None = None) -> ChannelCall:
-        """Start a call with its only message; with `take`, its first one. Raises ChannelError."""
+        """Start a call with its only message; with `on_message`, its first one. Raises ChannelError."""
         if not self.usable:
             raise ChannelError(UNAVAILABLE, "the connection has ended", unsent=True)
         head = self._heads.get(path)
@@ -273,13 +273,13 @@ class Channel(asyncio.Protocol):
         if self._next > _ROOM:
             self.usable = False
         self._calls[call.number] = call
-        self.send_message(call, message, ends=take is None, head=_frame(_HEADERS, _WHOLE, call.number, head))
+        self.send_message(call, message, ends=take is None, head=_make_frame(_HEADERS, _WHOLE, call.number, head))
         return call
 
     def send_message(self, call: ChannelCall, message: bytes, *, ends: bool, head: bytes = b"") -> None:
         """Queue a message, which is sent when the peer's windows have room."""
         size = len(message) + 5
-        if size <= self._most and size <= call.window and size <= self._window and not self._queue:
+        if size <= self._max_frame and size <= call.window and size <= self._window and not self._queue:
             call.window -= size
             self._window -= size
             begin = _HEAD.pack(size >> 8, size & 255, _DATA, _ENDS if ends else 0, call.number)
@@ -296,35 +296,35 @@ class Channel(asyncio.Protocol):
             call, data, ends = self._queue.popleft()
             at = 0
             while at < len(data):
-                size = min(len(data) - at, self._most, call.window, self._window)
-                if size <= 0 or call.done.done():
+                size = min(len(data) - at, self._max_frame, call.window, self._window)
+                if size <= 0 or call.answer.done():
                     break
                 last = ends and at + size == len(data)
-                self._write(_frame(_DATA, _ENDS if last else 0, call.number, data[at : at + size]))
+                self._write(_make_frame(_DATA, _ENDS if last else 0, call.number, data[at : at + size]))
                 call.window -= size
                 self._window -= size
                 at += size
-            if at < len(data) and not call.done.done():
+            if at < len(data) and not call.answer.done():
                 self._queue.append((call, data[at:], ends))
 
     def cancel_call(self, call: ChannelCall) -> None:
         """Cancel a call."""
         if self._calls.get(call.number) is call:
-            self._write(_frame(_RESET, 0, call.number, _NUMBER.pack(_CANCEL)))
+            self._write(_make_frame(_RESET, 0, call.number, _NUMBER.pack(_CANCEL)))
             self._finish_call(call, ChannelError(CANCELLED, "the call was left"))
 
     def _finish_call(self, call: ChannelCall | None, refusal: ChannelError | None) -> None:
         if call is None or self._calls.pop(call.number, None) is None:
             return
-        if not call.done.done():
-            outcome = refusal if refusal is not None else b"" if call.take is not None else _read_answer(call)
+        if not call.answer.done():
+            outcome = refusal if refusal is not None else b"" if call.on_message is not None else _read_answer(call)
             if isinstance(outcome, ChannelError):
-                call.done.set_exception(outcome)
-                call.done.exception()  # retrieved so that asyncio does not log it if no caller waits
+                call.answer.set_exception(outcome)
+                call.answer.exception()  # retrieved so that asyncio does not log it if no caller waits
             else:
-                call.done.set_result(outcome)
-            if call.told is not None:
-                call.told(outcome)
+                call.answer.set_result(outcome)
+            if call.on_end is not None:
+                call.on_end(outcome)
         if not self.usable and not self._calls:
             self.close()
 
@@ -332,48 +332,48 @@ class Channel(asyncio.Protocol):
 
     def _write(self, data: bytes) -> None:
         """Send bytes together with everything else that is written in this iteration of the loop."""
-        if not self._said:
+        if not self._outgoing:
             self.loop.call_soon(self.flush)
-        self._said.append(data)
+        self._outgoing.append(data)
 
     def flush(self) -> None:
         """Send everything written so far."""
-        if self._owed:
-            self._said.append(self._owed)
-            self._owed = b""
-        if self._said:
-            said, self._said = self._said, []
+        if self._acknowledgements:
+            self._outgoing.append(self._acknowledgements)
+            self._acknowledgements = b""
+        if self._outgoing:
+            said, self._outgoing = self._outgoing, []
             if self._transport is not None:
                 self._transport.write(b"".join(said))
 
     def _send_later(self, frame: bytes) -> None:
         """Send an acknowledgement with the next data, or soon."""
-        if not self._owed:
+        if not self._acknowledgements:
             self.loop.call_later(_OWED, self.flush)
-        self._owed += frame
+        self._acknowledgements += frame
 
     def _check_calls(self) -> None:
         """Ping the peer if a call waits or the connection is idle, and time out overdue calls."""
         now = self.loop.time()
-        for call in [each for each in self._calls.values() if now > each.until]:
-            self._write(_frame(_RESET, 0, call.number, _NUMBER.pack(_CANCEL)))
+        for call in [each for each in self._calls.values() if now > each.deadline]:
+            self._write(_make_frame(_RESET, 0, call.number, _NUMBER.pack(_CANCEL)))
             self._finish_call(call, ChannelError(DEADLINE, "no answer in time"))
-        if self._waits and now > self._asked + _GONE and now > self._heard + _GONE:
-            self._end("the peer does not answer")
+        if self._ping_pending and now > self._last_ping + _GONE and now > self._last_received + _GONE:
+            self._end_calls("the peer does not answer")
             return
-        busy = any(call.take is None for call in self._calls.values()) and self._fresh
+        busy = any(call.on_message is None for call in self._calls.values()) and self._has_news
         rest = _SILENT if busy else _IDLE
-        if self._calls and not self._waits and now >= max(self._heard, self._asked) + rest:
-            self._asked, self._waits, self._fresh = now, True, False
-            self._write(_frame(_PING, 0, 0, bytes(8)))
+        if self._calls and not self._ping_pending and now >= max(self._last_received, self._last_ping) + rest:
+            self._last_ping, self._ping_pending, self._has_news = now, True, False
+            self._write(_make_frame(_PING, 0, 0, bytes(8)))
         if self._transport is not None:
             self._timer = self.loop.call_later(_LOOK, self._check_calls)
 
     def close(self) -> None:
         """End the connection at once."""
-        self._end("the connection was closed")
+        self._end_calls("the connection was closed")
 
-    def _end(self, why: str) -> None:
+    def _end_calls(self, reason: str) -> None:
         self.usable = False
         if self._timer is not None:
             self._timer.cancel()
@@ -381,16 +381,16 @@ class Channel(asyncio.Protocol):
         if transport is not None:
             transport.abort()
         if not self.ready.done():
-            self.ready.set_exception(ChannelError(UNAVAILABLE, why, unsent=True))
+            self.ready.set_exception(ChannelError(UNAVAILABLE, reason, unsent=True))
             self.ready.exception()
         if not self.closed.done():
             self.closed.set_result(None)
         for call in list(self._calls.values()):
-            self._finish_call(call, ChannelError(UNAVAILABLE, why))
+            self._finish_call(call, ChannelError(UNAVAILABLE, reason))
         self._queue.clear()
 
 
-def _frame(kind: int, flags: int, number: int, body: bytes) -> bytes:
+def _make_frame(kind: int, flags: int, number: int, body: bytes) -> bytes:
     size = len(body)
     return _HEAD.pack(size >> 8, size & 255, kind, flags, number) + body
 
@@ -408,7 +408,7 @@ def _read_answer(call: ChannelCall) -> bytes | ChannelError:
 
 
 def _hand_over(call: ChannelCall, take: Callable[[bytes], None]) -> None:
-    """Pass complete messages to `take`."""
+    """Pass complete messages to `on_message`."""
     data = call.parts[0] if len(call.parts) == 1 else None
     if data is not None and len(data) >= 5 and _PREFIX.unpack_from(data) == (0, len(data) - 5):
         call.parts, call.size = [], 0

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from podless.runtime.histogram import Histogram
-from podless.store.contract import Full, Overdue, Oversized, StoreError, Unreachable
+from podless.store.contract import StoreError, StoreFull, StoreTimeout, StoreUnreachable, ValueTooLarge
 from podless.store.etcd import channel as rpc
 from podless.store.etcd import messages as m
 from podless.store.etcd.channel import Channel, ChannelError
@@ -39,15 +39,15 @@ _READS = {"range", "status", "lease"}  # calls that can be repeated without harm
 _DROPPED = "proposal dropped"  # the error of a member that knew no leader to forward a write to
 
 
-class Forgotten(Exception):
+class CompactedByEtcd(Exception):
     """The request needs history that etcd has compacted."""
 
 
-class Unsupported(StoreError):
+class UnsupportedRequest(StoreError):
     """The server does not support this request: it is not etcd, but an adapter for another database, such as kine."""
 
 
-class _Dropped(Unreachable):
+class _NotForwarded(StoreUnreachable):
     """A member knew no leader to forward a write to, so the write was certainly not carried out."""
 
 
@@ -68,11 +68,11 @@ class EtcdClient:
     def open(self) -> None:
         """Prepare for calls. Raises StoreError for unreadable certificates."""
         if self._settings.secure:
-            self._context()
+            self._make_context()
         self._files = self._read_mtimes()
         self._opened = True
 
-    def _context(self) -> ssl.SSLContext:
+    def _make_context(self) -> ssl.SSLContext:
         settings = self._settings
         try:
             context = ssl.create_default_context(cafile=settings.cafile)
@@ -102,7 +102,7 @@ class EtcdClient:
             return
         self._files = files
         try:
-            self._context()
+            self._make_context()
         except StoreError as error:
             log.error("etcd: kept the former client certificate: %s", error)
         else:
@@ -137,7 +137,7 @@ class EtcdClient:
             self._remove_old(each)
         self._channel = None
 
-    async def _reached(self) -> Channel:
+    async def _open_channel(self) -> Channel:
         """Return a usable connection. Raises ChannelError, StoreError."""
         channel = self._channel
         if channel is not None and channel.usable:
@@ -145,7 +145,7 @@ class EtcdClient:
         if not self._opened:
             raise StoreError("the store is closed")
         if self._reaching is None:
-            self._reaching = asyncio.get_running_loop().create_task(self._reach())
+            self._reaching = asyncio.get_running_loop().create_task(self._connect_channel())
             self._reaching.add_done_callback(self._retrieve_error)
         return await asyncio.shield(self._reaching)
 
@@ -154,12 +154,12 @@ class EtcdClient:
         if not reaching.cancelled():
             reaching.exception()  # retrieved so that asyncio does not log it if no caller waits
 
-    async def _reach(self) -> Channel:
+    async def _connect_channel(self) -> Channel:
         settings, loop = self._settings, asyncio.get_running_loop()
         parts = urlsplit(settings.servers[self._member])
         channel: Channel | None = None
         try:
-            context = self._context() if settings.secure else None
+            context = self._make_context() if settings.secure else None
             async with asyncio.timeout(_GREETING):
                 _, channel = await loop.create_connection(
                     lambda: Channel(parts.netloc, secure=settings.secure),
@@ -176,24 +176,25 @@ class EtcdClient:
         self._channel = channel
         return channel
 
-    async def _answer(self, name: str, message: bytes, until: float) -> bytes:
+    async def _await_answer(self, name: str, message: bytes, until: float) -> bytes:
         """Return the answer to a call. Raises ChannelError, StoreError."""
         channel = self._channel
         if channel is None or not channel.usable:
-            channel = await self._reached()
+            channel = await self._open_channel()
         if channel.loop.time() >= until:
             raise ChannelError(rpc.DEADLINE, "no answer in time", unsent=True)
         call = channel.begin_call(_SERVICES[name][0], message)
-        call.until = until
+        call.deadline = until
         try:
-            return await call.done
+            return await call.answer
         finally:
             call.cancel_call()
 
-    def send_request(self, name: str, message: bytes, told: Callable[[bytes | ChannelError], None]) -> bool:
-        """Send a request without waiting: `told` gets the bytes of the answer as soon as they arrive.
+    def send_request(self, name: str, message: bytes, callback: Callable[[bytes | ChannelError], None]) -> bool:
+        """Send a request without waiting: `callback` gets the bytes of the answer as soon as they arrive.
 
-        Returns False if the caller must use `ask`. After an error, the caller repeats the request with `ask`.
+        Returns False if the caller must use `call_etcd`. After an error, the caller repeats the request with
+        `call_etcd`.
         """
         channel = self._channel
         if channel is None or not channel.usable or self._failed:
@@ -202,15 +203,15 @@ class EtcdClient:
 
         def ended(outcome: bytes | ChannelError) -> None:
             if isinstance(outcome, bytes):
-                self.times[name].observe(channel.loop.time() - began)
-            told(outcome)
+                self.times[name].observe_seconds(channel.loop.time() - began)
+            callback(outcome)
 
         call = channel.begin_call(_SERVICES[name][0], message)
-        call.told, call.until = ended, began + _PATIENCE
+        call.on_end, call.deadline = ended, began + _PATIENCE
         channel.flush()
         return True
 
-    async def ask(self, name: str, request: Any, began: float | None = None) -> Any:
+    async def call_etcd(self, name: str, request: Any, began: float | None = None) -> Any:
         """Return the answer to a request, a message or its bytes.
 
         began: the loop's time from which the timeout counts (default: now). Raises Forgotten, and StoreError as
@@ -223,33 +224,35 @@ class EtcdClient:
         while True:
             member = self._member
             try:
-                answer = _SERVICES[name][1].FromString(await self._answer(name, message, until))
+                answer = _SERVICES[name][1].FromString(await self._await_answer(name, message, until))
             except ChannelError as error:
                 refusal = _make_error(error)
-                if not isinstance(refusal, Unreachable):
+                if not isinstance(refusal, StoreUnreachable):
                     raise refusal from None
                 self._leave_member(member, f"{refusal} ({error.text})")
-                again = name in _READS or error.unsent or isinstance(refusal, _Dropped)
+                again = name in _READS or error.unsent or isinstance(refusal, _NotForwarded)
                 end = min(until, began + _SEARCH) if error.unsent else until
                 if not again or loop.time() + _REST >= end:
                     raise refusal from None
                 await asyncio.sleep(_REST)
             else:
-                self.times[name].observe(loop.time() - began)
+                self.times[name].observe_seconds(loop.time() - began)
                 if self._failed:
                     log.warning("etcd: answers again")
                     self._failed = ""
                 return answer
 
-    def _leave_member(self, member: int, why: str) -> None:
+    def _leave_member(self, member: int, reason: str) -> None:
         """Log the error of a member, and switch to another one unless that has happened already."""
         if not self._failed:
-            log.error("etcd: %s: %s; trying again", self._settings.servers[member % len(self._settings.servers)], why)
-        self._failed = why
+            log.error(
+                "etcd: %s: %s; trying again", self._settings.servers[member % len(self._settings.servers)], reason
+            )
+        self._failed = reason
         if member == self._member and len(self._settings.servers) > 1:
             self._switch_member(member + 1)
 
-    async def watch(self, create: Any, take: Callable[[Any], bool]) -> None:
+    async def watch_keys(self, create: Any, take: Callable[[Any], bool]) -> None:
         """Pass the messages of a watch to `take`, from its creation on, until `take` returns True.
 
         Raises the error of `take`, and StoreError if the watch ends.
@@ -268,14 +271,14 @@ class EtcdClient:
 
         def ended(outcome: bytes | ChannelError) -> None:
             if not over.done():
-                quiet = Unreachable("etcdserver: the watch has ended")
+                quiet = StoreUnreachable("etcdserver: the watch has ended")
                 over.set_exception(outcome if isinstance(outcome, ChannelError) else quiet)
 
         call: rpc.ChannelCall | None = None
         try:
-            channel = await self._reached()
+            channel = await self._open_channel()
             call = channel.begin_call(_WATCH, m.WatchRequest(create_request=create).SerializeToString(), told)
-            call.told = ended
+            call.on_end = ended
             await over
         except ChannelError as error:
             raise self._make_broken_error(member, error) from None
@@ -287,7 +290,7 @@ class EtcdClient:
 
     def _make_broken_error(self, member: int, error: ChannelError) -> Exception:
         refusal = _make_error(error)
-        if isinstance(refusal, Unreachable):
+        if isinstance(refusal, StoreUnreachable):
             self._leave_member(member, f"{refusal} ({error.text})")
         return refusal
 
@@ -299,16 +302,16 @@ def _make_error(error: ChannelError) -> Exception:
     """
     code, text = error.code, error.text
     if code == rpc.OUT_OF_RANGE and "compacted" in text:
-        return Forgotten()
+        return CompactedByEtcd()
     if code == rpc.DEADLINE:
-        return Overdue()
+        return StoreTimeout()
     if code == rpc.EXHAUSTED and "space" in text:
-        return Full()
+        return StoreFull()
     if "too large" in text or code == rpc.EXHAUSTED:
-        return Oversized()
+        return ValueTooLarge()
     if code in (rpc.UNAVAILABLE, rpc.CANCELLED) or "leader" in text or _DROPPED in text:
-        kind = _Dropped if _DROPPED in text else Unreachable
+        kind = _NotForwarded if _DROPPED in text else StoreUnreachable
         return kind(text if text.startswith("etcdserver") else "etcdserver: cannot be reached")
     if code == rpc.INVALID and "unsupported" in text:
-        return Unsupported(text)
+        return UnsupportedRequest(text)
     return StoreError(text or f"etcd: error {code} of gRPC")

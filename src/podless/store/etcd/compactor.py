@@ -15,7 +15,7 @@ from contextlib import suppress
 from podless.runtime import clock
 from podless.store.contract import StoreError
 from podless.store.etcd import messages as m
-from podless.store.etcd.client import EtcdClient, Forgotten
+from podless.store.etcd.client import CompactedByEtcd, EtcdClient
 
 log = logging.getLogger("podless")
 
@@ -26,17 +26,17 @@ _LOOK = 10.0  # seconds between two checks of certificates and database size
 class Compactor:
     """This server's part in compaction.
 
-    interval: seconds between turns, 0 for never. held: the number of callers that hold history. size: of the database,
-    in bytes. oldest: when the oldest readable state was written, in seconds since 1970; 0 if unknown.
+    interval: seconds between turns, 0 for never. held_revision: the number of callers that hold history. size: of the
+    database, in bytes. oldest: when the oldest readable state was written, in seconds since 1970; 0 if unknown.
     """
 
     def __init__(self, client: EtcdClient, interval: float, forgot: Callable[[int], None]) -> None:
-        self.held = 0
+        self.held_revision = 0
         self.size = self.oldest = 0
         self._client = client
         self._interval = interval
         self._forgot = forgot
-        self._known = 0  # version of the key at this server's last turn
+        self._last_version = 0  # version of the key at this server's last turn
         self._revision = self._at = 0  # the cluster's revision at that time, and the time
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -56,7 +56,7 @@ class Compactor:
     async def _compact_if_due(self) -> None:
         while True:
             with suppress(StoreError):  # other calls report the error
-                self.size = (await self._client.ask("status", m.StatusRequest())).dbSize
+                self.size = (await self._client.call_etcd("status", m.StatusRequest())).dbSize
             await asyncio.sleep(_LOOK)
             self._client.reload_certificates()
 
@@ -64,30 +64,30 @@ class Compactor:
         while True:
             try:
                 await self.take_turn()
-            except (StoreError, Forgotten) as error:
+            except (StoreError, CompactedByEtcd) as error:
                 log.warning("etcd: compaction failed: %s", error)
             await asyncio.sleep(self._interval)
 
     async def take_turn(self) -> None:
         """Update the key, and compact if no other server has updated it. Raises StoreError."""
-        if self.held:
+        if self.held_revision:
             return
-        compare = m.Compare(result=m.EQUAL, target=m.VERSION, key=_KEY, version=self._known)
+        compare = m.Compare(result=m.EQUAL, target=m.VERSION, key=_KEY, version=self._last_version)
         put = m.Request(request_put=m.PutRequest(key=_KEY, value=b"%d" % self._revision))
         get = m.Request(request_range=m.RangeRequest(key=_KEY))
-        answer = await self._client.ask("txn", m.TxnRequest(compare=[compare], success=[put], failure=[get]))
+        answer = await self._client.call_etcd("txn", m.TxnRequest(compare=[compare], success=[put], failure=[get]))
         before, self._revision = self._revision, answer.header.revision
         at, self._at = self._at, int(clock.time())
         if not answer.succeeded:  # another server has compacted
             (found,) = answer.responses[0].response_range.kvs or (m.KeyValue(),)
-            self._known = found.version
+            self._last_version = found.version
             self._note_compaction(at, int(found.value) if found.value.isdigit() else 0)
             return
-        self._known += 1
+        self._last_version += 1
         if before:
             try:
-                await self._client.ask("compact", m.CompactionRequest(revision=before))
-            except Forgotten:
+                await self._client.call_etcd("compact", m.CompactionRequest(revision=before))
+            except CompactedByEtcd:
                 return
             self._note_compaction(at, before)
 

@@ -22,7 +22,7 @@ import orjson
 from podless.runtime.bounded import bounded_cache
 from podless.store.contract import Author, Record, StoreError
 from podless.store.etcd.layout import KeyLayout
-from podless.store.keys import Stored
+from podless.store.keys import StoredValue
 from podless.store.packing import deflate, inflate
 
 _WINDOW = 1 << 15  # bytes of deflate's window
@@ -35,14 +35,14 @@ ROW = 240  # approximate bytes of an entry in etcd, besides its value and the ke
 class EntryName(NamedTuple):
     """The content of an entry's key.
 
-    at: milliseconds since 1970. size: approximate bytes of the entry. writer: number of the server that wrote it.
-    place: position of the change in its commit. differs: the state is stored as a difference.
+    written_at: milliseconds since 1970. size: approximate bytes of the entry. writer: number of the server that wrote
+    it. position: position of the change in its commit. differs: the state is stored as a difference.
     """
 
-    at: int
+    written_at: int
     size: int
     writer: str
-    place: int
+    position: int
     differs: bool = False
 
     def encode(self) -> bytes:
@@ -54,15 +54,15 @@ class EntryName(NamedTuple):
 class FoundEntry(NamedTuple):
     """The key of an entry, the object's key, the revision of the change, and the entry's name."""
 
-    there: bytes
+    entry_key: bytes
     key: str
     revision: int
     name: EntryName
 
     @property
-    def order(self) -> tuple[int, int]:
+    def sort_key(self) -> tuple[int, int]:
         """The sort key of changes: revision, then position in the commit."""
-        return self.revision, self.name.place
+        return self.revision, self.name.position
 
 
 class EntryContent(NamedTuple):
@@ -79,18 +79,18 @@ class EntryContent(NamedTuple):
     packed: bytes
     deletes: bool
 
-    def find_replaced(self, found: FoundEntry, after: Record | None) -> Record | None:
+    def find_replaced(self, entry: FoundEntry, after: Record | None) -> Record | None:
         """Return the state that was replaced, None if it is unknown. Raises StoreError.
 
         after: the state that the change made.
         """
-        if not self.packed or (found.name.differs and (after is None or after.revision != found.revision)):
+        if not self.packed or (entry.name.differs and (after is None or after.revision != entry.revision)):
             return None
         try:
-            data = inflate(self.packed, after.stored.data if found.name.differs and after is not None else b"")
+            data = inflate(self.packed, after.stored.data if entry.name.differs and after is not None else b"")
         except zlib.error:
-            raise make_damaged_error(found.there) from None
-        return Record(found.key, Stored(data, self.offset), self.expect, self.created)
+            raise make_damaged_error(entry.entry_key) from None
+        return Record(entry.key, StoredValue(data, self.offset), self.expect, self.created)
 
 
 class EntryLayout:
@@ -100,22 +100,22 @@ class EntryLayout:
         self._layout = layout
         self._start = len(layout.root)
         self.root = f"{layout.root}/~podless/history".encode()
-        self.all = f"{layout.root}/~podless/".encode()
-        self.marker = self.all + b"horizon"
+        self.prefix = f"{layout.root}/~podless/".encode()
+        self.marker = self.prefix + b"horizon"
 
     def of_key(self, key: str) -> tuple[bytes, bytes]:
         """Return the first key of an object's entries, and the first key after them."""
         start = self.root + self._layout.encode_key(key)[self._start :]
         return start + b"\0", start + b"\1"
 
-    def under(self, prefix: str) -> tuple[bytes, bytes]:
+    def range_under(self, prefix: str) -> tuple[bytes, bytes]:
         """Return the first key of the entries of all objects under a prefix, and the first key after them."""
         start = self.root + self._layout.encode_key(prefix)[self._start :]
         return start, start[:-1] + bytes((start[-1] + 1,))
 
-    def between(self, prefix: str, after: str, end: str) -> tuple[bytes, bytes]:
+    def range_between(self, prefix: str, after: str, end: str) -> tuple[bytes, bytes]:
         """Return the same range for objects after the key `after` and up to the key `end`; "" for no bound."""
-        low, high = self.under(prefix)
+        low, high = self.range_under(prefix)
         return self.of_key(after)[1] if after else low, self.of_key(end)[1] if end else high
 
     def read_key(self, kv: Any) -> FoundEntry | None:
@@ -130,7 +130,7 @@ class EntryLayout:
         return FoundEntry(kv.key, key, kv.mod_revision, told)
 
 
-def pack_state(before: Stored, expect: int, after: Stored | None) -> tuple[bytes, bool]:
+def pack_state(before: StoredValue, expect: int, after: StoredValue | None) -> tuple[bytes, bool]:
     """Return a state in the form of an entry (b"" if it is too large), and whether it is a difference.
 
     expect: its revision. after: the state that replaces it.
@@ -155,7 +155,7 @@ def _encode_author(*told: str) -> bytes:
     return orjson.dumps([part.encode("utf-8", "replace").decode() for part in told])
 
 
-def decode_content(there: bytes, value: bytes) -> EntryContent:
+def decode_content(entry_key: bytes, value: bytes) -> EntryContent:
     """Return the content of an entry. Raises StoreError."""
     try:
         told, numbers, packed = value.split(b"\n", 2)
@@ -164,9 +164,9 @@ def decode_content(there: bytes, value: bytes) -> EntryContent:
         author = Author(user, sender, verb, subresource, manager, agent, bytes.fromhex(audit.decode()))
         return EntryContent(author, int(expect), int(created), int(offset), packed, deletes == b"1")
     except (ValueError, TypeError, LookupError):
-        raise make_damaged_error(there) from None
+        raise make_damaged_error(entry_key) from None
 
 
-def make_damaged_error(there: bytes) -> StoreError:
+def make_damaged_error(entry_key: bytes) -> StoreError:
     """Return the error of a damaged entry."""
-    return StoreError(f"etcd: the entry {there!r} of the change log is damaged")
+    return StoreError(f"etcd: the entry {entry_key!r} of the change log is damaged")

@@ -20,7 +20,7 @@ from contextlib import suppress
 from typing import Any
 
 from podless.runtime import system
-from podless.store.contract import Full, Overdue, Oversized, StoreError
+from podless.store.contract import StoreError, StoreFull, StoreTimeout, ValueTooLarge
 from podless.store.etcd import messages as m
 from podless.store.etcd.client import EtcdClient
 from podless.store.etcd.follow import FENCES
@@ -41,9 +41,9 @@ _now = system.read_boot_clock
 class ExclusiveKey:
     """One server's part in the protocol.
 
-    wanted: the server takes the key if it can. made: the revision at which it wrote the key, 0 if it does not hold it.
-    known: returns the newest revision that the server knows. restored: called with that revision if the cluster shows
-    an older one.
+    wanted: the server takes the key if it can. created_at: the revision at which it wrote the key, 0 if it does not
+    hold it. known: returns the newest revision that the server knows. restored: called with that revision if the
+    cluster shows an older one.
     """
 
     def __init__(
@@ -52,16 +52,16 @@ class ExclusiveKey:
         layout: KeyLayout,
         *,
         wanted: bool,
-        known: Callable[[], int],
-        restored: Callable[[int], Awaitable[None]],
+        newest_known: Callable[[], int],
+        on_restored: Callable[[int], Awaitable[None]],
     ) -> None:
-        self.made = 0
-        self._known, self._restored = known, restored
+        self.created_at = 0
+        self._newest_known, self._on_restored = newest_known, on_restored
         self._client = client
         self._key, self._others = layout.encode_key(_KEY), layout.encode_key(_OTHERS)
         self._end = self._others[:-1] + b"0"
         self._name = str(uuid.uuid4()).encode()
-        self._own = self._others + self._name
+        self._sharing_key = self._others + self._name
         self._look = m.Request(request_range=m.RangeRequest(key=self._key))
         self._condition = -1, b""
         self._wanted = wanted
@@ -69,7 +69,9 @@ class ExclusiveKey:
         self._unknown = 0  # number of transactions with unknown outcome
         self._newest = 0  # newest revision of a transaction with known outcome
         self._last = 0  # the cluster's revision at the last write of the key
-        self._seen: dict[bytes, tuple[int, float]] = {}  # revision of each key, and the time since when it is unchanged
+        self._sightings: dict[
+            bytes, tuple[int, float]
+        ] = {}  # revision of each key, and the time since when it is unchanged
         self._shares = False
         self._shared = 0.0
         self._lock = asyncio.Lock()  # held while the key is read or written
@@ -94,47 +96,49 @@ class ExclusiveKey:
             async with asyncio.timeout(_RENEW):
                 await self.release_key()
                 if self._shares:
-                    await self._delete_key(self._own, 0)
+                    await self._delete_key(self._sharing_key, 0)
 
-    def proves_newest(self, shown: int) -> bool:
-        """Return whether no client can have seen a revision later than `shown`."""
-        return self.made > 0 and not self._unknown and shown >= self._newest and _now() < self._until
+    def proves_newest(self, revision: int) -> bool:
+        """Return whether no client can have seen a revision later than `revision`."""
+        return self.created_at > 0 and not self._unknown and revision >= self._newest and _now() < self._until
 
     # transactions
 
     def begin_transaction(self) -> tuple[int, bytes]:
         """Count a transaction. Returns a token for `note_outcome` or `note_failure`, and the bytes to add to it."""
-        if self.made:
+        if self.created_at:
             self._unknown += 1
-        if self._condition[0] != self.made:
-            self._condition = self.made, self._encode_condition()
+        if self._condition[0] != self.created_at:
+            self._condition = self.created_at, self._encode_condition()
         return self._condition
 
     def _encode_condition(self) -> bytes:
         """Return the condition, and a read of the key for the case that a condition fails."""
-        added: bytes = m.TxnRequest(compare=[self._compare_key(self.made)], failure=[self._look]).SerializeToString()
+        added: bytes = m.TxnRequest(
+            compare=[self._compare_key(self.created_at)], failure=[self._look]
+        ).SerializeToString()
         return added
 
-    def _compare_key(self, made: int) -> Any:
-        return m.Compare(result=m.EQUAL, target=m.CREATE, key=self._key, create_revision=made)
+    def _compare_key(self, revision: int) -> Any:
+        return m.Compare(result=m.EQUAL, target=m.CREATE, key=self._key, create_revision=revision)
 
-    def note_outcome(self, made: int, revision: int) -> None:
+    def note_outcome(self, token: int, revision: int) -> None:
         """Record the outcome of a transaction. revision: the one that it made, 0 for none."""
-        if made and made == self.made:
+        if token and token == self.created_at:
             self._unknown -= 1
             self._newest = max(self._newest, revision)
 
-    def note_failure(self, made: int, error: BaseException) -> None:
+    def note_failure(self, token: int, error: BaseException) -> None:
         """Record a transaction without an answer. It may still be carried out, so the key is not trusted any more."""
-        if made and made == self.made:
+        if token and token == self.created_at:
             self._unknown -= 1
-            if not isinstance(error, (Full, Oversized)):
-                self.made = 0
+            if not isinstance(error, (StoreFull, ValueTooLarge)):
+                self.created_at = 0
 
-    async def restore_condition(self, made: int) -> None:
+    async def restore_condition(self, token: int) -> None:
         """Make the condition of transactions hold again after it has failed. Raises StoreError."""
-        if made and made == self.made:
-            self.made = 0  # another server deleted the key
+        if token and token == self.created_at:
+            self.created_at = 0  # another server deleted the key
         if self._sharing is None:
             self._sharing = asyncio.get_running_loop().create_task(self._share_key())
             self._sharing.add_done_callback(self._end_sharing)
@@ -148,12 +152,12 @@ class ExclusiveKey:
     async def _share_key(self) -> None:
         until = _now() + _PATIENCE
         async with self._lock:
-            if self.made:
+            if self.created_at:
                 return  # another caller has done it
             await self._put_own_key()
             while not await self._is_key_absent():
                 if _now() > until:
-                    raise Overdue
+                    raise StoreTimeout
                 await asyncio.sleep(_REST)
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._keep_key())
@@ -168,7 +172,7 @@ class ExclusiveKey:
 
     async def _take_turn(self) -> None:
         async with self._lock:
-            if self.made:
+            if self.created_at:
                 await self._renew_key()
                 return
             if self._shares and _now() > self._shared + _HERE:
@@ -177,9 +181,9 @@ class ExclusiveKey:
                 await self._take_key()
 
     async def _renew_key(self) -> None:
-        began, made = _now(), self.made
+        began, made = _now(), self.created_at
         answer = await self._put_key(made)
-        if self.made != made:
+        if self.created_at != made:
             return
         if answer is not None and answer.succeeded:
             self._until = began + _HOLDS
@@ -193,23 +197,23 @@ class ExclusiveKey:
         if answer is None:
             return
         if answer.succeeded:
-            self.made = self._newest = answer.header.revision
+            self.created_at = self._newest = answer.header.revision
             self._unknown = 0
             self._until = began + _HOLDS
             self._shares = False
             return
         others = answer.responses[1].response_range.kvs
-        if await self._is_key_absent(answer.responses[0].response_range.kvs) and [one.key for one in others] == [
-            self._own
+        if await self._is_key_absent(answer.responses[0].response_range.kvs) and [other.key for other in others] == [
+            self._sharing_key
         ]:
             self._shares = False
-            await self._delete_key(self._own, 0)
+            await self._delete_key(self._sharing_key, 0)
             return
-        for one in others:
-            if one.key != self._own and self._unchanged_for(one) > _LEFT:
-                await self._delete_key(one.key, one.mod_revision)
+        for other in others:
+            if other.key != self._sharing_key and self._unchanged_for(other) > _LEFT:
+                await self._delete_key(other.key, other.mod_revision)
 
-    async def _put_key(self, made: int) -> Any:
+    async def _put_key(self, token: int) -> Any:
         """Write the key again if it has not changed and no server wants to share it.
 
         Returns None if etcd was restored to an earlier state.
@@ -217,49 +221,49 @@ class ExclusiveKey:
         nobody = m.Compare(result=m.EQUAL, target=m.CREATE, key=self._others, range_end=self._end)
         put = m.Request(request_put=m.PutRequest(key=self._key, value=self._name))
         others = m.Request(request_range=m.RangeRequest(key=self._others, range_end=self._end))
-        txn = m.TxnRequest(compare=[self._compare_key(made), nobody], success=[put], failure=[self._look, others])
-        before = max(self._known(), self._last)
-        answer = await self._client.ask("txn", txn)
+        txn = m.TxnRequest(compare=[self._compare_key(token), nobody], success=[put], failure=[self._look, others])
+        before = max(self._newest_known(), self._last)
+        answer = await self._client.call_etcd("txn", txn)
         self._last = revision = answer.header.revision
         if revision > before or (revision == before and not answer.succeeded):
             return answer
-        await self._restored(before)
+        await self._on_restored(before)
         return None
 
     async def release_key(self) -> None:
         """Stop trusting the key, and delete it."""
-        if not self.made:
+        if not self.created_at:
             return
-        made, self.made = self.made, 0
+        made, self.created_at = self.created_at, 0
         gone = m.Request(request_delete_range=m.DeleteRequest(key=self._key))
-        await self._client.ask("txn", m.TxnRequest(compare=[self._compare_key(made)], success=[gone]))
+        await self._client.call_etcd("txn", m.TxnRequest(compare=[self._compare_key(made)], success=[gone]))
 
     async def _put_own_key(self) -> None:
         self._shares, self._shared = True, _now()
-        await self._client.ask("put", m.PutRequest(key=self._own))
+        await self._client.call_etcd("put", m.PutRequest(key=self._sharing_key))
 
-    async def _is_key_absent(self, found: Any = None) -> bool:
+    async def _is_key_absent(self, answer: Any = None) -> bool:
         """Return whether the key is absent. Deletes one whose holder is gone or that is this server's own."""
-        if found is None:
-            found = (await self._client.ask("range", m.RangeRequest(key=self._key))).kvs
-        if not found:
+        if answer is None:
+            answer = (await self._client.call_etcd("range", m.RangeRequest(key=self._key))).kvs
+        if not answer:
             return True
-        (key,) = found
+        (key,) = answer
         if key.value == self._name or self._unchanged_for(key) > _LASTS:
             await self._delete_key(self._key, key.mod_revision)
         return False
 
     def _unchanged_for(self, kv: Any) -> float:
         """Return the seconds for which this server has seen a key unchanged."""
-        revision, since = self._seen.get(kv.key, (0, 0.0))
+        revision, since = self._sightings.get(kv.key, (0, 0.0))
         if revision == kv.mod_revision:
             return _now() - since
-        self._seen[kv.key] = kv.mod_revision, _now()
+        self._sightings[kv.key] = kv.mod_revision, _now()
         return 0.0
 
     async def _delete_key(self, key: bytes, revision: int) -> None:
         """Delete a key if its revision is still `revision` (0: any)."""
-        self._seen.pop(key, None)
+        self._sightings.pop(key, None)
         same = [m.Compare(result=m.EQUAL, target=m.MOD, key=key, mod_revision=revision)] if revision else []
         gone = m.Request(request_delete_range=m.DeleteRequest(key=key))
-        await self._client.ask("txn", m.TxnRequest(compare=same, success=[gone]))
+        await self._client.call_etcd("txn", m.TxnRequest(compare=same, success=[gone]))

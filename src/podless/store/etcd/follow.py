@@ -21,7 +21,7 @@ MOVED = f"{FENCES}moved"  # written by a server that finds that the cluster was 
 _REST = 0.1  # seconds until a broken watch is started again
 
 
-class Gone(Exception):
+class HistoryGone(Exception):
     """A watch cannot start: history up to `revision` is gone."""
 
     def __init__(self, revision: int) -> None:
@@ -66,15 +66,15 @@ async def read_events(
     start, end = layout.encode_key(keys.ALL), layout.encode_end(keys.ALL)
     create = m.WatchCreate(key=start, range_end=end, start_revision=after + 1, progress_notify=True, prev_kv=before)
 
-    def told(answer: Any) -> bool:
+    def handle_answer(answer: Any) -> bool:
         if answer.compact_revision:
-            raise Gone(answer.compact_revision)
+            raise HistoryGone(answer.compact_revision)
         if answer.canceled:
             raise StoreError(answer.cancel_reason or "etcdserver: the watch has ended")
         events = answer.events
         return bool(events) and take(events, events[-1].kv.mod_revision)
 
-    await client.watch(create, told)
+    await client.watch_keys(create, handle_answer)
 
 
 async def read_changes(client: EtcdClient, layout: KeyLayout, prefix: str, after: int, end: int) -> list[StoreChange]:
@@ -82,16 +82,16 @@ async def read_changes(client: EtcdClient, layout: KeyLayout, prefix: str, after
 
     end: a revision of the cluster that has a change. Raises Gone, StoreError.
     """
-    found: list[StoreChange] = []
+    changes: list[StoreChange] = []
 
-    def take(events: Sequence[Any], revision: int) -> bool:
+    def add_changes(events: Sequence[Any], revision: int) -> bool:
         for event in events:
             if layout.decode_key(event.kv.key).startswith(prefix) and event.kv.mod_revision < end:
-                found.append(read_change(layout, event, before=True))
+                changes.append(read_change(layout, event, before=True))
         return revision >= end
 
-    await read_events(client, layout, after, take, before=True)
-    return found
+    await read_events(client, layout, after, add_changes, before=True)
+    return changes
 
 
 class EtcdFollower:
@@ -103,7 +103,7 @@ class EtcdFollower:
         layout: KeyLayout,
         prefix: str,
         after: int,
-        told: tuple[Deliver, Lost | None],
+        callbacks: tuple[Deliver, Lost | None],
         current: Callable[[], Awaitable[int]],
     ) -> None:
         self.revision = after
@@ -111,7 +111,7 @@ class EtcdFollower:
         self._client = client
         self._layout = layout
         self._prefix = prefix
-        self._deliver, self._lost = told
+        self._deliver, self._lost = callbacks
         self._current = current
         self._task = asyncio.get_running_loop().create_task(self._follow_events())
 
@@ -122,7 +122,7 @@ class EtcdFollower:
     def start_again(self) -> None:
         """Start again, because earlier deliveries may be wrong."""
         self._task.cancel()
-        self._task = asyncio.get_running_loop().create_task(self._restart())
+        self._task = asyncio.get_running_loop().create_task(self._restart_watch())
 
     async def wait_until_idle(self) -> None:
         """Wait until no work is in progress."""
@@ -132,14 +132,14 @@ class EtcdFollower:
         while True:
             try:
                 await read_events(self._client, self._layout, self.revision, self._take_events)
-            except Gone:
+            except HistoryGone:
                 if not await self._skip_compacted():
                     await asyncio.sleep(_REST)
             except StoreError as error:
                 self.broken = str(error)
                 await asyncio.sleep(_REST)
 
-    async def _restart(self) -> None:
+    async def _restart_watch(self) -> None:
         while not await self._skip_compacted():  # noqa: ASYNC110
             await asyncio.sleep(_REST)
         await self._follow_events()
@@ -160,9 +160,11 @@ class EtcdFollower:
     def _take_events(self, events: Sequence[Any], revision: int) -> bool:
         self.broken = ""
         changes = [read_change(self._layout, event) for event in events]
-        if any(one.key == MOVED for one in changes):
-            raise Gone(revision)
-        told = [one for one in changes if one.key.startswith(self._prefix) and not one.key.startswith(FENCES)]
+        if any(change.key == MOVED for change in changes):
+            raise HistoryGone(revision)
+        told = [
+            change for change in changes if change.key.startswith(self._prefix) and not change.key.startswith(FENCES)
+        ]
         self.revision = revision
         try:
             self._deliver(told, revision)

@@ -30,34 +30,34 @@ _END = 256  # the end-of-string symbol
 Field = tuple[bytes, bytes]
 
 
-def _static() -> list[Field]:
-    found = []
+def _make_static_table() -> list[Field]:
+    static_tables = []
     for each in _NAMES.split():
         start, sign, value = each[1:].partition("=")
-        found.append(((each[0] + start).encode(), value.replace("+", " ").encode() if sign else b""))
-    return found
+        static_tables.append(((each[0] + start).encode(), value.replace("+", " ").encode() if sign else b""))
+    return static_tables
 
 
-def _codes() -> dict[tuple[int, int], int]:
+def _make_codes() -> dict[tuple[int, int], int]:
     """Return the symbols by (length of the code, code)."""
-    found, code, before = {}, 0, 0
+    codes, code, before = {}, 0, 0
     for length, symbol in sorted((ord(letter) - ord("a") + 5, symbol) for symbol, letter in enumerate(_LENGTHS)):
         code <<= length - before
-        found[length, code] = symbol
+        codes[length, code] = symbol
         code, before = code + 1, length
-    return found
+    return codes
 
 
-_STATIC = _static()
-_CODES = _codes()
+_STATIC = _make_static_table()
+_CODES = _make_codes()
 
 
 def encode_headers(fields: Iterable[tuple[str, str]]) -> bytes:
     """Return a block with these fields, which the peer does not index."""
-    return b"".join(b"\0" + _plain(name) + _plain(value) for name, value in fields)
+    return b"".join(b"\0" + _encode_plain(name) + _encode_plain(value) for name, value in fields)
 
 
-def _plain(text: str) -> bytes:
+def _encode_plain(text: str) -> bytes:
     data = text.encode()
     size = len(data)
     if size < 127:
@@ -70,7 +70,7 @@ def _plain(text: str) -> bytes:
     return bytes((*head, size)) + data
 
 
-def _unpacked(data: bytes) -> bytes:
+def _decode_huffman(data: bytes) -> bytes:
     """Return a text decoded from Huffman's code. Raises ValueError."""
     found, code, length = bytearray(), 0, 0
     for byte in data:
@@ -95,74 +95,74 @@ class HeaderDecoder:
     def __init__(self) -> None:
         self._recent: deque[Field] = deque()  # the dynamic table, newest first
         self._size = 0
-        self._most = _TABLE
-        self._known: dict[bytes, dict[bytes, bytes]] = {}
+        self._max_size = _TABLE
+        self._parsed: dict[bytes, dict[bytes, bytes]] = {}
 
-    def fields(self, block: bytes) -> dict[bytes, bytes]:
+    def decode_block(self, block: bytes) -> dict[bytes, bytes]:
         """Return the fields of a block; the last one of a name counts. Raises ValueError."""
-        found = self._known.get(block)
-        if found is not None and not self._recent:
-            return found
-        alone, most = not self._recent, self._most
-        found = dict(self._all(block))
-        if alone and not self._recent and most == self._most and len(self._known) < _KNOWN:
-            self._known[block] = found
-        return found
+        result = self._parsed.get(block)
+        if result is not None and not self._recent:
+            return result
+        alone, most = not self._recent, self._max_size
+        result = dict(self._decode_fields(block))
+        if alone and not self._recent and most == self._max_size and len(self._parsed) < _KNOWN:
+            self._parsed[block] = result
+        return result
 
-    def _all(self, block: bytes) -> list[Field]:
-        found: list[Field] = []
+    def _decode_fields(self, block: bytes) -> list[Field]:
+        fields: list[Field] = []
         at = 0
         try:
             while at < len(block):
                 first = block[at]
                 if first & 0x80:
-                    number, at = _number(block, at, 7)
-                    found.append(self._at(number))
+                    number, at = _read_number(block, at, 7)
+                    fields.append(self._find_field(number))
                 elif first & 0xC0 == 0x40:
-                    one, at = self._literal(block, at, 6)
-                    found.append(one)
-                    self._keep(one)
+                    one, at = self._read_literal(block, at, 6)
+                    fields.append(one)
+                    self._add_field(one)
                 elif first & 0xE0 == 0x20:
-                    self._most, at = _number(block, at, 5)
-                    if self._most > _TABLE:
+                    self._max_size, at = _read_number(block, at, 5)
+                    if self._max_size > _TABLE:
                         raise ValueError("HPACK: the dynamic table exceeds its maximum size")
-                    self._shrink()
+                    self._evict_fields()
                 else:
-                    one, at = self._literal(block, at, 4)
-                    found.append(one)
+                    one, at = self._read_literal(block, at, 4)
+                    fields.append(one)
         except IndexError:
             raise ValueError("HPACK: a header block is truncated, or has an unknown index") from None
-        return found
+        return fields
 
-    def _at(self, number: int) -> Field:
+    def _find_field(self, number: int) -> Field:
         if not number:
             raise ValueError("HPACK: index 0 is invalid")
         return _STATIC[number - 1] if number <= len(_STATIC) else self._recent[number - len(_STATIC) - 1]
 
-    def _literal(self, block: bytes, at: int, bits: int) -> tuple[Field, int]:
-        number, at = _number(block, at, bits)
+    def _read_literal(self, block: bytes, at: int, bits: int) -> tuple[Field, int]:
+        number, at = _read_number(block, at, bits)
         if number:
-            name = self._at(number)[0]
+            name = self._find_field(number)[0]
         else:
             name, at = _read_text(block, at)
         value, at = _read_text(block, at)
         return (name, value), at
 
-    def _keep(self, one: Field) -> None:
-        self._recent.appendleft(one)
-        self._size += _size(one)
-        self._shrink()
+    def _add_field(self, field: Field) -> None:
+        self._recent.appendleft(field)
+        self._size += _field_size(field)
+        self._evict_fields()
 
-    def _shrink(self) -> None:
-        while self._size > self._most:
-            self._size -= _size(self._recent.pop())
-
-
-def _size(one: Field) -> int:
-    return len(one[0]) + len(one[1]) + _ENTRY
+    def _evict_fields(self) -> None:
+        while self._size > self._max_size:
+            self._size -= _field_size(self._recent.pop())
 
 
-def _number(block: bytes, at: int, bits: int) -> tuple[int, int]:
+def _field_size(field: Field) -> int:
+    return len(field[0]) + len(field[1]) + _ENTRY
+
+
+def _read_number(block: bytes, at: int, bits: int) -> tuple[int, int]:
     """Return an integer with a prefix of some bits, and the position after it."""
     most = (1 << bits) - 1
     number = block[at] & most
@@ -185,8 +185,8 @@ def _number(block: bytes, at: int, bits: int) -> tuple[int, int]:
 
 def _read_text(block: bytes, at: int) -> tuple[bytes, int]:
     packed = block[at] & 0x80
-    size, at = _number(block, at, 7)
+    size, at = _read_number(block, at, 7)
     if at + size > len(block):
         raise ValueError("HPACK: a header block is truncated")
     data = block[at : at + size]
-    return _unpacked(data) if packed else data, at + size
+    return _decode_huffman(data) if packed else data, at + size

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 
 from podless.codec import serializer
 from podless.store import keys
-from podless.store.keys import Stored, encode_foreign
+from podless.store.keys import StoredValue, encode_foreign
 
 _NEEDLE = b'"resourceVersion":""'
 _BEFORE = len(_NEEDLE) - 1  # bytes of it before the gap for the revision
@@ -19,7 +19,7 @@ _BEFORE = len(_NEEDLE) - 1  # bytes of it before the gap for the revision
 _WRAPPED = b"podless\0"
 _MAGIC = b"k8s\0"  # start of kube-apiserver's protobuf values
 # decodes a built-in object that a kube-apiserver wrote; None if the value is none, or cannot be decoded
-Decode = Callable[[str, bytes], Stored | None]
+Decode = Callable[[str, bytes], StoredValue | None]
 
 
 class KeyLayout:
@@ -31,15 +31,15 @@ class KeyLayout:
 
     def __init__(self, root: str, names: Mapping[str, str], decode: Decode | None = None) -> None:
         self.root = root
-        self._there = {prefix: f"{root}/{name}/" for prefix, name in names.items()}
-        self._here = {f"{name}/": prefix for prefix, name in names.items()}
+        self._etcd_prefixes = {prefix: f"{root}/{name}/" for prefix, name in names.items()}
+        self._own_prefixes = {f"{name}/": prefix for prefix, name in names.items()}
         self._start = len(root) + 1
         self._decode = decode
 
     def encode_key(self, key: str) -> bytes:
         """Return the etcd key for a key, or the etcd prefix for a prefix."""
         second = key.find("/", key.find("/", 1) + 1)
-        there = self._there.get(key[: second + 1]) if second > 0 else None
+        there = self._etcd_prefixes.get(key[: second + 1]) if second > 0 else None
         return f"{self.root}{key}".encode() if there is None else f"{there}{key[second + 1 :]}".encode()
 
     def encode_end(self, prefix: str) -> bytes:
@@ -53,30 +53,30 @@ class KeyLayout:
         """Return the key for a key in etcd."""
         text = key[self._start :].decode()
         first = text.find("/") + 1
-        here = self._here.get(text[:first])
+        here = self._own_prefixes.get(text[:first])
         if here is None:
             first = text.find("/", first) + 1
-            here = self._here.get(text[:first])
+            here = self._own_prefixes.get(text[:first])
         return f"/{text}" if here is None else f"{here}{text[first:]}"
 
-    def encode_value(self, stored: Stored) -> bytes:
+    def encode_value(self, stored: StoredValue) -> bytes:
         """Return the value to write to etcd."""
         data, offset = stored
-        return data if _place(data) == offset else b"%b%d\0%b" % (_WRAPPED, offset, data)
+        return data if _find_offset(data) == offset else b"%b%d\0%b" % (_WRAPPED, offset, data)
 
-    def decode_value(self, key: str, value: bytes) -> Stored:
+    def decode_value(self, key: str, value: bytes) -> StoredValue:
         """Return a value that was read from etcd, with the offset of its revision."""
-        offset = _place(value)
+        offset = _find_offset(value)
         if offset >= 0:
-            return Stored(value, offset)
+            return StoredValue(value, offset)
         if value.startswith(_WRAPPED):
             number, _, data = value[len(_WRAPPED) :].partition(b"\0")
-            return Stored(data, int(number))
+            return StoredValue(data, int(number))
         read = self._decode(key, value) if self._decode is not None else None
-        return read or (Stored(value) if value.startswith(_MAGIC) else _foreign(value))
+        return read or (StoredValue(value) if value.startswith(_MAGIC) else _split_foreign(value))
 
 
-def _place(value: bytes) -> int:
+def _find_offset(value: bytes) -> int:
     """Return the offset in a value that podless wrote, if the value alone shows it; -1 for other values."""
     if not value.startswith(b'{"') or value.endswith(b"\n"):
         # a value that is not JSON has no revision; JSON of other servers ends with a line break
@@ -85,12 +85,12 @@ def _place(value: bytes) -> int:
     return found + _BEFORE if found > 0 else -1
 
 
-def _foreign(value: bytes) -> Stored:
+def _split_foreign(value: bytes) -> StoredValue:
     """Return a value that another program wrote, with a gap for its revision."""
     try:
         return encode_foreign(serializer.decode_own(value))
     except (ValueError, TypeError, LookupError):
-        return Stored(value)
+        return StoredValue(value)
 
 
 def resource_names(resources: Mapping[str, tuple[str, str]]) -> dict[str, str]:

@@ -15,7 +15,7 @@ _SHARED = 60.0  # seconds for which writes share a lease, as in kube-apiserver
 _MOST = 1000  # maximum keys of a lease, as in kube-apiserver
 
 
-class Leases:
+class LeaseTable:
     """The leases of one server. times: seconds from the last write of a key to its expiry, by prefix."""
 
     def __init__(self, client: EtcdClient, times: Mapping[str, float]) -> None:
@@ -23,10 +23,10 @@ class Leases:
         self._times = times
         self._prefixes = tuple(times)
         self._current: dict[str, tuple[int, float]] = {}
-        self._left: dict[str, int] = {}
+        self._seconds: dict[str, int] = {}
         self._lock = asyncio.Lock()
 
-    def expires(self, key: str) -> bool:
+    def has_expiry(self, key: str) -> bool:
         """Return whether a key expires."""
         return key.startswith(self._prefixes)
 
@@ -36,13 +36,13 @@ class Leases:
         seconds = self._times[prefix]
         async with self._lock:
             known, until = self._current.get(prefix, (0, 0.0))
-            if time.monotonic() >= until or not self._left[prefix]:
+            if time.monotonic() >= until or not self._seconds[prefix]:
                 shared = min(_SHARED, seconds / 10)
                 whole = math.ceil(seconds + shared)
-                known = (await self._client.ask("lease", m.LeaseGrantRequest(TTL=whole))).ID
+                known = (await self._client.call_etcd("lease", m.LeaseGrantRequest(TTL=whole))).ID
                 self._current[prefix] = known, time.monotonic() + shared
-                self._left[prefix] = _MOST
-            self._left[prefix] -= 1
+                self._seconds[prefix] = _MOST
+            self._seconds[prefix] -= 1
             return known
 
     def forget_leases(self) -> None:

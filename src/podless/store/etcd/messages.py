@@ -57,7 +57,7 @@ _MESSAGES = {
 }
 
 
-def _file() -> FileDescriptorProto:
+def _describe_file() -> FileDescriptorProto:
     file = FileDescriptorProto(name="podless/etcd.proto", package=_PACKAGE, syntax="proto3")
     for name, fields in _MESSAGES.items():
         message = file.message_type.add(name=name)
@@ -73,13 +73,13 @@ def _file() -> FileDescriptorProto:
     return file
 
 
-def _make() -> dict[str, Any]:
+def _make_messages() -> dict[str, Any]:
     pool = DescriptorPool()
-    pool.Add(_file())
+    pool.Add(_describe_file())
     return {name: GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.{name}")) for name in _MESSAGES}
 
 
-_MADE = _make()
+_MADE = _make_messages()
 KeyValue = _MADE["KeyValue"]
 RangeRequest = _MADE["RangeRequest"]
 RangeResponse = _MADE["RangeResponse"]

@@ -20,14 +20,23 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 
 from podless.codec import serializer
-from podless.store.contract import KEPT, Conflicted, Full, Operation, Overdue, Oversized, Record, StoreError
+from podless.store.contract import (
+    KEPT,
+    Operation,
+    Record,
+    RevisionConflict,
+    StoreError,
+    StoreFull,
+    StoreTimeout,
+    ValueTooLarge,
+)
 from podless.store.etcd.follow import FENCES
-from podless.store.keys import Stored
+from podless.store.keys import StoredValue
 
 log = logging.getLogger("podless")
 
 _KEY = f"{FENCES}commits"
-_FREE = Stored(b"{}")
+_FREE = StoredValue(b"{}")
 _REST, _LONGEST = 0.02, 0.2  # seconds between two checks of a held lock: at first, and maximum
 _SENDS = 2.0  # seconds after taking the lock in which the first write may be sent
 _STALE = 10.0  # seconds without a change after which others take the lock
@@ -61,18 +70,18 @@ class OrderedCommits:
         work.add_done_callback(self._working.discard)
         return await asyncio.shield(work)
 
-    async def finish(self) -> None:
+    async def finish_commits(self) -> None:
         """Wait for commits that have started."""
         await asyncio.gather(*self._working, return_exceptions=True)
 
     async def _check_expected(self, operations: Sequence[Operation]) -> None:
         """Raise Conflicted for the first key that is not at its expected revision."""
         for one, there in zip(
-            operations, await asyncio.gather(*(self._read(each.key) for each in operations)), strict=True
+            operations, await asyncio.gather(*(self._read(operation.key) for operation in operations)), strict=True
         ):
             actual = there.revision if there is not None else 0
             if actual != one.expect or (one.stored is None and not one.expect):
-                raise Conflicted(one.key, there)
+                raise RevisionConflict(one.key, there)
 
     async def _commit(self, operations: Sequence[Operation]) -> int:
         loop = asyncio.get_running_loop()
@@ -84,10 +93,10 @@ class OrderedCommits:
             try:
                 await self._check_expected(operations)
                 if loop.time() > until:
-                    raise Overdue
+                    raise StoreTimeout
                 try:
                     revision = await self._write(writes[0]) if writes else held
-                except (Conflicted, Full, Oversized):
+                except (RevisionConflict, StoreFull, ValueTooLarge):
                     raise
                 except StoreError:
                     known = False  # the write may still arrive, so the lock stays until others take it
@@ -107,7 +116,7 @@ class OrderedCommits:
         while True:
             try:
                 await self._write(operation)
-            except Conflicted as conflict:
+            except RevisionConflict as conflict:
                 there = conflict.current
                 if there is not None:
                     operation = Operation(there.key, there.stored, there.revision)
@@ -125,10 +134,10 @@ class OrderedCommits:
         until = asyncio.get_running_loop().time() + _PATIENCE
         expect, left = self._revision, list[str]()
         while True:
-            wanted = Stored(serializer.encode_json({"holder": self._name, "keys": [*left, *along]}))
+            wanted = StoredValue(serializer.encode_json({"holder": self._name, "keys": [*left, *along]}))
             try:
                 held = await self._write(Operation(_KEY, wanted, expect))
-            except Conflicted as conflict:
+            except RevisionConflict as conflict:
                 expect, left = await self._wait_for_lock(conflict.current, until)
                 continue
             for there in [await self._read(key) for key in left]:
@@ -136,37 +145,37 @@ class OrderedCommits:
                     await self._write_along(Operation(there.key, there.stored, there.revision))
             return held
 
-    async def _wait_for_lock(self, there: Record | None, until: float) -> tuple[int, list[str]]:
+    async def _wait_for_lock(self, record: Record | None, until: float) -> tuple[int, list[str]]:
         """Wait until the lock is free or stale. Returns its revision, and the keys that a dead holder has left.
 
         Raises Overdue.
         """
         loop = asyncio.get_running_loop()
-        since, rest, seen = loop.time(), _REST, there.revision if there is not None else 0
-        while there is not None and (keys := _keys(there.stored.data)) is not None:
-            if there.revision != seen:
-                since, seen = loop.time(), there.revision
+        since, rest, seen = loop.time(), _REST, record.revision if record is not None else 0
+        while record is not None and (keys := _parse_keys(record.stored.data)) is not None:
+            if record.revision != seen:
+                since, seen = loop.time(), record.revision
             if loop.time() - since > _STALE:
                 log.warning("etcd: broke the commit lock: a server has held it for %d s", _STALE)
-                return there.revision, keys
+                return record.revision, keys
             if loop.time() > until:
-                raise Overdue
+                raise StoreTimeout
             await asyncio.sleep(rest * random.uniform(0.5, 1))
             rest = min(rest * 1.5, _LONGEST)
-            there = await self._read(_KEY)
-        return (there.revision if there is not None else 0), []
+            record = await self._read(_KEY)
+        return (record.revision if record is not None else 0), []
 
-    async def _release_lock(self, held: int) -> None:
+    async def _release_lock(self, revision: int) -> None:
         try:
-            self._revision = await self._write(Operation(_KEY, _FREE, held))
+            self._revision = await self._write(Operation(_KEY, _FREE, revision))
         except StoreError as error:
             log.warning("etcd: the commit lock was not released: %s", error)
 
 
-def _keys(value: bytes) -> list[str] | None:
+def _parse_keys(value: bytes) -> list[str] | None:
     """Return the keys that the lock's holder writes, None if the lock is free."""
     with suppress(ValueError):
         said = serializer.decode_json(value)
         if isinstance(said, dict) and "holder" in said:
-            return [str(one) for one in said.get("keys") or ()]
+            return [str(key) for key in said.get("keys") or ()]
     return None

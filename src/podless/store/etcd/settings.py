@@ -13,12 +13,12 @@ from podless.runtime.option import StartError, join_lists, option, parse_duratio
 
 def parse_endpoints(text: str) -> tuple[str, ...]:
     """Return the URLs in a comma-separated list. Raises ValueError."""
-    found = tuple(filter(None, (one.strip() for one in text.split(","))))
-    for one in found:
+    endpoints = tuple(filter(None, (one.strip() for one in text.split(","))))
+    for one in endpoints:
         parts = urlsplit(one)
         if parts.scheme not in ("http", "https") or not parts.netloc or parts.path not in ("", "/"):
             raise ValueError("expected https://HOST:PORT,...")
-    return found
+    return endpoints
 
 
 def parse_prefix(text: str) -> str:
@@ -44,7 +44,7 @@ class Etcd:
         value=(),
         metavar="URL,...",
         parse=parse_endpoints,
-        many=join_lists,
+        combine=join_lists,
     )
     cafile: str | os.PathLike[str] | None = option(
         "--etcd-cafile", "PEM file with the CAs of etcd's certificates", value=None, metavar="FILE", parse=Path
@@ -70,7 +70,7 @@ class Etcd:
         metavar="DURATION",
         parse=parse_interval,
         default="5m",
-        serving=True,
+        server_only=True,
     )
     exclusive: bool = option(
         "--etcd-exclusive",
@@ -78,13 +78,13 @@ class Etcd:
         "asking etcd; writes of kube-apiserver or etcdctl can appear a moment late",
         value=False,
         values=(True, False),
-        serving=True,
+        server_only=True,
     )
 
     def __post_init__(self) -> None:
         if bool(self.certfile) != bool(self.keyfile):
             raise StartError("--etcd-certfile and --etcd-keyfile require each other")
-        if len({urlsplit(one).scheme for one in self.servers}) > 1:
+        if len({urlsplit(server).scheme for server in self.servers}) > 1:
             raise StartError("--etcd-servers: some are https and some http: give all the same scheme")
         if self.servers and not self.secure and (self.cafile or self.certfile):
             raise StartError("--etcd-cafile and --etcd-certfile require https servers")

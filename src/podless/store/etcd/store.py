@@ -11,24 +11,24 @@ from typing import Any
 
 from podless.runtime.histogram import Histogram
 from podless.store import Operation, Record, keys
-from podless.store.contract import KEPT, Compacted, Conflicted, Deliver, Lost, StoreChange, StoreError
+from podless.store.contract import KEPT, Deliver, HistoryCompacted, Lost, RevisionConflict, StoreChange, StoreError
 from podless.store.engines import StoreSettings
 from podless.store.etcd import messages as m
 from podless.store.etcd import transaction
 from podless.store.etcd.changelog import EtcdChangeLog
 from podless.store.etcd.channel import ChannelError
-from podless.store.etcd.client import EtcdClient, Forgotten, Unsupported
+from podless.store.etcd.client import CompactedByEtcd, EtcdClient, UnsupportedRequest
 from podless.store.etcd.compactor import Compactor
 from podless.store.etcd.exclusive import ExclusiveKey
-from podless.store.etcd.fences import Fences
-from podless.store.etcd.follow import FENCES, MOVED, EtcdFollower, Gone, read_changes, read_record
+from podless.store.etcd.fences import FenceKeys
+from podless.store.etcd.follow import FENCES, MOVED, EtcdFollower, HistoryGone, read_changes, read_record
 from podless.store.etcd.layout import KeyLayout
-from podless.store.etcd.leases import Leases
+from podless.store.etcd.leases import LeaseTable
 from podless.store.etcd.ordered import OrderedCommits
 from podless.store.etcd.settings import Etcd
 from podless.store.etcd.transaction import commit_chain
-from podless.store.history import Bounds
-from podless.store.keys import Stored
+from podless.store.history import HistoryBounds
+from podless.store.keys import StoredValue
 
 log = logging.getLogger("podless")
 
@@ -56,14 +56,14 @@ class EtcdStore:
         *,
         times: Mapping[str, float] | None = None,
         interval: float = 300.0,
-        bounds: Bounds | None = None,
+        bounds: HistoryBounds | None = None,
         authors: bool = True,
         logs: bool = True,
         needs_log: bool = False,
     ) -> None:
         self._client = EtcdClient(settings)
         self._layout = layout or KeyLayout(settings.prefix, {})
-        self._leases = Leases(self._client, times or {})
+        self._leases = LeaseTable(self._client, times or {})
         self._exclusive = settings.exclusive
         self._ordered: OrderedCommits | None = None  # set if transactions take only one key
         self._newest = 0
@@ -71,32 +71,32 @@ class EtcdStore:
             self._client,
             self._layout,
             wanted=settings.exclusive,
-            known=lambda: self._newest,
-            restored=self._wait_restored,
+            newest_known=lambda: self._newest,
+            on_restored=self._wait_restored,
         )
         self._compactor = Compactor(self._client, interval, self._note_compaction)
         self._followers: list[EtcdFollower] = []
         self._compacted = 0
-        self._fences = Fences(self._client, self._layout, self._followers, self._note_revision)
+        self._fences = FenceKeys(self._client, self._layout, self._followers, self._note_revision)
         self._moving: asyncio.Task[None] | None = None
         nowhere = self._layout.encode_key(_NOWHERE)
         self._question: bytes = m.RangeRequest(key=nowhere, limit=1, count_only=True).SerializeToString()
         self._asking: set[asyncio.Task[int]] = set()
         self._logs, self._needs_log = logs, needs_log
         self._log: EtcdChangeLog | None = None
-        if bounds is not None and bounds.keeps:
-            known, read, leased = lambda: self._compacted, self._read_record, self._leases.expires
+        if bounds is not None and bounds.keeps_any:
+            known, read, leased = lambda: self._compacted, self._read_record, self._leases.has_expiry
             self._log = EtcdChangeLog(
                 self._client, self._layout, bounds, authors=authors, compacted=known, read=read, leased=leased
             )
 
     @property
-    def times(self) -> Mapping[str, Histogram]:
+    def durations(self) -> Mapping[str, Histogram]:
         """Durations of calls to etcd, by call."""
         return self._client.times
 
     @property
-    def compacted(self) -> int:
+    def compacted_revision(self) -> int:
         """The newest compacted revision that this server knows of."""
         return self._compacted
 
@@ -126,8 +126,8 @@ class EtcdStore:
         there = [self._layout.encode_key(f"{_NOWHERE}{number}") for number in range(2)]
         absent = [m.Compare(result=m.EQUAL, target=m.MOD, key=key) for key in there]
         try:
-            await self._client.ask("txn", m.TxnRequest(compare=absent))
-        except Unsupported:
+            await self._client.call_etcd("txn", m.TxnRequest(compare=absent))
+        except UnsupportedRequest:
             if self._exclusive or self._needs_log:
                 wanted = "--etcd-exclusive requires" if self._exclusive else "--history-log and --history-for require"
                 raise StoreError(
@@ -140,7 +140,7 @@ class EtcdStore:
     async def close(self) -> None:
         """Finish work in progress, and disconnect."""
         if self._ordered is not None:
-            await self._ordered.finish()
+            await self._ordered.finish_commits()
         await self._compactor.stop()
         if self._log is not None:
             await self._log.trimmer.stop()
@@ -156,12 +156,12 @@ class EtcdStore:
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._client.close()
 
-    async def _range(self, began: float | None = None, **how: Any) -> Any:
+    async def _read_range(self, began: float | None = None, **parameters: Any) -> Any:
         before = self._newest
-        answer = await self._client.ask("range", m.RangeRequest(**how), began)
+        answer = await self._client.call_etcd("range", m.RangeRequest(**parameters), began)
         if answer.header.revision < before:
             await self._wait_restored(before)
-            answer = await self._client.ask("range", m.RangeRequest(**how))
+            answer = await self._client.call_etcd("range", m.RangeRequest(**parameters))
         self._newest = max(self._newest, answer.header.revision)
         return answer
 
@@ -181,8 +181,8 @@ class EtcdStore:
             many = min(max(before - current, 1), _TOGETHER)
             # other servers whose watches see this key start again, too
             current = max(await asyncio.gather(*(self._fences.put_fence(MOVED) for _ in range(many))))
-        with suppress(Forgotten):  # another server has compacted
-            await self._client.ask("compact", m.CompactionRequest(revision=current))
+        with suppress(CompactedByEtcd):  # another server has compacted
+            await self._client.call_etcd("compact", m.CompactionRequest(revision=current))
         self._note_compaction(current)
         self._leases.forget_leases()
         for follower in self._followers:
@@ -195,45 +195,45 @@ class EtcdStore:
 
     def read_revision(self) -> Awaitable[int]:
         """Return the newest revision, as the members of the cluster agree on it."""
-        known: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        told = partial(self._take_answer, known, self._newest, known.get_loop().time())
-        return known if self._client.send_request("range", self._question, told) else self._ask_revision()
+        future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        told = partial(self._use_answer, future, self._newest, future.get_loop().time())
+        return future if self._client.send_request("range", self._question, told) else self._ask_revision()
 
-    def _take_answer(self, known: asyncio.Future[int], before: int, began: float, answer: bytes | ChannelError) -> None:
-        if known.done():
+    def _use_answer(self, result: asyncio.Future[int], before: int, began: float, answer: bytes | ChannelError) -> None:
+        if result.done():
             return
-        revision = _revision(answer) if isinstance(answer, bytes) else -1
+        revision = _parse_revision(answer) if isinstance(answer, bytes) else -1
         if revision >= before:
             self._newest = max(self._newest, revision)
             self._fences.push_revision(revision)
-            known.set_result(revision)
+            result.set_result(revision)
             return
         # the answer may be of another member, of a retry, or of a restored cluster
         asking = asyncio.get_running_loop().create_task(self._ask_revision(began))
         self._asking.add(asking)
-        asking.add_done_callback(partial(self._finish_asking, known))
+        asking.add_done_callback(partial(self._finish_asking, result))
 
-    def _finish_asking(self, known: asyncio.Future[int], asking: asyncio.Task[int]) -> None:
+    def _finish_asking(self, result: asyncio.Future[int], asking: asyncio.Task[int]) -> None:
         self._asking.discard(asking)
         # retrieved so that asyncio does not log it if no caller waits
         error = None if asking.cancelled() else asking.exception()
-        if known.done():
+        if result.done():
             return
         if asking.cancelled():
-            known.cancel()
+            result.cancel()
         elif error is not None:
-            known.set_exception(error)
+            result.set_exception(error)
         else:
-            known.set_result(asking.result())
+            result.set_result(asking.result())
 
     async def _ask_revision(self, began: float | None = None) -> int:
-        revision: int = (await self._range(began, key=self._layout.encode_key(_NOWHERE))).header.revision
+        revision: int = (await self._read_range(began, key=self._layout.encode_key(_NOWHERE))).header.revision
         self._fences.push_revision(revision)
         return revision
 
     async def check_health(self) -> None:
         """Raise StoreError if the cluster does not answer, or changes cannot be followed."""
-        await self._range(key=self._layout.encode_key(_NOWHERE))
+        await self._read_range(key=self._layout.encode_key(_NOWHERE))
         for follower in self._followers:
             if follower.broken:
                 raise StoreError(follower.broken)
@@ -241,7 +241,7 @@ class EtcdStore:
     def watch(self, prefix: str, after: int, deliver: Deliver, lost: Lost | None = None) -> Callable[[], None]:
         """Deliver every later change under `prefix`. Raises Compacted."""
         if after < self._compacted:
-            raise Compacted(self._compacted)
+            raise HistoryCompacted(self._compacted)
 
         def take(changes: Sequence[StoreChange], revision: int) -> None:
             self._newest = max(self._newest, revision)  # if the cluster later shows less than this, it was restored
@@ -264,9 +264,9 @@ class EtcdStore:
     def _note_revision(self, revision: int) -> None:
         self._newest = max(self._newest, revision)
 
-    def has_newest(self, shown: int) -> bool:
-        """Return whether only this server writes, and `shown` includes all its writes."""
-        return self._exclusive_key.proves_newest(shown)
+    def has_newest(self, revision: int) -> bool:
+        """Return whether only this server writes, and `revision` includes all its writes."""
+        return self._exclusive_key.proves_newest(revision)
 
     async def commit(self, operations: Sequence[Operation]) -> int:
         """Write in one transaction and return its revision. Raises Conflicted and StoreError."""
@@ -276,20 +276,20 @@ class EtcdStore:
             return await self._ordered.commit_in_order(operations)
         wanted, leases = b"", []
         for key, stored, expect, _ in operations:
-            leased = stored is not None and stored is not KEPT and self._leases.expires(key)
+            leased = stored is not None and stored is not KEPT and self._leases.has_expiry(key)
             leases.append(await self._leases.find_lease(key) if leased else 0)
             wanted += self._encode_operation(key, stored, expect, leases[-1])
         if self._log is not None and self._logs:
             wanted += await self._log.writer.encode_entries(operations, leases)
         while True:
-            answer, made = await self._transact(wanted)
+            answer, made = await self._send_transaction(wanted)
             if answer.succeeded:
                 return int(answer.header.revision)
-            *found, holder = (one.response_range.kvs for one in answer.responses)
+            *found, holder = (response.response_range.kvs for response in answer.responses)
             for (key, stored, expect, _), kvs in zip(operations, found, strict=True):
                 actual = kvs[0].mod_revision if kvs else 0
                 if actual != expect or (stored is None and not expect):
-                    raise Conflicted(key, read_record(self._layout, kvs[0]) if kvs else None)
+                    raise RevisionConflict(key, read_record(self._layout, kvs[0]) if kvs else None)
             if (holder[0].create_revision if holder else 0) == made:
                 raise StoreError("etcd rejected a transaction although its conditions hold")
             await self._exclusive_key.restore_condition(made)
@@ -301,14 +301,14 @@ class EtcdStore:
         """
         key, stored, expect, _ = operation
         if stored is None and not expect:
-            raise Conflicted(key, await self._read_record(key))
-        lease = await self._leases.find_lease(key) if stored is not None and self._leases.expires(key) else 0
+            raise RevisionConflict(key, await self._read_record(key))
+        lease = await self._leases.find_lease(key) if stored is not None and self._leases.has_expiry(key) else 0
         before = self._newest
-        answer = await self._client.ask("txn", self._encode_operation(key, stored, expect, lease))
+        answer = await self._client.call_etcd("txn", self._encode_operation(key, stored, expect, lease))
         revision: int = answer.header.revision
         if not answer.succeeded:  # kine's answer then has an older revision, so it is not compared with `before`
             kvs = answer.responses[0].response_range.kvs if answer.responses else ()
-            raise Conflicted(key, read_record(self._layout, kvs[0]) if kvs else None)
+            raise RevisionConflict(key, read_record(self._layout, kvs[0]) if kvs else None)
         if revision < before:
             await self._wait_restored(before)
         self._newest = max(self._newest, revision)
@@ -316,18 +316,18 @@ class EtcdStore:
 
     async def _read_record(self, key: str) -> Record | None:
         """Return the record of a key, None if it is absent."""
-        found = (await self._range(key=self._layout.encode_key(key))).kvs
-        return read_record(self._layout, found[0]) if found else None
+        kvs = (await self._read_range(key=self._layout.encode_key(key))).kvs
+        return read_record(self._layout, kvs[0]) if kvs else None
 
     async def commit_chain(self, commits: Sequence[Sequence[Operation]]) -> list[int]:
         """Write in a transaction for each. Raises as `commit`."""
         return await commit_chain(self.commit, commits)
 
-    def _encode_operation(self, key: str, stored: Stored | None, expect: int, lease: int) -> bytes:
+    def _encode_operation(self, key: str, stored: StoredValue | None, expect: int, lease: int) -> bytes:
         """Return an operation as part of a transaction: condition, write, and a read if the condition fails."""
         there = self._layout.encode_key(key)
         # no revision is below 0, so deleting an absent key fails as a conflict
-        compare = transaction.compare_revision(there, expect, below=stored is None and not expect)
+        compare = transaction.compare_revision(there, expect, lower=stored is None and not expect)
         if stored is KEPT:
             return compare + transaction.read_otherwise(there)
         if stored is None:
@@ -338,12 +338,12 @@ class EtcdStore:
             + transaction.read_otherwise(there)
         )
 
-    async def _transact(self, wanted: bytes) -> tuple[Any, int]:
+    async def _send_transaction(self, operations: bytes) -> tuple[Any, int]:
         """Return the answer to a transaction, and the token of its `ExclusiveKey` condition. Raises StoreError."""
         before = self._newest
         made, condition = self._exclusive_key.begin_transaction()
         try:
-            answer = await self._client.ask("txn", wanted + condition)
+            answer = await self._client.call_etcd("txn", operations + condition)
         except BaseException as error:
             self._exclusive_key.note_failure(made, error)
             raise
@@ -365,7 +365,7 @@ class EtcdStore:
         """Return all records under `prefix` as they were at `revision`. Raises Compacted."""
         try:
             return (await self._read_all(prefix, revision))[0]
-        except Compacted:
+        except HistoryCompacted:
             if self._log is None:
                 raise
         return await self._log.restore_state((await self._read_all(prefix, 0))[0], prefix, revision)
@@ -378,27 +378,29 @@ class EtcdStore:
             revision = revision or answer.header.revision
             records += [read_record(self._layout, kv) for kv in answer.kvs]
             if not answer.more:
-                return [one for one in records if not one.key.startswith(FENCES)], revision
+                return [record for record in records if not record.key.startswith(FENCES)], revision
             start = answer.kvs[-1].key + b"\0"
 
     async def _read_state(self, **how: Any) -> Any:
         """Return an answer about a state. Raises Compacted if that state is gone."""
         try:
-            return await self._range(**how)
-        except Forgotten:
+            return await self._read_range(**how)
+        except CompactedByEtcd:
             await self._find_compacted()
-            raise Compacted(self._compacted) from None
+            raise HistoryCompacted(self._compacted) from None
 
-    async def read_page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
+    async def read_page(
+        self, revision: int, after: str, limit: int, prefix: str = keys.ALL
+    ) -> tuple[list[Record], str]:
         """Return records of the state at a revision, in etcd's order, after the key `after`. Raises Compacted."""
         start = self._layout.encode_key(after) + b"\0" if after else self._layout.encode_key(prefix)
-        asked: dict[str, Any] = {"key": start, "range_end": self._layout.encode_end(prefix), "limit": most}
+        asked: dict[str, Any] = {"key": start, "range_end": self._layout.encode_end(prefix), "limit": limit}
         try:
             answer, log = await self._read_state(**asked, revision=revision), None
-        except Compacted:
+        except HistoryCompacted:
             if self._log is None:
                 raise
-            answer, log = await self._range(**asked), self._log
+            answer, log = await self._read_range(**asked), self._log
         found = [read_record(self._layout, kv) for kv in answer.kvs]
         following = found[-1].key if answer.more else ""
         if log is not None:
@@ -407,10 +409,10 @@ class EtcdStore:
 
     def hold_history(self) -> Callable[[], None]:
         """Keep all history on this server until the returned function is called."""
-        self._compactor.held += 1
+        self._compactor.held_revision += 1
 
         def let_go() -> None:
-            self._compactor.held -= 1
+            self._compactor.held_revision -= 1
 
         return let_go
 
@@ -428,25 +430,25 @@ class EtcdStore:
     async def read_changes(self, prefix: str, after: int) -> list[StoreChange]:
         """Return all changes under `prefix` later than `after`, each with the state it replaced. Raises Compacted."""
         if after < self._compacted:
-            raise Compacted(self._compacted)
+            raise HistoryCompacted(self._compacted)
         end = await self._fences.put_fence()
         try:
-            found = await read_changes(self._client, self._layout, prefix, after, end)
-        except Gone as gone:
+            changes = await read_changes(self._client, self._layout, prefix, after, end)
+        except HistoryGone as gone:
             self._note_compaction(gone.revision)
-            raise Compacted(self._compacted) from None
-        for one in found:
+            raise HistoryCompacted(self._compacted) from None
+        for one in changes:
             if one.before is None and (one.record is None or one.record.created < one.revision):
-                raise Compacted(one.revision)  # kine has compacted the state that this change replaced
-        return found
+                raise HistoryCompacted(one.revision)  # kine has compacted the state that this change replaced
+        return changes
 
     async def compact(self, revision: int) -> None:
         """Compact the cluster up to `revision`."""
         revision = min(revision, await self.read_revision())
         if revision > self._compacted:
             try:
-                await self._client.ask("compact", m.CompactionRequest(revision=revision))
-            except Forgotten:
+                await self._client.call_etcd("compact", m.CompactionRequest(revision=revision))
+            except CompactedByEtcd:
                 await self._find_compacted()
             else:
                 self._note_compaction(revision)
@@ -456,12 +458,12 @@ class EtcdStore:
 
     async def _find_compacted(self) -> None:
         """Find the newest compacted revision by bisection, because etcd does not report it."""
-        low, high = self._compacted, (await self._range(key=self._layout.encode_key(_NOWHERE))).header.revision
+        low, high = self._compacted, (await self._read_range(key=self._layout.encode_key(_NOWHERE))).header.revision
         while low < high:
             middle = (low + high) // 2
             try:
-                await self._range(key=self._layout.encode_key(_NOWHERE), revision=max(middle, 1))
-            except Forgotten:
+                await self._read_range(key=self._layout.encode_key(_NOWHERE), revision=max(middle, 1))
+            except CompactedByEtcd:
                 low = middle + 1
             else:
                 high = middle
@@ -473,7 +475,7 @@ class EtcdStore:
         return {**figures, "oldest": self._compactor.oldest}
 
 
-def _revision(answer: bytes) -> int:
+def _parse_revision(answer: bytes) -> int:
     """Return the revision of an answer to a range, -1 for an invalid one."""
     try:
         revision: int = m.RangeResponse.FromString(answer).header.revision

@@ -12,9 +12,9 @@ from podless.store.contract import FOLLOWING, Operation, StoreError
 from podless.structs.wire import encode_field, encode_varint
 
 
-def compare_revision(key: bytes, revision: int, *, below: bool = False) -> bytes:
-    """Return the condition that a key's last revision is this one (0: absent). below: that it is lower."""
-    result = b"\x08\x02\x10\x02" if below else b"\x10\x02"
+def compare_revision(key: bytes, revision: int, *, lower: bool = False) -> bytes:
+    """Return the condition that a key's last revision is this one (0: absent). lower: that it is lower."""
+    result = b"\x08\x02\x10\x02" if lower else b"\x10\x02"
     return encode_field(b"\x0a", result + encode_field(b"\x1a", key) + b"\x30" + encode_varint(revision))
 
 
@@ -44,7 +44,9 @@ async def commit_chain(
     revisions = [await commit(commits[0])]
     for operations in commits[1:]:
         last = revisions[-1]
-        behind = [one._replace(expect=last) if one.expect == FOLLOWING else one for one in operations]
+        behind = [
+            operation._replace(expect=last) if operation.expect == FOLLOWING else operation for operation in operations
+        ]
         try:
             revisions.append(await commit(behind))
         except StoreError:

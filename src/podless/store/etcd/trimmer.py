@@ -17,7 +17,7 @@ from podless.store.contract import StoreError
 from podless.store.etcd import messages as m
 from podless.store.etcd.client import EtcdClient
 from podless.store.etcd.entry import EntryLayout, FoundEntry
-from podless.store.history import Bounds, Keep
+from podless.store.history import HistoryBounds, Keep
 
 log = logging.getLogger("podless")
 
@@ -29,25 +29,26 @@ _NEVER = 1 << 62  # a horizon above all revisions
 
 @dataclass(slots=True)
 class Horizons:
-    """The oldest revisions whose states can be read. own: for resources with their own bounds, by prefix.
+    """The oldest revisions whose states can be read. by_prefix: for resources with their own bounds, by prefix.
 
-    since: when `all` was the newest revision, in milliseconds since 1970. looked: time of the last check by any server.
+    since: when `default` was the newest revision, in milliseconds since 1970. looked: time of the last check by any
+    server.
     """
 
-    all: int
-    own: dict[str, int] = field(default_factory=dict)
+    default: int
+    by_prefix: dict[str, int] = field(default_factory=dict)
     since: int = 0
     looked: int = 0
 
     def horizon_of(self, prefix: str) -> int:
         """Return the horizon of a resource; that of all others if it has no own bounds."""
         if prefix in ("", "/"):
-            return max([self.all, *self.own.values()])
-        return self.own.get(prefix, self.all)
+            return max([self.default, *self.by_prefix.values()])
+        return self.by_prefix.get(prefix, self.default)
 
     def encode(self) -> bytes:
         """Return the stored form."""
-        return orjson.dumps({"all": self.all, "own": self.own, "since": self.since, "looked": self.looked})
+        return orjson.dumps({"all": self.default, "own": self.by_prefix, "since": self.since, "looked": self.looked})
 
 
 def read_horizons(kv: Any) -> Horizons:
@@ -64,7 +65,7 @@ async def scan_entries(client: EtcdClient, layout: EntryLayout, start: bytes, en
     """Yield the keys of entries in a range. Raises StoreError."""
     while True:
         asked = m.RangeRequest(key=start, range_end=end, limit=_PAGE, keys_only=True)
-        answer = await client.ask("range", asked)
+        answer = await client.call_etcd("range", asked)
         for kv in answer.kvs:
             found = layout.read_key(kv)
             if found is not None:
@@ -78,7 +79,7 @@ async def scan_entries(client: EtcdClient, layout: EntryLayout, start: bytes, en
 class LogTrimmer:
     """Trims the log for one server. horizons: as this server knows them."""
 
-    def __init__(self, client: EtcdClient, layout: EntryLayout, bounds: Bounds, fence: bytes) -> None:
+    def __init__(self, client: EtcdClient, layout: EntryLayout, bounds: HistoryBounds, fence: bytes) -> None:
         self.horizons = Horizons(0)
         self._client = client
         self._layout = layout
@@ -97,7 +98,7 @@ class LogTrimmer:
         key, value = self._layout.marker, Horizons(0, {}, now).encode()
         absent = m.Compare(result=m.EQUAL, target=m.CREATE, key=key, create_revision=0)
         put = m.Request(request_put=m.PutRequest(key=key, value=value))
-        await self._client.ask("txn", m.TxnRequest(compare=[absent], success=[put]))
+        await self._client.call_etcd("txn", m.TxnRequest(compare=[absent], success=[put]))
         await self.read_horizons()
 
     async def stop(self) -> None:
@@ -108,7 +109,7 @@ class LogTrimmer:
 
     async def read_horizons(self) -> int:
         """Read the horizons. Returns the revision of their key, 0 if there is no log. Raises StoreError."""
-        kvs = (await self._client.ask("range", m.RangeRequest(key=self._layout.marker))).kvs
+        kvs = (await self._client.call_etcd("range", m.RangeRequest(key=self._layout.marker))).kvs
         self.horizons = read_horizons(kvs[0]) if kvs else Horizons(_NEVER)
         return int(kvs[0].mod_revision) if kvs else 0
 
@@ -116,11 +117,11 @@ class LogTrimmer:
         while True:
             await asyncio.sleep(_PERIOD)
             try:
-                await self.trim()
+                await self.trim_log()
             except StoreError as error:
                 log.warning("etcd: the history log was not trimmed: %s", error)
 
-    async def trim(self) -> None:
+    async def trim_log(self) -> None:
         """Delete what exceeds the bounds, unless another server has checked recently. Raises StoreError."""
         revision = await self.read_horizons()
         if not revision:  # a restore has deleted the log
@@ -129,7 +130,7 @@ class LogTrimmer:
         now = int(clock.time() * 1000)
         if 0 <= now - self.horizons.looked < _PERIOD * 900 or not await self._put_horizons(revision, now):
             return
-        start, end = self._layout.under(keys.ALL)
+        start, end = self._layout.range_under(keys.ALL)
         found = [one async for one in scan_entries(self._client, self._layout, start, end)]
         found.sort(key=attrgetter("revision"))
         await asyncio.sleep(0)
@@ -141,13 +142,13 @@ class LogTrimmer:
         gone: list[bytes] = []
         for place in range(0, len(found), _PAGE):
             some = found[place : place + _PAGE]
-            gone += [one.there for one in some if one.revision <= self.horizons.horizon_of(keys.prefix_of(one.key))]
+            gone += [one.entry_key for one in some if one.revision <= self.horizons.horizon_of(keys.prefix_of(one.key))]
             await asyncio.sleep(0)
         put = m.Request(request_put=m.PutRequest(key=self._fence))
         for place in range(0, len(gone), _TOGETHER):
             together = gone[place : place + _TOGETHER]
             deletes = [m.Request(request_delete_range=m.DeleteRequest(key=key)) for key in together]
-            await self._client.ask("txn", m.TxnRequest(success=[*deletes, put]))
+            await self._client.call_etcd("txn", m.TxnRequest(success=[*deletes, put]))
 
     async def _put_horizons(self, revision: int, now: int, horizons: Horizons | None = None) -> bool:
         """Write the horizons. Returns False if another server has written them meanwhile."""
@@ -157,36 +158,41 @@ class LogTrimmer:
         same = m.Compare(result=m.EQUAL, target=m.MOD, key=key, mod_revision=revision)
         put = m.Request(request_put=m.PutRequest(key=key, value=wanted.encode()))
         fence = m.Request(request_put=m.PutRequest(key=self._fence))
-        answer = await self._client.ask("txn", m.TxnRequest(compare=[same], success=[put, fence]))
+        answer = await self._client.call_etcd("txn", m.TxnRequest(compare=[same], success=[put, fence]))
         if answer.succeeded:
             self.horizons = wanted
         return bool(answer.succeeded)
 
-    def _choose_horizons(self, found: list[FoundEntry], now: int) -> Horizons:
-        """Return the horizons that fit the bounds. found: all entries, oldest first."""
+    def _choose_horizons(self, entries: list[FoundEntry], now: int) -> Horizons:
+        """Return the horizons that fit the bounds. entries: all entries, oldest first."""
         was = self.horizons
-        made = Horizons(was.all, dict(was.own), was.since, was.looked)
-        apart = self._bounds.own
-        common = [one for one in found if keys.prefix_of(one.key) not in apart] if apart else found
-        last = _find_last(self._bounds.all, common, now, lambda one: one.revision > was.all)
+        horizons = Horizons(was.default, dict(was.by_prefix), was.since, was.looked)
+        apart = self._bounds.by_prefix
+        common = [entry for entry in entries if keys.prefix_of(entry.key) not in apart] if apart else entries
+        last = _find_last(self._bounds.default, common, now, lambda entry: entry.revision > was.default)
         if last is not None:
-            made.all, made.since = last.revision, max(was.since, last.name.at)
-        for prefix, keep in self._bounds.own.items():
-            own = [one for one in found if one.key.startswith(prefix)]
-            last = _find_last(keep, own, now, lambda one: True)
+            horizons.default, horizons.since = last.revision, max(was.since, last.name.written_at)
+        for prefix, keep in self._bounds.by_prefix.items():
+            own = [entry for entry in entries if entry.key.startswith(prefix)]
+            last = _find_last(keep, own, now, lambda entry: True)
             if last is not None:
-                made.own[prefix] = max(last.revision, made.own.get(prefix, was.all))
-        return made
+                horizons.by_prefix[prefix] = max(last.revision, horizons.by_prefix.get(prefix, was.default))
+        return horizons
 
 
 def _find_last(
-    keep: Keep | None, found: list[FoundEntry], now: int, counts: Callable[[FoundEntry], bool]
+    keep: Keep | None, entries: list[FoundEntry], now: int, applies: Callable[[FoundEntry], bool]
 ) -> FoundEntry | None:
     """Return the newest entry that must be deleted, None if all may stay."""
-    kept = [one for one in found if counts(one)]
+    kept = [one for one in entries if applies(one)]
     rows, size, last = len(kept), sum(one.name.size for one in kept), None
     for one in kept:
-        if keep is not None and rows <= keep.count and size <= keep.size and now - one.name.at <= keep.age * 1000:
+        if (
+            keep is not None
+            and rows <= keep.count
+            and size <= keep.size
+            and now - one.name.written_at <= keep.age * 1000
+        ):
             break
         rows, size, last = rows - 1, size - one.name.size, one
     return last

@@ -10,7 +10,7 @@ from zlib import crc32
 
 import orjson
 
-from podless.store.contract import Author, Damaged
+from podless.store.contract import Author, StoreDamaged
 
 SCHEMA = """
 CREATE TABLE authors (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, checksum INTEGER NOT NULL);
@@ -21,7 +21,7 @@ _KNOWN = 1024  # authors whose numbers are cached
 _MOST = 50_000
 
 
-class Authors:
+class AuthorTable:
     """The authors of one SQLite database, by number; 0 is NOBODY."""
 
     def __init__(self) -> None:
@@ -40,21 +40,21 @@ class Authors:
         number = self._numbers.get(author)
         if number is None:
             told = author[:6]
-            number = self._find(database, told) if any(told) else 0
+            number = self._find_number(database, told) if any(told) else 0
             if len(self._numbers) >= _KNOWN:
                 self._numbers.clear()
             self._numbers[author] = number
         return number
 
-    def _find(self, database: sqlite3.Connection, told: tuple[object, ...]) -> int:
-        text = orjson.dumps([str(part).encode("utf-8", "replace").decode() for part in told]).decode()
+    def _find_number(self, database: sqlite3.Connection, texts: tuple[object, ...]) -> int:
+        text = orjson.dumps([str(part).encode("utf-8", "replace").decode() for part in texts]).decode()
         row = database.execute("SELECT id FROM authors WHERE text = ?", (text,)).fetchone()
         if row is not None:
             return int(row[0])
         if self._count < 0:
             self._count = int(database.execute("SELECT count(*) FROM authors").fetchone()[0])
-        if self._count >= _MOST and any(told[4:]):
-            return self._find(database, (*told[:4], "", ""))
+        if self._count >= _MOST and any(texts[4:]):
+            return self._find_number(database, (*texts[:4], "", ""))
         if self._count >= 2 * _MOST:
             return 0
         self._count += 1
@@ -68,5 +68,5 @@ def read_author(database: sqlite3.Connection, number: int) -> Author:
         return Author()
     row = database.execute("SELECT text, checksum FROM authors WHERE id = ?", (number,)).fetchone()
     if row is None or not isinstance(row[0], str) or crc32(row[0].encode()) != row[1]:
-        raise Damaged(f"the database is damaged: the checksum of author {number} is wrong")
+        raise StoreDamaged(f"the database is damaged: the checksum of author {number} is wrong")
     return Author(*orjson.loads(row[0]))

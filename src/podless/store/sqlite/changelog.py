@@ -8,14 +8,14 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 from podless.store import keys
-from podless.store.contract import Author, Compacted, Record, Written
-from podless.store.keys import Stored
+from podless.store.contract import Author, HistoryCompacted, LoggedWrite, Record
+from podless.store.keys import StoredValue
 from podless.store.sqlite import pastreader, refusals
 from podless.store.sqlite.authors import read_author
-from podless.store.sqlite.past import Past
+from podless.store.sqlite.past import PackedHistory
 from podless.store.sqlite.pastreader import Place
 from podless.store.sqlite.rows import COLUMNS, Row, verify_row
-from podless.store.sqlite.window import Window
+from podless.store.sqlite.window import HistoryWindow
 
 _BYTES = 4 << 20  # bytes of values in one read
 _SLICE = 0.005  # seconds of reading in one iteration of the loop
@@ -39,32 +39,32 @@ class SQLiteChangeLog:
     def __init__(
         self,
         database: Callable[[], sqlite3.Connection],
-        past: Past,
-        window: Window,
+        past: PackedHistory,
+        window: HistoryWindow,
     ) -> None:
         self._database = database
         self._past = past
         self._window = window
 
-    def horizon(self, prefix: str) -> int:
+    def read_horizon(self, prefix: str) -> int:
         """Return the oldest revision at which states under a prefix can be read."""
-        return self._past.horizon(prefix, self._window.compacted)
+        return self._past.find_horizon(prefix, self._window.compacted)
 
-    async def read_key(self, key: str, before: int = 0, after: int = 0, most: int = 100) -> list[Written]:
+    async def read_key(self, key: str, before: int = 0, after: int = 0, limit: int = 100) -> list[LoggedWrite]:
         """Return the newest changes of one key, newest first. Raises StoreError."""
         bounds = (before or pastreader.END, after)
         try:
             database = self._database()
-            found: list[Place] = [(row[0], 0, 0) for row in database.execute(_OF_KEY, (key, *bounds, most))]
-            if len(found) < most:  # packed changes are older than those in the window
-                found += pastreader.find_places_of_key(database, key, *bounds, most - len(found))
+            found: list[Place] = [(row[0], 0, 0) for row in database.execute(_OF_KEY, (key, *bounds, limit))]
+            if len(found) < limit:  # packed changes are older than those in the window
+                found += pastreader.find_places_of_key(database, key, *bounds, limit - len(found))
         except sqlite3.Error as error:
             raise refusals.of_read(error) from None
         return await self._read_places(found)
 
     async def read_under(
-        self, prefixes: Sequence[str], before: int = 0, after: int = 0, most: int = 100
-    ) -> list[Written]:
+        self, prefixes: Sequence[str], before: int = 0, after: int = 0, limit: int = 100
+    ) -> list[LoggedWrite]:
         """Return the newest changes of keys under some prefixes, newest first. Raises StoreError."""
         bounds = (before or pastreader.END, after)
         let_go = self._window.hold_history()  # the window does not move while this reads
@@ -73,26 +73,26 @@ class SQLiteChangeLog:
             for prefix in prefixes:
                 database = self._database()
                 if prefix == keys.ALL:
-                    rows = database.execute(_ALL, (*bounds, most))
+                    rows = database.execute(_ALL, (*bounds, limit))
                 else:
-                    rows = database.execute(_UNDER, (prefix, keys.prefix_end(prefix), *bounds, most))
+                    rows = database.execute(_UNDER, (prefix, keys.prefix_end(prefix), *bounds, limit))
                 found += [(row[0], 0, 0) for row in rows]
-                packed = pastreader.find_places(database, self._past.resources, prefix, *bounds, most)
-                found += await self._merge(prefix, *bounds, most) if packed is None else packed
-            return await self._read_places(sorted(found, reverse=True)[:most])
+                packed = pastreader.find_places(database, self._past.active_resources, prefix, *bounds, limit)
+                found += await self._merge_places(prefix, *bounds, limit) if packed is None else packed
+            return await self._read_places(sorted(found, reverse=True)[:limit])
         except sqlite3.Error as error:
             raise refusals.of_read(error) from None
         finally:
             let_go()
 
-    async def _merge(self, prefix: str, before: int, after: int, most: int) -> list[Place]:
-        merging = pastreader.merge_places(self._database(), prefix, before, after, most)
+    async def _merge_places(self, prefix: str, before: int, after: int, limit: int) -> list[Place]:
+        merging = pastreader.merge_places(self._database(), prefix, before, after, limit)
         while True:
             try:
                 next(merging)
             except StopIteration as done:
-                found: list[Place] = done.value
-                return found
+                places: list[Place] = done.value
+                return places
             await asyncio.sleep(0)
             self._database()  # raises if the server was closed meanwhile
 
@@ -103,24 +103,26 @@ class SQLiteChangeLog:
         """
         try:
             database = self._database()
-            found = self._in_window(database, at) or pastreader.find_revision_at(database, self._past.resources, at)
+            revision = self._in_window(database, at) or pastreader.find_revision_at(
+                database, self._past.active_resources, at
+            )
         except sqlite3.Error as error:
             raise refusals.of_read(error) from None
-        if not found:
-            raise Compacted(self.horizon(keys.ALL))
-        return found
+        if not revision:
+            raise HistoryCompacted(self.read_horizon(keys.ALL))
+        return revision
 
     async def find_time(self, revision: int) -> int:
         """Return when the first change at or after a revision was written."""
         try:
             database = self._database()
             is_packed = revision < self._window.compacted
-            packed = pastreader.find_time_of(database, self._past.resources, revision) if is_packed else 0
+            packed = pastreader.find_time_of(database, self._past.active_resources, revision) if is_packed else 0
             return packed or int((database.execute(_TIME, (revision,)).fetchone() or (0,))[0])
         except sqlite3.Error as error:
             raise refusals.of_read(error) from None
 
-    def resources(self) -> list[str]:
+    def list_resources(self) -> list[str]:
         """Return the prefixes of the resources that have changes, such as /core/configmaps/. Raises StoreError."""
         found, key = list[str](), keys.ALL
         try:
@@ -142,7 +144,7 @@ class SQLiteChangeLog:
             raise refusals.of_read(error) from None
         return int(row[0] or revision)
 
-    def use_states(self, known: Callable[[str, int], Record | None]) -> None:
+    def use_states(self, find_state: Callable[[str, int], Record | None]) -> None:
         """Do nothing: the log has the states."""
 
     def _in_window(self, database: sqlite3.Connection, at: int) -> int:
@@ -152,22 +154,22 @@ class SQLiteChangeLog:
             lambda most: database.execute(statement, (most,)).fetchone(), at, self._window.compacted
         )
 
-    async def state(self, prefix: str, revision: int, after: str = "", most: int = -1) -> tuple[list[Row], str]:
+    async def read_state(self, prefix: str, revision: int, after: str = "", limit: int = -1) -> tuple[list[Row], str]:
         """Return packed rows that were the newest of their keys at a revision, and the last key that was read.
 
-        after, most: only so many keys after this one; -1 for all. The last key is "" if there are no more. Raises
+        after, limit: only so many keys after this one; -1 for all. The last key is "" if there are no more. Raises
         Compacted, StoreError.
         """
-        rows, left = list[Row](), most
+        rows, left = list[Row](), limit
         let_go = self._window.hold_history()
         try:
             while True:
-                horizon = self.horizon(prefix)
+                horizon = self.read_horizon(prefix)
                 if revision < horizon:
-                    raise Compacted(horizon)
+                    raise HistoryCompacted(horizon)
                 some, after, looked = pastreader.read_state(self._database(), prefix, revision, after, left)
                 rows += some
-                left -= looked if most >= 0 else 0
+                left -= looked if limit >= 0 else 0
                 if not after or not left:
                     return rows, after
                 await asyncio.sleep(0)
@@ -176,13 +178,13 @@ class SQLiteChangeLog:
         finally:
             let_go()
 
-    async def _read_places(self, places: list[Place]) -> list[Written]:
+    async def _read_places(self, places: list[Place]) -> list[LoggedWrite]:
         """Read changes until their values exceed a number of bytes. Raises StoreError."""
         rows, size, end = list[Row](), 0, time.perf_counter() + _SLICE
         let_go = self._window.hold_history()
         try:
             for place in places:
-                row = self._row(self._database(), place)
+                row = self._read_row(self._database(), place)
                 rows.append(row)
                 size += len(row[1] or b"")
                 if size > _BYTES:
@@ -196,13 +198,13 @@ class SQLiteChangeLog:
         finally:
             let_go()
 
-    def _row(self, database: sqlite3.Connection, place: Place) -> Row:
+    def _read_row(self, database: sqlite3.Connection, place: Place) -> Row:
         sequence, name, revision = place
         if name:
             return pastreader.read_row_at(database, name, revision)
         return verify_row(database.execute(_ROW, (sequence,)).fetchone())
 
-    def _with_authors(self, database: sqlite3.Connection, rows: Iterable[Row]) -> Iterable[Written]:
+    def _with_authors(self, database: sqlite3.Connection, rows: Iterable[Row]) -> Iterable[LoggedWrite]:
         known: dict[int, Author] = {}
         for key, value, offset, revision, created, sequence, at, number, audit, _ in rows:
             author = known.get(number)
@@ -210,5 +212,5 @@ class SQLiteChangeLog:
                 author = known[number] = read_author(database, number)
             if audit:
                 author = author._replace(audit=audit)
-            stored = None if value is None else Stored(value, offset)
-            yield Written(key, revision, sequence, at, author, stored, created)
+            stored = None if value is None else StoredValue(value, offset)
+            yield LoggedWrite(key, revision, sequence, at, author, stored, created)

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from podless.runtime import clock
-from podless.store.contract import Store, Written
+from podless.store.contract import LoggedWrite, Store
 from podless.store.sqlite import format
-from podless.store.sqlite.authors import Authors
+from podless.store.sqlite.authors import AuthorTable
 from podless.store.sqlite.rows import row_checksum
 
 _PAGE = 500  # records in one read
@@ -43,25 +43,25 @@ async def copy_state(store: Store, revision: int, path: Path) -> int:
     return len(records)
 
 
-def write_log(changes: Iterable[Written], path: Path) -> None:
+def write_log(changes: Iterable[LoggedWrite], path: Path) -> None:
     """Make a database whose log is these changes, oldest first. Their sequence numbers are ignored.
 
     Raises StoreError, OSError, sqlite3.Error.
     """
     database = format.open_database(path)
-    authors = Authors()
+    authors = AuthorTable()
     try:
         database.execute("PRAGMA synchronous = OFF")
         database.execute("BEGIN")
         sequence = at = 0
-        for one in changes:
+        for change in changes:
             if not sequence:
-                database.execute(_STATE, (one.revision - 1, format.checksum_of(one.revision - 1)))
-            sequence, at = max(sequence + 1, one.revision), max(at, one.at)
-            value, offset = one.stored if one.stored is not None else (None, 0)
-            number = authors.number_of(database, one.author)
-            audit = one.author.audit or None
-            row = (one.key, value, offset, one.revision, one.created, sequence, at, number, audit)
+                database.execute(_STATE, (change.revision - 1, format.checksum_of(change.revision - 1)))
+            sequence, at = max(sequence + 1, change.revision), max(at, change.at)
+            value, offset = change.stored if change.stored is not None else (None, 0)
+            number = authors.number_of(database, change.author)
+            audit = change.author.audit or None
+            row = (change.key, value, offset, change.revision, change.created, sequence, at, number, audit)
             database.execute(format.INSERT, (*row, row_checksum(*row)))
         database.execute("COMMIT")
     finally:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from podless.store.contract import NoRoom, StoreError
+from podless.store.contract import DiskFull, StoreError
 from podless.store.sqlite import refusals
 
 log = logging.getLogger("podless")
@@ -24,7 +24,7 @@ _LOOK = 0.2  # minimum seconds between two checks of the files
 _SAY = 10.0  # minimum seconds between two log lines about failed writes
 
 
-class Disk:
+class DiskSpace:
     """The disk of one database. A database in memory has neither files nor a reserve.
 
     refused: why the last write was rejected, "" if it succeeded. full: it was rejected because the disk is full.
@@ -33,35 +33,35 @@ class Disk:
     def __init__(self, path: Path | None, database: Callable[[], sqlite3.Connection]) -> None:
         self._path = path
         self._database = database
-        self._files: Files | None = None
-        self._reserve = Reserve(path) if path is not None else None
+        self._files: DatabaseFiles | None = None
+        self._reserve = DiskReserve(path) if path is not None else None
         self.refused = ""
         self.full = False
-        self._said = self._looked = -_SAY
+        self._last_logged = self._last_checked = -_SAY
 
     def open(self) -> None:
         """Record the identity of the files, which exist now."""
         if self._path is not None:
-            self._files = Files(self._path)
+            self._files = DatabaseFiles(self._path)
 
     def check_files(self) -> None:
         """Raise StoreError if the files are not in place."""
-        self._looked = time.monotonic()
+        self._last_checked = time.monotonic()
         if self._files is not None and (fault := self._files.find_fault()):
             self.note_failure(fault)
             raise StoreError(fault)
 
     def check_files_in_time(self) -> None:
         """Check the files if writes fail, or if the last check was a while ago. Raises StoreError."""
-        if self.refused or time.monotonic() > self._looked + _LOOK:
+        if self.refused or time.monotonic() > self._last_checked + _LOOK:
             self.check_files()
 
-    def note_failure(self, why: str) -> None:
+    def note_failure(self, reason: str) -> None:
         """Record that writes fail, and log it at most every 10 seconds."""
-        if not self.refused and time.monotonic() - self._said > _SAY:
-            self._said = time.monotonic()
-            log.error("store: writes are rejected: %s", why)
-        self.refused = why
+        if not self.refused and time.monotonic() - self._last_logged > _SAY:
+            self._last_logged = time.monotonic()
+            log.error("store: writes are rejected: %s", reason)
+        self.refused = reason
 
     def refuse_error(self, error: sqlite3.Error) -> None:
         """Record and log that a write failed."""
@@ -83,11 +83,11 @@ class Disk:
         """Allocate the reserve again if it was released. Raises NoRoom."""
         if self._reserve is not None and self._reserve.released:
             try:
-                self._reserve.allocate()
+                self._reserve.allocate_space()
             except OSError:
-                raise NoRoom from None
+                raise DiskFull from None
             if self.full:
-                self._checkpoint()
+                self._make_room()
 
     def release_reserve(self, error: sqlite3.Error) -> bool:
         """Release the reserve if the disk is full and it exists. Returns whether it was released."""
@@ -95,11 +95,11 @@ class Disk:
             return False
         self.refuse_error(error)
         with suppress(OSError):
-            self._reserve.release()
-        self._checkpoint()
+            self._reserve.free_space()
+        self._make_room()
         return True
 
-    def _checkpoint(self) -> None:
+    def _make_room(self) -> None:
         """Move content of the write-ahead log into the database while there is room, which makes room in the log."""
         with suppress(sqlite3.Error, OSError):
             self._database().execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
@@ -111,14 +111,14 @@ class Disk:
             self._files.note_shrunk()
 
 
-class Reserve:
+class DiskReserve:
     """A file beside the database that reserves space. released: the space is not reserved at present."""
 
     def __init__(self, path: Path) -> None:
         self._path = path.with_name(f"{path.name}-reserve")
         self.released = True
 
-    def allocate(self) -> None:
+    def allocate_space(self) -> None:
         """Allocate the reserve. Raises OSError if there is no room."""
         file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -131,30 +131,30 @@ class Reserve:
             os.close(file)
         self.released = False
 
-    def release(self) -> None:
+    def free_space(self) -> None:
         """Free the reserved space for the next write. Raises OSError."""
         if not self.released:
             os.truncate(self._path, 0)
             self.released = True
 
 
-class Files:
+class DatabaseFiles:
     """The files of an open database, as they were when it was opened."""
 
     def __init__(self, path: Path) -> None:
         self._path = os.fspath(path)
         self._log = f"{self._path}-wal"
-        self._known = self._identity(self._path)
-        self._known_log = self._identity(self._log)
+        self._first_identity = self._identify_file(self._path)
+        self._known_log = self._identify_file(self._log)
         self._size = 0
 
     @staticmethod
-    def _identity(path: str) -> tuple[int, int] | None:
+    def _identify_file(path: str) -> tuple[int, int] | None:
         try:
-            found = os.stat(path)
+            stat = os.stat(path)
         except OSError:
             return None
-        return found.st_dev, found.st_ino
+        return stat.st_dev, stat.st_ino
 
     def find_fault(self) -> str:
         """Return what happened to the files, "" if they are in place."""
@@ -162,12 +162,12 @@ class Files:
             found = os.stat(self._path)
         except OSError as error:
             return f"{self._path} is gone ({os.strerror(error.errno or 0).lower()})"
-        if (found.st_dev, found.st_ino) != self._known:
+        if (found.st_dev, found.st_ino) != self._first_identity:
             return f"{self._path} was replaced by another file"
         if found.st_size < self._size:
             return f"{self._path} was truncated"
         self._size = found.st_size
-        log = self._identity(self._log)
+        log = self._identify_file(self._log)
         if log != self._known_log:
             if self._known_log is None:  # created by the first write
                 self._known_log = log

@@ -15,7 +15,7 @@ from typing import Any
 
 from podless.runtime import clock
 from podless.runtime.files import make_private
-from podless.store.contract import Damaged, StoreError
+from podless.store.contract import StoreDamaged, StoreError
 from podless.store.sqlite import authors, past, refusals, wal
 from podless.store.sqlite.rows import COLUMNS, row_checksum, third_checksum
 
@@ -88,8 +88,8 @@ def open_database(path: Path | None) -> sqlite3.Connection:
         with contextlib.suppress(FileNotFoundError):
             path.with_name(f"{path.name}.new").unlink()  # left by an interrupted start
         if not path.exists():
-            _create(path)
-        return _open(path)
+            _create_file(path)
+        return _open_database(path)
     except (sqlite3.DatabaseError, UnicodeError) as error:
         raise refusals.of_open(error, path) from None
 
@@ -105,9 +105,9 @@ def reject_foreign(path: Path) -> None:
     except FileNotFoundError:
         return
     if head and not head.startswith(_MAGIC):
-        raise Damaged(f"{path}: not a podless database, or a damaged one (file is not a database)")
+        raise StoreDamaged(f"{path}: not a podless database, or a damaged one (file is not a database)")
     if head and head[68:72] != _APPLICATION.to_bytes(4):
-        raise Damaged(f"{path}: this is another program's database")
+        raise StoreDamaged(f"{path}: this is another program's database")
 
 
 def _create_database(name: str) -> sqlite3.Connection:
@@ -128,11 +128,11 @@ def checksum_of(compacted: int) -> int:
     return row_checksum("compacted", None, 0, compacted, 0, 0, 0)
 
 
-def _create(path: Path) -> None:
+def _create_file(path: Path) -> None:
     """Create an empty database atomically."""
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
-        raise Damaged(f"{path}: the database is missing, and {log.name} cannot replace it; restore a backup")
+        raise StoreDamaged(f"{path}: the database is missing, and {log.name} cannot replace it; restore a backup")
     log.unlink(missing_ok=True)
     made = path.with_name(f".{path.name}.{os.getpid()}")
     made.unlink(missing_ok=True)
@@ -145,23 +145,23 @@ def _create(path: Path) -> None:
         made.unlink(missing_ok=True)
 
 
-def _open(path: Path) -> sqlite3.Connection:
+def _open_database(path: Path) -> sqlite3.Connection:
     log = path.with_name(f"{path.name}-wal")
     evidence = path.with_name(f"{path.name}-wal.damaged")
     if evidence.exists():
-        raise Damaged(
+        raise StoreDamaged(
             f"{path}: durable writes are missing from its log; restore a backup, "
             f"or remove {evidence} to continue without them"
         )
     if not path.stat().st_size:
-        raise Damaged(f"{path}: the database file is empty; restore a backup, or remove the file")
+        raise StoreDamaged(f"{path}: the database file is empty; restore a backup, or remove the file")
     for each in (path, log):
         make_private(each)
     try:
         ends = wal.find_commits(log)
-    except wal.Torn:
-        raise Damaged(f"{log}: damaged; restore a backup") from None
-    database = _connect(path)
+    except wal.DamagedLog:
+        raise StoreDamaged(f"{log}: damaged; restore a backup") from None
+    database = _connect_database(path)
     try:
         database.execute("PRAGMA journal_mode = WAL")
         database.execute("PRAGMA user_version").fetchone()  # opens the log
@@ -173,19 +173,19 @@ def _open(path: Path) -> sqlite3.Connection:
         database.execute("COMMIT")
         if ends:
             _check_log(database, path, log, ends)
-        version = _version(database, path)
+        version = _read_version(database, path)
         if version == FORMAT:
             _check_file(database, path)
             return database
-        _upgrade(database, path, version)
+        _upgrade_database(database, path, version)
     except BaseException:
         database.close()
         raise
     database.close()
-    return _open(path)
+    return _open_database(path)
 
 
-def _connect(path: Path) -> sqlite3.Connection:
+def _connect_database(path: Path) -> sqlite3.Connection:
     name = f"{path.absolute().as_uri()}?vfs={_VFS}" if os.name == "posix" else str(path)
     return sqlite3.connect(name, isolation_level=None, timeout=0, check_same_thread=False, uri=True)
 
@@ -194,7 +194,7 @@ def open_second(database: sqlite3.Connection, path: Path) -> sqlite3.Connection:
     """Return a second connection to an open database, which runs its checkpoints from now on. Raises sqlite3.Error."""
     database.execute("PRAGMA locking_mode = NORMAL")
     database.execute("PRAGMA user_version").fetchone()  # the exclusive lock ends with a read
-    second = _connect(path)
+    second = _connect_database(path)
     try:
         second.execute("PRAGMA synchronous = FULL")
         second.execute("PRAGMA user_version").fetchone()
@@ -216,21 +216,21 @@ def _check_log(database: sqlite3.Connection, path: Path, log: Path, ends: list[i
     lost = sum(end > read for end in ends)
     if lost > 1:
         os.link(log, path.with_name(f"{path.name}-wal.damaged"))
-        raise Damaged(f"{log}: damaged: {lost} durable transactions cannot be read; restore a backup")
+        raise StoreDamaged(f"{log}: damaged: {lost} durable transactions cannot be read; restore a backup")
 
 
-def _version(database: sqlite3.Connection, path: Path) -> int:
+def _read_version(database: sqlite3.Connection, path: Path) -> int:
     """Return the format of a database. Raises Damaged for another program's, StoreError for a newer release's."""
     application = database.execute("PRAGMA application_id").fetchone()[0]
     version: int = database.execute("PRAGMA user_version").fetchone()[0]
     if application != _APPLICATION:
-        raise Damaged(f"{path}: this is another program's database")
+        raise StoreDamaged(f"{path}: this is another program's database")
     if version > FORMAT:
         raise StoreError(
             f"{path}: the database of a newer release (its format is {version}, this one reads up to {FORMAT})"
         )
     if version != FORMAT and version not in _OLDER:
-        raise Damaged(f"{path}: unknown format {version}")
+        raise StoreDamaged(f"{path}: unknown format {version}")
     return version
 
 
@@ -250,7 +250,7 @@ def _check_file(database: sqlite3.Connection, path: Path) -> None:
     finally:
         database.set_progress_handler(None, 0)
     if found != "ok":
-        raise Damaged(f"{path}: the database is damaged ({' '.join(found.split())}); restore a backup")
+        raise StoreDamaged(f"{path}: the database is damaged ({' '.join(found.split())}); restore a backup")
 
 
 def _read_older(database: sqlite3.Connection, version: int) -> Iterator[tuple[Any, ...]]:
@@ -259,13 +259,13 @@ def _read_older(database: sqlite3.Connection, version: int) -> Iterator[tuple[An
         if version == _SUMMED:
             *told, at, check = row
             if third_checksum(*told, at) != check:
-                raise Damaged(f"the database is damaged: {row[0]!r} at revision {row[3]} is not what was written")
+                raise StoreDamaged(f"the database is damaged: {row[0]!r} at revision {row[3]} is not what was written")
             yield (*told, at * 1000)
         else:
             yield row
 
 
-def _upgrade(database: sqlite3.Connection, path: Path, version: int) -> None:
+def _upgrade_database(database: sqlite3.Connection, path: Path, version: int) -> None:
     """Replace an older database by one of the present format."""
     name = path.with_name(f"{path.name}.new")
     name.touch(0o600)
@@ -281,7 +281,7 @@ def _upgrade(database: sqlite3.Connection, path: Path, version: int) -> None:
         if version == _SUMMED:
             check = database.execute("SELECT checksum FROM state").fetchone()[0]
             if third_checksum("compacted", None, 0, compacted, 0, 0, 0) != check:
-                raise Damaged(f"{path}: the database is damaged (its state); restore a backup")
+                raise StoreDamaged(f"{path}: the database is damaged (its state); restore a backup")
         made.execute("UPDATE state SET compacted = ?, checksum = ?", (compacted, checksum_of(compacted)))
         made.execute("COMMIT")
         made.close()

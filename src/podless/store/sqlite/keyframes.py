@@ -14,7 +14,7 @@ _INTERVAL = 32  # states from one keyframe of a key to the next
 _CACHED = 4 << 20  # bytes of cached keyframes
 
 
-class Keyframes:
+class KeyframeCache:
     """A cache of the last keyframe of each key. Methods raise sqlite3.Error."""
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Keyframes:
         first: the object has no keyframe yet.
         """
         if value is None:
-            self.forget(name)
+            self.drop_keyframe(name)
             return 0, None
         frame = None if first else self._read_frame(database, name)
         if frame is not None and frame[2] < _INTERVAL:
@@ -43,14 +43,14 @@ class Keyframes:
             if len(packed) * 2 < len(value):
                 self._frames[name] = (frame[0], frame[1], frame[2] + 1)
                 return frame[0], packed
-        self.forget(name)
+        self.drop_keyframe(name)
         self._frames[name] = (revision, value, 0)
         self._size += len(value)
         while self._size > _CACHED and len(self._frames) > 1:
-            self.forget(next(iter(self._frames)))
+            self.drop_keyframe(next(iter(self._frames)))
         return 0, deflate(value)
 
-    def forget(self, name: int) -> None:
+    def drop_keyframe(self, name: int) -> None:
         """Drop the cached keyframe of a key."""
         known = self._frames.pop(name, None)
         if known is not None:
@@ -68,6 +68,6 @@ class Keyframes:
         statement = "SELECT value FROM past WHERE name = ? AND revision = ?"
         since = database.execute("SELECT count(*) FROM past WHERE name = ? AND revision > ?", (name, base)).fetchone()
         value = inflate(database.execute(statement, (name, base)).fetchone()[0])
-        self._frames[name] = found = (base, value, since[0])
+        self._frames[name] = frames = (base, value, since[0])
         self._size += len(value)
-        return found
+        return frames

@@ -24,12 +24,14 @@ _BEFORE = f"SELECT {COLUMNS} FROM log WHERE key = ? AND revision < ? ORDER BY re
 _PAGE = 2 << 20  # bytes of objects in one read
 
 
-def read_state(database: sqlite3.Connection, prefix: str, revision: int, most: int = -1) -> list[Row]:
-    """Return the newest rows of keys at a revision, in key order, deletes included. most: keys, -1 for all."""
-    return _read_rows(database, _STATE, (prefix, keys.prefix_end(prefix), revision, most))
+def read_state(database: sqlite3.Connection, prefix: str, revision: int, limit: int = -1) -> list[Row]:
+    """Return the newest rows of keys at a revision, in key order, deletes included. limit: keys, -1 for all."""
+    return _read_rows(database, _STATE, (prefix, keys.prefix_end(prefix), revision, limit))
 
 
-def read_page(database: sqlite3.Connection, prefix: str, revision: int, after: str, most: int) -> tuple[list[Row], str]:
+def read_page(
+    database: sqlite3.Connection, prefix: str, revision: int, after: str, limit: int
+) -> tuple[list[Row], str]:
     """Return rows as `read_state` does, until they exceed `_PAGE` bytes, and the key to continue after, "" at the end.
 
     Reading and verifying 36 MB takes 50 ms, in which the loop does nothing else.
@@ -38,7 +40,7 @@ def read_page(database: sqlite3.Connection, prefix: str, revision: int, after: s
     size = 0
     try:
         for row in database.execute(
-            _STATE, (after + "\0" if after else prefix, keys.prefix_end(prefix), revision, most)
+            _STATE, (after + "\0" if after else prefix, keys.prefix_end(prefix), revision, limit)
         ):
             rows.append(verify_row(row))
             size += len(row[1] or b"")
@@ -46,12 +48,12 @@ def read_page(database: sqlite3.Connection, prefix: str, revision: int, after: s
                 return rows, row[0]
     except sqlite3.Error as error:
         raise refusals.of_read(error) from None
-    return rows, rows[-1][0] if len(rows) == most else ""
+    return rows, rows[-1][0] if len(rows) == limit else ""
 
 
-def read_changes(database: sqlite3.Connection, prefix: str, after: int, sequence: int, most: int = -1) -> list[Row]:
-    """Return rows later than a revision and a sequence number. most: the maximum number, -1 for all."""
-    return _read_rows(database, _CHANGES, (sequence, after, prefix, keys.prefix_end(prefix), most))
+def read_changes(database: sqlite3.Connection, prefix: str, after: int, sequence: int, limit: int = -1) -> list[Row]:
+    """Return rows later than a revision and a sequence number. limit: the maximum number, -1 for all."""
+    return _read_rows(database, _CHANGES, (sequence, after, prefix, keys.prefix_end(prefix), limit))
 
 
 def read_before(database: sqlite3.Connection, key: str, revision: int) -> Row | None:

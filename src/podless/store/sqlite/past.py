@@ -17,8 +17,8 @@ from operator import itemgetter
 
 from podless.store import keys
 from podless.store.contract import StoreError
-from podless.store.history import Bounds, Keep
-from podless.store.sqlite.keyframes import Keyframes
+from podless.store.history import HistoryBounds, Keep
+from podless.store.sqlite.keyframes import KeyframeCache
 from podless.store.sqlite.rows import Row
 
 SCHEMA = """
@@ -55,15 +55,15 @@ class PastResource:
     size: int = 0
 
 
-class Past:
+class PackedHistory:
     """The packed part of one database. Methods that write are called within a transaction, and raise sqlite3.Error."""
 
-    def __init__(self, bounds: Bounds | None) -> None:
-        self._bounds = bounds or Bounds()
+    def __init__(self, bounds: HistoryBounds | None) -> None:
+        self._bounds = bounds or HistoryBounds()
         self._idle = bounds is None
         self._looked = 0  # time of the last check that found nothing due
-        self._known: dict[str, PastResource] = {}
-        self._keyframes = Keyframes()
+        self._resources: dict[str, PastResource] = {}
+        self._keyframes = KeyframeCache()
         self._names: dict[str, int] = {}  # numbers of keys that were packed lately
 
     def open(self, database: sqlite3.Connection, compacted: int) -> None:
@@ -71,22 +71,26 @@ class Past:
 
         Raises StoreError if that would delete history without permission, and sqlite3.Error.
         """
-        self.reload(database)
+        self.reload_state(database)
         if self._idle:
             return
         if not self._bounds.deletes:
             self._check_kept()
-        wanted = [prefix for prefix, keep in self._bounds.own.items() if keep is not None]
-        wanted += [keys.ALL] if self._bounds.all is not None else []
-        for prefix in [one for one in wanted if one not in self._known]:
+        wanted = [prefix for prefix, keep in self._bounds.by_prefix.items() if keep is not None]
+        wanted += [keys.ALL] if self._bounds.default is not None else []
+        for prefix in [one for one in wanted if one not in self._resources]:
             self._add_resource(database, prefix, compacted)
-        if keys.ALL in self._known and keys.ALL not in wanted:
-            self._drop(database, self._known.pop(keys.ALL))
+        if keys.ALL in self._resources and keys.ALL not in wanted:
+            self._drop_resource(database, self._resources.pop(keys.ALL))
 
     def _check_kept(self) -> None:
         """Raise StoreError if a resource would lose its past because an option was left out."""
-        own = self._bounds.own
-        lost = [one for one in self._known.values() if one.rows and one.prefix not in own and self._bounds.all is None]
+        own = self._bounds.by_prefix
+        lost = [
+            one
+            for one in self._resources.values()
+            if one.rows and one.prefix not in own and self._bounds.default is None
+        ]
         if lost:
             names = sorted(".".join(filter(None, keys.resource_of(one.prefix)[::-1])) for one in lost)
             more = f" and {len(names) - 3} more" if len(names) > 3 else ""
@@ -96,10 +100,10 @@ class Past:
                 "delete it"
             )
 
-    def reload(self, database: sqlite3.Connection) -> None:
+    def reload_state(self, database: sqlite3.Connection) -> None:
         """Read the state again after a transaction was rolled back."""
         statement = "SELECT id, prefix, horizon, rows, size FROM resources"
-        self._known = {row[1]: PastResource(*row) for row in database.execute(statement)}
+        self._resources = {row[1]: PastResource(*row) for row in database.execute(statement)}
         self._keyframes.clear()
         self._names.clear()
 
@@ -107,10 +111,10 @@ class Past:
         number = database.execute(
             "INSERT INTO resources (prefix, horizon, rows, size) VALUES (?, ?, 0, 0)", (prefix, horizon)
         ).lastrowid
-        found = self._known[prefix] = PastResource(int(number or 0), prefix, horizon)
-        return found
+        resource = self._resources[prefix] = PastResource(int(number or 0), prefix, horizon)
+        return resource
 
-    def _drop(self, database: sqlite3.Connection, resource: PastResource) -> None:
+    def _drop_resource(self, database: sqlite3.Connection, resource: PastResource) -> None:
         end = keys.prefix_end(resource.prefix)
         if resource.prefix != keys.ALL:
             names = "SELECT id FROM names WHERE key >= ? AND key < ?"
@@ -119,7 +123,7 @@ class Past:
             self._names.clear()
         database.execute("DELETE FROM resources WHERE id = ?", (resource.number,))
 
-    def horizon(self, prefix: str, compacted: int) -> int:
+    def find_horizon(self, prefix: str, compacted: int) -> int:
         """Return the revision from which on states of all keys under a prefix can be read.
 
         compacted: the start of the window, which is the result if nothing is kept beyond it.
@@ -128,23 +132,23 @@ class Past:
         if resource not in ("", "/"):
             if self._bounds.bounds_of(resource) is None and not self._idle:
                 return compacted
-            known = self._known.get(resource) or self._known.get(keys.ALL)
+            known = self._resources.get(resource) or self._resources.get(keys.ALL)
             return min(compacted, known.horizon) if known is not None else compacted
-        if keys.ALL not in self._known or any(keep is None for keep in self._bounds.own.values()):
+        if keys.ALL not in self._resources or any(keep is None for keep in self._bounds.by_prefix.values()):
             return compacted
-        return min(compacted, max((one.horizon for one in self._known.values()), default=compacted))
+        return min(compacted, max((one.horizon for one in self._resources.values()), default=compacted))
 
     @property
-    def resources(self) -> Collection[PastResource]:
+    def active_resources(self) -> Collection[PastResource]:
         """The resources that have packed states or may get some."""
-        return self._known.values()
+        return self._resources.values()
 
     # writing
 
     @property
-    def keeps(self) -> bool:
+    def keeps_any(self) -> bool:
         """Whether states of any resource are kept."""
-        return self._bounds.keeps
+        return self._bounds.keeps_any
 
     def pack_rows(self, database: sqlite3.Connection, rows: list[Row], old: int) -> None:
         """Take over rows that leave the log when its window moves on from a revision."""
@@ -153,9 +157,9 @@ class Past:
         for prefix, of_resource in groupby(rows, lambda row: keys.prefix_of(row[0])):
             if self._bounds.bounds_of(prefix) is None:
                 continue
-            resource = self._known.get(prefix)
+            resource = self._resources.get(prefix)
             if resource is None:
-                whole = self._known.get(keys.ALL)
+                whole = self._resources.get(keys.ALL)
                 resource = self._add_resource(database, prefix, whole.horizon if whole is not None else old)
             touched[prefix] = resource
             self._take_over(database, resource, of_resource)
@@ -168,7 +172,7 @@ class Past:
         for key, value, offset, revision, created, sequence, at, author, audit, checksum in rows:
             if key != known:
                 known, ended = key, False
-                name = self._name(database, key)
+                name = self._number_key(database, key)
             base, data = self._keyframes.pack_value(database, name, revision, value, first=ended)
             ended = value is None  # the next state of the key belongs to a new object
             stored = (name, revision, resource.number, sequence, created, offset, at, author, audit, checksum, base)
@@ -178,7 +182,7 @@ class Past:
         resource.rows += done
         resource.size += size * done // len(packed)
 
-    def _name(self, database: sqlite3.Connection, key: str) -> int:
+    def _number_key(self, database: sqlite3.Connection, key: str) -> int:
         name = self._names.get(key)
         if name is None:
             row = database.execute("SELECT id FROM names WHERE key = ?", (key,)).fetchone()
@@ -191,8 +195,8 @@ class Past:
 
     def _write_resources(self, database: sqlite3.Connection, resources: Iterable[PastResource]) -> None:
         statement = "UPDATE resources SET horizon = ?, rows = ?, size = ? WHERE id = ?"
-        for one in resources:
-            database.execute(statement, (one.horizon, one.rows, one.size, one.number))
+        for resource in resources:
+            database.execute(statement, (resource.horizon, resource.rows, resource.size, resource.number))
 
     # forgetting
 
@@ -212,22 +216,24 @@ class Past:
 
     def _find_due(self, database: sqlite3.Connection, now: int, *, full: bool) -> tuple[PastResource, int] | None:
         common = []
-        for one in self._known.values():
+        for one in self._resources.values():
             if self._bounds.bounds_of(one.prefix) is None and one.prefix != keys.ALL and not full:
-                return one, self._step_end(database, one) if self._oldest(database, one) else _DROP
-            keep = self._bounds.own.get(one.prefix)
+                return one, self._step_end(database, one) if self._read_oldest(database, one) else _DROP
+            keep = self._bounds.by_prefix.get(one.prefix)
             if keep is not None and not full:
-                if self._is_over(keep, one.rows, one.size, now, self._oldest(database, one)):
+                if self._is_over(keep, one.rows, one.size, now, self._read_oldest(database, one)):
                     return one, self._step_end(database, one)
             elif one.rows:
                 common.append(one)
-        oldest = [(first, one) for one in common if (first := self._oldest(database, one)) is not None]
+        oldest = [(first, one) for one in common if (first := self._read_oldest(database, one)) is not None]
         if not oldest:
             return None
         oldest.sort(key=lambda pair: pair[0])
         first, one = oldest[0]
         rows, size = sum(one.rows for one in common), sum(one.size for one in common)
-        if not full and (self._bounds.all is None or not self._is_over(self._bounds.all, rows, size, now, first)):
+        if not full and (
+            self._bounds.default is None or not self._is_over(self._bounds.default, rows, size, now, first)
+        ):
             return None
         end = self._step_end(database, one)
         # take turns: the resource with the oldest row goes first, up to the oldest row of the next one, but at least
@@ -243,11 +249,11 @@ class Past:
 
     def skip_to(self, database: sqlite3.Connection, revision: int) -> None:
         """Move all horizons to a revision, because states that left the window before it were not packed."""
-        for one in self._known.values():
+        for one in self._resources.values():
             one.horizon = max(one.horizon, revision)
-        self._write_resources(database, self._known.values())
+        self._write_resources(database, self._resources.values())
 
-    def _oldest(self, database: sqlite3.Connection, resource: PastResource) -> tuple[int, int] | None:
+    def _read_oldest(self, database: sqlite3.Connection, resource: PastResource) -> tuple[int, int] | None:
         """Return the sequence number and the time of a resource's oldest row behind the horizon."""
         statement = "SELECT sequence, at FROM past WHERE resource = ? AND sequence > ? ORDER BY sequence LIMIT 1"
         row = database.execute(statement, (resource.number, resource.horizon)).fetchone()
@@ -261,7 +267,7 @@ class Past:
     def forget_before(self, database: sqlite3.Connection, resource: PastResource, end: int) -> None:
         """Move a resource's horizon to a revision, and delete the rows that no later state needs."""
         if end == _DROP:
-            self._drop(database, self._known.pop(resource.prefix))
+            self._drop_resource(database, self._resources.pop(resource.prefix))
             return
         between = "SELECT DISTINCT name FROM past WHERE resource = ? AND sequence > ? AND sequence <= ?"
         names = {row[0] for row in database.execute(between, (resource.number, resource.horizon, end))}
@@ -277,8 +283,8 @@ class Past:
             resource.size -= size
         resource.horizon = end
         self._write_resources(database, [resource])
-        whole = self._known.get(keys.ALL)
-        if whole is not None and resource.prefix not in self._bounds.own and end > whole.horizon:
+        whole = self._resources.get(keys.ALL)
+        if whole is not None and resource.prefix not in self._bounds.by_prefix and end > whole.horizon:
             whole.horizon = end
             self._write_resources(database, [whole])
 
@@ -303,5 +309,5 @@ class Past:
                 key = database.execute("SELECT key FROM names WHERE id = ?", (name,)).fetchone()
                 database.execute("DELETE FROM names WHERE id = ?", (name,))
                 self._names.pop(key[0], None)
-                self._keyframes.forget(name)
+                self._keyframes.drop_keyframe(name)
         return gone, int(size) + gone * _ROW

@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Callable, Collection, Generator
 
 from podless.store import keys
-from podless.store.contract import Damaged
+from podless.store.contract import StoreDamaged
 from podless.store.packing import inflate
 from podless.store.sqlite.past import PastResource
 from podless.store.sqlite.rows import Row, verify_row
@@ -39,13 +39,13 @@ ORDER BY sequence DESC LIMIT ?
 
 def find_revision_at(database: sqlite3.Connection, resources: Collection[PastResource], at: int) -> int:
     """Return the newest packed revision that was written at or before `at` (ms since 1970), 0 for none."""
-    return max((_find_revision(database, one, at) for one in resources if one.rows), default=0)
+    return max((_find_revision(database, resource, at) for resource in resources if resource.rows), default=0)
 
 
 def find_time_of(database: sqlite3.Connection, resources: Collection[PastResource], revision: int) -> int:
     """Return the time (ms since 1970) of the first packed change at or after a revision, 0 if there is none."""
     statement = "SELECT at FROM past WHERE resource = ? AND sequence >= ? ORDER BY sequence LIMIT 1"
-    rows = (database.execute(statement, (one.number, revision)).fetchone() for one in resources)
+    rows = (database.execute(statement, (resource.number, revision)).fetchone() for resource in resources)
     return min((int(row[0]) for row in rows if row is not None), default=0)
 
 
@@ -75,16 +75,16 @@ def search_revision(read: Callable[[int], tuple[int, int, int] | None], at: int,
 
 
 def read_state(
-    database: sqlite3.Connection, prefix: str, revision: int, after: str = "", most: int = -1
+    database: sqlite3.Connection, prefix: str, revision: int, after: str = "", limit: int = -1
 ) -> tuple[list[Row], str, int]:
     """Return packed rows that were the newest of their keys at a revision, for a few milliseconds.
 
-    after, most: only so many keys after this one. Also returns the last key that was read, "" if there are no more, and
-    the number of keys that were read.
+    after, limit: only so many keys after this one. Also returns the last key that was read, "" if there are no more,
+    and the number of keys that were read.
     """
     names = "SELECT id, key FROM names WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"
     first = max(after + "\0", prefix) if after else prefix
-    many = min(most, _NAMES) if most >= 0 else _NAMES
+    many = min(limit, _NAMES) if limit >= 0 else _NAMES
     looked = database.execute(names, (first, keys.prefix_end(prefix), many)).fetchall()
     where, found = "past.name = ? AND revision <= ? ORDER BY revision DESC LIMIT 1", list[Row]()
     end = time.perf_counter() + _SLICE
@@ -95,18 +95,18 @@ def read_state(
     return found, looked[-1][1] if len(looked) == many else "", len(looked)
 
 
-def find_places_of_key(database: sqlite3.Connection, key: str, before: int, after: int, most: int) -> list[Place]:
+def find_places_of_key(database: sqlite3.Connection, key: str, before: int, after: int, limit: int) -> list[Place]:
     """Return the places of the newest rows of one key between two sequence numbers, newest first."""
     name = database.execute("SELECT id FROM names WHERE key = ?", (key,)).fetchone()
-    return _find_places_of_name(database, name[0], before, after, most) if name is not None else []
+    return _find_places_of_name(database, name[0], before, after, limit) if name is not None else []
 
 
-def _find_places_of_name(database: sqlite3.Connection, name: int, before: int, after: int, most: int) -> list[Place]:
-    return database.execute(_OF_NAME, (name, before, before, after, most)).fetchall()
+def _find_places_of_name(database: sqlite3.Connection, name: int, before: int, after: int, limit: int) -> list[Place]:
+    return database.execute(_OF_NAME, (name, before, before, after, limit)).fetchall()
 
 
 def find_places(
-    database: sqlite3.Connection, resources: Collection[PastResource], prefix: str, before: int, after: int, most: int
+    database: sqlite3.Connection, resources: Collection[PastResource], prefix: str, before: int, after: int, limit: int
 ) -> list[Place] | None:
     """Return the places of the newest rows under a prefix between two sequence numbers, newest first.
 
@@ -115,17 +115,17 @@ def find_places(
     resource = keys.prefix_of(prefix)
     known = [one for one in resources if resource in ("", "/", one.prefix) and one.rows]
     if prefix in (resource, "", "/"):
-        found = [row for one in known for row in database.execute(_NEWEST, (one.number, before, after, most))]
-        return sorted(found, reverse=True)[:most]
+        found = [row for one in known for row in database.execute(_NEWEST, (one.number, before, after, limit))]
+        return sorted(found, reverse=True)[:limit]
     if not known:
         return []
-    looked = (known[0].number, before, after, _LOOKED, prefix, keys.prefix_end(prefix), most)
+    looked = (known[0].number, before, after, _LOOKED, prefix, keys.prefix_end(prefix), limit)
     found = database.execute(_NEWEST_WITHIN, looked).fetchall()
-    return found if len(found) == most else None
+    return found if len(found) == limit else None
 
 
 def merge_places(
-    database: sqlite3.Connection, prefix: str, before: int, after: int, most: int
+    database: sqlite3.Connection, prefix: str, before: int, after: int, limit: int
 ) -> Generator[None, None, list[Place]]:
     """Return the same as `find_places`, from the newest rows of each key. Yields every few milliseconds."""
     bounds = (prefix, keys.prefix_end(prefix))
@@ -136,16 +136,16 @@ def merge_places(
             yield
             end = time.perf_counter() + _SLICE
     heapq.heapify(heads)
-    found: list[Place] = []
-    while heads and len(found) < most:
+    places: list[Place] = []
+    while heads and len(places) < limit:
         sequence, name, revision = heads[0]
-        found.append((-sequence, name, revision))
+        places.append((-sequence, name, revision))
         for row in _find_places_of_name(database, name, -sequence, after, 1):
             heapq.heapreplace(heads, (-row[0], name, row[2]))
             break
         else:
             heapq.heappop(heads)
-    return found
+    return places
 
 
 def read_row_at(database: sqlite3.Connection, name: int, revision: int) -> Row:
@@ -153,8 +153,8 @@ def read_row_at(database: sqlite3.Connection, name: int, revision: int) -> Row:
     return _read_rows(database, "past.name = ? AND revision = ?", name, revision)[0]
 
 
-def _read_rows(database: sqlite3.Connection, where: str, *arguments: object) -> list[Row]:
-    statement = f"{_SELECT} FROM past JOIN names ON names.id = past.name WHERE {where}"
+def _read_rows(database: sqlite3.Connection, condition: str, *arguments: object) -> list[Row]:
+    statement = f"{_SELECT} FROM past JOIN names ON names.id = past.name WHERE {condition}"
     rows = []
     frames: dict[tuple[int, int], bytes] = {}
     for *row, base, name in database.execute(statement, arguments).fetchall():
@@ -162,7 +162,7 @@ def _read_rows(database: sqlite3.Connection, where: str, *arguments: object) -> 
             try:
                 row[1] = _inflate_value(database, name, row[3], base, row[1], frames)
             except (zlib.error, TypeError):
-                raise Damaged(f"the database is damaged: {row[0]!r} at revision {row[3]} in the past") from None
+                raise StoreDamaged(f"the database is damaged: {row[0]!r} at revision {row[3]} in the past") from None
         rows.append(verify_row(tuple(row)))
     return rows
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from podless.store.contract import Damaged, InUse, NoRoom, StoreError
+from podless.store.contract import DiskFull, StoreDamaged, StoreError, StoreInUse
 
 # the disk is full, a quota is used up, or a file may not grow
 _FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
@@ -18,16 +18,16 @@ def of_open(error: sqlite3.Error | UnicodeError, path: Path) -> StoreError:
     A UnicodeError means that names in the file, or SQLite's message, are not valid text.
     """
     if isinstance(error, sqlite3.OperationalError):
-        if _code(error) & 0xFF in _LOCKED:
-            return InUse(f"{path}: another process is using this database")
+        if _error_code(error) & 0xFF in _LOCKED:
+            return StoreInUse(f"{path}: another process is using this database")
         return StoreError(f"{path}: {error}")
-    return Damaged(f"{path}: not a podless database, or a damaged one ({describe_error(error)})")
+    return StoreDamaged(f"{path}: not a podless database, or a damaged one ({describe_error(error)})")
 
 
 def of_read(error: sqlite3.Error) -> StoreError:
     """Return the error for a failed read."""
-    if _code(error) & 0xFF == sqlite3.SQLITE_CORRUPT:
-        return Damaged(f"the database is damaged ({error}); restore a backup")
+    if _error_code(error) & 0xFF == sqlite3.SQLITE_CORRUPT:
+        return StoreDamaged(f"the database is damaged ({error}); restore a backup")
     return StoreError(f"the database failed to read: {error}")
 
 
@@ -36,18 +36,18 @@ def of_write(error: Exception) -> StoreError:
     if isinstance(error, StoreError):
         return error
     if isinstance(error, sqlite3.Error) and is_full(error):
-        return NoRoom()
+        return DiskFull()
     return StoreError(f"the database failed to write: {error}")
 
 
 def is_full(error: sqlite3.Error) -> bool:
     """Return whether a write failed because the disk is full."""
-    return _code(error) in _FULL
+    return _error_code(error) in _FULL
 
 
 def is_interrupt(error: sqlite3.Error) -> bool:
     """Return whether a progress handler interrupted the statement."""
-    return _code(error) == sqlite3.SQLITE_INTERRUPT
+    return _error_code(error) == sqlite3.SQLITE_INTERRUPT
 
 
 def describe_error(error: Exception) -> str:
@@ -55,6 +55,6 @@ def describe_error(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def _code(error: sqlite3.Error) -> int:
+def _error_code(error: sqlite3.Error) -> int:
     """Return the extended result code; errors of the module itself have none."""
     return getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 from zlib import crc32
 
-from podless.store.contract import Damaged, Record
-from podless.store.keys import Stored
+from podless.store.contract import Record, StoreDamaged
+from podless.store.keys import StoredValue
 
 Row = tuple[str, bytes | None, int, int, int, int, int, int, bytes | None, int]
 _NUMBERS = struct.Struct("<7q").pack
@@ -54,7 +54,7 @@ def verify_row(row: Row) -> Row:
             return row
     except (TypeError, ValueError, AttributeError, struct.error):
         pass  # columns of wrong types
-    raise Damaged(f"the database is damaged: {key!r} at revision {revision} has a wrong checksum")
+    raise StoreDamaged(f"the database is damaged: {key!r} at revision {revision} has a wrong checksum")
 
 
 def read_row(row: Row | None) -> Record | None:
@@ -65,7 +65,7 @@ def read_row(row: Row | None) -> Record | None:
 def read_rows(rows: Iterable[Row]) -> list[Record]:
     """Return rows as the states of their keys, without deleted ones."""
     return [
-        Record(key, Stored(value, offset), revision, created)
+        Record(key, StoredValue(value, offset), revision, created)
         for key, value, offset, revision, created, *_ in rows
         if value is not None
     ]

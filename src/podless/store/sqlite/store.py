@@ -26,28 +26,28 @@ from podless.store.contract import (
     KEPT,
     NOBODY,
     Author,
-    Compacted,
-    Conflicted,
-    Damaged,
     Deliver,
+    DiskFull,
+    HistoryCompacted,
     Lost,
-    NoRoom,
     Operation,
     Record,
+    RevisionConflict,
     StoreChange,
+    StoreDamaged,
     StoreError,
 )
 from podless.store.engines import StoreSettings
-from podless.store.history import Bounds, Keep
-from podless.store.keys import Stored
+from podless.store.history import HistoryBounds, Keep
+from podless.store.keys import StoredValue
 from podless.store.sqlite import format, logreader, refusals, upkeep
-from podless.store.sqlite.authors import Authors
+from podless.store.sqlite.authors import AuthorTable
 from podless.store.sqlite.changelog import SQLiteChangeLog
 from podless.store.sqlite.checkpoints import Checkpoints
-from podless.store.sqlite.disk import Disk
-from podless.store.sqlite.past import Past
+from podless.store.sqlite.disk import DiskSpace
+from podless.store.sqlite.past import PackedHistory
 from podless.store.sqlite.rows import Row, read_row, read_rows, row_checksum
-from podless.store.sqlite.window import Window
+from podless.store.sqlite.window import HistoryWindow
 
 log = logging.getLogger("podless")
 
@@ -83,20 +83,30 @@ class SQLiteStore:
     atomic = True
 
     def __init__(
-        self, path: Path | None = None, *, keep: Keep | None = None, bounds: Bounds | None = None, authors: bool = True
+        self,
+        path: Path | None = None,
+        *,
+        keep: Keep | None = None,
+        bounds: HistoryBounds | None = None,
+        authors: bool = True,
     ) -> None:
-        self.times = {"txn": Histogram(_TIMES)}
+        self.durations = {"txn": Histogram(_TIMES)}
         self._path = path
         self._revision = 0
         self._sequence = 0
         self._database: sqlite3.Connection | None = None
-        self._disk = Disk(path, self._open_database)
-        self._past = Past(bounds)
+        self._disk = DiskSpace(path, self._open_database)
+        self._past = PackedHistory(bounds)
         self._checkpoints = Checkpoints(path, self._flush)
-        self._window = Window(
-            keep or Keep(), self._past, self._disk, self._checkpoints, self._open_database, lambda: self._revision
+        self._window = HistoryWindow(
+            keep or Keep(),
+            self._past,
+            self._disk,
+            self._checkpoints,
+            self._open_database,
+            lambda: self._revision,
         )
-        self._authors = Authors()
+        self._authors = AuthorTable()
         self._records = authors
         self.changelog = SQLiteChangeLog(self._open_database, self._past, self._window)
         self._watches: list[tuple[str, Deliver]] = []
@@ -104,7 +114,7 @@ class SQLiteStore:
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
-    def compacted(self) -> int:
+    def compacted_revision(self) -> int:
         """The newest compacted revision."""
         return self._window.compacted
 
@@ -116,13 +126,13 @@ class SQLiteStore:
         self._loop = asyncio.get_running_loop()
         self._database = format.open_database(self._path)
         try:
-            self._read_state(self._database)
+            self._load_state(self._database)
         except StoreError:
             self._database.close()
             self._database = None
             raise
         except (sqlite3.Error, UnicodeError) as error:
-            raise Damaged(
+            raise StoreDamaged(
                 f"{self._path}: the database is damaged ({refusals.describe_error(error)}); restore a backup"
             ) from None
         self._checkpoints.open(self._database, self._loop)
@@ -130,14 +140,14 @@ class SQLiteStore:
         self._window.start(self._loop)
         try:
             self._regain_reserve()
-        except NoRoom as error:
+        except DiskFull as error:
             self._disk.full = True
             self._disk.note_failure(str(error))
 
-    def _read_state(self, database: sqlite3.Connection) -> None:
+    def _load_state(self, database: sqlite3.Connection) -> None:
         compacted, check = self._read_numbers(*database.execute("SELECT compacted, checksum FROM state").fetchone())
         if check != format.checksum_of(compacted):
-            raise Damaged(f"{self._path}: the database is damaged (its state); restore a backup")
+            raise StoreDamaged(f"{self._path}: the database is damaged (its state); restore a backup")
         newest = database.execute("SELECT revision, sequence FROM log ORDER BY sequence DESC LIMIT 1").fetchone()
         revision, sequence = self._read_numbers(*(newest or (0, 0)))
         self._window.compacted = compacted
@@ -151,7 +161,7 @@ class SQLiteStore:
     def _read_numbers(self, *values: Any) -> Sequence[int]:
         """Return columns that must be numbers; SQLite accepts any type in a column. Raises Damaged."""
         if any(type(value) is not int for value in values):
-            raise Damaged(f"{self._path}: the database is damaged (a column has no number); restore a backup")
+            raise StoreDamaged(f"{self._path}: the database is damaged (a column has no number); restore a backup")
         return values
 
     async def close(self) -> None:
@@ -163,7 +173,7 @@ class SQLiteStore:
             self._database.close()
             self._database = None
 
-    def has_newest(self, shown: int) -> bool:
+    def has_newest(self, revision: int) -> bool:
         """Return whether no client can have seen a later change: always True."""
         return True
 
@@ -173,7 +183,7 @@ class SQLiteStore:
 
     async def check_health(self) -> None:
         """Raise StoreError if the database cannot be read, or writes fail."""
-        logreader.read_state(self._open_database(), _NOWHERE, self._revision, most=1)
+        logreader.read_state(self._open_database(), _NOWHERE, self._revision, limit=1)
         self._disk.check_files()
         if self._disk.refused:
             self._regain_reserve()
@@ -190,9 +200,9 @@ class SQLiteStore:
         self._watches.append(watch)
         if missed:
             _deliver_changes(deliver, missed, self._revision)
-        return partial(self._leave, watch)
+        return partial(self._remove_watch, watch)
 
-    def _leave(self, watch: tuple[str, Deliver]) -> None:
+    def _remove_watch(self, watch: tuple[str, Deliver]) -> None:
         self._watches = [known for known in self._watches if known is not watch]
 
     async def commit(self, operations: Sequence[Operation]) -> int:
@@ -242,7 +252,7 @@ class SQLiteStore:
                 self._disk.refuse_error(error)
         else:
             self._disk.note_success()
-        self.times["txn"].observe(time.perf_counter() - began)
+        self.durations["txn"].observe_seconds(time.perf_counter() - began)
         if changes:
             self._revision = changes[-1].revision
             for prefix, deliver in self._watches:
@@ -260,12 +270,12 @@ class SQLiteStore:
     def _write_with_reserve(
         self, chains: Sequence[_Authored]
     ) -> tuple[list[list[int] | StoreError], list[StoreChange]]:
-        if self._disk.is_released and not _frees(chains):
+        if self._disk.is_released and not _free_space(chains):
             self._regain_reserve()
         try:
             return self._write(chains)
         except sqlite3.Error as error:
-            if not _frees(chains) or not self._disk.release_reserve(error):
+            if not _free_space(chains) or not self._disk.release_reserve(error):
                 raise
         self._window.do_step()
         return self._write(chains)
@@ -274,7 +284,7 @@ class SQLiteStore:
         """Allocate the reserve again if deletes have used it. Raises NoRoom."""
         try:
             self._disk.regain_reserve()
-        except NoRoom:
+        except DiskFull:
             self._window.do_step()
             raise
 
@@ -284,7 +294,7 @@ class SQLiteStore:
         self._disk.check_files_in_time()
         outcomes: list[list[int] | StoreError] = []
         changes: list[StoreChange] = []
-        sequence, now, replaced, size = self._sequence, self._window.clock.now(), 0, 0
+        sequence, now, replaced, size = self._sequence, self._window.clock.next_time(), 0, 0
         database.execute("BEGIN IMMEDIATE")
         try:
             for commits, author in chains:
@@ -304,7 +314,7 @@ class SQLiteStore:
                             size += len(value) if value is not None else 0
                         replaced += gone
                         revisions.append(revision)
-                except Conflicted as conflict:
+                except RevisionConflict as conflict:
                     outcomes.append(revisions or conflict)
                 else:
                     outcomes.append(revisions)
@@ -322,26 +332,28 @@ class SQLiteStore:
 
     async def read_range(self, prefix: str) -> tuple[list[Record], int]:
         """Return all records under `prefix` now, and the revision of that state."""
-        return self._state(prefix, self._revision), self._revision
+        return self._read_state(prefix, self._revision), self._revision
 
     async def read_range_at(self, prefix: str, revision: int) -> list[Record]:
         """Return all records under `prefix` as they were at `revision`. Raises Compacted."""
-        records = self._state(prefix, revision)
+        records = self._read_state(prefix, revision)
         if revision >= self._window.compacted:
             return records
-        packed, _ = await self.changelog.state(prefix, revision)
+        packed, _ = await self.changelog.read_state(prefix, revision)
         return _merge_packed(records, packed)
 
-    def _state(self, prefix: str, revision: int) -> list[Record]:
+    def _read_state(self, prefix: str, revision: int) -> list[Record]:
         with pause_gc():
             return read_rows(logreader.read_state(self._open_database(), prefix, revision))
 
-    async def read_page(self, revision: int, after: str, most: int, prefix: str = keys.ALL) -> tuple[list[Record], str]:
+    async def read_page(
+        self, revision: int, after: str, limit: int, prefix: str = keys.ALL
+    ) -> tuple[list[Record], str]:
         """Return records of the state at a revision, in key order, after the key `after`. Raises Compacted."""
-        rows, end = logreader.read_page(self._open_database(), prefix, revision, after, most)
+        rows, end = logreader.read_page(self._open_database(), prefix, revision, after, limit)
         if revision >= self._window.compacted:
             return read_rows(rows), end
-        packed, last = await self.changelog.state(prefix, revision, after, most)
+        packed, last = await self.changelog.read_state(prefix, revision, after, limit)
         end = min(filter(None, (end, last)), default="")
         return [one for one in _merge_packed(read_rows(rows), packed) if not end or one.key <= end], end
 
@@ -359,32 +371,32 @@ class SQLiteStore:
         """Return all later changes under `prefix`, each with the state that it replaced. Raises Compacted."""
         let_go = self.hold_history()
         try:
-            found: list[StoreChange] = []
+            changes: list[StoreChange] = []
             end, sequence, read = self._revision, after, 0
             while True:
                 rows = self._read_changes(prefix, after, sequence, _TOGETHER)
                 for row in rows:
                     if row[3] > end:  # written during this read
-                        return found
+                        return changes
                     before = logreader.read_before(self._open_database(), row[0], row[3])
-                    found.append(StoreChange(row[0], row[3], read_row(row), read_row(before)))
+                    changes.append(StoreChange(row[0], row[3], read_row(row), read_row(before)))
                     read += _ROW + len(row[1] or b"") + (len(before[1] or b"") if before is not None else 0)
                     if read > _PART:
                         read = 0
                         await asyncio.sleep(0)
                         if after < self._window.compacted:
-                            raise Compacted(self._window.compacted)
+                            raise HistoryCompacted(self._window.compacted)
                 if len(rows) < _TOGETHER:
-                    return found
+                    return changes
                 sequence = rows[-1][5]
         finally:
             let_go()
 
-    def _read_changes(self, prefix: str, after: int, sequence: int, most: int = -1) -> list[Row]:
+    def _read_changes(self, prefix: str, after: int, sequence: int, limit: int = -1) -> list[Row]:
         """Return rows later than a revision and than a sequence number. Raises Compacted."""
         if after < self._window.compacted:
-            raise Compacted(self._window.compacted)
-        return logreader.read_changes(self._open_database(), prefix, after, sequence, most)
+            raise HistoryCompacted(self._window.compacted)
+        return logreader.read_changes(self._open_database(), prefix, after, sequence, limit)
 
     async def compact(self, revision: int) -> None:
         """Forget what was replaced or deleted at or before `revision`."""
@@ -401,7 +413,7 @@ class SQLiteStore:
             "compacted": self._window.compacted,
             "size": size,
             "history": self._window.history.size,
-            "oldest": self._window.history.oldest,
+            "oldest": self._window.history.oldest_time,
         }
 
     def _open_database(self) -> sqlite3.Connection:
@@ -412,7 +424,7 @@ class SQLiteStore:
 
 def _plan_commit(
     database: sqlite3.Connection, operations: Sequence[Operation], revision: int, last: int
-) -> tuple[list[tuple[str, Stored | None, int]], int]:
+) -> tuple[list[tuple[str, StoredValue | None, int]], int]:
     """Return the rows that a commit writes, and the number of bytes that they replace. Raises Conflicted.
 
     A row is a key, its value, and the revision that created the key. last: the revision of the previous commit.
@@ -424,7 +436,7 @@ def _plan_commit(
         present = row is not None and row[2] is not None
         actual, created = (row[0], row[1]) if present else (0, revision)
         if actual != (last if expect == FOLLOWING else expect) or (stored is None and not actual):
-            raise Conflicted(key, read_row(logreader.read_before(database, key, revision)))
+            raise RevisionConflict(key, read_row(logreader.read_before(database, key, revision)))
         if stored is not KEPT:
             gone += row[2] if present else 0
             made.append((key, stored, created))
@@ -437,9 +449,9 @@ def _merge_packed(records: list[Record], packed: list[Row]) -> list[Record]:
     return sorted([*records, *(one for one in read_rows(packed) if one.key not in known)])
 
 
-def _frees(chains: Sequence[_Authored]) -> bool:
+def _free_space(chains: Sequence[_Authored]) -> bool:
     """Return whether all operations free space."""
-    operations = [one for commits, _ in chains for each in commits for one in each if one.stored is not KEPT]
+    operations = [one for commits, _ in chains for commit in commits for one in commit if one.stored is not KEPT]
     return all(one.stored is None or one.frees for one in operations)
 
 

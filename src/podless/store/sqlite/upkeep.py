@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from podless.store.sqlite.format import checksum_of
-from podless.store.sqlite.past import Past
+from podless.store.sqlite.past import PackedHistory
 from podless.store.sqlite.rows import COLUMNS
 
 # reads only rows written between the two revisions, so the cost is in proportion to these writes
@@ -24,11 +24,13 @@ _PAGES = 512  # pages of the file that one step frees
 _FREE = 4  # pages are freed if more than one in so many is free
 
 
-def forget_history(database: sqlite3.Connection, old: int, new: int, past: Past, *, full: bool = False) -> None:
+def forget_history(
+    database: sqlite3.Connection, old: int, new: int, past: PackedHistory, *, full: bool = False
+) -> None:
     """Forget states that were replaced or deleted after `old`, up to the revision `new`. Raises sqlite3.Error."""
     with _change_past(database, past):
         between = {"old": old, "new": new}
-        if full or not past.keeps:
+        if full or not past.keeps_any:
             past.skip_to(database, new)
             database.execute(_REPLACED, between)
             database.execute(_DELETED, between)
@@ -40,7 +42,7 @@ def forget_history(database: sqlite3.Connection, old: int, new: int, past: Past,
 
 
 @contextmanager
-def _change_past(database: sqlite3.Connection, past: Past) -> Iterator[None]:
+def _change_past(database: sqlite3.Connection, past: PackedHistory) -> Iterator[None]:
     """Run the block in a transaction, without waiting for the disk. An error restores `past`."""
     database.execute("PRAGMA synchronous = NORMAL")
     try:
@@ -50,11 +52,11 @@ def _change_past(database: sqlite3.Connection, past: Past) -> Iterator[None]:
     finally:
         if database.in_transaction:
             database.execute("ROLLBACK")
-            past.reload(database)
+            past.reload_state(database)
         database.execute("PRAGMA synchronous = FULL")
 
 
-def forget_past(database: sqlite3.Connection, past: Past, now: int, *, full: bool = False) -> bool:
+def forget_past(database: sqlite3.Connection, past: PackedHistory, now: int, *, full: bool = False) -> bool:
     """Forget packed states beyond the bounds, by one step. Returns whether there were any. Raises sqlite3.Error.
 
     now: milliseconds since 1970. full: the disk is full, so all states are forgotten.
@@ -67,16 +69,16 @@ def forget_past(database: sqlite3.Connection, past: Past, now: int, *, full: boo
     return True
 
 
-def give_back(database: sqlite3.Connection, *, most: bool = False) -> bool:
+def shrink_file(database: sqlite3.Connection, *, as_much: bool = False) -> bool:
     """Make the file smaller by one step if much of it is free. Returns whether it was. Raises sqlite3.Error.
 
-    most: also if little is free, and the write-ahead log, too, because the disk is full.
+    as_much: also if little is free, and the write-ahead log, too, because the disk is full.
     """
     free, pages = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "page_count"))
-    if most and not free:
+    if as_much and not free:
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         return False
-    if not most and (free <= _PAGES or free * _FREE <= pages):
+    if not as_much and (free <= _PAGES or free * _FREE <= pages):
         return False
     # a script runs to its end; execute() would stop after the first page, because the statement has no columns
     database.executescript(f"PRAGMA incremental_vacuum({_PAGES})")

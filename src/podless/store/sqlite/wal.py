@@ -18,7 +18,7 @@ _MAGIC = 0x377F0682  # with the last bit set, checksums are big-endian
 _WORD = 0xFFFFFFFF
 
 
-class Torn(Exception):
+class DamagedLog(Exception):
     """The log's header is not one that SQLite wrote."""
 
 
@@ -33,17 +33,17 @@ def find_commits(path: Path) -> list[int]:
         if len(raw) < _HEADER.size:
             return []
         magic, _, page, _, *salts, first, second = _HEADER.unpack(raw)
-        if magic & ~1 != _MAGIC or _sums(raw[:24], big=bool(magic & 1)) != (first, second):
-            raise Torn
-        found, number, place = [], 0, _HEADER.size
+        if magic & ~1 != _MAGIC or _checksum(raw[:24], big=bool(magic & 1)) != (first, second):
+            raise DamagedLog
+        commits, number, place = [], 0, _HEADER.size
         while len(head := file.read(_FRAME.size)) == _FRAME.size:
             number += 1
             _, ends, *theirs, _, _ = _FRAME.unpack(head)
             if ends and theirs == salts:
-                found.append(number)
+                commits.append(number)
             place += _FRAME.size + page
             file.seek(place)
-        return found
+        return commits
 
 
 def count_readable(path: Path) -> int:
@@ -53,14 +53,14 @@ def count_readable(path: Path) -> int:
         sums, number = (first, second), 0
         while len(frame := file.read(_FRAME.size + page)) == _FRAME.size + page:
             _, _, *theirs, first, second = _FRAME.unpack_from(frame)
-            sums = _sums(frame[:8] + frame[_FRAME.size :], big=bool(magic & 1), start=sums)
+            sums = _checksum(frame[:8] + frame[_FRAME.size :], big=bool(magic & 1), start=sums)
             if theirs != salts or sums != (first, second):
                 break
             number += 1
         return number
 
 
-def _sums(data: bytes, *, big: bool, start: tuple[int, int] = (0, 0)) -> tuple[int, int]:
+def _checksum(data: bytes, *, big: bool, start: tuple[int, int] = (0, 0)) -> tuple[int, int]:
     """Return SQLite's checksum of a header, or of a frame that continues from the previous one."""
     first, second = start
     words = struct.unpack(f"{'>' if big else '<'}{len(data) // 4}I", data)

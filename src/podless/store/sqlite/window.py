@@ -11,8 +11,8 @@ from podless.store.contract import StoreError
 from podless.store.history import History, HistoryClock, Keep
 from podless.store.sqlite import refusals, upkeep
 from podless.store.sqlite.checkpoints import Checkpoints
-from podless.store.sqlite.disk import Disk
-from podless.store.sqlite.past import Past
+from podless.store.sqlite.disk import DiskSpace
+from podless.store.sqlite.past import PackedHistory
 
 _TEND = 10.0  # seconds between two checks for maintenance without writes
 _REST = 4.0  # background work pauses this many times as long as a step took
@@ -24,7 +24,7 @@ _LATER = 2
 _PACE = 500  # revisions that one step forgets on a full disk
 
 
-class Window:
+class HistoryWindow:
     """Moves the start of the window in the background, and frees the space.
 
     compacted: the newest compacted revision. newest: returns the newest revision. database: returns the open database,
@@ -34,8 +34,8 @@ class Window:
     def __init__(
         self,
         keep: Keep,
-        past: Past,
-        disk: Disk,
+        past: PackedHistory,
+        disk: DiskSpace,
         checkpoints: Checkpoints,
         database: Callable[[], sqlite3.Connection],
         newest: Callable[[], int],
@@ -51,7 +51,7 @@ class Window:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._busy = False  # background work has another step to do
-        self._held = 0  # readers of one state over time, for which history is kept
+        self._hold_count = 0  # readers of one state over time, for which history is kept
         self._writes = 0  # number of writes since the last check
 
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -67,11 +67,11 @@ class Window:
 
     def hold_history(self) -> Callable[[], None]:
         """Keep all history until the returned function is called."""
-        self._held += 1
+        self._hold_count += 1
         return self._let_go
 
     def _let_go(self) -> None:
-        self._held -= 1
+        self._hold_count -= 1
 
     def note_writes(self, revision: int, replaced: int, at: int) -> None:
         """Count writes up to a revision, and the bytes that they replaced. at: milliseconds since 1970."""
@@ -98,7 +98,7 @@ class Window:
         """Forget history and free space: one step soon, others later."""
         if not self._busy and self._loop is not None:
             self._busy = True
-            self._loop.call_soon(self._step)
+            self._loop.call_soon(self._run_step)
 
     def _run_maintenance(self) -> None:
         """Run maintenance that is due even without writes."""
@@ -108,14 +108,14 @@ class Window:
             self._disk.check_files()
             self.do_step()
 
-    def _step(self) -> None:
+    def _run_step(self) -> None:
         self._busy = False
-        if self._loop is None or self._held:
+        if self._loop is None or self._hold_count:
             return
         began = self._loop.time()
         if self._may_postpone():
             self._busy = True
-            self._loop.call_later(_LOOK, self._step)
+            self._loop.call_later(_LOOK, self._run_step)
             return
         try:
             database = self._database()
@@ -126,7 +126,7 @@ class Window:
         except (StoreError, sqlite3.Error, OSError):
             return  # history is kept longer than necessary; writes report a full disk themselves
         self._busy = True
-        self._loop.call_later((self._loop.time() - began) * _REST, self._step)
+        self._loop.call_later((self._loop.time() - began) * _REST, self._run_step)
 
     def _may_postpone(self) -> bool:
         """Return whether clients write so much that history is forgotten later."""
@@ -135,7 +135,7 @@ class Window:
 
     def _take_step(self, database: sqlite3.Connection) -> bool:
         """Do one step. Returns whether there may be more to do. Raises StoreError, sqlite3.Error, OSError."""
-        now, full = self.clock.now(), self._disk.full
+        now, full = self.clock.next_time(), self._disk.full
         # on a full disk, history is forgotten first
         due = min(self._newest(), self.compacted + _PACE) if full else self.history.find_due(now // 1000)
         if full and upkeep.forget_past(database, self._past, now, full=True):
@@ -147,7 +147,7 @@ class Window:
             return True
         if self._checkpoints.running:  # it could make the file smaller later, which would look like damage
             return False
-        more = upkeep.give_back(database, most=full)
+        more = upkeep.shrink_file(database, as_much=full)
         if more or full:
             self._disk.note_shrunk()
         return more

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from podless.apis.apiextensions.definition.webhook import _blocks
+from podless.apis.apiextensions.definition.webhook import _split_pem
 from tests.cost import assert_linear
 
 ONE = b"-----BEGIN A-----\nx\n-----END A-----"
@@ -22,9 +22,9 @@ ONE = b"-----BEGIN A-----\nx\n-----END A-----"
     ],
 )
 def test_blocks(data: bytes, found: list[tuple[bytes, bytes]], rest: bytes) -> None:
-    assert _blocks(data) == (found, rest)
+    assert _split_pem(data) == (found, rest)
 
 
 @pytest.mark.parametrize("piece", [ONE, b"-----BEGIN A-----\n", b"-----END A-----", b"-----BEGIN %d-----\n"])
 def test_a_long_bundle(piece: bytes) -> None:
-    assert_linear(_blocks, lambda size: b"".join(piece.replace(b"%d", b"%d" % n) for n in range(size)))
+    assert_linear(_split_pem, lambda size: b"".join(piece.replace(b"%d", b"%d" % n) for n in range(size)))

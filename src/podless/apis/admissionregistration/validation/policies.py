@@ -191,19 +191,19 @@ def _check_constraints(constraints: Object | None, path: str) -> list[FieldError
 
 def _check_param_kind(params: Object, path: str) -> list[FieldError]:
     errors: list[FieldError] = []
-    given, kind = params.get("apiVersion") or "", params.get("kind") or ""
+    api_version, kind = params.get("apiVersion") or "", params.get("kind") or ""
     where = f"{path}.apiVersion"
-    group, _, version = given.rpartition("/")
-    if not given:
+    group, _, version = api_version.rpartition("/")
+    if not api_version:
         errors.append(field.required(where))
-    elif given.count("/") > 1:
-        errors.append(field.invalid(where, given, f"unexpected GroupVersion string: {given}"))
+    elif api_version.count("/") > 1:
+        errors.append(field.invalid(where, api_version, f"unexpected GroupVersion string: {api_version}"))
     else:
         faults = names.check_subdomain(group) if group else []
         if faults:
             errors.append(field.invalid(where, group, ",".join(faults)))
         if not version:
-            errors.append(field.invalid(where, given, "version must be specified"))
+            errors.append(field.invalid(where, api_version, "version must be specified"))
         elif faults := names.label_1035(version):
             errors.append(field.invalid(where, version, ",".join(faults)))
     if not kind:

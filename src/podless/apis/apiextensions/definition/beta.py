@@ -29,9 +29,9 @@ _TOLD = {"schema": ("schemas", "validation"), "subresources": ("subresources",) 
 
 
 def _spec_of(struct: Struct) -> Struct:
-    found = next(known.type for known in struct if known.name == "spec")
-    assert isinstance(found, Struct)
-    return found
+    result = next(known.type for known in struct if known.name == "spec")
+    assert isinstance(result, Struct)
+    return result
 
 
 _SPEC, _BETA_SPEC = _spec_of(CUSTOM_RESOURCE_DEFINITION), _spec_of(CUSTOM_RESOURCE_DEFINITION_BETA)
@@ -42,25 +42,25 @@ def to_v1(crd: Object) -> Object:
     """Convert a definition from v1beta1 to v1. It may be incomplete, and is not changed."""
     if crd.get("spec") is None:
         return crd
-    found = read_layout(crd["spec"])
-    spec = {name: value for name, value in found.spec.items() if name in _SPEC.ranks and name != "versions"}
+    layout = read_layout(crd["spec"])
+    spec = {name: value for name, value in layout.spec.items() if name in _SPEC.ranks and name != "versions"}
     if not spec.get("preserveUnknownFields"):
         spec.pop("preserveUnknownFields", None)
-    if found.versions or "versions" in crd["spec"]:
-        spec["versions"] = [_ordered_version(found.common | version) for version in found.versions]
-    return {**crd, "spec": _ordered(_SPEC, spec)}
+    if layout.versions or "versions" in crd["spec"]:
+        spec["versions"] = [_ordered_version(layout.common | version) for version in layout.versions]
+    return {**crd, "spec": _order_fields(_SPEC, spec)}
 
 
 def from_v1(crd: Object) -> Object:
     """Convert a definition from v1 to v1beta1. It may be incomplete, and is not changed."""
     if crd.get("spec") is None:
         return crd
-    found = Layout.read_layout(crd["spec"])
-    spec = {name: value for name, value in found.spec.items() if name != "versions"}
-    spec |= {MOVED[name]: _renamed(name, value, "jsonPath", "JSONPath") for name, value in found.common.items()}
-    if found.versions:
-        spec["version"] = found.versions[0]["name"]
-        spec["versions"] = [_version(version, "jsonPath", "JSONPath") for version in found.versions]
+    layout = Layout.read_layout(crd["spec"])
+    spec = {name: value for name, value in layout.spec.items() if name != "versions"}
+    spec |= {MOVED[name]: _rename_path(name, value, "jsonPath", "JSONPath") for name, value in layout.common.items()}
+    if layout.versions:
+        spec["version"] = layout.versions[0]["name"]
+        spec["versions"] = [_rename_fields(version, "jsonPath", "JSONPath") for version in layout.versions]
     spec["preserveUnknownFields"] = bool(spec.get("preserveUnknownFields"))
     conversion = spec.get("conversion")
     if conversion is not None:
@@ -70,49 +70,49 @@ def from_v1(crd: Object) -> Object:
             spec["conversion"]["webhookClientConfig"] = webhook["clientConfig"]
         if webhook.get("conversionReviewVersions"):
             spec["conversion"]["conversionReviewVersions"] = webhook["conversionReviewVersions"]
-    return {**crd, "spec": _ordered(_BETA_SPEC, spec)}
+    return {**crd, "spec": _order_fields(_BETA_SPEC, spec)}
 
 
 def read_layout(spec: Object) -> Layout:
     """Return the layout of a v1beta1 spec, with the field names of v1."""
     rest = {name: value for name, value in each(spec).items() if name not in MOVED.values()}
     common = {
-        name: _renamed(name, spec[top], "JSONPath", "jsonPath")
+        name: _rename_path(name, spec[top], "JSONPath", "jsonPath")
         for name, top in MOVED.items()
         if spec.get(top) is not None
     }
     conversion = spec.get("conversion")
     if conversion is not None:
-        rest["conversion"] = _conversion(conversion)
+        rest["conversion"] = _convert_conversion(conversion)
     given = spec.get("versions")
     if not given and spec.get("version"):
         given = [{"name": spec["version"], "served": True, "storage": True}]
-    return Layout(rest, common, [_version(one, "JSONPath", "jsonPath") for one in each(given or ())], legacy=True)
+    return Layout(rest, common, [_rename_fields(one, "JSONPath", "jsonPath") for one in each(given or ())], legacy=True)
 
 
-def _conversion(given: Object) -> Object:
+def _convert_conversion(given: Object) -> Object:
     """Convert the field conversion to v1."""
-    found = {"strategy": given["strategy"]} if "strategy" in given else {}
+    conversion = {"strategy": given["strategy"]} if "strategy" in given else {}
     client, reviews = given.get("webhookClientConfig"), given.get("conversionReviewVersions")
     if client is not None or reviews:
-        found["webhook"] = ({"clientConfig": client} if client is not None else {}) | {
+        conversion["webhook"] = ({"clientConfig": client} if client is not None else {}) | {
             "conversionReviewVersions": reviews
         }
-    return found
+    return conversion
 
 
-def _version(given: Object, here: str, there: str) -> Object:
-    return {name: _renamed(name, value, here, there) for name, value in each(given).items()}
+def _rename_fields(given: Object, here: str, there: str) -> Object:
+    return {name: _rename_path(name, value, here, there) for name, value in each(given).items()}
 
 
-def _renamed(name: str, value: Any, here: str, there: str) -> Any:
+def _rename_path(name: str, value: Any, here: str, there: str) -> Any:
     """Rename the path field of printer columns, and return all other values unchanged."""
     if name != _COLUMNS or not isinstance(value, list):
         return value
     return [{there if key == here else key: item for key, item in each(column).items()} for column in each(value)]
 
 
-def _ordered(struct: Struct, given: Object) -> Object:
+def _order_fields(struct: Struct, given: Object) -> Object:
     ranks = struct.ranks
     return dict(sorted(given.items(), key=lambda item: ranks.get(item[0], len(ranks))))
 
@@ -145,7 +145,7 @@ def set_defaults(crd: Object) -> None:
         service.setdefault("port", 443)
     spec.setdefault("preserveUnknownFields", True)
     _type_embedded(spec)
-    crd["spec"] = _ordered(_BETA_SPEC, spec)
+    crd["spec"] = _order_fields(_BETA_SPEC, spec)
     if not crd["status"]["storedVersions"]:
         stored = [version["name"] for version in each(spec.get("versions") or ()) if version["storage"]][:1]
         crd["status"]["storedVersions"] = stored or crd["status"]["storedVersions"]
@@ -158,21 +158,21 @@ def _type_embedded(spec: Object) -> None:
     for schema in list_schemas(spec):
         for node in walk_nodes(schema):
             if node.get("x-kubernetes-embedded-resource") and not node.get("type"):
-                known = _ordered(JSON_SCHEMA_PROPS, node | {"type": "object"})
+                known = _order_fields(JSON_SCHEMA_PROPS, node | {"type": "object"})
                 node.clear()
                 node.update(known)
 
 
-def check_exclusive(given: Layout) -> list[FieldError]:
+def check_exclusive(layout: Layout) -> list[FieldError]:
     """Reject fields that are set both at the top and in versions, or that have the same value in all versions."""
     errors = []
     for name, (noun, top) in _TOLD.items():
-        if given.common.get(name) and any(version.get(name) is not None for version in given.versions):
+        if layout.common.get(name) and any(version.get(name) is not None for version in layout.versions):
             text = f"top-level and per-version {noun} are mutually exclusive"
             errors.append(field.forbidden(f"spec.{top}", text))
     for name, (noun, top) in _TOLD.items():
-        values = [version.get(name) for version in given.versions]
+        values = [version.get(name) for version in layout.versions]
         if values and values[0] is not None and all(equal_json(values[0], other) for other in each(values)):
             text = f"per-version {noun} may not all be set to identical values (top-level {top} should be used instead)"
-            errors.append(field.invalid("spec.versions", versions.show_versions(given.versions), text))
+            errors.append(field.invalid("spec.versions", versions.show_versions(layout.versions), text))
     return errors

@@ -30,7 +30,7 @@ def check_columns(columns: list[Object], path: str) -> list[FieldError]:
     """Validate additionalPrinterColumns."""
     errors: list[FieldError] = []
     for index, column in enumerate(each(columns)):
-        errors += _column(column, f"{path}[{index}]")
+        errors += _validate_column(column, f"{path}[{index}]")
     return errors
 
 
@@ -86,17 +86,17 @@ def kept_selectable(new: shared.Layout, old: shared.Layout | None, version: Obje
     """Return whether a version (None: the spec) has too many selectable fields, and the same ones as before."""
     if old is None:
         return False
-    now, before = _fields(new, version), _fields(old, version)
+    now, before = _selectable_fields(new, version), _selectable_fields(old, version)
     return len(before) > MOST_SELECTABLE and now == before
 
 
-def _fields(layout: shared.Layout, version: Object | None) -> list[Object]:
+def _selectable_fields(layout: shared.Layout, version: Object | None) -> list[Object]:
     if version is None:
         return layout.common.get("selectableFields") or []
     return layout.named.get(version["name"], {}).get("selectableFields") or []
 
 
-def _column(column: Object, path: str) -> list[FieldError]:
+def _validate_column(column: Object, path: str) -> list[FieldError]:
     errors = [] if column["name"] else [field.required(f"{path}.name")]
     kind, form = column["type"], column.get("format")
     if not kind:

@@ -24,7 +24,7 @@ def set_defaults(crd: Object) -> None:
         names["singular"] = names["kind"].lower()
     if not names.get("listKind") and names["kind"]:
         names["listKind"] = names["kind"] + "List"
-    spec["names"] = _ordered(names, NAMES_ORDER)
+    spec["names"] = _order_fields(names, NAMES_ORDER)
     conversion = spec.setdefault("conversion", {"strategy": "None"})
     webhook = conversion.get("webhook")
     if webhook is not None:
@@ -33,16 +33,16 @@ def set_defaults(crd: Object) -> None:
             service.setdefault("port", 443)
         if "clientConfig" not in webhook and webhook["conversionReviewVersions"] is None:
             del conversion["webhook"]
-    crd["spec"] = _ordered(spec, SPEC_ORDER)
+    crd["spec"] = _order_fields(spec, SPEC_ORDER)
     if not crd["status"]["storedVersions"]:
-        crd["status"]["storedVersions"] = _storage(spec) or crd["status"]["storedVersions"]
+        crd["status"]["storedVersions"] = _storage_versions(spec) or crd["status"]["storedVersions"]
 
 
 def prepare_create(crd: Object) -> None:
     """Set the status and generation of a new definition."""
     crd["metadata"]["generation"] = 1
     _drop_disabled(crd["spec"])
-    stored = _storage(crd["spec"]) or None
+    stored = _storage_versions(crd["spec"]) or None
     crd["status"] = {"conditions": None, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": stored}
     _coerce_defaults(crd["spec"])
 
@@ -52,24 +52,24 @@ def prepare_update(new: Object, old: Object) -> None:
 
     The caller increments the generation if the spec has changed.
     """
-    if not _selects(old["spec"]) and _drop_disabled(new["spec"]) and new["spec"] == old["spec"]:
+    if not _list_selecting(old["spec"]) and _drop_disabled(new["spec"]) and new["spec"] == old["spec"]:
         new["metadata"]["generation"] += 1  # kube-apiserver counts the change before it drops the field
     status = dict(old["status"])
     stored = list(status.get("storedVersions") or [])
-    stored += [name for name in _storage(new["spec"]) if name not in stored]
+    stored += [name for name in _storage_versions(new["spec"]) if name not in stored]
     status["storedVersions"] = stored or None
     new["status"] = status
     _coerce_defaults(new["spec"])
 
 
-def _selects(spec: Object) -> list[Object]:
+def _list_selecting(spec: Object) -> list[Object]:
     """Return the spec and those of its versions that have selectableFields."""
     return [one for one in (spec, *each(spec.get("versions") or ())) if "selectableFields" in one]
 
 
 def _drop_disabled(spec: Object) -> bool:
     """Drop selectableFields if their feature gate is off. Returns whether there were any."""
-    found = _selects(spec)
+    found = _list_selecting(spec)
     if not found or has("CustomResourceFieldSelectors"):
         return False
     for one in found:
@@ -93,10 +93,10 @@ def _coerce_defaults(spec: Object) -> None:
             node["default"] = gotypes.canonical_json(value)
 
 
-def _storage(spec: Object) -> list[str]:
+def _storage_versions(spec: Object) -> list[str]:
     """Return a list with the name of the first storage version, empty if there is none."""
     return [version["name"] for version in each(spec.get("versions") or []) if version["storage"]][:1]
 
 
-def _ordered(item: Object, order: tuple[str, ...]) -> Object:
+def _order_fields(item: Object, order: tuple[str, ...]) -> Object:
     return {name: item[name] for name in order if name in item}

@@ -24,28 +24,28 @@ def check_object_name(crd: Object) -> list[FieldError]:
     ]
 
 
-def check_required(given: Object, path: str) -> list[FieldError]:
+def check_required(required: Object, path: str) -> list[FieldError]:
     """Return an error for each required name that is missing."""
-    return [field.required(f"{path}.{name}") for name in _REQUIRED if not given.get(name)]
+    return [field.required(f"{path}.{name}") for name in _REQUIRED if not required.get(name)]
 
 
-def check_names(given: Object, path: str) -> list[FieldError]:
+def check_names(names: Object, path: str) -> list[FieldError]:
     """Validate the syntax of the names."""
     errors: list[FieldError] = []
     for name in ("plural", "singular"):
-        errors += _label(f"{path}.{name}", given.get(name, ""), given.get(name, ""))
+        errors += _validate_label(f"{path}.{name}", names.get(name, ""), names.get(name, ""))
     for name in ("kind", "listKind"):
-        errors += _label(f"{path}.{name}", given.get(name, ""), given.get(name, "").lower(), _MIXED)
-    for index, short in enumerate(each(given.get("shortNames") or [])):
-        errors += _label(f"{path}.shortNames[{index}]", short, short, required=True)
-    if given.get("kind") and given["kind"] == given.get("listKind"):
-        errors.append(field.invalid(f"{path}.listKind", given["listKind"], "kind and listKind may not be the same"))
-    for index, category in enumerate(each(given.get("categories") or [])):
-        errors += _label(f"{path}.categories[{index}]", category, category, required=True)
+        errors += _validate_label(f"{path}.{name}", names.get(name, ""), names.get(name, "").lower(), _MIXED)
+    for index, short in enumerate(each(names.get("shortNames") or [])):
+        errors += _validate_label(f"{path}.shortNames[{index}]", short, short, required=True)
+    if names.get("kind") and names["kind"] == names.get("listKind"):
+        errors.append(field.invalid(f"{path}.listKind", names["listKind"], "kind and listKind may not be the same"))
+    for index, category in enumerate(each(names.get("categories") or [])):
+        errors += _validate_label(f"{path}.categories[{index}]", category, category, required=True)
     return errors
 
 
-def _label(path: str, value: str, checked: str, before: str = "", required: bool = False) -> list[FieldError]:
+def _validate_label(path: str, value: str, checked: str, before: str = "", required: bool = False) -> list[FieldError]:
     """Return one error with all faults of a label. required: report an empty label."""
     found = names.label_1035(checked) if value or required else []
     return [field.invalid(path, value, before + ",".join(found))] if found else []

@@ -82,7 +82,7 @@ def keyword_options(layout: Layout, before: Layout | None) -> KeywordOptions:
         return KeywordOptions()
     olds = before.schemas if before is not None else []
     defaults = _no_defaults(layout, before)
-    strict = not layout.spec.get("preserveUnknownFields") or _extended(layout)
+    strict = not layout.spec.get("preserveUnknownFields") or _needs_structure(layout)
     strict = strict or (not defaults and has_defaults(layout))
     return KeywordOptions(
         structural=strict or (not layout.legacy and all(map(is_structural, olds))),
@@ -98,7 +98,7 @@ def _no_defaults(layout: Layout, before: Layout | None) -> str:
     return _V1_ONLY if layout.legacy and not (before is not None and has_defaults(before)) else ""
 
 
-def _extended(layout: Layout) -> bool:
+def _needs_structure(layout: Layout) -> bool:
     """Return whether a schema uses a keyword that requires a structural schema."""
     return any(node.get(name) for whole in layout.schemas for node in walk_nodes(whole) for name in _EXTENSIONS)
 

@@ -40,13 +40,13 @@ class Layout:
     @classmethod
     def read_layout(cls, spec: Object) -> Layout:
         """Return the layout of a v1 spec. Fields that are equal in all versions become common ones."""
-        given = spec.get("versions") or []
+        versions = spec.get("versions") or []
         common = {}
         for name in MOVED:
-            first, *rest = [version.get(name) for version in each(given)] or [None]
+            first, *rest = [version.get(name) for version in each(versions)] or [None]
             if first is not None and all(equal_json(first, other) for other in each(rest)):
                 common[name] = first
-        rests = [{key: item for key, item in each(version).items() if key not in common} for version in each(given)]
+        rests = [{key: item for key, item in each(version).items() if key not in common} for version in each(versions)]
         return cls(spec, common, rests)
 
     @cached_property
@@ -64,7 +64,7 @@ class Layout:
     @cached_property
     def named(self) -> dict[str, Object]:
         """`versions` by name; of several with one name, the first."""
-        return {one["name"]: one for one in reversed(self.versions)}
+        return {version["name"]: version for version in reversed(self.versions)}
 
     def subresources(self, version: Object) -> Object | None:
         """Return the subresources of a version; of several versions with its name, those of the first."""
@@ -74,7 +74,7 @@ class Layout:
     @cached_property
     def _apart(self) -> bool:
         """Whether subresources are fields of the versions, not common."""
-        return any("subresources" in one for one in self.versions)
+        return any("subresources" in version for version in self.versions)
 
     @cached_property
     def any_status(self) -> bool:
@@ -92,8 +92,8 @@ def equal_json(one: Any, other: Any) -> bool:
 
 def schema_of_version(version: Object) -> Object | None:
     """Return the openAPIV3Schema of a version, or of the common fields."""
-    found: Object | None = (version.get("schema") or {}).get("openAPIV3Schema")
-    return found
+    result: Object | None = (version.get("schema") or {}).get("openAPIV3Schema")
+    return result
 
 
 def list_schemas(spec: Object) -> list[Object]:

@@ -30,32 +30,32 @@ _VERDICTS = {
 
 def find_condition(crd: Object, kind: str) -> Object | None:
     """Return a condition of the definition, or None."""
-    found: Iterable[Object] = (crd.get("status") or {}).get("conditions") or ()
-    return next((item for item in found if item["type"] == kind), None)
+    conditions: Iterable[Object] = (crd.get("status") or {}).get("conditions") or ()
+    return next((item for item in conditions if item["type"] == kind), None)
 
 
 def is_true(crd: Object, kind: str) -> bool:
     """Return whether a condition exists and is True."""
-    found = find_condition(crd, kind)
-    return found is not None and found["status"] == "True"
+    condition = find_condition(crd, kind)
+    return condition is not None and condition["status"] == "True"
 
 
 def set_condition(crd: Object, kind: str, status: str, reason: str, message: str, now: str) -> None:
     """Add or change a condition. lastTransitionTime (now, RFC 3339) changes only with the status."""
     fresh = {"type": kind, "status": status, "lastTransitionTime": now, "reason": reason, "message": message}
-    known = find_condition(crd, kind)
-    if known is None:
+    condition = find_condition(crd, kind)
+    if condition is None:
         holder = crd.setdefault("status", {})
         holder["conditions"] = [*(holder.get("conditions") or []), fresh]
         return
-    if known["status"] == status and known.get("lastTransitionTime"):
-        fresh["lastTransitionTime"] = known["lastTransitionTime"]
-    known.update(fresh)
+    if condition["status"] == status and condition.get("lastTransitionTime"):
+        fresh["lastTransitionTime"] = condition["lastTransitionTime"]
+    condition.update(fresh)
 
 
 def has_accepted_names(crd: Object) -> bool:
     """Return whether all requested names are accepted."""
-    return _ordered(crd["spec"]["names"]) == _ordered((crd.get("status") or {}).get("acceptedNames") or {})
+    return _order_names(crd["spec"]["names"]) == _order_names((crd.get("status") or {}).get("acceptedNames") or {})
 
 
 def accepted_names(crd: Object, others: Iterable[Object]) -> tuple[Object, Object]:
@@ -63,7 +63,7 @@ def accepted_names(crd: Object, others: Iterable[Object]) -> tuple[Object, Objec
 
     others: the other definitions of the group, whose accepted names are taken.
     """
-    wanted, held = crd["spec"]["names"], (crd.get("status") or {}).get("acceptedNames") or {}
+    names, held = crd["spec"]["names"], (crd.get("status") or {}).get("acceptedNames") or {}
     resources, kinds = _taken_names([crd, *others])
     given = dict(held)
     reason = message = ""
@@ -74,15 +74,17 @@ def accepted_names(crd: Object, others: Iterable[Object]) -> tuple[Object, Objec
         ("kind", kinds),
         ("listKind", kinds),
     ):
-        conflicts = _conflicts(wanted.get(name), held.get(name), taken)
+        conflicts = _find_conflicts(names.get(name), held.get(name), taken)
         if conflicts:
             reason = f"{name[0].upper()}{name[1:]}Conflict"
             message = conflicts[0] if len(conflicts) == 1 else f"[{', '.join(conflicts)}]"
         else:
-            given[name] = wanted.get(name)
-    given["categories"] = wanted.get("categories")
+            given[name] = names.get(name)
+    given["categories"] = names.get("categories")
     verdict = ("False", reason, message) if reason else ("True", "NoConflicts", "no conflicts found")
-    return _ordered(given), dict(zip(("type", "status", "reason", "message"), ("NamesAccepted", *verdict), strict=True))
+    return _order_names(given), dict(
+        zip(("type", "status", "reason", "message"), ("NamesAccepted", *verdict), strict=True)
+    )
 
 
 def approval_state(crd: Object) -> tuple[str, str]:
@@ -125,19 +127,19 @@ def set_structural(crd: Object, now: str) -> None:
     Only definitions that preserve unknown fields may have schemas that are not structural.
     """
     status = crd.setdefault("status", {})
-    found = _unstructured(crd["spec"]) if crd["spec"].get("preserveUnknownFields") else None
+    found = _find_unstructured(crd["spec"]) if crd["spec"].get("preserveUnknownFields") else None
     if found is not None:
         set_condition(crd, _NON_STRUCTURAL, *found, now)
     elif find_condition(crd, _NON_STRUCTURAL) is not None:
         status["conditions"] = [item for item in each(status["conditions"]) if item["type"] != _NON_STRUCTURAL]
 
 
-def _unstructured(spec: Object) -> tuple[str, str, str]:
+def _find_unstructured(spec: Object) -> tuple[str, str, str]:
     """Return status, reason and message of the condition NonStructuralSchema."""
     from podless.schema.definition import structural_errors, unsupported_reason, walk_nodes
 
     errors = [field.invalid("spec.preserveUnknownFields", True, "must be false")]
-    for place, version in enumerate(each(spec["versions"])):
+    for index, version in enumerate(each(spec["versions"])):
         schema = shared.schema_of_version(version)
         if schema is None:
             continue
@@ -148,7 +150,7 @@ def _unstructured(spec: Object) -> tuple[str, str, str]:
                 "StructuralError",
                 f"failed to check validation schema for version {version['name']}: {trouble}",
             )
-        errors += structural_errors(schema, f"spec.versions[{place}].schema.openAPIV3Schema")
+        errors += structural_errors(schema, f"spec.versions[{index}].schema.openAPIV3Schema")
     return "True", "Violations", field.join_errors(errors)
 
 
@@ -163,7 +165,7 @@ def _taken_names(definitions: Iterable[Object]) -> tuple[set[str], set[str]]:
     return resources - {""}, kinds - {""}
 
 
-def _conflicts(wanted: Any, held: Any, taken: set[str]) -> list[str]:
+def _find_conflicts(wanted: Any, held: Any, taken: set[str]) -> list[str]:
     """Return an error text for each wanted name that another definition has."""
     asked, mine = ([name] if isinstance(name, str) else name or [] for name in (wanted, held))
     return [
@@ -171,7 +173,7 @@ def _conflicts(wanted: Any, held: Any, taken: set[str]) -> list[str]:
     ]
 
 
-def _ordered(names: Object) -> Object:
+def _order_names(names: Object) -> Object:
     """Return the names in their serialized order, with plural and kind even if they are empty."""
     out = {name: names[name] for name in NAMES_ORDER if names.get(name)}
     full = {"plural": "", "kind": ""} | out

@@ -35,8 +35,8 @@ _PRESERVE = "cannot set to true, set x-kubernetes-preserve-unknown-fields to tru
 def validate_create(crd: Object, rules: Expressions | None = None, *, legacy: bool = False) -> list[FieldError]:
     """Validate a new definition. rules: compiles x-kubernetes-validations. legacy: the definition is a v1beta1 one."""
     errors = names.check_object_name(crd)
-    errors += _spec(_layout(crd, legacy), None, rules, any_bundle=True)
-    errors += _rest(crd, None, legacy)
+    errors += _validate_spec(_read_layout(crd, legacy), None, rules, any_bundle=True)
+    errors += _validate_metadata_and_status(crd, None, legacy)
     return errors or check_declared(crd, None)
 
 
@@ -45,11 +45,11 @@ def validate_update(
 ) -> list[FieldError]:
     """Validate a changed definition. Some faults are accepted if the old definition has them."""
     established = is_true(old, "Established")
-    layout, before = _layout(new, legacy), _layout(old, legacy)
+    layout, before = _read_layout(new, legacy), _read_layout(old, legacy)
     any_bundle = not established or bool(webhook.bundle_fault(before.spec.get("conversion")))
-    errors = _spec(layout, before, rules, any_bundle=any_bundle)
-    errors += _immutable(new["spec"], old["spec"], established)
-    errors += _rest(new, old, legacy)
+    errors = _validate_spec(layout, before, rules, any_bundle=any_bundle)
+    errors += _validate_unchanged(new["spec"], old["spec"], established)
+    errors += _validate_metadata_and_status(new, old, legacy)
     return errors or check_declared(new, old)
 
 
@@ -58,38 +58,42 @@ def validate_status_update(new: Object, old: Object) -> list[FieldError]:
     return names.check_names(new["status"]["acceptedNames"], "status.acceptedNames")
 
 
-def _layout(crd: Object, legacy: bool) -> Layout:
+def _read_layout(crd: Object, legacy: bool) -> Layout:
     return beta.read_layout(crd["spec"]) if legacy else Layout.read_layout(crd["spec"])
 
 
-def _rest(crd: Object, old: Object | None, legacy: bool) -> list[FieldError]:
+def _validate_metadata_and_status(crd: Object, old: Object | None, legacy: bool) -> list[FieldError]:
     status = crd["status"]
     errors = names.check_names(status["acceptedNames"], "status.acceptedNames")
-    errors += _stored(status["storedVersions"], crd["spec"].get("versions") or [], "status.storedVersions")
+    errors += _validate_stored_versions(
+        status["storedVersions"], crd["spec"].get("versions") or [], "status.storedVersions"
+    )
     if legacy:
         return errors
-    errors += _approval(crd, old)
+    errors += _validate_approval(crd, old)
     before = old is not None and old["spec"].get("preserveUnknownFields")
     if crd["spec"].get("preserveUnknownFields") and not before:
         errors.append(field.invalid("spec.preserveUnknownFields", True, _PRESERVE))
     return errors
 
 
-def _spec(layout: Layout, before: Layout | None, rules: Expressions | None, *, any_bundle: bool) -> list[FieldError]:
+def _validate_spec(
+    layout: Layout, before: Layout | None, rules: Expressions | None, *, any_bundle: bool
+) -> list[FieldError]:
     """Validate the spec, with errors in kube-apiserver's order. before: the spec before an update."""
     spec = layout.spec
-    errors = _group(spec["group"])
-    errors += _scope(spec["scope"])
+    errors = _validate_group(spec["group"])
+    errors += _validate_scope(spec["scope"])
     errors += schemas.check_given(layout, before)
     errors += schemas.check_defaults(layout, before)
     checker = Checker(rules, schemas.keyword_options(layout, before), new=before is None)
     for index, version in enumerate(layout.versions):
-        errors += _version(layout, before, version, checker, f"spec.versions[{index}]")
+        errors += _validate_version(layout, before, version, checker, f"spec.versions[{index}]")
     errors += beta.check_exclusive(layout) if layout.legacy else []
-    errors += _storage(layout, spec.get("versions"))
+    errors += _validate_storage(layout, spec.get("versions"))
     errors += names.check_required(spec["names"], "spec.names")
     errors += names.check_names(spec["names"], "spec.names")
-    errors += _common(layout, before, checker)
+    errors += _validate_common(layout, before, checker)
     conversion = spec.get("conversion")
     if conversion and conversion["strategy"] != "None" and spec.get("preserveUnknownFields"):
         text = "must be None if spec.preserveUnknownFields is true"
@@ -98,7 +102,7 @@ def _spec(layout: Layout, before: Layout | None, rules: Expressions | None, *, a
     return errors + webhook.check_conversion(conversion, "spec.conversion", old=earlier, any_bundle=any_bundle)
 
 
-def _group(group: str) -> list[FieldError]:
+def _validate_group(group: str) -> list[FieldError]:
     if not group:
         return [field.required("spec.group")]
     faults = syntax.check_subdomain(group)
@@ -107,17 +111,19 @@ def _group(group: str) -> list[FieldError]:
     return [field.invalid("spec.group", group, ",".join(faults))] if faults else []
 
 
-def _scope(scope: str) -> list[FieldError]:
+def _validate_scope(scope: str) -> list[FieldError]:
     if not scope:
         return [field.required("spec.scope")]
     return [] if scope in _SCOPES else [field.not_supported("spec.scope", scope, _SCOPES)]
 
 
-def _version(layout: Layout, before: Layout | None, version: Object, checker: Checker, path: str) -> list[FieldError]:
+def _validate_version(
+    layout: Layout, before: Layout | None, version: Object, checker: Checker, path: str
+) -> list[FieldError]:
     """Validate a version, except the fields that all versions share."""
     found = syntax.label_1035(version["name"])
     errors = [field.invalid(f"{path}.name", version["name"], ",".join(found))] if found else []
-    errors += _deprecation(version, f"{path}.deprecationWarning")
+    errors += _validate_deprecation(version, f"{path}.deprecationWarning")
     status = "status" in (layout.subresources(version) or {})
     schema = shared.schema_of_version(version)
     errors += checker.validate_schema(schema, f"{path}.schema.openAPIV3Schema", status=status)
@@ -130,7 +136,7 @@ def _version(layout: Layout, before: Layout | None, version: Object, checker: Ch
     return errors + check_selectable(fields, schema, at, too_many=kept_selectable(layout, before, version))
 
 
-def _common(layout: Layout, before: Layout | None, checker: Checker) -> list[FieldError]:
+def _validate_common(layout: Layout, before: Layout | None, checker: Checker) -> list[FieldError]:
     """Validate the fields that all versions share."""
     common = layout.common
     schema = shared.schema_of_version(common)
@@ -143,7 +149,7 @@ def _common(layout: Layout, before: Layout | None, checker: Checker) -> list[Fie
     return errors + check_selectable(fields, schema, at, too_many=kept_selectable(layout, before, None))
 
 
-def _deprecation(version: Object, path: str) -> list[FieldError]:
+def _validate_deprecation(version: Object, path: str) -> list[FieldError]:
     warning = version.get("deprecationWarning")
     if warning is None:
         return []
@@ -160,7 +166,7 @@ def _deprecation(version: Object, path: str) -> list[FieldError]:
     return field.invalid_details(path, checks.show_text(warning), faults)
 
 
-def _storage(layout: Layout, given: Sequence[Object] | None) -> list[FieldError]:
+def _validate_storage(layout: Layout, given: Sequence[Object] | None) -> list[FieldError]:
     """Require unique version names and exactly one storage version."""
     called = [version["name"] for version in layout.versions]
     faults = []
@@ -181,7 +187,7 @@ def _storage(layout: Layout, given: Sequence[Object] | None) -> list[FieldError]
     return errors
 
 
-def _immutable(new: Object, old: Object, established: bool) -> list[FieldError]:
+def _validate_unchanged(new: Object, old: Object, established: bool) -> list[FieldError]:
     errors = []
     for path, frozen in (("scope", established), ("names.kind", established), ("group", True), ("names.plural", True)):
         now, before = ((spec["names"] if "." in path else spec)[path.rpartition(".")[2]] for spec in (new, old))
@@ -190,7 +196,7 @@ def _immutable(new: Object, old: Object, established: bool) -> list[FieldError]:
     return errors
 
 
-def _stored(stored: list[str] | None, versions: list[Object], path: str) -> list[FieldError]:
+def _validate_stored_versions(stored: list[str] | None, versions: list[Object], path: str) -> list[FieldError]:
     """Validate status.storedVersions: it has the storage version, and only versions that exist."""
     if not stored:
         return [field.invalid(path, stored, "must have at least one stored version")]
@@ -209,7 +215,7 @@ def _stored(stored: list[str] | None, versions: list[Object], path: str) -> list
     return errors
 
 
-def _approval(crd: Object, old: Object | None) -> list[FieldError]:
+def _validate_approval(crd: Object, old: Object | None) -> list[FieldError]:
     """Require approval of definitions in groups of the Kubernetes community, unless the old one lacked it."""
     state, text = approval_state(crd)
     # even if the old definition was in another group

@@ -19,7 +19,7 @@ from podless.runtime.release import has
 if TYPE_CHECKING:
     from podless.schema import internal
 else:  # it imports CEL, which a start does not need
-    internal = lazy.Late("podless.schema.internal")
+    internal = lazy.LateModule("podless.schema.internal")
 
 _Fields = tuple[tuple[str, str, Any], ...]
 # Go name, JSON name and zero value of each field
@@ -63,18 +63,18 @@ _LISTS = {
 _ADDRESS = "0xc000000000"
 
 
-def show_versions(given: list[Object] | None) -> Any:
+def show_versions(versions: list[Object] | None) -> Any:
     """Return versions as errors show them: the internal structs as JSON, or in Go's syntax for older releases."""
     if has("ValuesAsJSON"):
-        return None if given is None else [_version(one) for one in each(given)]
-    return Literal(_write_list("CustomResourceDefinitionVersion", _VERSION, given))
+        return None if versions is None else [_print_version(one) for one in each(versions)]
+    return Literal(_write_list("CustomResourceDefinitionVersion", _VERSION, versions))
 
 
-def _write_list(kind: str, fields: _Fields, given: list[Object] | None) -> str:
+def _write_list(kind: str, fields: _Fields, value: list[Object] | None) -> str:
     named = f"[]apiextensions.{kind}"
-    if given is None:
+    if value is None:
         return f"{named}(nil)"
-    items = (f"apiextensions.{kind}{{{', '.join(_write_fields(fields, one))}}}" for one in each(given))
+    items = (f"apiextensions.{kind}{{{', '.join(_write_fields(fields, one))}}}" for one in each(value))
     return f"{named}{{{', '.join(items)}}}"
 
 
@@ -90,21 +90,21 @@ def _write_fields(fields: _Fields, given: Object) -> Iterator[str]:
         yield f"{name}:{shown}"
 
 
-def _version(given: Object) -> Object:
+def _print_version(given: Object) -> Object:
     """Return a version as the internal Go struct prints."""
-    out = _flat(_VERSION, given)
+    out = _fill_zeros(_VERSION, given)
     if out["Schema"] is not None:
         inner = out["Schema"].get("openAPIV3Schema")
         out["Schema"] = {"OpenAPIV3Schema": None if inner is None else internal.dump_schema(inner)}
     if out["Subresources"] is not None:
         scale = out["Subresources"].get("scale")
-        scale = None if scale is None else _flat(_SCALE, scale)
+        scale = None if scale is None else _fill_zeros(_SCALE, scale)
         out["Subresources"] = {"Status": out["Subresources"].get("status"), "Scale": scale}
     for name, (_, fields) in _LISTS.items():
         if out[name] is not None:
-            out[name] = [_flat(fields, one) for one in each(out[name])]
+            out[name] = [_fill_zeros(fields, one) for one in each(out[name])]
     return out
 
 
-def _flat(fields: _Fields, given: Object) -> Object:
+def _fill_zeros(fields: _Fields, given: Object) -> Object:
     return {name: given.get(key, zero) for name, key, zero in fields}

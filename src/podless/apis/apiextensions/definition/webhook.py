@@ -37,8 +37,8 @@ def check_conversion(conversion: Object | None, path: str, *, old: Object | None
     elif strategy not in _STRATEGIES:
         errors.append(field.not_supported(f"{path}.strategy", strategy, _STRATEGIES))
     if strategy == "Webhook":
-        errors += _client(client, f"{path}.webhookClientConfig", any_bundle)
-        return errors + check_reviews(reviews, f"{path}.conversionReviewVersions", _knew(old))
+        errors += _validate_client(client, f"{path}.webhookClientConfig", any_bundle)
+        return errors + check_reviews(reviews, f"{path}.conversionReviewVersions", _had_supported_version(old))
     if client is not None:
         errors.append(field.forbidden(f"{path}.webhookClientConfig", _ONLY))
     if reviews:
@@ -52,7 +52,7 @@ def bundle_fault(conversion: Object | None) -> str:
     return _bundle_fault(base64.b64decode(client.get("caBundle") or ""))
 
 
-def _client(client: Object | None, path: str, any_bundle: bool) -> list[FieldError]:
+def _validate_client(client: Object | None, path: str, any_bundle: bool) -> list[FieldError]:
     if client is None:
         return [field.required(path, "required when strategy is set to Webhook")]
     url, service = client.get("url"), client.get("service")
@@ -131,13 +131,13 @@ def check_reviews(versions: list[str], path: str, strict: bool, missing: str = "
     return errors
 
 
-def _knew(old: Object | None) -> bool:
+def _had_supported_version(old: Object | None) -> bool:
     """Return whether the old conversion named a supported version or none, so that the new one must name one."""
     versions = ((old or {}).get("webhook") or {}).get("conversionReviewVersions") or []
     return not versions or bool(set(versions) & set(REVIEWS))
 
 
-def _blocks(data: bytes) -> tuple[list[tuple[bytes, bytes]], bytes]:
+def _split_pem(data: bytes) -> tuple[list[tuple[bytes, bytes]], bytes]:
     """Return the PEM blocks in a text, each with its type, and the text between them. Takes linear time."""
     ends: dict[bytes, list[int]] = {}
     for end in _END.finditer(data):
@@ -171,7 +171,7 @@ def _bundle_fault(data: bytes) -> str:
         return ""
     from cryptography import x509  # a slow import, and few definitions have a bundle
 
-    blocks, rest = _blocks(data)
+    blocks, rest = _split_pem(data)
     certificates = [body for kind, body in each(blocks) if kind == b"CERTIFICATE"]
     faults = []
     for body in each(certificates):

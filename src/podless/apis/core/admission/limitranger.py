@@ -93,8 +93,8 @@ class LimitRanger(Plugin):
             return
         check = _check_pod if is_pod(attr.kind) else _check_claim
         given = _Quantities()
-        for one in await self._read_limits(attr.namespace):
-            found = list(dict.fromkeys(check(one.limits, attr.obj["spec"], given)))
+        for limit in await self._read_limits(attr.namespace):
+            found = list(dict.fromkeys(check(limit.limits, attr.obj["spec"], given)))
             if found:
                 raise forbid_write(attr, found[0] if len(found) == 1 else f"[{', '.join(found)}]")
 
@@ -109,8 +109,8 @@ class LimitRanger(Plugin):
 
 def _read_limit_range(entry: Entry) -> _ReadLimitRange:
     """Return the parsed form of a stored LimitRange, cached in the entry."""
-    known: _ReadLimitRange | None = entry.forms.get("limits")
-    if known is None:
+    limit_range: _ReadLimitRange | None = entry.forms.get("limits")
+    if limit_range is None:
         requests: Amounts = {}
         most: Amounts = {}
         limits = []
@@ -122,17 +122,17 @@ def _read_limit_range(entry: Entry) -> _ReadLimitRange:
             limits.append(
                 _Limit(kind, *(_read_bounds(limit.get(part)) for part in ("min", "max", "maxLimitRequestRatio")))
             )
-        known = _ReadLimitRange(limits, dict(sorted(requests.items())), dict(sorted(most.items())))
-        entry.forms["limits"] = known
-    return known
+        limit_range = _ReadLimitRange(limits, dict(sorted(requests.items())), dict(sorted(most.items())))
+        entry.forms["limits"] = limit_range
+    return limit_range
 
 
 def _read_bounds(amounts: Amounts | None) -> Sequence[_Bound]:
-    found = []
+    bounds = []
     for name, text in (amounts or {}).items():
         charge(_STEPS)
-        found.append(_Bound(name, text, quantity.parse_nanos(text)))
-    return found
+        bounds.append(_Bound(name, text, quantity.parse_nanos(text)))
+    return bounds
 
 
 def _is_limited(operation: str, subresource: str) -> bool:

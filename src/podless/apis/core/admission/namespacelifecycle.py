@@ -50,7 +50,7 @@ class NamespaceLifecycle(Plugin):
             why = f"unable to create new content in namespace {name} because it is being terminated"
             message = f"namespace {name} is being terminated"
             cause = {"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"}
-            raise Forbidden(attr.kind.plural, attr.kind.named, attr.name, why, causes=[cause])
+            raise Forbidden(attr.kind.plural, attr.kind.stored_group, attr.name, why, causes=[cause])
 
 
 def _is_review(kind: Kind) -> bool:

@@ -42,14 +42,14 @@ class _ResizeCheck(Plugin):
         if pod is None or old is None or pod["metadata"].get("generation") == old["metadata"].get("generation"):
             return
         name = pod["spec"].get("nodeName")
-        if not name or not self._concerns(pod["spec"], old["spec"]):
+        if not name or not self._is_relevant(pod["spec"], old["spec"]):
             return
         entry = (await self._state.load_collection(NODES)).get(NODES.key("", name))
         if entry is None:
             raise forbid_write(attr, f'node "{name}" not found')
         self._check(attr, pod["spec"], old["spec"], entry.decode())
 
-    def _concerns(self, spec: Object, old: Object) -> bool:
+    def _is_relevant(self, spec: Object, old: Object) -> bool:
         raise NotImplementedError
 
     def _check(self, attr: AdmissionAttributes, spec: Object, old: Object, node: Object) -> None:
@@ -59,7 +59,7 @@ class _ResizeCheck(Plugin):
 class NodeDeclaredFeatureValidator(_ResizeCheck):
     """Rejects resizes for which a node declares no feature."""
 
-    def _concerns(self, spec: Object, old: Object) -> bool:
+    def _is_relevant(self, spec: Object, old: Object) -> bool:
         return has("NodeDeclaredFeatures") and any(_needed_features(spec, old))
 
     def _check(self, attr: AdmissionAttributes, spec: Object, old: Object, node: Object) -> None:
@@ -74,7 +74,7 @@ class NodeDeclaredFeatureValidator(_ResizeCheck):
 class PodResizeValidator(_ResizeCheck):
     """Rejects resizes on nodes that do not run Linux, and beyond what a node has."""
 
-    def _concerns(self, spec: Object, old: Object) -> bool:
+    def _is_relevant(self, spec: Object, old: Object) -> bool:
         return has("PodResizeValidator")
 
     def _check(self, attr: AdmissionAttributes, spec: Object, old: Object, node: Object) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from weakref import WeakValueDictionary
 
-from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes, Along
+from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes, CombinedCommit
 from podless.admission.plugin import Plugin
 from podless.apis.core import usage
 from podless.apis.core.admission import is_pod
@@ -67,12 +67,12 @@ class ResourceQuota(Plugin):
         ):
             return
         collection = await self._state.load_collection(kind)
-        book = _Booking(partial(self._charge, attr, collection), (self._quotas, collection))
+        book = _Booking(partial(self._charge_quotas, attr, collection), (self._quotas, collection))
         if book() and not attr.dry_run:
             lock = self._locks.setdefault(namespace, asyncio.Lock())
-            attr.along = Along((lock,), book)
+            attr.along = CombinedCommit((lock,), book)
 
-    def _charge(self, attr: AdmissionAttributes, collection: WatchCache) -> Sequence[Operation]:
+    def _charge_quotas(self, attr: AdmissionAttributes, collection: WatchCache) -> Sequence[Operation]:
         """Return the operations that add the write to the used amounts. Raises Forbidden if a quota is exceeded."""
         charges = []
         measure = usage.usage_function(attr.kind)
@@ -182,8 +182,8 @@ def _has_deadline(pod: Object) -> bool:
     return (pod["spec"].get("activeDeadlineSeconds") or -1) >= 0
 
 
-def _make_refusal(attr: AdmissionAttributes, why: str) -> Forbidden:
-    return Forbidden(attr.kind.plural, attr.kind.named, attr.name, why)
+def _make_refusal(attr: AdmissionAttributes, reason: str) -> Forbidden:
+    return Forbidden(attr.kind.plural, attr.kind.stored_group, attr.name, reason)
 
 
 def _format_exceeded(

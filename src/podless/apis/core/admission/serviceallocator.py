@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 
-from podless.admission.attributes import AdmissionAttributes, AllocationConflict, Along, join_along
+from podless.admission.attributes import AdmissionAttributes, AllocationConflict, CombinedCommit, combine_commits
 from podless.admission.plugin import Plugin
 from podless.apis.core.group import SERVICES
 from podless.apis.core.serviceallocation import Allocation, AllocationPool
@@ -19,9 +19,9 @@ from podless.apis.networking.group import IP_ADDRESSES
 from podless.cache.events import CacheEvent
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
-from podless.store import Keys, Operation, Stored, keys
+from podless.store import Operation, ResourceKeys, StoredValue, keys
 
-_KEYS = Keys(f"{keys.OWN}allocations/", namespaced=False)
+_KEYS = ResourceKeys(f"{keys.OWN}allocations/", namespaced=False)
 _KEY = _KEYS.key("", "services")
 
 
@@ -46,13 +46,15 @@ class ServiceAllocator(Plugin):
         assert attr.obj is not None
         allocation = Allocation(self._pool, attr.obj, attr.old, dry_run=attr.dry_run)
         if not attr.dry_run and (allocation.addresses or allocation.ports):
-            attr.along = join_along(attr.along, Along((self._lock,), partial(self._make_operations, allocation)))
+            attr.along = combine_commits(
+                attr.along, CombinedCommit((self._lock,), partial(self._make_operations, allocation))
+            )
 
     def _make_operations(self, allocation: Allocation) -> Sequence[Operation]:
         if allocation.has_conflict:
             raise AllocationConflict
         entry = self._writes.get(_KEY)
-        return (Operation(_KEY, Stored(b""), entry.revision if entry is not None else 0),)
+        return (Operation(_KEY, StoredValue(b""), entry.revision if entry is not None else 0),)
 
     async def _follow_services(self) -> None:
         if not self._writes.loaded:
@@ -67,10 +69,10 @@ class ServiceAllocator(Plugin):
                 await self._follow_addresses()
 
     async def _follow_addresses(self) -> None:
-        found = await self._state.load_collection(IP_ADDRESSES)
-        for entry in found.entries_under(IP_ADDRESSES.prefix)[0]:
+        collection = await self._state.load_collection(IP_ADDRESSES)
+        for entry in collection.entries_under(IP_ADDRESSES.prefix)[0]:
             self._pool.note_address(entry.name, 1)
-        found.add_event_handler(self._note_addresses)
+        collection.add_event_handler(self._note_addresses)
 
     def _note_addresses(self, events: Sequence[CacheEvent]) -> None:
         for event in events:

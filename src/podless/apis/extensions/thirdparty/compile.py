@@ -45,9 +45,9 @@ def parse_defined_name(name: str) -> Defined:
 
 def name_faults(name: str) -> list[str]:
     """Return the faults of a ThirdPartyResource's name."""
-    found = names.check_subdomain(name)
-    if found:
-        return found
+    result = names.check_subdomain(name)
+    if result:
+        return result
     words, *domain = name.split(".")
     if 1 + len(domain) < _SEGMENTS:
         return [_SHORT]
@@ -80,7 +80,7 @@ def compile_third(resource: dict[str, Any], *, created: int, changed: int) -> Ki
     metadata = resource["metadata"]
     kind, group = what = parse_defined_name(metadata["name"])
     terminating = "deletionTimestamp" in metadata
-    versions = [Version(one["name"]) for one in each(resource["versions"])]
+    versions = [Version(version["name"]) for version in each(resource["versions"])]
     return Kind(
         group=group,
         plural=what.plural,

@@ -48,14 +48,14 @@ def validate_volume_source(spec: Object, path: str, volume: str, *, affinity: bo
 Rule = Callable[[Object, str], Errors]
 
 
-def _local(source: Object, path: str) -> Errors:
+def _validate_local(source: Object, path: str) -> Errors:
     if not source.get("path"):
         yield field.required(f"{path}.path")
     else:
         yield from checks.no_backsteps(f"{path}.path", source["path"])
 
 
-def _glusterfs(source: Object, path: str) -> Errors:
+def _validate_glusterfs(source: Object, path: str) -> Errors:
     yield from checks.require_fields(source, path, "endpoints", "path")
     if (space := source.get("endpointsNamespace")) is not None:
         yield from field.invalid_details(
@@ -63,7 +63,7 @@ def _glusterfs(source: Object, path: str) -> Errors:
         )
 
 
-def _cinder(source: Object, path: str) -> Errors:
+def _validate_cinder(source: Object, path: str) -> Errors:
     yield from checks.require_fields(source, path, "volumeID")
     yield from disks.secret_ref(source, path, "namespace")
 
@@ -80,7 +80,7 @@ def _storage_os(source: Object, path: str) -> Errors:
         yield from checks.require_fields(ref, f"{path}.secretRef", "namespace")
 
 
-def _csi(source: Object, path: str) -> Errors:
+def _validate_csi(source: Object, path: str) -> Errors:
     yield from disks.driver_name(source.get("driver", ""), f"{path}.driver")
     yield from checks.require_fields(source, path, "volumeHandle")
     for name in _SECRETS:
@@ -94,14 +94,14 @@ _SOURCES: dict[str, tuple[str, str, Rule]] = {
     "hostPath": ("hostPath", "hostPath", volumes.host_path),
     "gcePersistentDisk": ("gcePersistentDisk", "persistentDisk", disks.validate_partitioned("pdName")),
     "awsElasticBlockStore": ("awsElasticBlockStore", "awsElasticBlockStore", disks.validate_partitioned("volumeID")),
-    "glusterfs": ("glusterfs", "glusterfs", _glusterfs),
+    "glusterfs": ("glusterfs", "glusterfs", _validate_glusterfs),
     "flocker": ("flocker", "flocker", disks.validate_flocker),
     "nfs": ("nfs", "nfs", disks.validate_nfs),
     "rbd": ("rbd", "rbd", volumes.require_fields("monitors", "image")),
     "quobyte": ("quobyte", "quobyte", disks.validate_quobyte),
     "cephfs": ("cephFS", "cephfs", volumes.require_fields("monitors")),
     "iscsi": ("iscsi", "iscsi", disks.validate_iscsi),
-    "cinder": ("cinder", "cinder", _cinder),
+    "cinder": ("cinder", "cinder", _validate_cinder),
     "fc": ("fc", "fc", disks.fibre_channel),
     "flexVolume": ("flexVolume", "flexVolume", disks.validate_flex),
     "azureFile": ("azureFile", "azureFile", _azure_file),
@@ -110,8 +110,8 @@ _SOURCES: dict[str, tuple[str, str, Rule]] = {
     "portworxVolume": ("portworxVolume", "portworxVolume", volumes.require_fields("volumeID")),
     "azureDisk": ("azureDisk", "azureDisk", disks.validate_azure),
     "scaleIO": ("scaleIO", "scaleIO", volumes.require_fields("gateway", "system", "volumeName")),
-    "local": ("local", "local", _local),
+    "local": ("local", "local", _validate_local),
     "storageos": ("storageos", "storageos", _storage_os),
-    "csi": ("csi", "csi", _csi),
+    "csi": ("csi", "csi", _validate_csi),
 }
 NAMES = tuple(_SOURCES)

@@ -22,23 +22,23 @@ _INLINE = "in the context of inline volumes"
 def validate_volume_spec(spec: Object, volume: str) -> Iterator[FieldError]:
     """Validate the spec of a PersistentVolume. volume: its name."""
     path = "spec"
-    yield from _access(spec.get("accessModes") or [], f"{path}.accessModes")
-    yield from _capacity(spec.get("capacity"), f"{path}.capacity")
+    yield from _validate_access(spec.get("accessModes") or [], f"{path}.accessModes")
+    yield from _validate_capacity(spec.get("capacity"), f"{path}.capacity")
     policy = spec.get("persistentVolumeReclaimPolicy")
     if policy and policy not in _RECLAIMING:
         yield field.not_supported(f"{path}.persistentVolumeReclaimPolicy", policy, _RECLAIMING)
     affinity = spec.get("nodeAffinity")
     if affinity is not None:
-        yield from _affinity(affinity, f"{path}.nodeAffinity")
+        yield from _validate_affinity(affinity, f"{path}.nodeAffinity")
     yield from sources.validate_volume_source(spec, path, volume, affinity=affinity is not None)
     host = spec.get("hostPath")
-    if host is not None and policy == "Recycle" and _root(host.get("path") or ""):
+    if host is not None and policy == "Recycle" and _is_root(host.get("path") or ""):
         text = "may not be 'recycle' for a hostPath mount of '/'"
         yield field.forbidden(f"{path}.persistentVolumeReclaimPolicy", text)
     if name := spec.get("storageClassName"):
         yield from field.invalid_details(f"{path}.storageClassName", name, names.check_subdomain(name))
     yield from claims.volume_mode(spec, path)
-    yield from _attributes(spec, path)
+    yield from _validate_attributes(spec, path)
 
 
 def validate_inline_spec(spec: Object, path: str) -> Iterator[FieldError]:
@@ -48,7 +48,7 @@ def validate_inline_spec(spec: Object, path: str) -> Iterator[FieldError]:
             yield field.forbidden(f"{path}.{name}", f"may not be specified {_INLINE}")
     if spec.get("csi") is None:
         yield field.required(f"{path}.csi", f"has to be specified {_INLINE}")
-    yield from _access(spec.get("accessModes") or [], f"{path}.accessModes")
+    yield from _validate_access(spec.get("accessModes") or [], f"{path}.accessModes")
     if spec.get("persistentVolumeReclaimPolicy") not in (None, "", "Retain"):
         yield field.forbidden(f"{path}.persistentVolumeReclaimPolicy", f"may only be Retain {_INLINE}")
     if spec.get("nodeAffinity") is not None:
@@ -60,24 +60,24 @@ def validate_inline_spec(spec: Object, path: str) -> Iterator[FieldError]:
         yield field.forbidden(f"{path}.volumeMode", f"may not specify volumeMode other than Filesystem {_INLINE}")
 
 
-def _access(modes: Sequence[str], path: str) -> Iterator[FieldError]:
+def _validate_access(modes: Sequence[str], path: str) -> Iterator[FieldError]:
     if not modes:
         yield field.required(path)
     yield from claims.validate_access_modes(modes, path)
 
 
-def _capacity(given: dict[str, str] | None, path: str) -> Iterator[FieldError]:
-    if not given:
+def _validate_capacity(capacity: dict[str, str] | None, path: str) -> Iterator[FieldError]:
+    if not capacity:
         yield field.required(path)
-    if list(given or ()) != ["storage"]:
-        yield field.not_supported(path, given, ["storage"])
-    for name, text in each(given or {}).items():
+    if list(capacity or ()) != ["storage"]:
+        yield field.not_supported(path, capacity, ["storage"])
+    for name, text in each(capacity or {}).items():
         yield from checks.validate_amount(f"{path}[{name}]", text)
         if quantity.parse_quantity(text) <= 0:
             yield field.invalid(f"{path}[{name}]", text, "must be greater than zero")
 
 
-def _affinity(affinity: Object, path: str) -> Iterator[FieldError]:
+def _validate_affinity(affinity: Object, path: str) -> Iterator[FieldError]:
     required = affinity.get("required")
     if required is None:
         yield field.required(f"{path}.required", "must specify required node constraints")
@@ -85,7 +85,7 @@ def _affinity(affinity: Object, path: str) -> Iterator[FieldError]:
         yield from nodes.node_selector(required, f"{path}.required")
 
 
-def _attributes(spec: Object, path: str) -> Iterator[FieldError]:
+def _validate_attributes(spec: Object, path: str) -> Iterator[FieldError]:
     name, where = spec.get("volumeAttributesClassName"), f"{path}.volumeAttributesClassName"
     if name is None:
         return
@@ -94,5 +94,5 @@ def _attributes(spec: Object, path: str) -> Iterator[FieldError]:
         yield field.required(f"{path}.csi", "has to be specified when using volumeAttributesClassName")
 
 
-def _root(path: str) -> bool:
+def _is_root(path: str) -> bool:
     return posixpath.normpath(path) in ("/", "//")
