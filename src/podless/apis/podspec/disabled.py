@@ -27,9 +27,9 @@ def drop_disabled(spec: Object, old: Object | None = None) -> None:
         if not any(source.get(name) is not None for source in _projected_sources(known)):
             for source in _projected_sources(spec):
                 source.pop(name, None)
-    if not has("ImageVolume") and not _image_volumes(known):
+    if _image_volumes(spec) and not has("ImageVolume") and not _image_volumes(known):
         _drop_image_volumes(spec)
-    if not has("ProcMountType") and not any(mount != _PROC_MOUNT for _, mount in _proc_mounts(known)):
+    if _has_proc_mount(spec) and not has("ProcMountType") and not _has_proc_mount(known):
         for context, _ in _proc_mounts(spec):
             context["procMount"] = _PROC_MOUNT
     if (
@@ -56,6 +56,11 @@ def _proc_mounts(spec: Object) -> Iterator[tuple[Object, str]]:
             yield context, context["procMount"]
 
 
+def _has_proc_mount(spec: Object) -> bool:
+    """Return whether a container has another procMount than the default."""
+    return any(mount != _PROC_MOUNT for _, mount in _proc_mounts(spec))
+
+
 def _image_volumes(spec: Object) -> list[str]:
     """Return the names of the image volumes."""
     return [one.get("name") or "" for one in each(spec.get("volumes") or ()) if one.get("image") is not None]
@@ -64,8 +69,6 @@ def _image_volumes(spec: Object) -> list[str]:
 def _drop_image_volumes(spec: Object) -> None:
     """Drop image volumes and their mounts."""
     gone = _image_volumes(spec)
-    if not gone:
-        return
     _keep(spec, "volumes", [one for one in each(spec["volumes"]) if one.get("image") is None])
     for container, _ in containers.visit_containers(spec, ""):
         mounts = container.get("volumeMounts") or ()
