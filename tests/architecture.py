@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import functools
 import pathlib
 import re
@@ -646,3 +647,51 @@ def test_caches_of_functools_are_known() -> None:
         if {"cache", "cached_property", "lru_cache"} & {one.name for one in node.names}
     }
     assert sorted(found ^ CACHING.keys()) == []
+
+
+def described(docstring: str) -> Iterator[str]:
+    """The parameters or attributes that a docstring explains, each before a colon at the start of a sentence."""
+    for names in re.findall(r"(?:^|[.] |\n)((?:[a-z_]+, )*[a-z_]+): ", docstring):
+        yield from names.split(", ")
+
+
+def names_in(root: ast.AST) -> set[str]:
+    """The names of functions, parameters, variables and attributes in a definition; private ones also without _."""
+    found: set[str] = set()
+    for node in ast.walk(root):
+        for attribute in ("name", "id", "attr", "arg"):
+            if isinstance(name := getattr(node, attribute, None), str):
+                found |= {name, name.removeprefix("_")}
+    return found
+
+
+# words that a docstring explains, and that are no names in Python: orders of a plan, severities
+EXPLAINED = {"kubectl", "helm", "error", "warning"}
+
+
+def test_docstrings_explain_parameters_and_attributes_that_are_there() -> None:
+    wrong = [
+        f"{file.relative_to(SOURCE)}:{node.lineno}: {node.name} has no {name}"
+        for file in SOURCE.rglob("*.py")
+        for node in nodes_of(file)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        if (docstring := ast.get_docstring(node))
+        if (names := {*described(docstring)} - EXPLAINED)
+        for name in names - names_in(node)
+    ]
+    assert wrong == []
+
+
+def test_docstrings_name_errors_that_are_there() -> None:
+    nodes = [node for file in SOURCE.rglob("*.py") for node in nodes_of(file)]
+    known = {node.name for node in nodes if isinstance(node, ast.ClassDef)}
+    known |= {name for name in dir(builtins) if name[0].isupper()}
+    known |= {alias.name for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names}
+    wrong = {
+        error
+        for node in nodes
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        for error in re.findall(r"Raises? (_?[A-Z]\w+)(?![.\w])", ast.get_docstring(node) or "")
+        if error not in known
+    }
+    assert wrong == set()

@@ -127,9 +127,8 @@ def _refer_to_none() -> None:
 class ResourceMatching:
     """Rules and selectors together.
 
-    rules: at least one must match. excluded: none may match. equivalent: a rule matches a resource in all its versions
-    and groups. everything: if there are no rules, all writes match. by_rules: there are no selectors, so
-    `decide_by_rules` suffices.
+    rules: at least one must match. excluded: none may match. match_all: if there are no rules, all writes match.
+    by_rules: there are no selectors, so `decide_by_rules` suffices.
     """
 
     def __init__(

@@ -186,7 +186,7 @@ async def _apply_mutation(
 
 
 def _apply_patch(obj: Object, operations: list[Object]) -> Object:
-    """Return the object after a JSON patch; the unchanged object if a test operation fails. Raises Unfit."""
+    """Return the object after a JSON patch; the unchanged object if a test operation fails. Raises InvalidChange."""
     named = [
         {name: value for name, value in {"op": "", "path": "", **operation}.items() if name != "from" or value}
         for operation in operations

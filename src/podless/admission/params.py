@@ -23,7 +23,7 @@ class MissingConfiguration(Exception):
 
 
 def find_kind(state: State, param_kind: Mapping[str, str]) -> tuple[Kind, Version]:
-    """Return the kind and version that a paramKind names. Raises Unconfigured."""
+    """Return the kind and version that a paramKind names. Raises MissingConfiguration."""
     group, _, version = param_kind["apiVersion"].rpartition("/")
     for kind in state.registry.list_kinds_of(group, version):
         if kind.kind == param_kind["kind"]:

@@ -37,7 +37,7 @@ class KindChanged(Exception):
 def apply_json_patch(obj: Object, raw: bytes) -> Object:
     """Return the object after a JSON patch; the unchanged object if a test operation fails.
 
-    Raises Unfit and jsonpatch.Rejected.
+    Raises InvalidChange and jsonpatch.Rejected.
     """
     try:
         found = jsonpatch.apply_json_patch(obj, raw, checked=False)
@@ -53,7 +53,10 @@ def apply_json_patch(obj: Object, raw: bytes) -> Object:
 
 
 def apply_configuration(kind: Kind, version: Version, subresource: str, obj: Object, applied: Object) -> Object:
-    """Return the object with a configuration applied as in server-side apply, but without managers. Raises Unfit."""
+    """Return the object with a configuration applied as in server-side apply, but without managers.
+
+    Raises InvalidChange.
+    """
     if kind.custom and obj["kind"] != kind.kind:  # another kind, or a Scale
         gone = f"no corresponding type for {obj['apiVersion']}, Kind={obj['kind']}"
         raise InvalidChange(f"failed to convert patch object to typed object: {gone}")
@@ -101,7 +104,7 @@ def _find_atomic(value: Any, shape: Shape, path: str) -> list[str]:
 
 
 def _check_type(kind: Kind, version: Version, obj: Object) -> None:
-    """Raise Unfit or Foreign if a changed object does not have the kind's apiVersion and kind."""
+    """Raise InvalidChange or KindChanged if a changed object does not have the kind's apiVersion and kind."""
     given, api_version, expected = obj.get("kind"), obj.get("apiVersion"), kind.api_version(version.name)
     if not isinstance(given, str | None) or not isinstance(api_version, str | None):
         try:
@@ -134,7 +137,7 @@ async def settle_object(
 
     converter: converts the object. strict: treat an object that cannot be decoded as an internal error, and reject
     unknown fields of a built-in kind. size: bytes of the changed object; large ones are processed off the loop. Raises
-    Unfit, Foreign, and APIError for a failed conversion.
+    InvalidChange, KindChanged, and APIError for a failed conversion.
     """
     attr.size += size
     kind, unknown, written = attr.kind_in(version), list[str](), attr.is_written_in(version)

@@ -29,7 +29,7 @@ def name_of(attr: AdmissionAttributes) -> str:
 
 
 class HookStatusError(APIError):
-    """An error with the Status that a webhook or hook returned. given: the Status."""
+    """An error with the Status that a webhook or hook returned. status: the Status."""
 
     def __init__(self, status: dict[str, Any], message: str) -> None:
         super().__init__(message)

@@ -46,7 +46,7 @@ class AuthenticatorOptions:
 class Authenticator:
     """Authenticates requests. anonymous: accept requests without credentials.
 
-    accounts: issues and verifies service account tokens, None to accept none. others: further token authenticators.
+    accounts: issues and verifies service account tokens, None to accept none. issuers: further token authenticators.
     """
 
     def __init__(

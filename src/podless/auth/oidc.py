@@ -75,7 +75,7 @@ class OIDCProvider:
             log.warning("oidc: rejected a token of %s: %s", self._settings.issuer, reason)
 
     async def _verify_token(self, token: str) -> dict[str, Any] | None:
-        """Return the claims of a token, None if the provider has not signed it. Raises _Rejected."""
+        """Return the claims of a token, None if the provider has not signed it. Raises _TokenRejected."""
         import jwt
 
         settings = self._settings
@@ -136,7 +136,7 @@ class OIDCProvider:
             raise ProviderUnreachable(str(error) or type(error).__name__) from None
 
     def _make_user(self, claims: dict[str, Any]) -> User:
-        """Return the user that the claims name. Raises _Rejected for a missing or malformed claim."""
+        """Return the user that the claims name. Raises _TokenRejected for a missing or malformed claim."""
         settings = self._settings
         name = claims.get(settings.username_claim)
         if not isinstance(name, str) or not name:

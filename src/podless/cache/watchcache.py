@@ -281,7 +281,7 @@ class WatchCache:
         return self.loaded and revision >= self.changed
 
     async def under_at(self, prefix: str, revision: int) -> list[Entry]:
-        """Return the entries under `prefix` at `revision`, in key order. Raises Compacted.
+        """Return the entries under `prefix` at `revision`, in key order. Raises HistoryCompacted.
 
         The collection need not be loaded.
         """
@@ -307,7 +307,7 @@ class WatchCache:
     async def page_at(self, prefix: str, revision: int, after: str, limit: int) -> tuple[list[Entry], bool]:
         """Return entries at a revision, in key order, after the key `after` ("": from the start).
 
-        limit: the maximum number; no more are read. Also returns whether there can be more. Raises Compacted.
+        limit: the maximum number; no more are read. Also returns whether there can be more. Raises HistoryCompacted.
         """
         found: list[Entry] = []
         while True:
@@ -319,7 +319,7 @@ class WatchCache:
     async def changes_since(self, revision: int, first: int) -> list[CacheEvent]:
         """Return the changes after `revision`, oldest first.
 
-        first: the revision before which this resource did not exist. Raises Compacted.
+        first: the revision before which this resource did not exist. Raises HistoryCompacted.
         """
         if revision < first:
             raise HistoryCompacted(first)

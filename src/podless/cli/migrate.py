@@ -108,7 +108,7 @@ class Migration:
             raise MigrationFailed("the definition keeps changing: run the command again") from None
 
     async def _migrate(self) -> str:
-        """Migrate the current definition. Raises _Changed."""
+        """Migrate the current definition. Raises _DefinitionChanged."""
         definition = await self._cluster.send("GET", self._place)
         storage, older = _versions(definition)
         if not older:
@@ -176,7 +176,7 @@ class Migration:
     async def _trim(self, before: Object, storage: str) -> None:
         """Remove the older versions from the status.
 
-        Raises _Changed if the definition has changed; then the migration starts again.
+        Raises _DefinitionChanged if the definition has changed; then the migration starts again.
         """
 
         async def write() -> None:

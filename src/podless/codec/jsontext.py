@@ -42,7 +42,7 @@ class OutOfRange(JSONError):
 
 
 class YAMLError(JSONError):
-    """A text is not YAML, or has no JSON form. message: the error of a Go server."""
+    """A text is not YAML, or has no JSON form. The text is the error of a Go server."""
 
 
 def decode_utf8(raw: bytes) -> str:

@@ -20,7 +20,10 @@ Take = Callable[[bool], None]
 
 @dataclass(order=True, slots=True)
 class _Turn:
-    """A place in the queue. number: of its arrival. take: called with True at its turn, with False if there is none."""
+    """A place in the queue.
+
+    number: of its arrival. callback: called with True at its turn, with False if there is none.
+    """
 
     rank: Rank
     number: int

@@ -35,7 +35,7 @@ NO_LOG = "the store keeps no log of changes: etcd has none with --no-history-aut
 async def find_revision(store: Store, text: str) -> int:
     """Return the revision that a text names: a revision, or a time as `parse_moment` takes it.
 
-    Raises ValueError, Compacted if it is forgotten, StoreError if the store has no log.
+    Raises ValueError, HistoryCompacted if it is forgotten, StoreError if the store has no log.
     """
     if text.isascii() and text.isdigit() and len(text) < 19:
         newest = await store.read_revision()

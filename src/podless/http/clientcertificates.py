@@ -171,7 +171,7 @@ def _trust_certificate(context: ssl.SSLContext, certificate: bytes) -> None:
 def client_certificate_context(roots: Iterable[bytes], remake: Callable[[], TLSContext]) -> TLSContext:
     """Return a context that checks client certificates itself.
 
-    roots: the CAs, in PEM. again: makes the next such context, for `reload_files`.
+    roots: the CAs, in PEM. remake: makes the next such context, for `reload_files`.
     """
     result = TLSContext(ssl.PROTOCOL_TLS_SERVER)
     result.verify_mode = ssl.CERT_OPTIONAL

@@ -64,7 +64,7 @@ class CodeLogin:
         return await self._ask_provider(begin)
 
     async def answer_post(self, request: HTTPRequest, body: object) -> StatusAndBody:
-        """Answer a request to one of POSTS. told: its decoded body."""
+        """Answer a request to one of POSTS. body: as decoded."""
         return await {TOKEN: self._redeem_code, RENEW: self._renew_tokens, REVOKE: self._revoke_token}[request.path](
             request, body
         )

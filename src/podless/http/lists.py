@@ -53,7 +53,7 @@ def list_metadata(page: Many) -> Object:
 
 
 def list_pieces(call: Call, page: Many, form: AnswerForm, row_cache: RowCache, include: str) -> LazyBody:
-    """Return the list in its form. kept: cached rows. include: the includeObject parameter of tables."""
+    """Return the list in its form. row_cache: cached rows. include: the includeObject parameter of tables."""
     if form.target == "Table":
         head, tail = table.frame_table(table.table_layout(call.kind, call.version), list_metadata(page), form.version)
 

@@ -128,8 +128,8 @@ class OutgoingAnswers:
     def charge_answer(self, answer: Response) -> bool:
         """Charge the bytes that exist only for a long answer, before it starts. Returns False if there is no room.
 
-        A list of stored bytes has none at the start; `Held.begin_read` counts objects that are replaced meanwhile.
-        One answer is always sent if nothing else is charged.
+        A list of stored bytes has none at the start; `ClientMemory.begin_read` counts objects that are replaced
+        meanwhile. One answer is always sent if nothing else is charged.
         """
         return not answer.own_size or self._memory.charge_holder(self.user, answer.own_size, STREAMS, self, alone=True)
 

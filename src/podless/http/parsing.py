@@ -45,7 +45,7 @@ class Receiver(Protocol):
 class RequestParser:
     """Parses the bytes of one connection, in pieces of any size.
 
-    most: maximum bytes of a head. make: creates a request from method, target and headers. heads: cached heads of all
+    limit: maximum bytes of a head. make: creates a request from method, target and headers. heads: cached heads of all
     connections. After a failure nothing more is reported.
     """
 
@@ -64,7 +64,7 @@ class RequestParser:
         self._llhttp: Any = httptools.HttpRequestParser(self)
         self._deaf = False
         self._method = ""  # a method that llhttp does not know
-        self._ended = 0  # number of requests since the last `_take`
+        self._ended = 0  # number of requests of the present piece
         self._body_left = 0  # remaining bytes of a body of known length
         self._in_head = False
         self._unfinished = 0  # bytes of incomplete heads, not counting the piece in which they started

@@ -40,7 +40,7 @@ _MOVED = 64  # bytes per step on the meter, for decoding and encoding
 
 
 def render_response(call: Call, outcome: Outcome, form: AnswerForm, row_cache: RowCache) -> Response:
-    """Return the answer of a verb. kept: the cache of table rows.
+    """Return the answer of a verb. row_cache: the cache of table rows.
 
     Raises NotAcceptable or BadRequest if the outcome does not have this form.
     """

@@ -108,7 +108,8 @@ class HandshakeQueue:
 class TLSConnection(asyncio.BufferedProtocol):
     """The protocol of a socket, and the transport of the client's connection above it.
 
-    seconds: maximum for the handshake. over: called with this object when the handshake has succeeded or failed.
+    seconds: maximum for the handshake. on_handshake: called with this object when the handshake has succeeded or
+    failed.
     """
 
     def __init__(

@@ -42,7 +42,7 @@ _PIECE = 1 << 16  # bytes of initial events in one piece
 
 
 class WatchStream:
-    """Sends a watch to one client. rows: the cache of table rows. over: called when the watch ends."""
+    """Sends a watch to one client. rows: the cache of table rows. on_end: called when the watch ends."""
 
     def __init__(
         self, api: API, call: Call, watch: Watch, form: AnswerForm, rows: RowCache, on_end: Callable[[], None]

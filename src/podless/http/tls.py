@@ -98,7 +98,7 @@ class BadCertificate(StartError):
 class Certificates:
     """The certificates in a folder: ca.crt, ca.key, server.crt and server.key.
 
-    given: the server's certificate (with intermediates) and key, if the user provides them.
+    files: the server's certificate (with intermediates) and key, if the user provides them.
     """
 
     def __init__(self, folder: Path, files: tuple[Path, Path] | None = None) -> None:

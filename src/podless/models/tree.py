@@ -39,7 +39,7 @@ _BUILTIN = frozenset(("bool", "bytes", "dict", "float", "int", "list", "object",
 
 @dataclass(frozen=True, slots=True)
 class ModelType:
-    """A type as text. base: the schema that the type expresses. of: its class, if it is one."""
+    """A type as text. base: the schema that the type expresses. names: the names that the text uses."""
 
     text: str
     base: Object

@@ -74,7 +74,7 @@ class Change:
 
     file, line, column: its place in the set; "" and 0 if it is not in the set. message: of a rejection, in the server's
     words, or why the object is deleted. code: HTTP status of a rejection, 0 for none. fields: changed fields.
-    owners_moved: paths that only get other managers. warnings: of the server. waits: finalizers that delay a deletion.
+    warnings: of the server. waits: finalizers that delay a deletion.
     consequence: not the set itself makes the change. before, after: the object; None if it is absent.
     """
 

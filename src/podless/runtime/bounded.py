@@ -108,7 +108,7 @@ class Droppable(Protocol):
 class WeightAccount:
     """An account of large values by their bytes. Over the total, the values that were not used lately are dropped.
 
-    name: module and kind of value. least: minimum bytes of a value. total: bytes of all values together.
+    name: module and kind of value. minimum: bytes of a value. total: bytes of all values together.
     """
 
     def __init__(self, name: str, minimum: int, total: int) -> None:

@@ -18,7 +18,10 @@ MAX_PAUSE = 30.0
 
 
 class CollectorPause:
-    """Counts the callers that need the collector paused. most: seconds of processor time after which it runs anyway."""
+    """Counts the callers that need the collector paused.
+
+    max_seconds: seconds of processor time after which it runs anyway.
+    """
 
     def __init__(self, max_seconds: float = MAX_PAUSE) -> None:
         self._max_seconds = max_seconds

@@ -24,7 +24,7 @@ _ABSENT = object()
 
 
 class Draft:
-    """The lazy values of a piece of work off the loop. whole: it may compute values that belong in advance."""
+    """The lazy values of a piece of work off the loop. in_advance: it may compute values that belong in advance."""
 
     __slots__ = ("_in_advance", "_values")
 

@@ -8,7 +8,7 @@ Other requests run between two slices, as they do at an await. So the work must 
 an earlier slice. Nothing is repeated, and the work need not know that it is sliced.
 
 Short work that can begin again, because it changes nothing that others see, need not pay for a greenlet
-(`Slices.try_work`): if it takes longer than one slice, a charge ends it, and it begins again in slices.
+(`SlicedWork.try_work`): if it takes longer than one slice, a charge ends it, and it begins again in slices.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class _Worker(greenlet):
     """A greenlet that does one piece of work after the other.
 
     began: start of the slice by the thread's processor clock, 0 before the first check. Most work ends before it.
-    spent: seconds of the earlier slices. took: seconds of the last slice. most: limit of seconds for all slices.
+    spent: seconds of the earlier slices. took: seconds of the last slice. limit: maximum of seconds for all slices.
     """
 
     def __init__(self, limit: float) -> None:
@@ -206,7 +206,7 @@ class SlicedWork:
         return worker
 
     def release_worker(self, worker: _Worker) -> None:
-        """Take back a worker. Unfinished work ends with _Cut, because its request was cancelled."""
+        """Take back a worker. Unfinished work ends with _Cancelled, because its request was cancelled."""
         if worker.work is not None:
             worker.throw(_Cancelled())
             while worker.work is not None:  # cleanup code of the work may be suspended as well
@@ -256,7 +256,10 @@ class SlicedIterator(Generic[R]):
         self._worker: _Worker | None = None  # kept from the first item to the last
 
     def next_item(self) -> R | None:
-        """Return the next item, None at the end. Raises Incomplete if it needs another slice: call it later again."""
+        """Return the next item, None at the end.
+
+        Raises IncompleteItem if it needs another slice: call it later again.
+        """
         worker = self._worker
         if worker is None:
             worker = self._worker = self._slices.take_worker(copy_context())

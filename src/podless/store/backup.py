@@ -66,7 +66,7 @@ class BackupFooter:
 
 
 async def read_page(store: Store, revision: int, after: str) -> tuple[bytes, str]:
-    """Return lines of the state at a revision after a key, and the key to continue after. Raises Compacted.
+    """Return lines of the state at a revision after a key, and the key to continue after. Raises HistoryCompacted.
 
     Their total size is bounded by an estimate from the first few records.
     """

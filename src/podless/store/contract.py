@@ -169,7 +169,10 @@ class ChangeLog(Protocol):
         """Return the newest changes of keys under some prefixes, none of which contains another."""
 
     async def find_revision(self, at: int) -> int:
-        """Return the newest revision written at or before a time, in milliseconds since 1970. Raises Compacted."""
+        """Return the newest revision written at or before a time, in milliseconds since 1970.
+
+        Raises HistoryCompacted.
+        """
 
     async def find_time(self, revision: int) -> int:
         """Return when the first change at or after a revision was written: milliseconds since 1970, 0 if unknown."""
@@ -222,7 +225,7 @@ class Store(Protocol):
         """The newest compacted revision: states at and after it, and changes after it, can be read."""
 
     async def open(self) -> None:
-        """Open the store. Raises Damaged for invalid data, StoreError if it cannot be opened."""
+        """Open the store. Raises StoreDamaged for invalid data, StoreError if it cannot be opened."""
 
     async def close(self) -> None:
         """Finish work in progress and release everything."""
@@ -241,14 +244,15 @@ class Store(Protocol):
 
         Returns a function that ends the watch. `deliver` runs on the event loop; it gets no changes if only the
         revision has increased. Its exceptions are logged. lost: called if the watch has a gap, because history was
-        compacted before its delivery. Raises Compacted.
+        compacted before its delivery. Raises HistoryCompacted.
         """
 
     async def commit(self, operations: Sequence[Operation]) -> int:
         """Carry out all operations, each on a different key, or none of them.
 
-        Returns the revision of the first one (of all, if the store is atomic), once they are durable. Raises Conflicted
-        for the first key in an unexpected state. If the caller is cancelled, the commit may still succeed.
+        Returns the revision of the first one (of all, if the store is atomic), once they are durable. Raises
+        RevisionConflict for the first key in an unexpected state. If the caller is cancelled, the commit may still
+        succeed.
         """
 
     async def commit_chain(self, commits: Sequence[Sequence[Operation]]) -> list[int]:
@@ -262,7 +266,10 @@ class Store(Protocol):
         """Return all records under `prefix` in key order, and the revision of that state."""
 
     async def read_range_at(self, prefix: str, revision: int) -> list[Record]:
-        """Return the records of `read_range` at `revision`, back to the change log's horizon. Raises Compacted."""
+        """Return the records of `read_range` at `revision`, back to the change log's horizon.
+
+        Raises HistoryCompacted.
+        """
 
     async def read_page(
         self, revision: int, after: str, limit: int, prefix: str = keys.ALL
@@ -270,7 +277,7 @@ class Store(Protocol):
         """Return records of the state at a revision after the key `after` ("": from the start), in the engine's order.
 
         prefix: only keys under it; those of one resource are in key order. Also returns the key to continue after, ""
-        at the end. Raises Compacted.
+        at the end. Raises HistoryCompacted.
         """
 
     def hold_history(self) -> Callable[[], None]:
@@ -286,7 +293,7 @@ class Store(Protocol):
         """Return figures: revision, compacted, size and history in bytes, oldest history in seconds since 1970."""
 
     async def read_changes(self, prefix: str, after: int) -> list[StoreChange]:
-        """Return all changes under `prefix` later than `after`, in order, with `before`. Raises Compacted."""
+        """Return all changes under `prefix` later than `after`, in order, with `before`. Raises HistoryCompacted."""
 
     async def compact(self, revision: int) -> None:
         """Forget states that were replaced or deleted at or before `revision`."""

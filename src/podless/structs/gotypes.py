@@ -293,8 +293,8 @@ class MapOf(GoType):
 class Union(GoType):
     """A type that decodes itself by the form of the value, such as JSONSchemaPropsOrBool.
 
-    forms: JSON type -> the type to read then, or None to keep the value. other: the type for all other values; a text
-    rejects them with it. Unknown fields inside are dropped without a report, because the inner decoding is separate.
+    forms: JSON type -> the type to read then, or None to keep the value. refusal: the text that rejects all other
+    values. Unknown fields inside are dropped without a report, because the inner decoding is separate.
     """
 
     def __init__(self, go: str, forms: Callable[[], dict[type, GoType | None]], refusal: str = "") -> None:

@@ -49,7 +49,7 @@ async def _insert_object(api: API, write: Write, stages: Stages[Write]) -> Singl
 
 
 async def _store_object(api: API, write: Write) -> Single:
-    """Store the object. Raises Conflicted if the name is in use."""
+    """Store the object. Raises RevisionConflict if the name is in use."""
     assert write.stored is not None
     kind = write.call.kind
     entry = await storage.put_object(api, kind, _make_key(write), write.stored, write.along, write.obj)
@@ -57,7 +57,7 @@ async def _store_object(api: API, write: Write) -> Single:
 
 
 async def _answer_dry_run(api: API, write: Write) -> Single:
-    """Return the answer of a dry run. Raises Conflicted if the name is in use."""
+    """Return the answer of a dry run. Raises RevisionConflict if the name is in use."""
     kind, key = write.call.kind, _make_key(write)
     shown = await api.converter.round_trip(kind, write.call.version, write.obj)
     if (existing := (await api.load_collection(kind)).get(key)) is not None:

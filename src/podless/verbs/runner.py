@@ -123,7 +123,7 @@ class AwaitedStage(Generic[V]):
 
 @dataclass(frozen=True)
 class ValidationStage(Generic[V]):
-    """A stage that costs `Checking.cost` times the length of the object."""
+    """A stage that costs `ValidationCost.cost` times the length of the object."""
 
     work: Callable[[V], None]
 

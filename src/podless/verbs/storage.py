@@ -80,7 +80,7 @@ Attempt = Callable[[Entry | None], Coroutine[Any, Any, Next | AttemptOutcome]]
 
 
 async def store_new(api: API, kind: Kind, key: str, obj: Object) -> Entry:
-    """Store a new object. Raises Conflicted if the key is in use."""
+    """Store a new object. Raises RevisionConflict if the key is in use."""
     return await put_object(api, kind, key, encode_stored(kind, obj), None, obj)
 
 
@@ -89,7 +89,7 @@ async def put_object(
 ) -> Entry:
     """Store an encoded object as `store_new` does. obj: the decoded object, for follow-up work.
 
-    Raises Conflicted, AllocationConflict, or the error of a key that is committed along.
+    Raises RevisionConflict, AllocationConflict, or the error of a key that is committed along.
     """
 
     async def write(_: _ConflictState | None) -> Entry:
@@ -201,7 +201,8 @@ async def keep_once(api: State, key: str, make: Callable[[], bytes]) -> bytes:
 async def commit_operations(api: State, operations: Sequence[Operation]) -> int:
     """Commit once with the condition in GUARD, and return the revision when the cache shows it; without follow-up work.
 
-    Only for callers that handle a conflict themselves. Raises Conflicted, and Deposed if the condition no longer holds.
+    Only for callers that handle a conflict themselves. Raises RevisionConflict, and Deposed if the condition no longer
+    holds.
     """
     guard = GUARD.get()
     if guard is None:
@@ -249,7 +250,7 @@ def _commit_write(
     *,
     hooks: bool = True,
 ) -> Coroutine[Any, Any, int]:
-    """Commit, then run the kind's follow-up. obj: the decoded object. Raises Conflicted."""
+    """Commit, then run the kind's follow-up. obj: the decoded object. Raises RevisionConflict."""
     follow_up = api.follow_ups.find_follow_up(kind) if hooks else None
     if follow_up is not None and obj is not None and along is None:
         planned = _follow_up_commits(api, follow_up, operation, obj)

@@ -121,7 +121,7 @@ class Watch:
         except HistoryCompacted as error:
             self.stop()
             raise Expired(f"too old resource version: {wanted} ({error.revision})") from None
-        # _early has the events that arrived while the history was read
+        # _pending has the events that arrived while the history was read
         events = [event for event in events if event.revision <= self.begun]
         await self._convert_entries(self._list_involved(events))
         self.initial = (

@@ -118,7 +118,7 @@ class GroupCheck:
 
 @dataclass(frozen=True, slots=True)
 class AuthorizerValue:
-    """kubernetes.authorization.Authorizer. ask: performs checks."""
+    """kubernetes.authorization.Authorizer. _ask: performs checks."""
 
     _ask: Ask
     _account: tuple[str, str] | None = None

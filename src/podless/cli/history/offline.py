@@ -27,7 +27,7 @@ class OfflineHistory:
         self._namespaced = {(kind.group, kind.plural): kind.namespaced for kind in catalog.ALL}
 
     async def open(self) -> None:
-        """Open the database. Raises InUse if a server uses it, StoreError."""
+        """Open the database. Raises StoreInUse if a server uses it, StoreError."""
         await self._store.open()
         self._store.hold_history()  # opening for reading must not compact the history
 

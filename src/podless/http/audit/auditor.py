@@ -292,7 +292,7 @@ def _as_text(value: Any) -> str:
 
 
 def _make_response_status(code: int, body: Any) -> Object:
-    """Return the responseStatus. told: the body of the answer, if known."""
+    """Return the responseStatus. body: the body of the answer, if known."""
     found: Object = {"metadata": {}}
     if code >= _FAILED and isinstance(body, dict):
         found |= {key: body[key] for key in ("status", "message", "reason", "details") if key in body}

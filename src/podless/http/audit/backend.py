@@ -90,7 +90,7 @@ class Backend:
 
 
 class _Queue:
-    """Queued lines, and files between them: lines after a file are written to it. most: maximum bytes of lines."""
+    """Queued lines, and files between them: lines after a file are written to it. limit: maximum bytes of lines."""
 
     def __init__(self, limit: int) -> None:
         self.dropped = 0

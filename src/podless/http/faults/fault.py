@@ -147,7 +147,7 @@ class InjectedFault:
         return agent.startswith(self.agent) and not (self.spared_agent and agent.startswith(self.spared_agent))
 
     def draw_failure(self, key: str) -> bool:
-        """Count a matching request, and return whether it fails. what: a key of the request, such as verb and object.
+        """Count a matching request, and return whether it fails. key: a key of the request, such as verb and object.
 
         With a probability, the result depends on the seed and on the number of earlier requests with the same key, so
         concurrent requests with other keys do not change it.

@@ -183,7 +183,10 @@ class FaultObjects(Controller):
             self._add_foreign_counts(known, obj)
 
     def _add_foreign_counts(self, fault: _ActiveFault, obj: Object, own_counts: tuple[int, int] = (0, 0)) -> None:
-        """Add the counts of the status that other servers wrote. told: the part of them that this server added."""
+        """Add the counts of the status that other servers wrote.
+
+        own_counts: the part of them that this server added.
+        """
         matched, injected = _read_counts(obj)
         fault.fault.matched += matched - fault.matched - own_counts[0]
         fault.fault.injected += injected - fault.injected - own_counts[1]

@@ -183,11 +183,11 @@ def write_map(write: Write) -> Write:
 
 
 class WireMessages:
-    """The messages of a document: fields by message, as "key form number". own: writers by the name of their form.
+    """The messages of a document: fields by message, as "key form number". writers: by the name of their form.
 
-    Forms: a name in _FORMS or `own`, or a message; [FORM] a repeated field; {FORM} a map; N:FORM a message with FORM as
-    its field N; REF|MESSAGE a message, or a reference to one. In a message, the key "x-" stands for extensions and "*"
-    for all other keys; both are repeated entries.
+    Forms: a name in _FORMS or of `writers`, or a message; [FORM] a repeated field; {FORM} a map; N:FORM a message with
+    FORM as its field N; REF|MESSAGE a message, or a reference to one. In a message, the key "x-" stands for extensions
+    and "*" for all other keys; both are repeated entries.
     """
 
     def __init__(self, declared: Mapping[str, str], writers: Mapping[str, Write]) -> None:

@@ -125,7 +125,7 @@ class EtcdChangeLog:
     async def find_revision(self, at: int) -> int:
         """Return the newest revision that was written at or before a time in milliseconds since 1970.
 
-        Raises Compacted.
+        Raises HistoryCompacted.
         """
         await self.trimmer.read_horizons()
         horizons = self.trimmer.horizons
@@ -268,7 +268,8 @@ class EtcdChangeLog:
     ) -> list[Record]:
         """Return the state at a revision. records: the present state.
 
-        after, end: only keys after the first and up to the second, "" for no bound. Raises Compacted, StoreError.
+        after, end: only keys after the first and up to the second, "" for no bound. Raises HistoryCompacted,
+        StoreError.
         """
         await self.trimmer.read_horizons()
         horizon = self.read_horizon(prefix)
@@ -299,7 +300,7 @@ class EtcdChangeLog:
         return [state[key] for key in sorted(state, key=self._objects.encode_key)]
 
     def _check_known(self, key: str, revision: int, created: int, entry_revision: int) -> None:
-        """Raise Compacted if an object existed whose state is unknown."""
+        """Raise HistoryCompacted if an object existed whose state is unknown."""
         if created <= entry_revision and not key.startswith(keys.OWN) and not self._leased(key):
             raise HistoryCompacted(revision)
 

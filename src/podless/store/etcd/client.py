@@ -214,7 +214,7 @@ class EtcdClient:
     async def call_etcd(self, name: str, request: Any, began: float | None = None) -> Any:
         """Return the answer to a request, a message or its bytes.
 
-        began: the loop's time from which the timeout counts (default: now). Raises Forgotten, and StoreError as
+        began: the loop's time from which the timeout counts (default: now). Raises CompactedByEtcd, and StoreError as
         `_make_error` says.
         """
         loop = asyncio.get_running_loop()

@@ -19,8 +19,8 @@ _SOON = 0.02  # seconds after which a change that one watch has delivered has us
 class FenceKeys:
     """The fences of one server.
 
-    followers: the watches that must reach a revision. seen: called with the revision of each write. write: commits one
-    operation, for servers whose transactions take one key only; older kine has no Put.
+    followers: the watches that must reach a revision. on_revision: called with the revision of each write. write:
+    commits one operation, for servers whose transactions take one key only; older kine has no Put.
     """
 
     def __init__(

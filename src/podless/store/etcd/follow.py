@@ -61,7 +61,7 @@ async def read_events(
 ) -> None:
     """Pass all events later than a revision to `take`, until it returns True.
 
-    before: include the replaced states. Raises Gone, and StoreError if the stream breaks.
+    before: include the replaced states. Raises HistoryGone, and StoreError if the stream breaks.
     """
     start, end = layout.encode_key(keys.ALL), layout.encode_end(keys.ALL)
     create = m.WatchCreate(key=start, range_end=end, start_revision=after + 1, progress_notify=True, prev_kv=before)
@@ -80,7 +80,7 @@ async def read_events(
 async def read_changes(client: EtcdClient, layout: KeyLayout, prefix: str, after: int, end: int) -> list[StoreChange]:
     """Return the changes under a prefix between two revisions, each with the state that it replaced.
 
-    end: a revision of the cluster that has a change. Raises Gone, StoreError.
+    end: a revision of the cluster that has a change. Raises HistoryGone, StoreError.
     """
     changes: list[StoreChange] = []
 

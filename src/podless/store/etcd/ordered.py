@@ -47,7 +47,10 @@ Read = Callable[[str], Awaitable[Record | None]]
 
 
 class OrderedCommits:
-    """Commits in order for one server. write: commits one operation, raises Conflicted. read: returns one record."""
+    """Commits in order for one server.
+
+    write: commits one operation, raises RevisionConflict. read: returns one record.
+    """
 
     def __init__(self, write: Write, read: Read) -> None:
         self._write, self._read = write, read
@@ -57,7 +60,7 @@ class OrderedCommits:
         self._working: set[asyncio.Task[int]] = set()
 
     async def commit_in_order(self, operations: Sequence[Operation]) -> int:
-        """Return the revision of the first operation. Raises Conflicted and StoreError, as `Store.commit` does.
+        """Return the revision of the first operation. Raises RevisionConflict and StoreError, as `Store.commit` does.
 
         A started commit runs to its end even if its caller is cancelled; otherwise it would keep the lock.
         """
@@ -75,7 +78,7 @@ class OrderedCommits:
         await asyncio.gather(*self._working, return_exceptions=True)
 
     async def _check_expected(self, operations: Sequence[Operation]) -> None:
-        """Raise Conflicted for the first key that is not at its expected revision."""
+        """Raise RevisionConflict for the first key that is not at its expected revision."""
         for one, there in zip(
             operations, await asyncio.gather(*(self._read(operation.key) for operation in operations)), strict=True
         ):

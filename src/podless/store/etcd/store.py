@@ -239,7 +239,7 @@ class EtcdStore:
                 raise StoreError(follower.broken)
 
     def watch(self, prefix: str, after: int, deliver: Deliver, lost: Lost | None = None) -> Callable[[], None]:
-        """Deliver every later change under `prefix`. Raises Compacted."""
+        """Deliver every later change under `prefix`. Raises HistoryCompacted."""
         if after < self._compacted:
             raise HistoryCompacted(self._compacted)
 
@@ -269,7 +269,7 @@ class EtcdStore:
         return self._exclusive_key.proves_newest(revision)
 
     async def commit(self, operations: Sequence[Operation]) -> int:
-        """Write in one transaction and return its revision. Raises Conflicted and StoreError."""
+        """Write in one transaction and return its revision. Raises RevisionConflict and StoreError."""
         if self._ordered is not None:
             if len(operations) == 1 and operations[0].stored is not KEPT:
                 return await self._commit_one(operations[0])
@@ -295,7 +295,7 @@ class EtcdStore:
             await self._exclusive_key.restore_condition(made)
 
     async def _commit_one(self, operation: Operation) -> int:
-        """Write one key by a transaction of kube-apiserver's form. Raises Conflicted and StoreError.
+        """Write one key by a transaction of kube-apiserver's form. Raises RevisionConflict and StoreError.
 
         Source: optimisticPut and optimisticDelete of k8s.io/apiserver's storage/etcd3.
         """
@@ -362,7 +362,7 @@ class EtcdStore:
         return records, revision
 
     async def read_range_at(self, prefix: str, revision: int) -> list[Record]:
-        """Return all records under `prefix` as they were at `revision`. Raises Compacted."""
+        """Return all records under `prefix` as they were at `revision`. Raises HistoryCompacted."""
         try:
             return (await self._read_all(prefix, revision))[0]
         except HistoryCompacted:
@@ -382,7 +382,7 @@ class EtcdStore:
             start = answer.kvs[-1].key + b"\0"
 
     async def _read_state(self, **how: Any) -> Any:
-        """Return an answer about a state. Raises Compacted if that state is gone."""
+        """Return an answer about a state. Raises HistoryCompacted if that state is gone."""
         try:
             return await self._read_range(**how)
         except CompactedByEtcd:
@@ -392,7 +392,10 @@ class EtcdStore:
     async def read_page(
         self, revision: int, after: str, limit: int, prefix: str = keys.ALL
     ) -> tuple[list[Record], str]:
-        """Return records of the state at a revision, in etcd's order, after the key `after`. Raises Compacted."""
+        """Return records of the state at a revision, in etcd's order, after the key `after`.
+
+        Raises HistoryCompacted.
+        """
         start = self._layout.encode_key(after) + b"\0" if after else self._layout.encode_key(prefix)
         asked: dict[str, Any] = {"key": start, "range_end": self._layout.encode_end(prefix), "limit": limit}
         try:
@@ -428,7 +431,10 @@ class EtcdStore:
         await self.compact(await self.read_revision())
 
     async def read_changes(self, prefix: str, after: int) -> list[StoreChange]:
-        """Return all changes under `prefix` later than `after`, each with the state it replaced. Raises Compacted."""
+        """Return all changes under `prefix` later than `after`, each with the state it replaced.
+
+        Raises HistoryCompacted.
+        """
         if after < self._compacted:
             raise HistoryCompacted(self._compacted)
         end = await self._fences.put_fence()

@@ -63,7 +63,7 @@ class AuthorTable:
 
 
 def read_author(database: sqlite3.Connection, number: int) -> Author:
-    """Return the author of a row, without its audit ID. Raises Damaged, sqlite3.Error."""
+    """Return the author of a row, without its audit ID. Raises StoreDamaged, sqlite3.Error."""
     if not number:
         return Author()
     row = database.execute("SELECT text, checksum FROM authors WHERE id = ?", (number,)).fetchone()

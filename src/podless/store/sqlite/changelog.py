@@ -99,7 +99,7 @@ class SQLiteChangeLog:
     async def find_revision(self, at: int) -> int:
         """Return the newest revision that was written at or before a time in milliseconds since 1970.
 
-        Raises Compacted.
+        Raises HistoryCompacted.
         """
         try:
             database = self._database()
@@ -158,7 +158,7 @@ class SQLiteChangeLog:
         """Return packed rows that were the newest of their keys at a revision, and the last key that was read.
 
         after, limit: only so many keys after this one; -1 for all. The last key is "" if there are no more. Raises
-        Compacted, StoreError.
+        HistoryCompacted, StoreError.
         """
         rows, left = list[Row](), limit
         let_go = self._window.hold_history()

@@ -18,7 +18,7 @@ _STATE = "UPDATE state SET compacted = ?, checksum = ?"
 async def copy_state(store: Store, revision: int, path: Path) -> int:
     """Create a database with the state of a store at a revision, with the same resourceVersions.
 
-    Returns the number of records. Raises Compacted, StoreError, OSError.
+    Returns the number of records. Raises HistoryCompacted, StoreError, OSError.
     """
     records, after = [], ""
     while True:

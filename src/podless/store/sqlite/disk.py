@@ -80,7 +80,7 @@ class DiskSpace:
         return self._reserve is not None and self._reserve.released
 
     def regain_reserve(self) -> None:
-        """Allocate the reserve again if it was released. Raises NoRoom."""
+        """Allocate the reserve again if it was released. Raises DiskFull."""
         if self._reserve is not None and self._reserve.released:
             try:
                 self._reserve.allocate_space()

@@ -79,8 +79,8 @@ _OLDER = {
 def open_database(path: Path | None) -> sqlite3.Connection:
     """Return the database, locked for this process, or a new one in memory.
 
-    Raises Damaged for another file or a damaged one, InUse, and StoreError for one of a newer release or one that
-    cannot be written.
+    Raises StoreDamaged for another file or a damaged one, StoreInUse, and StoreError for one of a newer release or one
+    that cannot be written.
     """
     if path is None:
         return _create_database(":memory:")
@@ -95,9 +95,10 @@ def open_database(path: Path | None) -> sqlite3.Connection:
 
 
 def reject_foreign(path: Path) -> None:
-    """Raise Damaged for a file that podless has not written, without changing it. A missing or empty one is accepted.
+    """Raise StoreDamaged for a file that podless has not written, without changing it.
 
-    `open_database` would reject it too, but only after it has changed the file's mode and journal.
+    A missing or empty one is accepted. `open_database` would reject it too, but only after it has changed the file's
+    mode and journal.
     """
     try:
         with path.open("rb") as file:
@@ -206,7 +207,7 @@ def open_second(database: sqlite3.Connection, path: Path) -> sqlite3.Connection:
 
 
 def _check_log(database: sqlite3.Connection, path: Path, log: Path, ends: list[int]) -> None:
-    """Raise Damaged, and keep a copy of the log, if SQLite did not find all durable transactions in it."""
+    """Raise StoreDamaged, and keep a copy of the log, if SQLite did not find all durable transactions in it."""
     try:
         read = database.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1]
     except sqlite3.Error as error:
@@ -220,7 +221,7 @@ def _check_log(database: sqlite3.Connection, path: Path, log: Path, ends: list[i
 
 
 def _read_version(database: sqlite3.Connection, path: Path) -> int:
-    """Return the format of a database. Raises Damaged for another program's, StoreError for a newer release's."""
+    """Return the format of a database. Raises StoreDamaged for another program's, StoreError for a newer release's."""
     application = database.execute("PRAGMA application_id").fetchone()[0]
     version: int = database.execute("PRAGMA user_version").fetchone()[0]
     if application != _APPLICATION:
@@ -237,7 +238,7 @@ def _read_version(database: sqlite3.Connection, path: Path) -> int:
 def _check_file(database: sqlite3.Connection, path: Path) -> None:
     """Check the file as a whole, for at most `_CHECK_TIME` seconds. Each row is checked again when it is read.
 
-    Raises Damaged.
+    Raises StoreDamaged.
     """
     end = time.monotonic() + _CHECK_TIME
     database.set_progress_handler(lambda: time.monotonic() > end, _CHECK_EVERY)
@@ -254,7 +255,7 @@ def _check_file(database: sqlite3.Connection, path: Path) -> None:
 
 
 def _read_older(database: sqlite3.Connection, version: int) -> Iterator[tuple[Any, ...]]:
-    """Yield the columns of older rows up to the time, in milliseconds, 0 if unknown. Raises Damaged."""
+    """Yield the columns of older rows up to the time, in milliseconds, 0 if unknown. Raises StoreDamaged."""
     for row in database.execute(_OLDER[version][0]):
         if version == _SUMMED:
             *told, at, check = row

@@ -1,4 +1,4 @@
-"""Reads packed states. Functions raise sqlite3.Error, and Damaged for a row with a wrong checksum."""
+"""Reads packed states. Functions raise sqlite3.Error, and StoreDamaged for a row with a wrong checksum."""
 
 from __future__ import annotations
 

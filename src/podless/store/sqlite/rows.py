@@ -45,7 +45,7 @@ def third_checksum(key: Any, value: Any, *numbers: Any) -> int:
 
 
 def verify_row(row: Row) -> Row:
-    """Return the row. Raises Damaged if its checksum is wrong."""
+    """Return the row. Raises StoreDamaged if its checksum is wrong."""
     key, value, offset, revision, created, sequence, at, author, audit, check = row
     try:
         # inlined `row_checksum`, because a start computes it for every object

@@ -119,7 +119,7 @@ class SQLiteStore:
         return self._window.compacted
 
     async def open(self) -> None:
-        """Open or create the database. Raises Damaged, InUse, or StoreError if it cannot be written.
+        """Open or create the database. Raises StoreDamaged, StoreInUse, or StoreError if it cannot be written.
 
         On a full disk, an existing one can be read, and writes are rejected until there is room.
         """
@@ -159,7 +159,7 @@ class SQLiteStore:
         self._past.open(database, compacted)
 
     def _read_numbers(self, *values: Any) -> Sequence[int]:
-        """Return columns that must be numbers; SQLite accepts any type in a column. Raises Damaged."""
+        """Return columns that must be numbers; SQLite accepts any type in a column. Raises StoreDamaged."""
         if any(type(value) is not int for value in values):
             raise StoreDamaged(f"{self._path}: the database is damaged (a column has no number); restore a backup")
         return values
@@ -194,7 +194,7 @@ class SQLiteStore:
             self._disk.note_success()
 
     def watch(self, prefix: str, after: int, deliver: Deliver, lost: Lost | None = None) -> Callable[[], None]:
-        """Deliver every later change under `prefix`, before its writer gets the result. Raises Compacted."""
+        """Deliver every later change under `prefix`, before its writer gets the result. Raises HistoryCompacted."""
         missed = [StoreChange(row[0], row[3], read_row(row)) for row in self._read_changes(prefix, after, after)]
         watch = prefix, deliver
         self._watches.append(watch)
@@ -206,7 +206,7 @@ class SQLiteStore:
         self._watches = [known for known in self._watches if known is not watch]
 
     async def commit(self, operations: Sequence[Operation]) -> int:
-        """Write durably and return the revision. Raises Conflicted, or StoreError if the disk fails."""
+        """Write durably and return the revision. Raises RevisionConflict, or StoreError if the disk fails."""
         return (await self._wait((operations,)))[0]
 
     async def commit_chain(self, commits: _Commits) -> list[int]:
@@ -281,7 +281,7 @@ class SQLiteStore:
         return self._write(chains)
 
     def _regain_reserve(self) -> None:
-        """Allocate the reserve again if deletes have used it. Raises NoRoom."""
+        """Allocate the reserve again if deletes have used it. Raises DiskFull."""
         try:
             self._disk.regain_reserve()
         except DiskFull:
@@ -335,7 +335,7 @@ class SQLiteStore:
         return self._read_state(prefix, self._revision), self._revision
 
     async def read_range_at(self, prefix: str, revision: int) -> list[Record]:
-        """Return all records under `prefix` as they were at `revision`. Raises Compacted."""
+        """Return all records under `prefix` as they were at `revision`. Raises HistoryCompacted."""
         records = self._read_state(prefix, revision)
         if revision >= self._window.compacted:
             return records
@@ -349,7 +349,7 @@ class SQLiteStore:
     async def read_page(
         self, revision: int, after: str, limit: int, prefix: str = keys.ALL
     ) -> tuple[list[Record], str]:
-        """Return records of the state at a revision, in key order, after the key `after`. Raises Compacted."""
+        """Return records of the state at a revision, in key order, after the key `after`. Raises HistoryCompacted."""
         rows, end = logreader.read_page(self._open_database(), prefix, revision, after, limit)
         if revision >= self._window.compacted:
             return read_rows(rows), end
@@ -368,7 +368,7 @@ class SQLiteStore:
         self._window.move_to(self._revision)
 
     async def read_changes(self, prefix: str, after: int) -> list[StoreChange]:
-        """Return all later changes under `prefix`, each with the state that it replaced. Raises Compacted."""
+        """Return all later changes under `prefix`, each with the state that it replaced. Raises HistoryCompacted."""
         let_go = self.hold_history()
         try:
             changes: list[StoreChange] = []
@@ -393,7 +393,7 @@ class SQLiteStore:
             let_go()
 
     def _read_changes(self, prefix: str, after: int, sequence: int, limit: int = -1) -> list[Row]:
-        """Return rows later than a revision and than a sequence number. Raises Compacted."""
+        """Return rows later than a revision and than a sequence number. Raises HistoryCompacted."""
         if after < self._window.compacted:
             raise HistoryCompacted(self._window.compacted)
         return logreader.read_changes(self._open_database(), prefix, after, sequence, limit)
@@ -425,7 +425,7 @@ class SQLiteStore:
 def _plan_commit(
     database: sqlite3.Connection, operations: Sequence[Operation], revision: int, last: int
 ) -> tuple[list[tuple[str, StoredValue | None, int]], int]:
-    """Return the rows that a commit writes, and the number of bytes that they replace. Raises Conflicted.
+    """Return the rows that a commit writes, and the number of bytes that they replace. Raises RevisionConflict.
 
     A row is a key, its value, and the revision that created the key. last: the revision of the previous commit.
     """

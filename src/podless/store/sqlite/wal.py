@@ -23,7 +23,7 @@ class DamagedLog(Exception):
 
 
 def find_commits(path: Path) -> list[int]:
-    """Return the numbers (from 1) of frames whose heads say that they end a transaction. Raises Torn, OSError."""
+    """Return the numbers (from 1) of frames whose heads say that they end a transaction. Raises DamagedLog, OSError."""
     try:
         file = path.open("rb")
     except FileNotFoundError:
