@@ -34,8 +34,8 @@ class HTTPRequest:
     the client, if it sent one. info: the attributes. user: the sender, or the user that it impersonates. sender: the
     name of the impersonating user, "" for none. warnings: texts for the client, added by handlers. audit: collects
     audit data, None without an audit log. length: of the body in bytes, -1 if unknown. body_error: why the body cannot
-    be read. unrequested: received bytes of it that no handler has asked for; charged: those charged to the user payer
-    (bodies.py). current: whether this server shows all earlier writes, or why it cannot; None before the check. flow:
+    be read. unrequested: received bytes of it that no handler has asked for. charged: those on the account of
+    charged_user. current: whether this server shows all earlier writes, or why it cannot; None before the check. flow:
     header lines that name the FlowSchema. settle: called with the answer that is sent, because a long one may exceed
     the memory limit; None if it is not needed.
     """
