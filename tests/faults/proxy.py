@@ -36,7 +36,7 @@ class Proxies:
 
 
 class Proxy:
-    """One proxy. port: where it listens. passing: cleared by `cut`."""
+    """One proxy. port: where it listens, once it is open."""
 
     def __init__(self, behind: int) -> None:
         self.port = 0

@@ -57,8 +57,9 @@ class Place(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """What there is before. items: what is said of each text, each object and the map of a spec. spec, version: more of
-    the schema and of its version. asks: what is created beside it.
+    """What there is before. text, obj: keywords of the schema of each text and each object.
+
+    spec, version: more of the schema and of its version. asks: what is created beside it.
     """
 
     text: Object = {}

@@ -21,7 +21,7 @@ from podless.remote.kubeconfig import read_kubeconfig
 
 
 class Proxy:
-    """A proxy that takes CONNECT. asked: the targets. rename: where the connection really goes."""
+    """A proxy that takes CONNECT. asked: the targets. port: where all connections really go."""
 
     def __init__(self, port: int) -> None:
         self.asked: list[str] = []

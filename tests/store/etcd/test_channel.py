@@ -27,7 +27,7 @@ def message(data: bytes) -> bytes:
 
 
 class Peer:
-    """The other side. heard: frames that came, without acknowledgements of settings."""
+    """The other side of a connection."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader = reader
