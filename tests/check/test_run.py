@@ -28,7 +28,7 @@ def report(*texts: str, options: CheckOptions | None = None, old: str = "", know
     given = [SourceFile.of(f"{place}.yaml", textwrap.dedent(text).encode()) for place, text in enumerate(texts)]
     before = [SourceFile.of("old.yaml", old.encode())] if old else []
     others = [SourceFile.of("known.json", known.encode())] if known else []
-    return check.check_files(given, old=before, source_files=others, options=options)
+    return check.check_files(given, old=before, known=others, options=options)
 
 
 def said(*texts: str, **more: Any) -> list[str]:

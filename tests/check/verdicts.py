@@ -144,7 +144,8 @@ def _found(
 
 def _wanted(step: Step, body: Object) -> set[tuple[str, str]] | None:
     """What the server said; None where it was about more than the object, or was not recorded."""
-    status, answer = step["expect"].get("status"), step["expect"].get("body")
+    expected = step.get("expect", {})
+    status, answer = expected.get("status"), expected.get("body")
     if status in (200, 201):
         return set()
     if not isinstance(answer, dict) or "MASKED" in json.dumps(answer):

@@ -233,4 +233,4 @@ def test_a_broken_definition_is_named_with_its_place(capsys: pytest.CaptureFixtu
 def test_a_definition_without_a_schema_makes_no_model(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     (folder / "crd.yaml").write_text(json.dumps(definition("example.com", schema=None)))
     code, err = run("model", "crd.yaml", capsys=capsys)
-    assert (code, "version v1 has no schema" in err) == (2, True), err
+    assert (code, "gadgets.example.com v1 has no schema: set schema.openAPIV3Schema" in err) == (2, True), err

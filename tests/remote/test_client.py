@@ -211,7 +211,7 @@ IMPORTS = """
 import asyncio, sys, threading
 from podless.offload.offloop import OffLoop
 from podless.codec import serializer
-from podless.remote import RemoteError, WebhookClient, Target
+from podless.remote import RemoteError, WebhookClient, WebhookTarget
 
 found = []
 
@@ -225,7 +225,7 @@ async def main():
     client = WebhookClient(off_loop=off_loop)
     sys.meta_path.insert(0, Finder())
     try:
-        await client.post(Target("https://127.0.0.1:1/x"), b"{}", seconds=5)
+        await client.post_json(WebhookTarget("https://127.0.0.1:1/x"), b"{}", seconds=5)
     except RemoteError:
         pass
     await client.close()

@@ -90,19 +90,19 @@ class _Done(NamedTuple):
 def check_files(
     sources: Sequence[SourceFile],
     *,
-    source_files: Sequence[SourceFile] = (),
+    known: Sequence[SourceFile] = (),
     old: Sequence[SourceFile] = (),
     options: CheckOptions | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Check files, and return everything that a server would report about them.
 
-    source_files: files with additional definitions. old: earlier objects; an object that is among them is checked as an
+    known: files with additional definitions. old: earlier objects; an object that is among them is checked as an
     update. progress: called now and then with the number of finished files and of all files. Raises CannotCheck.
     """
     options = options or CheckOptions()
     with ExitStack() as stack:
-        work = _Work(stack, options, [*sources, *source_files, *old])
+        work = _Work(stack, options, [*sources, *known, *old])
         state = _WorkerData(
             options.rules,
             options.releases,
@@ -117,7 +117,7 @@ def check_files(
         definitions, unsound = list(state.definitions), set[_InvalidDefinition]()
         every: list[ObjectIdentity] = []
         named: list[Reference] = []
-        chosen = [*source_files, *sources]
+        chosen = [*known, *sources]
         mixed: set[tuple[str, int]] = set()
         for done in work.run_batches(_define, defined, _batches(chosen, _marked)):
             definitions += done.definitions
@@ -137,7 +137,7 @@ def check_files(
         if options.references:
             missing = [*_missing(sources, named, every)]
             report.findings += merge_findings([(missing, options.releases)], options.releases)
-    order = {source.name: index for index, source in enumerate([*source_files, *sources])}
+    order = {source.name: index for index, source in enumerate([*known, *sources])}
     report.findings.sort(key=lambda finding: (order.get(finding.file, 0), finding.line, finding.column))
     return report
 

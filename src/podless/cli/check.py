@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
     progress = Progress(elsewhere=False)
     report = checking.check_files(
         sources,
-        source_files=definitions,
+        known=definitions,
         old=former_files(chosen.old, chosen.paths, chosen.exclude) if chosen.old else (),
         options=chosen.options(),
         progress=lambda done, total: progress.say(f"{done} of {total} files"),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from podless.apis.autoscaling import scales
 from podless.cache.entry import Entry
@@ -51,6 +51,11 @@ class ApplyWrite(Write):
         super().__init__(call, options.read_write_options(call, "PatchOptions", apply=True))
         self.type = api_version or call.api_version, kind or call.kind.kind
         self.force = bool(options.read_boolean(call, "force"))
+
+    def restore(self, attributes: dict[str, Any]) -> None:
+        merged = self.merged  # the try may have changed parts of the applied object
+        super().restore(attributes)
+        self.merged = merged
 
 
 async def apply_object(api: API, call: Call) -> Single:

@@ -75,6 +75,11 @@ class Write:
         entry, size = self.entry, len(self.call.body) + self.added
         return size if entry is None or len(entry.body) < size else len(entry.body)
 
+    def restore(self, attributes: dict[str, Any]) -> None:
+        """Set all attributes to what they were before a try. Their values must not have changed."""
+        vars(self).clear()
+        vars(self).update(attributes)
+
 
 async def parse_body(api: API, call: Call) -> None:
     """Parse a long body in the worker process, before it is decoded.
@@ -185,8 +190,7 @@ class Stages(Generic[W]):
         before, warned, floats = vars(write).copy(), len(call.warnings), len(call.floats)
         place = api.off_loop.slices.try_work(self._run_short, api, write, 0, True)
         if place is None:
-            vars(write).clear()
-            vars(write).update(before)
+            write.restore(before)
             del call.warnings[warned:], call.floats[floats:]
         return place
 
