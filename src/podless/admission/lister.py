@@ -32,17 +32,22 @@ class ConfigurationLister(Generic[T]):
         await self.collection.load()
 
     def list_items(self) -> list[T]:
-        """Return all compiled objects."""
-        if self._revision != self.collection.changed:
+        """Return the compiled objects, in key order."""
+        while self._revision != self.collection.changed:
             self._compile_changed()
         return self._items
 
     def _compile_changed(self) -> None:
-        known, self._compiled = self._compiled, {}
+        """Compile the objects that have changed.
+
+        Decoding can be suspended. Another request can then compile a later state, which must not be replaced.
+        """
+        revision, compiled = self.collection.changed, dict[str, tuple[int, T]]()
         for entry in self.collection.entries_under(self._prefix)[0]:
-            made = known.get(entry.key)
+            made = self._compiled.get(entry.key)
             if made is None or made[0] != entry.revision:
                 made = entry.revision, self._make(entry.decode())
-            self._compiled[entry.key] = made
-        self._items = [made for _, made in self._compiled.values()]
-        self._revision = self.collection.changed
+            compiled[entry.key] = made
+        if revision == self.collection.changed or revision > self._revision:
+            self._compiled, self._revision = compiled, revision
+            self._items = [made for _, made in compiled.values()]

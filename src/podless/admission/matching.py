@@ -18,6 +18,7 @@ from podless.meta import selectors
 from podless.meta.errors import APIError, NotFound
 from podless.meta.selectors import LabelSelector
 from podless.runtime.jsonobject import Object
+from podless.runtime.meter import each
 
 T = TypeVar("T")
 
@@ -260,7 +261,7 @@ class ApplicableItems(Generic[T]):
     def set_items(self, items: Sequence[T]) -> None:
         """Replace the items."""
         self.items = items
-        self._cache.answers.clear()
+        self._cache = _AnswerCache()
 
     def select_items(self, operation: str, kind: Kind, subresource: str) -> Sequence[T]:
         """Return the items that may apply to such writes."""
@@ -270,8 +271,7 @@ class ApplicableItems(Generic[T]):
         cached = self._cache.answers.get(sort)
         if cached is not None and cached[0]() is kind:
             return cached[1]
-        return self._cache.cache_answer(kind, sort, self._choose_items(operation, kind, subresource))
-
-    def _choose_items(self, operation: str, kind: Kind, subresource: str) -> Sequence[T]:
-        items = () if self._exempt(kind) else self.items
-        return [item for item in items if self._covers(item, operation, kind, subresource)]
+        cache, items = self._cache, () if self._exempt(kind) else self.items
+        # a charge can suspend this, and the items can be replaced meanwhile
+        chosen = [item for item in each(items) if self._covers(item, operation, kind, subresource)]
+        return cache.cache_answer(kind, sort, chosen)

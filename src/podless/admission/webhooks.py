@@ -30,10 +30,12 @@ from podless.kinds.state import State
 from podless.meta.errors import APIError, BadRequest, Forbidden, Internal
 from podless.remote import WebhookClient
 from podless.runtime.jsonobject import Object
+from podless.runtime.meter import charge
 
 if TYPE_CHECKING:
     from podless.hooks.loaded import LoadedHooks
 
+_WEBHOOK = 100  # steps to read one, which takes 30 us
 _HARMLESS = ("None", "NoneOnDryRun")
 
 
@@ -168,8 +170,11 @@ def _webhook_covers(webhook: Webhook, operation: str, kind: Kind, subresource: s
 
 
 def _read_webhooks(configuration: Object) -> list[Webhook]:
-    name = configuration["metadata"]["name"]
-    return [Webhook(name, index, given) for index, given in enumerate(configuration.get("webhooks") or ())]
+    name, webhooks = configuration["metadata"]["name"], []
+    for index, given in enumerate(configuration.get("webhooks") or ()):
+        charge(_WEBHOOK)
+        webhooks.append(Webhook(name, index, given))
+    return webhooks
 
 
 def webhook_refusal(name: str, status: Mapping[str, Any] | None, noun: str = "webhook") -> HookStatusError:
