@@ -392,10 +392,7 @@ class EtcdStore:
     async def read_page(
         self, revision: int, after: str, limit: int, prefix: str = keys.ALL
     ) -> tuple[list[Record], str]:
-        """Return records of the state at a revision, in etcd's order, after the key `after`.
-
-        Raises HistoryCompacted.
-        """
+        """Return records at a revision, in etcd's order, after the key `after`. Raises HistoryCompacted."""
         start = self._layout.encode_key(after) + b"\0" if after else self._layout.encode_key(prefix)
         asked: dict[str, Any] = {"key": start, "range_end": self._layout.encode_end(prefix), "limit": limit}
         try:
@@ -431,10 +428,7 @@ class EtcdStore:
         await self.compact(await self.read_revision())
 
     async def read_changes(self, prefix: str, after: int) -> list[StoreChange]:
-        """Return all changes under `prefix` later than `after`, each with the state it replaced.
-
-        Raises HistoryCompacted.
-        """
+        """Return all changes under `prefix` after a revision, with the replaced states. Raises HistoryCompacted."""
         if after < self._compacted:
             raise HistoryCompacted(self._compacted)
         end = await self._fences.put_fence()
