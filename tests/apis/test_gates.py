@@ -94,7 +94,7 @@ def test_a_gate_that_a_server_rejects_is_rejected(release: str, gate: str, on: b
 
 
 def test_a_gate_is_not_there_before_its_first_stage() -> None:
-    gate = FeatureGate("A", "1.0-", GATES["ConstrainedImpersonation"].told)
+    gate = FeatureGate("A", "1.0-", GATES["ConstrainedImpersonation"].stage_words)
     assert gate.find_stage(34) is None
     assert not gate.is_on(34)
     assert gate.is_on(36)

@@ -35,16 +35,16 @@ class Stage(NamedTuple):
 
 
 class FeatureGate(NamedTuple):
-    """A feature gate. effect: the releases in which podless acts on it, all or none. told: the words for its stages."""
+    """A feature gate. effect: the releases in which podless acts on it, all or none. stage_words: its stages."""
 
     name: str
     effect: str
-    told: tuple[str, ...]
+    stage_words: tuple[str, ...]
 
     @property
     def stages(self) -> tuple[Stage, ...]:
         """The stages, oldest first. They are parsed when they are needed: podless acts on few gates."""
-        return _read_stages(self.told)
+        return _read_stages(self.stage_words)
 
     def find_stage(self, minor: int) -> Stage | None:
         """Return what the gate is in a release, or None before it exists."""
@@ -110,10 +110,10 @@ def _check_gate(gate: FeatureGate | None, name: str, on: bool, minor: int) -> No
 def _read_stages(words: Sequence[str]) -> tuple[Stage, ...]:
     stages: list[Stage] = []
     for word in words:
-        release, _, told = word.partition(":")
-        name = told.rstrip("+-!")
-        on = "+" in told or (name == "gone" and stages[-1].on)
-        stages.append(Stage(int(release.removeprefix("1.")), name, on, told.endswith("!")))
+        release, _, stage = word.partition(":")
+        name = stage.rstrip("+-!")
+        on = "+" in stage or (name == "gone" and stages[-1].on)
+        stages.append(Stage(int(release.removeprefix("1.")), name, on, stage.endswith("!")))
     return tuple(stages)
 
 
@@ -123,7 +123,7 @@ def _read_rows(table: str) -> list[list[str]]:
 
 
 GATES: Final[Mapping[str, FeatureGate]] = {  # sorted by name
-    name: FeatureGate(name, effect, tuple(told)) for name, effect, *told in _read_rows("gates.txt")
+    name: FeatureGate(name, effect, tuple(words)) for name, effect, *words in _read_rows("gates.txt")
 }
 # name of a change: the releases that have it
 CHANGES: Final[Mapping[str, str]] = {name: span for name, span, *_ in _read_rows("changes.txt")}
