@@ -7,7 +7,7 @@ import base64
 import json
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,10 @@ from hypothesis import strategies as st
 
 from podless import Server, StartError
 from podless.auth.accounts import SECRET, ServiceAccountTokens, make_secret
-from podless.auth.verdict import read_issuer
+from podless.auth.authenticate import AUDIENCE, Authenticator
+from podless.auth.tokens import StaticTokens
+from podless.auth.user import User
+from podless.auth.verdict import TokenVerdict, read_issuer
 from podless.cache.cache import Cache
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
@@ -187,6 +190,24 @@ def test_forged_tokens_are_nobodys(served: Server, admin: Client) -> None:
     for forgery in forgeries:
         assert who(served, forgery).status == 401, forgery[:80]
     assert who(served, token).status == 201
+
+
+class _NamedTokens:
+    """Tokens that name no issuer: each is the name of its user."""
+
+    def knows_issuer(self, issuer: str) -> bool:
+        return not issuer
+
+    async def verify_token(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
+        return TokenVerdict(User(token), (AUDIENCE,)) if token.isalpha() else TokenVerdict(None)
+
+
+async def test_a_further_authenticator_can_verify_tokens_that_name_no_issuer() -> None:
+    authenticator = Authenticator(StaticTokens({}), issuers=[_NamedTokens()])
+    found = authenticator.authenticate({"authorization": "Bearer jane"}, None)
+    assert isinstance(found, Coroutine)
+    assert (await found).name == "jane"
+    assert (await authenticator.review_token("1", [AUDIENCE])).user is None
 
 
 def test_the_key_is_kept_and_is_the_owners_alone(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ class Authenticator:
     async def _request_verdict(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
         issuer = read_issuer(token)
         for authenticator in self._issued:
-            if issuer and authenticator.knows_issuer(issuer):
+            if authenticator.knows_issuer(issuer):
                 verdict = await authenticator.verify_token(token, audiences)
                 if verdict.user is not None:
                     return verdict

@@ -27,10 +27,10 @@ class TokenVerdict(NamedTuple):
 
 
 class TokenAuthenticator(Protocol):
-    """An authenticator of signed tokens from one issuer."""
+    """An authenticator of tokens from one issuer."""
 
     def knows_issuer(self, issuer: str) -> bool:
-        """Return whether it verifies tokens of this issuer."""
+        """Return whether it verifies tokens of this issuer: "" for tokens that name none."""
 
     async def verify_token(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
         """Verify a token and return its user and audiences."""
