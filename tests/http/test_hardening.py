@@ -46,8 +46,8 @@ class Told:
     def end_request(self) -> None:
         pass
 
-    def take_request(self, request: HTTPRequest) -> None:
-        self.requests.append(request)
+    def take_request(self, method: str, target: str, headers: dict[str, str], body: bytes) -> None:
+        self.requests.append(HTTPRequest(method, target, headers))
 
     def fail_request(self, status: int, text: str) -> None:
         self.faults.append((status, text))

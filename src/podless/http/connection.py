@@ -182,9 +182,7 @@ class Connection(ConnectionResponder, asyncio.BufferedProtocol):
     # called by the parser
 
     def _make_request(self, method: str, target: str, headers: dict[str, str]) -> HTTPRequest:
-        request = HTTPRequest(method, target, headers, self._peer)
-        request.certificate = self._certificate
-        return request
+        return HTTPRequest(method, target, headers, self._peer, self._certificate)
 
     def begin_head(self) -> None:
         """Start the timeout of a request's head."""
@@ -205,11 +203,12 @@ class Connection(ConnectionResponder, asyncio.BufferedProtocol):
             return True
         return self._served and self._transport.get_write_buffer_size() > _AHEAD
 
-    def take_request(self, request: HTTPRequest) -> None:
+    def take_request(self, method: str, target: str, headers: dict[str, str], body: bytes) -> None:
         """Start a request whose body is complete, or queue it."""
         self.deadline = 0.0
-        if request.body:
-            request.length, request.source = len(request.body), self
+        request = HTTPRequest(method, target, headers, self._peer, self._certificate)
+        if body:
+            request.body, request.length, request.source = body, len(body), self
         if self._current is not None or self._waiting or self._is_flooded():
             self._in.charge_queued(request)
             self._waiting.append(request)

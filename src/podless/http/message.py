@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any, Protocol
+from urllib.parse import unquote
 
 from podless.auth.certificates import Certificate
 from podless.auth.user import ANONYMOUS
 from podless.codec import gotext
 from podless.http.info import RequestInfo
-from podless.http.target import parse_query, split_target
+from podless.http.target import parse_query
 from podless.runtime.watchdog import Work
 
 JSON = b"application/json"
@@ -30,6 +31,7 @@ class HTTPRequest:
     """One request, with what the filters set (http/chain.py).
 
     headers: lower-case names; several fields of a name are joined by commas (those of impersonation by line breaks).
+    Content-Length is not among them: requests that differ in it share their headers.
     body: the part that was read; `read_body` returns all. source: of the body, None if it is complete. certificate: of
     the client, if it sent one. info: the attributes. user: the sender, or the user that it impersonates. sender: the
     name of the impersonating user, "" for none. warnings: texts for the client, added by handlers. audit: collects
@@ -67,19 +69,27 @@ class HTTPRequest:
     )
 
     info: RequestInfo
+    charged_user: str
 
-    def __init__(self, method: str, target: str, headers: dict[str, str], peer: str = "") -> None:
+    def __init__(
+        self,
+        method: str,
+        target: str,
+        headers: dict[str, str],
+        peer: str = "",
+        certificate: Certificate | None = None,
+    ) -> None:
+        path, _, self.query_text = target.partition("?")
         self.method = method
-        self.path, self.query_text = split_target(target)
+        self.path = unquote(path) if "%" in path else path
         self.headers = headers
         self.body = b""
         self.source: BodySource | None = None
         self.length = self.unrequested = self.charged = 0
         self.body_error: Exception | None = None
         self.current: bool | BaseException | None = None
-        self.charged_user = ""
         self.peer = peer
-        self.certificate: Certificate | None = None
+        self.certificate = certificate
         self.user = ANONYMOUS
         self.sender = ""
         self.flow = b""

@@ -35,7 +35,7 @@ class Receiver(Protocol):
     def end_request(self) -> None:
         """The body, and so the request, is complete."""
 
-    def take_request(self, request: HTTPRequest) -> None:
+    def take_request(self, method: str, target: str, headers: dict[str, str], body: bytes) -> None:
         """A request has arrived with its whole body: replaces the calls above."""
 
     def fail_request(self, status: int, text: str) -> None:
@@ -60,7 +60,7 @@ class RequestParser:
         self._limit = limit
         self._make = make
         self._heads = heads
-        self._between = True  # between two requests
+        self._between = True  # between two requests; False after a failure
         self._llhttp: Any = httptools.HttpRequestParser(self)
         self._deaf = False
         self._method = ""  # a method that llhttp does not know
@@ -73,22 +73,22 @@ class RequestParser:
     def _reset_head(self) -> None:
         self._target = b""
         self._headers: dict[str, str] = {}
+        self._length = ""  # the Content-Length
         self._repeated: dict[str, list[str]] | None = None
         self._size = 0
 
     def drop_receiver(self) -> None:
         """Drop the receiver, to break the reference cycle."""
         self._deaf = True
+        self._between = False
         self._llhttp = None
 
     def feed(self, data: bytes | memoryview) -> None:
         if self._between and self._heads is not None and len(data) <= self._limit:
-            cached = self._heads.find_request(bytes(data))
-            if cached is not None and not self._deaf:
-                method, target, headers, body = cached
-                request = self._make(method, target, headers)
-                request.body = body
-                self._receiver.take_request(request)
+            known = self._heads.find_request(bytes(data))
+            if known is not None:
+                method, target, headers, body = known
+                self._receiver.take_request(method, target, headers, body)
                 return
         if 0 < self._body_left < len(data):  # split after a body, so that the start of the next request is seen
             body_left = self._body_left
@@ -123,7 +123,7 @@ class RequestParser:
         """Cache the header fields of a request with these bytes."""
         if self._heads is not None and not self._deaf:
             method = self._llhttp.get_method().decode("latin-1")
-            self._heads.cache_head(data, method, self._target.decode("latin-1"), self._headers)
+            self._heads.cache_head(data, method, self._target.decode("latin-1"), self._headers, self._length)
 
     def _replace_method(self, data: bytes) -> bytes:
         """Replace a method that llhttp does not know, because a 405 needs the parsed request.
@@ -149,6 +149,7 @@ class RequestParser:
     def _fail_request(self, status: int, text: str) -> None:
         if not self._deaf:
             self._deaf = True
+            self._between = False
             self._receiver.fail_request(status, text)
 
     # called by llhttp
@@ -203,8 +204,9 @@ class RequestParser:
             if self._repeated is not None:
                 self._join_repeated(self._repeated)
             length = -1 if "transfer-encoding" in headers else 0
-        if "content-length" in headers and not length:
-            length = int(headers["content-length"])
+        self._length = headers.pop("content-length", "")
+        if self._length and not length:
+            length = int(self._length)
         self._body_left = length if length > 0 else 0
         method = self._method or self._llhttp.get_method().decode("latin-1")
         self._method = ""

@@ -1,20 +1,14 @@
-"""Parses the target of a request: its path and its query."""
+"""Parses the query of a request."""
 
 from __future__ import annotations
 
-from urllib.parse import parse_qsl, unquote, unquote_plus
+from urllib.parse import parse_qsl, unquote_plus
 
 from podless.runtime.bounded import bounded_cache
 
 _SECRET = "access_token"  # a bearer token in the query (RFC 6750, section 2.3)
 _MASKED = "[masked]"
 _HEX = frozenset("0123456789abcdefABCDEF")
-
-
-def split_target(target: str) -> tuple[str, str]:
-    """Return the decoded path and the raw query of a request target."""
-    path, _, query = target.partition("?")
-    return (unquote(path) if "%" in path else path), query
 
 
 @bounded_cache(1024)
