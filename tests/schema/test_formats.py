@@ -38,7 +38,18 @@ GOOD = {
 }
 BAD = {
     "bsonobjectid": ["507f1f77bcf86cd79943901", "z07f1f77bcf86cd799439011"],
-    "uri": ["", "a", "http://a b/", "http://%zz/", ":x", "http://a:b/", "http://[1.2.3.4]/", "http://a:1:2/", "/%4"],
+    "uri": [
+        "",
+        "a",
+        "http://a b/",
+        "http://%zz/",
+        ":x",
+        "http://a:b/",
+        "http://[1.2.3.4]/",
+        "http://a:1:2/",
+        "http://a[b]/",
+        "/%4",
+    ],
     "email": ["", "a", "a@", "@b", "a@b c", "a..b@c", "Ada ada@example.com", "a@b>", "a@[x]"],
     "hostname": ["", "-a", "a.b", "a_b", "a..bc", ".", "a" * 64 + ".com"],
     "ipv4": ["1.2.3", "256.1.1.1", "1.2.3.4.5", "::1", "1.2.3.a", ""],

@@ -49,6 +49,15 @@ def parse_url(text: str, request: bool = False) -> Url:
         raise URLError(f"parse {gotext.quote(shown)}: {error}") from None
 
 
+def is_request_url(text: str) -> bool:
+    """Return whether a text is a URL that an HTTP request can use: absolute, or an absolute path."""
+    try:
+        parse_url(text, request=True)
+    except URLError:
+        return False
+    return True
+
+
 class _BadURL(ValueError):
     """A part of a URL is invalid. whole: the error shows the fragment too."""
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from podless.codec.goaddress import find_address_fault
+from podless.codec.gourl import is_request_url
+from podless.meta.addresses import parse_address, parse_range
 from podless.runtime.lazy import compile_late
 from podless.runtime.meter import each
 
-_HEX = "0123456789abcdefABCDEF"
-_PORT = compile_late(r"^:[0-9]*\Z")
-_ESCAPE = compile_late("%(?![0-9A-Fa-f]{2})")
-_USERINFO = compile_late(r"^[A-Za-z0-9\-._:~!$&'()*+,;=%@]*\Z")
 _MAC = compile_late(
     r"^(?:[0-9A-Fa-f]{2}([:-])(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}"
     r"|[0-9A-Fa-f]{2}([:-])(?:[0-9A-Fa-f]{2}\2){6}[0-9A-Fa-f]{2}"
@@ -16,67 +15,31 @@ _MAC = compile_late(
     r"|[0-9A-Fa-f]{4}(?:\.[0-9A-Fa-f]{4}){2}|[0-9A-Fa-f]{4}(?:\.[0-9A-Fa-f]{4}){3}"
     r"|[0-9A-Fa-f]{4}(?:\.[0-9A-Fa-f]{4}){9}|[0-9A-Fa-f]{12}|[0-9A-Fa-f]{16}|[0-9A-Fa-f]{40})\Z"
 )
+_OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
+# matches most addresses and ranges, in less time than the full check
+_USUAL = compile_late(rf"^{_OCTET}(?:\.{_OCTET}){{3}}(?:/(?:[12]?[0-9]|3[0-2]))?\Z")
 
 
-def _dotted(text: str, sloppy: bool) -> bool:
-    """Return whether a text is four numbers up to 255 with dots. sloppy: accept leading zeros."""
-    parts = text.split(".")
-    if len(parts) != 4:
-        return False
-    for part in each(parts):
-        if not part or not part.isascii() or not part.isdigit() or int(part[:12]) > 255:
-            return False
-        if (not sloppy and len(part) > 1 and part[0] == "0") or len(part) > 12:
-            return False
-    return True
-
-
-def _colons(text: str, sloppy: bool) -> bool:
-    """Return whether a text is an IPv6 address without a zone, possibly with an IPv4 tail."""
-    head, gap, tail = text.partition("::")
-    if "::" in tail or tail.startswith(":") or (gap and head.endswith(":")):
-        return False
-    groups = [part for side in (head, tail) if side for part in each(side.split(":"))]
-    count = len(groups)
-    if groups and "." in groups[-1]:
-        # an IPv4 tail is at the end, not before the gap (::)
-        if gap and not tail:
-            return False
-        if not _dotted(groups.pop(), sloppy):
-            return False
-        count += 1
-    if any(not 1 <= len(group) <= 4 or any(char not in _HEX for char in each(group)) for group in each(groups)):
-        return False
-    return count <= 7 if gap else count == 8
-
-
-def _address(text: str, sloppy: bool) -> bool:
-    for char in each(text):
-        if char == ".":
-            return _dotted(text, sloppy)
-        if char == ":":
-            return _colons(text, sloppy)
-    return False
+def _is_strict(text: str) -> bool:
+    """Return whether a text is an address without leading zeros and zone."""
+    return "%" not in text and not find_address_fault(each(text))
 
 
 def is_ipv4(text: str) -> bool:
     """Return whether Go parses a text as an address with a dot. Accepts leading zeros and IPv6 with an IPv4 tail."""
-    return "." in text and _address(text, sloppy=True)
+    if "/" in text or "." not in text:
+        return False
+    return _USUAL.match(text) is not None or parse_address(text) is not None
 
 
 def is_ipv6(text: str) -> bool:
     """Return whether a text is an address with a colon."""
-    return ":" in text and _address(text, sloppy=False)
+    return ":" in text and _is_strict(text)
 
 
 def is_cidr(text: str) -> bool:
     """Return whether a text is an address, a slash and a prefix length."""
-    address, slash, length = text.partition("/")
-    if not slash or not _address(address, sloppy=True):
-        return False
-    if not length.isascii() or not length.isdigit() or len(length) > 8:
-        return False
-    return int(length) <= (32 if "." in address and ":" not in address else 128)
+    return "/" in text and (_USUAL.match(text) is not None or parse_range(text) is not None)
 
 
 def is_mac(text: str) -> bool:
@@ -89,69 +52,7 @@ def is_mac(text: str) -> bool:
 
 def is_uri(text: str) -> bool:
     """Return whether a text is an absolute URI or an absolute path, as in an HTTP request line."""
-    if not text or any(ord(char) < 0x20 or ord(char) == 0x7F for char in each(text)):
-        return False
-    if text == "*":
-        return True
-    scheme, rest = _scheme(text)
-    if scheme is None:
-        return False
-    rest = rest.split("?", 1)[0]
-    if not rest.startswith("/"):
-        return bool(scheme)  # opaque, such as mailto:x
-    if scheme and rest.startswith("//"):
-        authority, slash, path = rest[2:].partition("/")
-        return _authority(authority) and not _ESCAPE.search(slash + path)
-    return not _ESCAPE.search(rest)
-
-
-def _scheme(text: str) -> tuple[str | None, str]:
-    """Return scheme and rest; the scheme is None if the text cannot be a URI."""
-    for index, char in enumerate(each(text)):
-        if char.isascii() and char.isalpha():
-            continue
-        if char in "0123456789+-.":
-            if index == 0:
-                return "", text
-            continue
-        if char == ":":
-            return (None, "") if index == 0 else (text[:index], text[index + 1 :])
-        return "", text
-    return "", text
-
-
-def _authority(text: str) -> bool:
-    user, at, host = text.rpartition("@")
-    if at and (not _USERINFO.match(user) or _ESCAPE.search(user)):
-        return False
-    if host.startswith("["):
-        end = host.rfind("]")
-        if end < 0 or (host[end + 1 :] and not _PORT.match(host[end + 1 :])):
-            return False
-        inner, _, _zone = host[1:end].partition("%25")
-        return _address(inner, sloppy=False) and ":" in inner
-    colon = host.find(":")
-    if colon >= 0 and not _PORT.match(host[colon:]):  # only one colon is allowed, before the port
-        return False
-    return not _bad_host(host)
-
-
-def _bad_host(host: str) -> bool:
-    place = 0
-    while place < len(host):
-        char = host[place]
-        if char == "%":
-            code = host[place + 1 : place + 3]
-            if len(code) < 2 or any(digit not in _HEX for digit in each(code)):
-                return True
-            if int(code, 16) < 0x80 and code != "25":
-                return True  # the percent sign is the only ASCII character that may be escaped in a host
-            place += 3
-            continue
-        if ord(char) < 0x80 and not char.isalnum() and char not in "-_.~!$&'()*+,;=:[]<>\"":
-            return True
-        place += 1
-    return False
+    return is_request_url(each(text))
 
 
 _ATEXT = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-/=?^_`{|}~")
@@ -233,7 +134,7 @@ class _Mail:
             end = self.text.find("]", self.at)
             inner = self.text[self.at + 1 : end] if end >= 0 else ""
             self.at = end + 1
-            return end >= 0 and (_address(inner, False) or inner.startswith("IPv6:"))
+            return end >= 0 and (_is_strict(inner) or inner.startswith("IPv6:"))
         return bool(self.atom())
 
     def space_only(self) -> bool:

@@ -10,7 +10,7 @@ from podless.cel.decls import Library, declare_function, member, plain
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import once, traversal
 from podless.cel.types import BOOL, STRING, list_of, map_of, struct
-from podless.codec.gourl import Url, URLError, parse_url, unescape
+from podless.codec.gourl import Url, URLError, is_request_url, parse_url, unescape
 
 URL_TYPE = struct("kubernetes.URL")
 _PORT = re.compile(r":[0-9]*\Z")
@@ -27,15 +27,6 @@ def _url(text: str) -> Url:
         return parse_url(text)
     except URLError as error:
         raise EvaluationError(f"URL parse error during conversion from string: {error}") from None
-
-
-def is_url(text: str) -> bool:
-    """Return whether a text is a URL that an HTTP request can use."""
-    try:
-        parse_url(text, True)
-    except URLError:
-        return False
-    return True
 
 
 def _hostname(url: Url) -> str:
@@ -79,7 +70,7 @@ LIBRARY = Library(
     "urls",
     (
         declare_function("url", plain("string_to_url", (STRING,), URL_TYPE, _url), cost=traversal(sized=True)),
-        declare_function("isURL", plain("is_url_string", (STRING,), BOOL, is_url)),
+        declare_function("isURL", plain("is_url_string", (STRING,), BOOL, is_request_url)),
         declare_function("getScheme", member("url_get_scheme", (URL_TYPE,), STRING, lambda url: url.scheme), cost=_ONE),
         declare_function("getHost", member("url_get_host", (URL_TYPE,), STRING, lambda url: url.host), cost=_ONE),
         declare_function("getHostname", member("url_get_hostname", (URL_TYPE,), STRING, _hostname), cost=_ONE),
