@@ -57,7 +57,7 @@ def shape(kind: GoType) -> Any:
         return ["IntOrString"]
     if isinstance(kind, Union):
         forms = {form.__name__: None if one is None else shape(one) for form, one in kind.forms.items()}
-        return ["Union", kind.go, kind.refusal, forms]
+        return ["Union", kind.go, kind.rejection, forms]
     return [type(kind).__name__, kind.go]
 
 
@@ -70,12 +70,14 @@ def attributes(field: Field) -> list[Any]:
 def told(home: str, name: str) -> str:
     """The line of a struct as it is now."""
     struct, group = load_struct(home, name), group_of(home)
-    envelope = [any(part is known for known in TYPE_META) for part in struct.parts[:2]].count(True)
+    envelope = [any(part is known for known in TYPE_META) for part in struct.declared_fields[:2]].count(True)
     about = field_text(group, name)
     few = 0 if struct.recursive else 8
     head = digest([struct.name, struct.go, struct.atomic, struct.union, few, envelope, about])
     texts = {field.name: digest(field_text(group, name, field.name))[:4] for field in struct}
-    parts = [f"{part.name}:{digest([attributes(part)])[:6]}{texts.pop(part.name, '')}" for part in struct.parts]
+    parts = [
+        f"{part.name}:{digest([attributes(part)])[:6]}{texts.pop(part.name, '')}" for part in struct.declared_fields
+    ]
     return " ".join([home, name, head, *parts, *(f"{field}={value}" for field, value in texts.items())])
 
 
@@ -95,7 +97,7 @@ def test_a_struct_is_what_it_was(line: str) -> None:
 
 @pytest.mark.parametrize("home", HOMES)
 def test_every_struct_can_be_read(home: str) -> None:
-    for name in load_file(home).structs:
+    for name in load_file(home).struct_names:
         assert told(home, name)
 
 
@@ -105,4 +107,6 @@ def test_the_texts_of_a_group_are_found_by_its_name() -> None:
 
 
 if __name__ == "__main__":
-    GOLDEN.write_text("".join(f"{told(home, name)}\n" for home in HOMES for name in sorted(load_file(home).structs)))
+    GOLDEN.write_text(
+        "".join(f"{told(home, name)}\n" for home in HOMES for name in sorted(load_file(home).struct_names))
+    )

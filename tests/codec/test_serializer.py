@@ -419,13 +419,13 @@ def test_large_maps_are_encoded_in_parts_as_in_one_go(value: Any) -> None:
 
 def test_no_part_has_more_keys_than_it_may(monkeypatch: pytest.MonkeyPatch) -> None:
     sizes: list[int] = []
-    encode = serializer._encode
+    encode = serializer._encode_value
 
     def counted(value: Any, option: int) -> bytes:
         sizes.append(len(value))
         return encode(value, option)
 
-    monkeypatch.setattr(serializer, "_encode", counted)
+    monkeypatch.setattr(serializer, "_encode_value", counted)
     token = serializer.in_steps.set(True)
     try:
         value = {"a": [{f"{number * 7919 % 100_000:x}": number for number in range(100_000)}]}

@@ -50,7 +50,7 @@ def libyaml(value: Any) -> str:
         elif isinstance(value, str):
             yield text(value)
         else:
-            yield events.ScalarEvent(None, None, (True, True), yamlwrite._scalar(value, 0, 0), style="")
+            yield events.ScalarEvent(None, None, (True, True), yamlwrite._write_scalar(value, 0, 0), style="")
 
     def text(value: str) -> events.Event:
         sexagesimal = ":" in value and yamlwrite._SEXAGESIMAL.fullmatch(value)
@@ -148,12 +148,12 @@ PIECES += ["!!binary ", "---\n", "|\n", "\t", "%YAML 1.1\n", "!!int ", "\x00", "
 
 @given(st.sets(st.text("abAB01_-.\u0660\u00e9\u2160", max_size=8).filter(lambda text: not _MIXED.search(text))))
 def test_a_large_mapping_has_the_order_of_a_small_one(names: set[str]) -> None:
-    assert sorted(names, key=yamlwrite._rank) == yamlwrite._in_order(names)
+    assert sorted(names, key=yamlwrite._rank_key) == yamlwrite._in_order(names)
 
 
 def test_signs_that_look_like_letters_are_none() -> None:
     names = ["ab\u2160", "aa", "abc", "ab", "a\u2160b"]
-    assert sorted(names, key=yamlwrite._rank) == yamlwrite._in_order(names)
+    assert sorted(names, key=yamlwrite._rank_key) == yamlwrite._in_order(names)
 
 
 @given(VALUES)
@@ -163,7 +163,7 @@ def test_large_mappings_are_written_as_small_ones(value: Any) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(yamlwrite, "_WIDE", 1)
         patch.setattr(yamlwrite, "_RUN", 2)
-        patch.setattr(yamlwrite, "_rank", lambda text: str(whole_order(value).index(text)).zfill(9))
+        patch.setattr(yamlwrite, "_rank_key", lambda text: str(whole_order(value).index(text)).zfill(9))
         assert yamlwrite.emit_yaml(value) == whole
 
 

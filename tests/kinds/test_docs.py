@@ -93,8 +93,8 @@ def texts() -> Iterator[tuple[str, str, str, str]]:
     """Group-version, struct, field and text of all that is told."""
     for home in HOMES:
         file = load_file(home)
-        for name in file.names:
-            for field, told in file.texts(name).items():
+        for name in file.described_names:
+            for field, told in file.read_texts(name).items():
                 yield home, name, field, told
 
 

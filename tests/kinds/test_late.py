@@ -18,7 +18,7 @@ from podless.structs.structfiles import load_file
 def late():
     names = ("apps.deployments", "core.pods")
     structs = ("core/v1", "Pod"), ("apps/v1", "Deployment"), ("networking/v1", "Ingress")
-    parsed = [name for home, name in structs if "parts" in vars(load_file(home).struct(name))]
+    parsed = [name for home, name in structs if "declared_fields" in vars(load_file(home).get_struct(name))]
     return [name for name in names if f"podless.apis.{name}" in sys.modules] + parsed
 import json, ssl, urllib.request
 with Server(profile="full") as server:
@@ -46,7 +46,7 @@ def test_all_have_their_rules_and_fields(kind: LateKind) -> None:
         struct = kind.struct_of(version)
         assert struct is not None
         assert struct.name == kind.kind
-        assert version.status <= ("status" in struct.ranks)
+        assert version.status <= ("status" in struct.field_ranks)
     assert kind.strategy is not NOT_YET
     assert not kind.custom
 

@@ -89,7 +89,7 @@ def test_messages_that_could_not_be_described_are_described_later(monkeypatch: p
     struct, messages = fresh(), Messages()
     obj = structs.decode_struct(struct, GOOD)
     with monkeypatch.context() as patched:
-        patched.setattr(Messages, "_declare", lambda *_: 1 / 0)
+        patched.setattr(Messages, "_declare_field", lambda *_: 1 / 0)
         with pytest.raises(ZeroDivisionError):
             messages.encode(struct, obj)
     assert messages.encode(struct, obj) == Messages().encode(struct, obj)

@@ -203,8 +203,8 @@ def test_field_selectors_select() -> None:
     objects = [{"metadata.name": "a"}, {"metadata.name": "b"}, {"metadata.name": "a", "spec.color": "red"}]
     matched = [selector.matches(lambda name, obj=obj: obj.get(name, "")) for obj in objects]  # type: ignore[misc]
     assert matched == [True, False, False]
-    assert selector.exact("metadata.name") == "a"
-    assert selector.exact("spec.color") is None
+    assert selector.find_exact("metadata.name") == "a"
+    assert selector.find_exact("spec.color") is None
 
 
 @given(st.lists(st.tuples(KEYS, st.sampled_from(["=", "!="]), st.text(",=\\ab", max_size=5)), max_size=4))
@@ -248,7 +248,7 @@ def test_a_field_selector_matches_what_meets_each_requirement(
     expected = all((known.get(name, "") == value) == (operator == "=") for name, operator, value in needs)
     assert FieldSelector(tuple(needs)).matches(lambda name: known.get(name, "")) is expected
     exact = [value for name, operator, value in needs if (name, operator) == ("a", "=")]
-    assert FieldSelector(tuple(needs)).exact("a") == (exact[0] if exact else None)
+    assert FieldSelector(tuple(needs)).find_exact("a") == (exact[0] if exact else None)
 
 
 @pytest.mark.parametrize("text", ["!a{}", "a{}!=x", "a{} notin (x,y)", "a!=x{}"])

@@ -38,8 +38,8 @@ def test_an_object_that_has_a_field_of_the_gate_keeps_all_of_them() -> None:
 
 @pytest.mark.parametrize("name", ["Pod", "Service", "PersistentVolumeClaim"])
 def test_a_release_with_all_gates_on_looks_at_no_field(name: str) -> None:
-    assert struct_in("1.30", name).gates
-    assert not struct_in("1.36", name).gates
+    assert struct_in("1.30", name).off_gates
+    assert not struct_in("1.36", name).off_gates
 
 
 def test_who_sends_a_dropped_field_owns_it() -> None:

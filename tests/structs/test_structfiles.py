@@ -66,21 +66,21 @@ def file(tmp_path: pathlib.Path) -> StructFile:
 
 
 def field(file: StructFile, name: str) -> Field:
-    return next(part for part in file.struct("ThingSpec").parts if part.name == name)
+    return next(part for part in file.get_struct("ThingSpec").declared_fields if part.name == name)
 
 
 def test_a_file_can_replace_structs_of_another_one(tmp_path: pathlib.Path, file: StructFile) -> None:
     part = "struct Part  # Other.\n  1  size  int32  # Its size.\n"
     (tmp_path / "demo" / "v0.fields").write_text(f"like demo/v1\n\n{part}")
     like = StructFile("demo/v0", tmp_path)
-    assert like.names == file.names
-    assert (like.struct("Thing").go, like.struct("Thing").home) == ("v0.Thing", "demo/v0")
-    assert [field.name for field in like.struct("Part").parts] == ["size"]
-    assert (like.texts("Part")[""], like.texts("Thing")) == ("Other.", file.texts("Thing"))
+    assert like.described_names == file.described_names
+    assert (like.get_struct("Thing").go, like.get_struct("Thing").home) == ("v0.Thing", "demo/v0")
+    assert [field.name for field in like.get_struct("Part").declared_fields] == ["size"]
+    assert (like.read_texts("Part")[""], like.read_texts("Thing")) == ("Other.", file.read_texts("Thing"))
 
 
 def test_a_kind_begins_with_what_the_envelope_has(file: StructFile) -> None:
-    thing = file.struct("Thing")
+    thing = file.get_struct("Thing")
     assert (thing.name, thing.go, thing.home, thing.atomic, thing.union) == (
         "Thing",
         "v1.Thing",
@@ -88,15 +88,15 @@ def test_a_kind_begins_with_what_the_envelope_has(file: StructFile) -> None:
         False,
         None,
     )
-    assert thing.parts[:2] == TYPE_META
-    assert all(part is known for part, known in zip(thing.parts, TYPE_META, strict=False))
-    assert [part.name for part in thing.parts] == ["kind", "apiVersion", "metadata", "spec"]
-    assert thing.parts[2].type is load_struct("meta/v1", "ObjectMeta")
-    assert thing.parts[3].type is file.struct("ThingSpec")
+    assert thing.declared_fields[:2] == TYPE_META
+    assert all(part is known for part, known in zip(thing.declared_fields, TYPE_META, strict=False))
+    assert [part.name for part in thing.declared_fields] == ["kind", "apiVersion", "metadata", "spec"]
+    assert thing.declared_fields[2].type is load_struct("meta/v1", "ObjectMeta")
+    assert thing.declared_fields[3].type is file.get_struct("ThingSpec")
 
 
 def test_a_line_says_all_of_a_field(file: StructFile) -> None:
-    spec = file.struct("ThingSpec")
+    spec = file.get_struct("ThingSpec")
     assert (spec.atomic, spec.union) == (True, ("type", ("left", "right")))
     one = field(file, "type")
     assert isinstance(one.type, String)
@@ -131,7 +131,10 @@ def test_types_have_the_names_that_go_has(file: StructFile) -> None:
 
 
 def test_common_types_are_one_object_in_all_files() -> None:
-    options, meta = load_struct("core/v1", "PodExecOptions").plan, load_struct("meta/v1", "ObjectMeta").plan
+    options, meta = (
+        load_struct("core/v1", "PodExecOptions").decode_plan,
+        load_struct("meta/v1", "ObjectMeta").decode_plan,
+    )
     assert options["command"][0] is meta["finalizers"][0] is gotypes.STRINGS
     assert options["tty"][0] is gotypes.BOOL
     assert (meta["uid"][0], meta["labels"][0]) == (gotypes.UID, gotypes.STRING_MAP)
@@ -140,36 +143,36 @@ def test_common_types_are_one_object_in_all_files() -> None:
 def test_a_type_reads_itself_by_its_forms(file: StructFile) -> None:
     kind = field(file, "any").type
     assert isinstance(kind, gotypes.Union)
-    assert (kind.go, kind.refusal) == ("v1.Any", "a part or a bool expected")
-    assert kind.forms == {dict: file.struct("Part"), bool: None}
+    assert (kind.go, kind.rejection) == ("v1.Any", "a part or a bool expected")
+    assert kind.forms == {dict: file.get_struct("Part"), bool: None}
 
 
 def test_a_struct_may_contain_itself(file: StructFile) -> None:
-    part = file.struct("Part")
-    more = part.parts[2].type
+    part = file.get_struct("Part")
+    more = part.declared_fields[2].type
     assert isinstance(more, ListOf)
     assert more.item is part
-    assert (part.recursive, file.struct("Thing").recursive) == (True, False)
+    assert (part.recursive, file.get_struct("Thing").recursive) == (True, False)
 
 
 def test_texts_are_those_of_the_lines(file: StructFile) -> None:
-    assert file.texts("Thing") == {"": "A thing, with more.", "spec": "What is wanted."}
-    assert file.texts("ThingSpec") == {
+    assert file.read_texts("Thing") == {"": "A thing, with more.", "spec": "What is wanted."}
+    assert file.read_texts("ThingSpec") == {
         "name": "The thing's own name.",
         "more": "More parts.",
         "shared": "Shared things.",
     }
-    assert file.texts("Any") == {"": "A part, or true."}
-    assert file.texts("Words") == {"": "Words.", "two words": "Two of them."}
-    assert file.texts("Nothing") == {}
+    assert file.read_texts("Any") == {"": "A part, or true."}
+    assert file.read_texts("Words") == {"": "Words.", "two words": "Two of them."}
+    assert file.read_texts("Nothing") == {}
 
 
 def test_fields_are_parsed_when_they_are_needed(tmp_path: pathlib.Path) -> None:
     file = make(tmp_path, FILE.replace("2  kind   types.UID", "2  kind"))
-    assert file.struct("Thing").parts
-    assert file.struct("Part").go == "v1.Part"
+    assert file.get_struct("Thing").declared_fields
+    assert file.get_struct("Part").go == "v1.Part"
     with pytest.raises(FieldsError):
-        file.struct("Part").parts  # noqa: B018
+        file.get_struct("Part").declared_fields  # noqa: B018
 
 
 @pytest.mark.parametrize(
@@ -190,7 +193,7 @@ def test_fields_are_parsed_when_they_are_needed(tmp_path: pathlib.Path) -> None:
 )
 def test_an_error_names_file_and_line(tmp_path: pathlib.Path, old: str, new: str, error: str) -> None:
     with pytest.raises(FieldsError) as raised:
-        make(tmp_path, FILE.replace(old, new)).struct("Part").parts  # noqa: B018
+        make(tmp_path, FILE.replace(old, new)).get_struct("Part").declared_fields  # noqa: B018
     path = tmp_path / "demo" / "v1.fields"
     text = str(raised.value).replace(str(load_file("core/v1")._path.parent.parent), "FOLDER")
     assert text.startswith(f"{path}:{error.format(path=path, folder='FOLDER')}")
@@ -199,13 +202,13 @@ def test_an_error_names_file_and_line(tmp_path: pathlib.Path, old: str, new: str
 def test_a_file_that_has_changed_is_refused(file: StructFile, tmp_path: pathlib.Path) -> None:
     make(tmp_path, "# One more line.\n" + FILE)
     with pytest.raises(FieldsError, match="has changed since podless began to use it: restart podless"):
-        file.struct("Part")
+        file.get_struct("Part")
 
 
 def test_a_form_that_is_none_is_an_error(tmp_path: pathlib.Path) -> None:
     file = make(tmp_path, FILE.replace("  bool    bool", "  number  int32"))
     with pytest.raises(FieldsError, match=r"v1\.fields:33: 'number' is no form of a value"):
-        file.struct("ThingSpec").parts  # noqa: B018
+        file.get_struct("ThingSpec").declared_fields  # noqa: B018
 
 
 def test_a_struct_that_is_not_there_is_an_error() -> None:
@@ -221,7 +224,7 @@ def test_a_struct_is_one_object_whichever_thread_asks_first() -> None:
     def work() -> None:
         memo.begin_work()
         found.append(load_struct("node/v1", "Scheduling"))
-        assert found[0].parts
+        assert found[0].declared_fields
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -230,13 +233,13 @@ def test_a_struct_is_one_object_whichever_thread_asks_first() -> None:
 
 
 def test_work_off_the_loop_keeps_the_fields_that_it_parses_to_itself(file: StructFile) -> None:
-    part = file.struct("Part")
+    part = file.get_struct("Part")
     with memo.draft_values() as draft:
-        made = part.parts
-        assert part.parts is made
+        made = part.declared_fields
+        assert part.declared_fields is made
         assert "parts" not in vars(part)
     draft.publish_values()
-    assert part.parts is made
+    assert part.declared_fields is made
 
 
 def test_files_are_found_by_group() -> None:

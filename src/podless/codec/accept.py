@@ -34,29 +34,29 @@ def parse_accept(accept: str) -> list[MediaRange]:
         # servers offer application types only; the other clauses do not change the order of these
         parts = [part for part in dict.fromkeys(parts) if part.lstrip(" ").startswith(_OFFERED)]
     for part in parts:
-        clause = _clause(part.strip(" "))
+        clause = _parse_range(part.strip(" "))
         if clause is not None:
             found.append(clause)
-    return _inserted(found) if len(found) <= _FEW and len(parts) <= _MANY else sorted(found, key=_rank)
+    return _sort_by_insertion(found) if len(found) <= _FEW and len(parts) <= _MANY else sorted(found, key=_rank_range)
 
 
-def _inserted(media_ranges: list[MediaRange]) -> list[MediaRange]:
+def _sort_by_insertion(media_ranges: list[MediaRange]) -> list[MediaRange]:
     """Sort by insertion, as apimachinery does. The order is not transitive, so other sorts give other results."""
     for last in range(1, len(media_ranges)):
         at = last
-        while at and _before(media_ranges[at], media_ranges[at - 1]):
+        while at and _precedes(media_ranges[at], media_ranges[at - 1]):
             media_ranges[at], media_ranges[at - 1] = media_ranges[at - 1], media_ranges[at]
             at -= 1
     return media_ranges
 
 
-def _rank(clause: MediaRange) -> tuple[float, bool, bool]:
+def _rank_range(clause: MediaRange) -> tuple[float, bool, bool]:
     """Return the sort key for many clauses: by quality, then the more specific ones first."""
     quality = clause.quality if clause.quality == clause.quality else 0.0
     return -quality, clause.kind == "*", clause.subtype == "*"
 
 
-def _clause(part: str) -> MediaRange | None:
+def _parse_range(part: str) -> MediaRange | None:
     media, *fields = part.split(";")
     kind, *subtypes = media.split("/")
     kind = kind.strip(" ")
@@ -72,13 +72,13 @@ def _clause(part: str) -> MediaRange | None:
         if not values or not values[0] or any(values[1:]):
             continue
         if name.strip(" ") == "q":
-            quality = _quality(values[0])
+            quality = _parse_quality(values[0])
         else:
             parameters[name.strip(" ")] = values[0].strip(" ")
     return MediaRange(quality, kind, subtypes[0].strip(" "), parameters)
 
 
-def _quality(text: str) -> float:
+def _parse_quality(text: str) -> float:
     """Return a 32-bit float; 0 for an invalid one."""
     if not _is_number(text):
         return 0.0
@@ -104,7 +104,7 @@ def _is_number(text: str) -> bool:
     return bool(whole or fraction) and _DIGITS.issuperset(whole) and _DIGITS.issuperset(fraction)
 
 
-def _before(one: MediaRange, other: MediaRange) -> bool:
+def _precedes(one: MediaRange, other: MediaRange) -> bool:
     """Return whether a clause precedes another: it has a higher quality, or is more specific with any quality."""
     return (
         one.quality > other.quality

@@ -34,12 +34,12 @@ class Document:
 def split_documents(file: str, raw: bytes) -> Iterator[Document]:
     """Yield the documents of a file that are not empty."""
     raw = raw.removeprefix(b"\xef\xbb\xbf")
-    return _json(file, raw) if _JSON.match(raw) else _yaml(file, raw)
+    return _split_json(file, raw) if _JSON.match(raw) else _split_yaml(file, raw)
 
 
-def _yaml(file: str, raw: bytes) -> Iterator[Document]:
+def _split_yaml(file: str, raw: bytes) -> Iterator[Document]:
     line = start = 0
-    for end in _marks(raw):
+    for end in _find_ends(raw):
         text = raw[start:end]
         if _TEXT.search(text):
             yield Document(file, line, text)
@@ -47,7 +47,7 @@ def _yaml(file: str, raw: bytes) -> Iterator[Document]:
         start = end
 
 
-def _marks(raw: bytes) -> Iterator[int]:
+def _find_ends(raw: bytes) -> Iterator[int]:
     """Yield the offsets where documents end: at the next mark, and at the end of the text."""
     place = raw.find(b"\n" + _MARK)
     while place >= 0:
@@ -57,7 +57,7 @@ def _marks(raw: bytes) -> Iterator[int]:
     yield len(raw)
 
 
-def _json(file: str, raw: bytes) -> Iterator[Document]:
+def _split_json(file: str, raw: bytes) -> Iterator[Document]:
     """Yield JSON texts. An unreadable one is the last, and includes all that follows."""
     try:
         text = raw.decode()

@@ -32,10 +32,10 @@ def _check_address(text: str) -> None:
         raise _BadAddress("unable to parse IP")
     if first[0] == "%":
         raise _BadAddress("missing IPv6 address")
-    (_octets if first[0] == "." else _groups)(text)
+    (_check_octets if first[0] == "." else _check_groups)(text)
 
 
-def _octets(text: str) -> None:
+def _check_octets(text: str) -> None:
     """Check four decimal numbers separated by dots."""
     value, digits, count = 0, 0, 0
     for index, char in enumerate(text):
@@ -57,7 +57,7 @@ def _octets(text: str) -> None:
         raise _BadAddress("IPv4 address too short")
 
 
-def _groups(text: str) -> None:
+def _check_groups(text: str) -> None:
     """Check groups of hexadecimal digits separated by colons."""
     rest, percent, zone = text.partition("%")
     if percent and not zone:
@@ -73,7 +73,7 @@ def _groups(text: str) -> None:
         if not size:
             raise _BadAddress("each colon-separated field must have at least one digit", rest)
         if rest[size : size + 1] == ".":
-            count, rest = count + _tail(rest, count, gap), ""
+            count, rest = count + _parse_embedded_ipv4(rest, count, gap), ""
             break
         count, rest = count + 1, rest[size:]
         if not rest:
@@ -95,11 +95,11 @@ def _groups(text: str) -> None:
         raise _BadAddress("the :: must expand to at least one field of zeros")
 
 
-def _tail(rest: str, count: int, gap: bool) -> int:
+def _parse_embedded_ipv4(rest: str, count: int, gap: bool) -> int:
     """Check an IPv4 address at the end, and return how many groups it replaces."""
     if not gap and count != 6:
         raise _BadAddress("embedded IPv4 address must replace the final 2 fields of the address", rest)
     if count > 6:
         raise _BadAddress("too many hex fields to fit an embedded IPv4 at the end of the address", rest)
-    _octets(rest)
+    _check_octets(rest)
     return 2

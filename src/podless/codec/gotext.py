@@ -39,11 +39,11 @@ def quote(text: str) -> str:
     """Return a double-quoted Go string literal, as %q formats it (strconv.Quote)."""
     if text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
-    shown = {code: _shown(code) for code in map(ord, set(text))}  # a long text has few distinct characters
+    shown = {code: _escape_char(code) for code in map(ord, set(text))}  # a long text has few distinct characters
     return f'"{text.translate(shown)}"'
 
 
-def _shown(code: int) -> str:
+def _escape_char(code: int) -> str:
     """Return a character of a literal, given its code point."""
     if code in _ESCAPES:
         return _ESCAPES[code]

@@ -78,78 +78,78 @@ class _TimeReader:
 
     def read_time(self) -> tuple[int, int, int, int, int, int]:
         """Return year, month, day, hour, minute and second; fraction and zone are in `nanos` and `offset` then."""
-        year = self.step("2006", self.year)
-        month = self.step("01", lambda: self.ranged("month", True, 1, 12), "-")
-        day = self.step("02", lambda: self.number(True), "-")
-        hour = self.step("15", lambda: self.ranged("hour", False, 0, 23), "T")
-        minute = self.step("04", lambda: self.ranged("minute", True, 0, 59), ":")
-        second = self.step("05", self.second, ":")
+        year = self.read_element("2006", self.read_year)
+        month = self.read_element("01", lambda: self.read_in_range("month", True, 1, 12), "-")
+        day = self.read_element("02", lambda: self.read_number(True), "-")
+        hour = self.read_element("15", lambda: self.read_in_range("hour", False, 0, 23), "T")
+        minute = self.read_element("04", lambda: self.read_in_range("minute", True, 0, 59), ":")
+        second = self.read_element("05", self.read_second, ":")
         if self.digits:
-            self.step("." + "0" * self.digits, lambda: self.fraction(self.digits + 1))
+            self.read_element("." + "0" * self.digits, lambda: self.read_fraction(self.digits + 1))
         if self.layout != LOCAL:
-            self.step("Z07:00", self.zone)
+            self.read_element("Z07:00", self.read_zone)
         if self.rest:
-            raise ValueError(f"parsing time {_quote(self.text)}: extra text: {_quote(self.rest)}")
+            raise ValueError(f"parsing time {_quote_text(self.text)}: extra text: {_quote_text(self.rest)}")
         leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
         if not 1 <= day <= _DAYS[month] + (month == 2 and leap):
-            raise ValueError(f"parsing time {_quote(self.text)}: day out of range")
+            raise ValueError(f"parsing time {_quote_text(self.text)}: day out of range")
         return year, month, day, hour, minute, second
 
-    def step(self, element: str, read: Callable[[], int], prefix: str = "") -> int:
+    def read_element(self, element: str, read: Callable[[], int], prefix: str = "") -> int:
         """Parse one element of the layout, after its prefix. Errors become Go's."""
         if not self.rest.startswith(prefix):
-            raise self.error(self.rest, prefix)
+            raise self.make_error(self.rest, prefix)
         self.rest = hold = self.rest.removeprefix(prefix)
         try:
             return read()
         except _LayoutMismatch:
-            raise self.error(hold, element) from None
+            raise self.make_error(hold, element) from None
         except _OutOfRange as error:
-            raise ValueError(f"parsing time {_quote(self.text)}: {error} out of range") from None
+            raise ValueError(f"parsing time {_quote_text(self.text)}: {error} out of range") from None
 
-    def error(self, found: str, wanted: str) -> ValueError:
-        text = f"parsing time {_quote(self.text)} as {_quote(self.layout)}: "
-        return ValueError(f"{text}cannot parse {_quote(found)} as {_quote(wanted)}")
+    def make_error(self, found: str, wanted: str) -> ValueError:
+        text = f"parsing time {_quote_text(self.text)} as {_quote_text(self.layout)}: "
+        return ValueError(f"{text}cannot parse {_quote_text(found)} as {_quote_text(wanted)}")
 
-    def year(self) -> int:
+    def read_year(self) -> int:
         head, self.rest = self.rest[:4], self.rest[4:]
-        return _int(head, 4)
+        return _parse_digits(head, 4)
 
-    def number(self, fixed: bool) -> int:
+    def read_number(self, fixed: bool) -> int:
         """Parse two digits, or one if the layout allows it."""
-        size = 2 if fixed or _digits(self.rest[1:2]) else 1
+        size = 2 if fixed or _is_digits(self.rest[1:2]) else 1
         head, self.rest = self.rest[:size], self.rest[size:]
-        return _int(head, size)
+        return _parse_digits(head, size)
 
-    def ranged(self, name: str, fixed: bool, minimum: int, maximum: int) -> int:
-        value = self.number(fixed)
+    def read_in_range(self, name: str, fixed: bool, minimum: int, maximum: int) -> int:
+        value = self.read_number(fixed)
         if not minimum <= value <= maximum:
             raise _OutOfRange(name)
         return value
 
-    def second(self) -> int:
-        value = self.ranged("second", True, 0, 59)
+    def read_second(self) -> int:
+        value = self.read_in_range("second", True, 0, 59)
         match = re.match(r"[.,][0-9]+", self.rest)
         if match and not self.digits:
-            self.fraction(len(match.group()))
+            self.read_fraction(len(match.group()))
         return value
 
-    def fraction(self, size: int) -> int:
+    def read_fraction(self, size: int) -> int:
         """Parse a point or comma and digits, of which nine count."""
         head, self.rest = self.rest[:size], self.rest[size:]
-        if len(head) < size or head[0] not in ".," or not _digits(head[1:]):
+        if len(head) < size or head[0] not in ".," or not _is_digits(head[1:]):
             raise _LayoutMismatch
         self.nanos = int(head[1:10].ljust(9, "0"))
         return 0
 
-    def zone(self) -> int:
+    def read_zone(self) -> int:
         if self.rest.startswith("Z"):
             self.rest = self.rest[1:]
             return 0
         head, self.rest = self.rest[:6], self.rest[6:]
         if len(head) < 6 or head[3] != ":":
             raise _LayoutMismatch
-        hours, minutes = _int(head[1:3], 2), _int(head[4:6], 2)
+        hours, minutes = _parse_digits(head[1:3], 2), _parse_digits(head[4:6], 2)
         if minutes > 60:
             raise _OutOfRange("time zone offset minute")
         if hours > 24:
@@ -160,17 +160,17 @@ class _TimeReader:
         return 0
 
 
-def _digits(text: str) -> bool:
+def _is_digits(text: str) -> bool:
     return text.isascii() and text.isdigit()
 
 
-def _int(text: str, size: int) -> int:
-    if len(text) < size or not _digits(text):
+def _parse_digits(text: str, size: int) -> int:
+    if len(text) < size or not _is_digits(text):
         raise _LayoutMismatch
     return int(text)
 
 
-def _quote(text: str) -> str:
+def _quote_text(text: str) -> str:
     """Quote as Go's package time does: all bytes but printable ASCII as hexadecimal escapes."""
     out = []
     for char in each(text):
@@ -194,31 +194,31 @@ def parse_duration(text: str) -> int:
 
     Raises ValueError with Go's message.
     """
-    invalid = f"time: invalid duration {_quote(text)}"
+    invalid = f"time: invalid duration {_quote_text(text)}"
     rest = text[1:] if text[:1] in ("+", "-") else text
     if rest == "0":
         return 0
     if not rest:
         raise ValueError(invalid)
-    total, place = 0, 0
+    total, offset = 0, 0
     each(rest)
-    while place < len(rest):
-        part = _PART.match(rest, place)
+    while offset < len(rest):
+        part = _PART.match(rest, offset)
         assert part is not None
         if not part[1] and not part[3]:
             raise ValueError(invalid)
-        count = _count(part[1])
+        count = _count_value(part[1])
         if count is None:
             raise ValueError(invalid)
         if not part[4]:
-            raise ValueError(f"time: missing unit in duration {_quote(text)}")
+            raise ValueError(f"time: missing unit in duration {_quote_text(text)}")
         scale = _NANOS.get(part[4])
         if scale is None:
-            raise ValueError(f"time: unknown unit {_quote(part[4])} in duration {_quote(text)}")
-        total += count * scale + _fraction(part[3] or "", scale)
+            raise ValueError(f"time: unknown unit {_quote_text(part[4])} in duration {_quote_text(text)}")
+        total += count * scale + _scale_fraction(part[3] or "", scale)
         if total > _LARGEST:
             raise ValueError(invalid)
-        place = part.end()
+        offset = part.end()
     if text[0] == "-":
         return -total
     if total == _LARGEST:
@@ -226,13 +226,13 @@ def parse_duration(text: str) -> int:
     return total
 
 
-def _count(digits: str) -> int | None:
+def _count_value(digits: str) -> int | None:
     """Return the value of digits, None beyond 64 bits."""
     digits = digits.lstrip("0")
     return None if len(digits) > 19 else int(digits or 0)
 
 
-def _fraction(digits: str, scale: int) -> int:
+def _scale_fraction(digits: str, scale: int) -> int:
     """Return a fraction's digits (those that fit 64 bits) times `scale`, with Go's float arithmetic."""
     value, size = 0, 1.0
     for digit in digits[:19]:
@@ -274,19 +274,19 @@ def parse_span(text: str) -> int:
         return parse_duration(text)
     except ValueError:
         pass
-    total, known = 0, False
+    total, has_unit = 0, False
     for match in _WORDS.finditer(text):
         if not match[2]:
             continue
-        count = _count(match[1])
+        count = _count_value(match[1])
         if count is None or count >= _LARGEST:
             raise ValueError(f"strconv.Atoi: parsing {gotext.quote(match[1])}: value out of range")
         unit = match[2].lower()
         for names, scale in _UNITS:
             if unit in names or unit.startswith(names[-1]):
-                total, known = total + count * scale, True
+                total, has_unit = total + count * scale, True
                 break
-    if not known:
+    if not has_unit:
         raise ValueError(f"unable to parse {text} as duration")
     return (total + _LARGEST) % (2 * _LARGEST) - _LARGEST
 
@@ -330,9 +330,13 @@ def human_duration(duration: float) -> str:
     seconds = int(min(duration, _LONGEST))
     if duration <= -2:
         return "<invalid>"
-    for least, unit, lesser in _HUMAN_SPANS:
-        if seconds >= least:
+    for threshold, unit, lesser in _HUMAN_SPANS:
+        if seconds >= threshold:
             count, rest = divmod(seconds, unit)
-            more = rest // lesser if lesser else 0
-            return f"{count}{_UNIT_NAMES[unit]}{more}{_UNIT_NAMES[lesser]}" if more else f"{count}{_UNIT_NAMES[unit]}"
+            remainder = rest // lesser if lesser else 0
+            return (
+                f"{count}{_UNIT_NAMES[unit]}{remainder}{_UNIT_NAMES[lesser]}"
+                if remainder
+                else f"{count}{_UNIT_NAMES[unit]}"
+            )
     return f"{max(seconds, 0)}s"

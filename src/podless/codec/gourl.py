@@ -43,7 +43,7 @@ def parse_url(text: str, request: bool = False) -> Url:
     """Parse a URL. request: it must be absolute or an absolute path, without a fragment. Raises URLError."""
     rest, _, fragment = (text, "", "") if request else text.partition("#")
     try:
-        return _parse(rest, request, fragment)
+        return _parse_parts(rest, request, fragment)
     except _BadURL as error:
         shown = text if error.whole else rest
         raise URLError(f"parse {gotext.quote(shown)}: {error}") from None
@@ -68,13 +68,13 @@ class _BadFragment(_BadURL):
     whole = True
 
 
-def _parse(text: str, request: bool, fragment: str) -> Url:
+def _parse_parts(text: str, request: bool, fragment: str) -> Url:
     if _CONTROL.search(text):
         raise _BadURL("net/url: invalid control character in URL")
     if not text and request:
         raise _BadURL("empty url")
     if text == "*":
-        return Url("", "", "*", "*", "", fragment=_fragment(fragment))
+        return Url("", "", "*", "*", "", fragment=_parse_fragment(fragment))
     scheme, name, rest = _SCHEME.match(text), "", text
     if scheme:
         name, rest = scheme[1].lower(), text[scheme.end() :]
@@ -83,7 +83,7 @@ def _parse(text: str, request: bool, fragment: str) -> Url:
     rest, _, query = rest.partition("?")
     if not rest.startswith("/"):
         if name:
-            return Url(name, "", "", "", query, rest, fragment=_fragment(fragment))
+            return Url(name, "", "", "", query, rest, fragment=_parse_fragment(fragment))
         if request:
             raise _BadURL("invalid URI for request")
         if ":" in rest.partition("/")[0]:
@@ -91,21 +91,21 @@ def _parse(text: str, request: bool, fragment: str) -> Url:
     user, host = None, ""
     if (name or (not request and not rest.startswith("///"))) and rest.startswith("//"):
         authority, slash, path = rest[2:].partition("/")
-        user, host = _authority(authority, name)
+        user, host = _parse_authority(authority, name)
         rest = slash + path
-    return Url(name, host, unescape(rest), rest, query, user=user, fragment=_fragment(fragment))
+    return Url(name, host, unescape_percent(rest), rest, query, user=user, fragment=_parse_fragment(fragment))
 
 
-def _fragment(text: str) -> str:
+def _parse_fragment(text: str) -> str:
     try:
-        return unescape(text)
+        return unescape_percent(text)
     except _BadURL as error:
         raise _BadFragment(str(error)) from None
 
 
-def _authority(text: str, scheme: str) -> tuple[str | None, str]:
+def _parse_authority(text: str, scheme: str) -> tuple[str | None, str]:
     user, at, host = text.rpartition("@")
-    host = _host(host, scheme)
+    host = _parse_host(host, scheme)
     if not at:
         return None, host
     if not _USER.match(user):
@@ -115,15 +115,15 @@ def _authority(text: str, scheme: str) -> tuple[str | None, str]:
 
 
 def _escape_user(text: str) -> str:
-    return quote(unescape(text), _IN_USER)
+    return quote(unescape_percent(text), _IN_USER)
 
 
-def _host(host: str, scheme: str) -> str:
+def _parse_host(host: str, scheme: str) -> str:
     bracket = host.rfind("[")
     if bracket > 0 and has("StrictURLHosts"):
         raise _BadURL("invalid IP-literal")
     if host.startswith("["):
-        return _bracketed(host)
+        return _parse_bracketed_host(host)
     colon = host.rfind(":")
     # newer Go checks from the first colon on, so that a:b:c has an invalid port; older Go from the last one
     strict = scheme in ("http", "https") and has("StrictURLHosts")
@@ -133,7 +133,7 @@ def _host(host: str, scheme: str) -> str:
     return _unescape_host(host)
 
 
-def _bracketed(host: str) -> str:
+def _parse_bracketed_host(host: str) -> str:
     """Check a host in brackets, which must be an IPv6 address."""
     end = host.rfind("]")
     if end < 0:
@@ -142,7 +142,7 @@ def _bracketed(host: str) -> str:
     if port and not _PORT.match(port):
         raise _BadURL(f"invalid port {gotext.quote(port)} after host")
     zone = inner.find(_ZONE)
-    inner = _unescape_host(inner) if zone < 0 else _unescape_host(inner[:zone]) + unescape(inner[zone:])
+    inner = _unescape_host(inner) if zone < 0 else _unescape_host(inner[:zone]) + unescape_percent(inner[zone:])
     if has("StrictURLHosts"):
         if fault := find_address_fault(inner):
             raise _BadURL(f"invalid host: {fault}")
@@ -154,24 +154,24 @@ def _bracketed(host: str) -> str:
 def _unescape_host(text: str) -> str:
     wrong = _NOT_HOST.search(text)
     if wrong and wrong[0] == "%":
-        raise _bad_escape(text, wrong.start())
+        raise _make_escape_error(text, wrong.start())
     if wrong:
         raise _BadURL(f"invalid character {gotext.quote(wrong[0])} in host name")
-    return unescape(text)
+    return unescape_percent(text)
 
 
-def unescape(text: str) -> str:
+def unescape_percent(text: str) -> str:
     """Return a text with its percent-encoded bytes decoded. Raises ValueError for an invalid escape."""
     bad = _BAD_ESCAPE.search(text)
     if bad:
-        raise _bad_escape(text, bad.start())
+        raise _make_escape_error(text, bad.start())
     if "%" not in text:
         return text
     data = re.sub(rb"%([0-9A-Fa-f]{2})", lambda pair: bytes((int(pair[1], 16),)), text.encode("utf-8", "surrogatepass"))
     return data.decode("utf-8", "replace")
 
 
-def _bad_escape(text: str, at: int) -> _BadURL:
+def _make_escape_error(text: str, at: int) -> _BadURL:
     """Return the error for an invalid escape, which shows three bytes."""
     shown = text[at : at + 3].encode("utf-8", "surrogatepass")[:3].decode("utf-8", "replace")
     return _BadURL(f"invalid URL escape {gotext.quote(shown)}")

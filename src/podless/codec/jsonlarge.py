@@ -36,10 +36,10 @@ def repair_text(raw: bytes) -> bytes:
         raw.decode()
     except UnicodeDecodeError:
         raw = jsontext.decode_utf8(raw).encode()
-    return _without_halves(raw)
+    return _replace_surrogates(raw)
 
 
-def _without_halves(raw: bytes) -> bytes:
+def _replace_surrogates(raw: bytes) -> bytes:
     if b"\\ud" not in raw and b"\\uD" not in raw:
         return raw
     return _UP_TO_HALF.sub(lambda match: match[1] + b"\\ufffd" if match[2] else match[1], raw)
@@ -49,23 +49,23 @@ def find_json_fault(raw: bytes) -> JSONError:
     """Return the error of Go's scanner for a text that is not JSON, or is nested too deep."""
     same = jsontext.NO_TEXT.sub("?", raw.decode("utf-8", "surrogateescape")).encode()  # the same number of bytes
     try:
-        orjson.loads(_without_halves(same))
+        orjson.loads(_replace_surrogates(same))
         end = len(raw)
     except orjson.JSONDecodeError as error:
         end = len(error.doc[: error.pos].encode())
-    deep = _too_deep(_brackets(raw[:end]))
+    deep = _find_too_deep(_extract_brackets(raw[:end]))
     if deep:
         return JSONError(f"invalid character '{deep}' exceeded max depth")
-    at = _boundary(raw, end)
+    at = _find_boundary(raw, end)
     if at is None:
         return _read_error(raw, "", -1)
-    before = _brackets(raw[:at])
+    before = _extract_brackets(raw[:at])
     if raw[at] in b"]}":
         before += raw[at : at + 1]
-    return _read_error(raw, _open(before), at)
+    return _read_error(raw, _list_open(before), at)
 
 
-def _brackets(part: bytes) -> bytes:
+def _extract_brackets(part: bytes) -> bytes:
     """Return the brackets outside of strings, also without those in an unterminated string."""
     return _STRING.sub(b"", part).translate(None, _NO_BRACKETS)
 
@@ -78,36 +78,36 @@ def _read_error(raw: bytes, holders: str, at: int) -> JSONError:
     return JSONError("invalid JSON")  # only reached if jsontext accepts a text that orjson rejects
 
 
-def _too_deep(brackets: bytes) -> str:
+def _find_too_deep(brackets: bytes) -> str:
     """Return the bracket that exceeds the maximum depth, or ""."""
     if brackets.count(b"[") + brackets.count(b"{") <= jsontext.MAX_DEPTH:
         return ""
     charge(len(brackets))
     depths = accumulate(map(_STEPS.__getitem__, brackets))
-    place = next((place for place, depth in enumerate(depths) if depth > jsontext.MAX_DEPTH), -1)
-    return chr(brackets[place]) if place >= 0 else ""
+    index = next((index for index, depth in enumerate(depths) if depth > jsontext.MAX_DEPTH), -1)
+    return chr(brackets[index]) if index >= 0 else ""
 
 
-def _boundary(raw: bytes, end: int) -> int | None:
+def _find_boundary(raw: bytes, end: int) -> int | None:
     """Return the offset of the last bracket, comma or colon before `end` outside of strings."""
     last = deque(_STRING.finditer(raw, 0, end), maxlen=2)
     stop = end
     for string in reversed(last):
-        found = _structural(raw[string.end() : stop])
-        if found >= 0:
-            return string.end() + found
+        offset = _find_structural(raw[string.end() : stop])
+        if offset >= 0:
+            return string.end() + offset
         stop = string.start()
-    found = _structural(raw[:stop])
-    return found if found >= 0 else None
+    offset = _find_structural(raw[:stop])
+    return offset if offset >= 0 else None
 
 
-def _structural(part: bytes) -> int:
+def _find_structural(part: bytes) -> int:
     return max(part.rfind(sign) for sign in (b"{", b"}", b"[", b"]", b",", b":"))
 
 
-def _open(brackets: bytes) -> str:
+def _list_open(brackets: bytes) -> str:
     """Return the brackets that are still open after some brackets."""
-    found = []
+    still_open = []
     closed = 0
     charge(len(brackets))
     for sign in reversed(brackets):
@@ -116,26 +116,26 @@ def _open(brackets: bytes) -> str:
         elif closed:
             closed -= 1
         else:
-            found.append(chr(sign))
-    return "".join(reversed(found))
+            still_open.append(chr(sign))
+    return "".join(reversed(still_open))
 
 
 def find_repeats(raw: bytes) -> list[str]:
     """Return the paths of duplicate keys in the order of the text, as `jsontext.parse_json` does for valid JSON."""
-    kept: dict[int, tuple[Any, list[tuple[str, Any]]]] = {}
+    repeated: dict[int, tuple[Any, list[tuple[str, Any]]]] = {}
 
-    def pairs(given: list[tuple[str, Any]]) -> Any:
-        made = dict(given)
-        charge(1 + len(given))
-        if len(made) != len(given):
-            kept[id(made)] = (made, given)
-        return made
+    def pairs(entries: list[tuple[str, Any]]) -> Any:
+        obj = dict(entries)
+        charge(1 + len(entries))
+        if len(obj) != len(entries):
+            repeated[id(obj)] = (obj, entries)
+        return obj
 
     value = json.loads(raw, object_pairs_hook=pairs, parse_int=bool, parse_float=bool)
-    return _paths(value, kept) if kept else []
+    return _describe_repeats(value, repeated) if repeated else []
 
 
-def _paths(value: Any, kept: dict[int, tuple[Any, list[tuple[str, Any]]]]) -> list[str]:
+def _describe_repeats(value: Any, kept: dict[int, tuple[Any, list[tuple[str, Any]]]]) -> list[str]:
     """Return the paths of duplicate keys in the kept objects. A path is built only if it is reported."""
     results: list[str] = []
     room = _ROOM
@@ -165,7 +165,7 @@ def _paths(value: Any, kept: dict[int, tuple[Any, list[tuple[str, Any]]]]) -> li
         if seen is not None:
             if key in seen and (place, key) not in told:
                 told.add((place, key))
-                results.append(_path(above, place, key))
+                results.append(_format_path(above, place, key))
                 room -= len(results[-1])
             seen.add(key)
         if item.__class__ is list or item.__class__ is dict:
@@ -177,7 +177,7 @@ def _paths(value: Any, kept: dict[int, tuple[Any, list[tuple[str, Any]]]]) -> li
     return results
 
 
-def _path(above: list[tuple[int, str | int]], index: int, key: str) -> str:
+def _format_path(above: list[tuple[int, str | int]], index: int, key: str) -> str:
     steps: list[str | int] = [key]
     while index:
         index, step = above[index]

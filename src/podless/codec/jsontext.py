@@ -95,7 +95,7 @@ def resume_parse(raw: bytes, holders: str, at: int) -> None:
     if at < 0:
         parser.parse_text()
     else:
-        parser.resume(holders, at)
+        parser.resume_at(holders, at)
 
 
 class _JSONParser:
@@ -108,23 +108,25 @@ class _JSONParser:
         self.text = raw.decode("latin-1") + " "
         self.end = len(raw)
         self.repeated = repeated
-        self.over: JSONError | None = None  # the first too large number, reported last: Go scans the whole text first
+        self.overflow: JSONError | None = (
+            None  # the first too large number, reported last: Go scans the whole text first
+        )
         self.stack: list[Any] = []
         self.keys: list[str] = []  # the current key of every open container; "" for lists
 
     def parse_text(self) -> Any:
-        return self.go(*self.value(self.skip(0)))
+        return self.parse_rest(*self.parse_value(self.skip_blanks(0)))
 
-    def go(self, value: Any, pos: int) -> Any:
+    def parse_rest(self, value: Any, pos: int) -> Any:
         """Continue after a value. _OPEN: a container starts."""
         while True:
             charge(1)
             while value is not _OPEN:
                 if not self.stack:
-                    pos = self.skip(pos)
+                    pos = self.skip_blanks(pos)
                     if pos < self.end:
-                        self.fault(pos, "after top-level value")
-                    over, self.over = self.over, None
+                        self.fail(pos, "after top-level value")
+                    over, self.overflow = self.overflow, None
                     if over is None:
                         return value
                     try:
@@ -132,38 +134,38 @@ class _JSONParser:
                     finally:
                         del over  # its traceback refers to this frame, which holds the text
                 charge(1)
-                value, pos = self.after(value, self.skip(pos))
-            value, pos = self.value(pos)
+                value, pos = self.add_value(value, self.skip_blanks(pos))
+            value, pos = self.parse_value(pos)
 
-    def resume(self, holders: str, at: int) -> Any:
+    def resume_at(self, holders: str, at: int) -> Any:
         """Parse on from a bracket, comma or colon inside some containers."""
         self.stack += ({} if holder == "{" else [] for holder in holders)
         self.keys += holders
         sign = self.text[at]
         if sign in "{[":
-            return self.go(*self.open(sign, at))
+            return self.parse_rest(*self.open_container(sign, at))
         if sign in "}]":
-            return self.go(None, at + 1)
-        pos = self.skip(at + 1)
-        return self.go(_OPEN, self.key(pos) if sign == "," and holders[-1] == "{" else pos)
+            return self.parse_rest(None, at + 1)
+        pos = self.skip_blanks(at + 1)
+        return self.parse_rest(_OPEN, self.parse_key(pos) if sign == "," and holders[-1] == "{" else pos)
 
-    def value(self, pos: int) -> tuple[Any, int]:
+    def parse_value(self, pos: int) -> tuple[Any, int]:
         """Return the value at pos, or _OPEN if a container starts there."""
         char = self.text[pos]
         if char == '"':
-            return self.string(pos)
+            return self.parse_string(pos)
         if char in "{[":
-            return self.open(char, pos)
+            return self.open_container(char, pos)
         if char in _LITERALS:
-            return self.literal(pos)
+            return self.parse_literal(pos)
         if char != "-" and not char.isdecimal():
-            self.fault(pos, "looking for beginning of value")
-        return self.number(pos)
+            self.fail(pos, "looking for beginning of value")
+        return self.parse_number(pos)
 
-    def open(self, char: str, pos: int) -> tuple[Any, int]:
+    def open_container(self, char: str, pos: int) -> tuple[Any, int]:
         if len(self.stack) >= MAX_DEPTH:
-            self.fault(pos, "exceeded max depth")
-        inside = self.skip(pos + 1)
+            self.fail(pos, "exceeded max depth")
+        inside = self.skip_blanks(pos + 1)
         if self.text[inside] == ("}" if char == "{" else "]"):
             return ({} if char == "{" else []), inside + 1
         if char == "[":
@@ -172,95 +174,95 @@ class _JSONParser:
             return _OPEN, inside
         self.stack.append({})
         self.keys.append("")
-        return _OPEN, self.key(inside)
+        return _OPEN, self.parse_key(inside)
 
-    def after(self, value: Any, pos: int) -> tuple[Any, int]:
+    def add_value(self, value: Any, pos: int) -> tuple[Any, int]:
         """Add a value to its container. Returns the container if it ends here, else _OPEN."""
         holder = self.stack[-1]
         char = self.text[pos]
         if isinstance(holder, list):
             holder.append(value)
             if char == ",":
-                return _OPEN, self.skip(pos + 1)
+                return _OPEN, self.skip_blanks(pos + 1)
             closing, context = "]", "after array element"
         else:
             holder[self.keys[-1]] = value
             if char == ",":
-                return _OPEN, self.key(self.skip(pos + 1))
+                return _OPEN, self.parse_key(self.skip_blanks(pos + 1))
             closing, context = "}", "after object key:value pair"
         if char != closing:
-            self.fault(pos, context)
+            self.fail(pos, context)
         self.keys.pop()
         return self.stack.pop(), pos + 1
 
-    def key(self, pos: int) -> int:
+    def parse_key(self, pos: int) -> int:
         """Parse a key and its colon, and return the position of the value."""
         if self.text[pos] != '"':
-            self.fault(pos, "looking for beginning of object key string")
-        key, pos = self.string(pos)
-        pos = self.skip(pos)
+            self.fail(pos, "looking for beginning of object key string")
+        key, pos = self.parse_string(pos)
+        pos = self.skip_blanks(pos)
         if self.text[pos] != ":":
-            self.fault(pos, "after object key")
+            self.fail(pos, "after object key")
         self.keys[-1] = key
         if self.repeated is not None and key in self.stack[-1]:
-            self.repeat(self.repeated)
-        return self.skip(pos + 1)
+            self.note_repeated(self.repeated)
+        return self.skip_blanks(pos + 1)
 
-    def repeat(self, repeated: list[str]) -> None:
+    def note_repeated(self, repeated: list[str]) -> None:
         path = ""
         for holder, key in zip(self.stack, self.keys, strict=True):
             path += f"[{len(holder)}]" if isinstance(holder, list) else f".{key}" if path else key
         if len(repeated) < _MAX_REPEATS and path not in repeated:
             repeated.append(path)
 
-    def string(self, pos: int) -> tuple[str, int]:
+    def parse_string(self, pos: int) -> tuple[str, int]:
         match = _STRING.match(self.text, pos, self.end)
         if not match:
-            self.bad_string(pos + 1)
+            self.fail_string(pos + 1)
         text = decode_utf8(match.group()[1:-1].encode("latin-1"))
-        return (_ESCAPE.sub(_unescape, text) if "\\" in text else text), match.end()
+        return (_ESCAPE.sub(_unescape_match, text) if "\\" in text else text), match.end()
 
-    def bad_string(self, pos: int) -> NoReturn:
+    def fail_string(self, pos: int) -> NoReturn:
         match = _STRING_PART.match(self.text, pos, self.end)
         pos = match.end() if match else pos
         if self.text[pos] != "\\":
-            self.fault(pos, "in string literal")
+            self.fail(pos, "in string literal")
         pos += 1
         if self.text[pos] != "u":
-            self.fault(pos, "in string escape code", at_end=True)
+            self.fail(pos, "in string escape code", at_end=True)
         while self.text[pos + 1] in "0123456789abcdefABCDEF":
             pos += 1
-        self.fault(pos + 1, "in \\u hexadecimal character escape", at_end=True)
+        self.fail(pos + 1, "in \\u hexadecimal character escape", at_end=True)
 
-    def literal(self, pos: int) -> tuple[Any, int]:
+    def parse_literal(self, pos: int) -> tuple[Any, int]:
         word, value = _LITERALS[self.text[pos]]
         for offset, wanted in enumerate(word):
             if self.text[pos + offset] != wanted:
-                self.fault(pos + offset, f"in literal {word} (expecting '{wanted}')", at_end=True)
+                self.fail(pos + offset, f"in literal {word} (expecting '{wanted}')", at_end=True)
         return value, pos + len(word)
 
-    def number(self, pos: int) -> tuple[Any, int]:
+    def parse_number(self, pos: int) -> tuple[Any, int]:
         match = _NUMBER.match(self.text, pos)
         if not match:
-            self.fault(pos + 1, "in numeric literal", at_end=True)
+            self.fail(pos + 1, "in numeric literal", at_end=True)
         after = match.end()
         if self.text[after] == "." and not match[1] and not match[2]:
-            self.fault(after + 1, "after decimal point in numeric literal", at_end=True)
+            self.fail(after + 1, "after decimal point in numeric literal", at_end=True)
         if self.text[after] in "eE" and not match[2]:
             signed = self.text[after + 1] in "+-"
-            self.fault(after + 1 + signed, "in exponent of numeric literal", at_end=True)
+            self.fail(after + 1 + signed, "in exponent of numeric literal", at_end=True)
         try:
             return parse_number(match.group()), after
         except OutOfRange as error:
-            self.over = self.over or error
+            self.overflow = self.overflow or error
             return 0, after
 
-    def skip(self, pos: int) -> int:
+    def skip_blanks(self, pos: int) -> int:
         """Return the next position that is not white space, or the end of the text."""
         match = BLANKS.match(self.text, pos, self.end)
         return match.end() if match else pos
 
-    def fault(self, pos: int, context: str, *, at_end: bool = False) -> NoReturn:
+    def fail(self, pos: int, context: str, *, at_end: bool = False) -> NoReturn:
         """Raise the error. at_end: Go reports the space that it adds to the text."""
         if pos >= self.end and not at_end:
             raise JSONError("unexpected end of JSON input")
@@ -272,7 +274,7 @@ class _JSONParser:
 _OPEN = object()
 
 
-def _unescape(match: re.Match[str]) -> str:
+def _unescape_match(match: re.Match[str]) -> str:
     high, low, single, other = match.groups()
     if high:
         return chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + int(low, 16) - 0xDC00)

@@ -54,10 +54,10 @@ def parse_pattern(pattern: str, options: Any) -> Any:
     try:
         return re2.make_regexp(pattern, options)
     except re2.RegexpError as error:
-        raise _fault(error, pattern) from None
+        raise _make_fault(error, pattern) from None
 
 
-def _fault(error: Exception, pattern: str) -> PatternFault:
+def _make_fault(error: Exception, pattern: str) -> PatternFault:
     """Return the error of a pattern that does not compile, in Go's words."""
     text = error.args[0] if error.args else ""
     what, _, part = (text.decode(errors="replace") if isinstance(text, bytes) else str(text)).partition(": ")

@@ -77,34 +77,34 @@ def locate_yaml(raw: bytes) -> Iterator[Located]:
     """
     for root in compose_nodes(raw):
         repeated: list[str] = []
-        found = Located(YAMLDecoder(repeated).document(root), {}, {}, repeated)
-        _walk(root, (), found)
+        found = Located(YAMLDecoder(repeated).decode_document(root), {}, {}, repeated)
+        _record_node(root, (), found)
         yield found
 
 
-def _walk(node: YAMLNode, path: Path, located: Located) -> None:
+def _record_node(node: YAMLNode, path: Path, located: Located) -> None:
     """Record the positions of a decoded node, and of everything in it."""
-    located.values[path] = _position(node)
+    located.values[path] = _read_position(node)
     target = node.alias if node.alias is not None else node
     if target.kind == "sequence":
         for index, item in enumerate(target.children):
-            _walk(item, (*path, index), located)
+            _record_node(item, (*path, index), located)
     elif target.kind == "mapping":
-        _entries(target, path, located)
+        _record_entries(target, path, located)
 
 
-def _entries(node: YAMLNode, path: Path, located: Located) -> None:
+def _record_entries(node: YAMLNode, path: Path, located: Located) -> None:
     children = iter(node.children)
     for key, item in zip(children, children, strict=True):
         if key.value == "<<" and key.kind == "scalar" and (key.plain or key.tag == "merge"):
             for source in reversed(item.children) if item.kind == "sequence" else [item]:
-                _entries(source.alias if source.alias is not None else source, path, located)
+                _record_entries(source.alias if source.alias is not None else source, path, located)
             continue
         named = key.alias if key.alias is not None else key
         inner = (*path, key_text(read_scalar(named.value, named.tag, named.plain), None))
-        located.keys[inner] = _position(key)
-        _walk(item, inner, located)
+        located.keys[inner] = _read_position(key)
+        _record_node(item, inner, located)
 
 
-def _position(node: YAMLNode) -> Position:
+def _read_position(node: YAMLNode) -> Position:
     return Position(node.mark.line + 1, node.mark.column + 1)

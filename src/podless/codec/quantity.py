@@ -60,11 +60,11 @@ def is_whole(text: str) -> bool:
     It counts thousandths in 64 bits, so that 10Pi is not whole: a count that is too large wraps around. It becomes 0
     where apimachinery has an integer, and multiplies it by ten repeatedly.
     """
-    _, _, whole, part, suffix = parts = _split(text)
-    amount, _ = _amount(*parts)
+    _, _, whole, part, suffix = parts = _split_text(text)
+    amount, _ = _compute_amount(*parts)
     thousandths = -(-abs(amount) // _MILLI)
     if thousandths > _MOST_BINARY:
-        if suffix not in BINARY and _vanishes(whole, part, _power(suffix)):
+        if suffix not in BINARY and _vanishes(whole, part, _find_power(suffix)):
             return True
         thousandths = (thousandths + _MOST_BINARY + 1) % (1 << 64) - _MOST_BINARY - 1
     return thousandths % 1000 == 0
@@ -75,18 +75,18 @@ def canonical_quantity(text: str) -> str:
 
     A text that is almost canonical is unchanged, such as +1 and 1. Raises QuantityError.
     """
-    parts = _split(text)
-    found = _amount(*parts)
-    return text if _kept(*parts) else format_quantity(*found)
+    parts = _split_text(text)
+    amount = _compute_amount(*parts)
+    return text if _is_kept(*parts) else format_quantity(*amount)
 
 
 def add_quantities(texts: Sequence[str]) -> str:
     """Return the sum of amounts, with the kind of suffix of the first one that is not zero. Raises QuantityError."""
     amount, suffix = 0, ""
     for text in each(texts):
-        more, given = _parse_amount(text)
-        suffix = suffix if amount else given
-        amount += more
+        addend, own_suffix = _parse_amount(text)
+        suffix = suffix if amount else own_suffix
+        amount += addend
     return format_quantity(amount, suffix)
 
 
@@ -108,16 +108,16 @@ def format_quantity(amount: int, suffix: str) -> str:
     if suffix in BINARY:
         whole, rest = divmod(amount, NANO)
         if not rest and abs(whole) >= 1024:
-            return _binary(whole)
-    return _decimal(amount, bool(_EXPONENT.match(suffix)))
+            return _format_binary(whole)
+    return _format_decimal(amount, bool(_EXPONENT.match(suffix)))
 
 
 def _parse_amount(text: str) -> tuple[int, str]:
     """Return the amount in billionths, and the suffix in the text."""
-    return _amount(*_split(text))
+    return _compute_amount(*_split_text(text))
 
 
-def _split(text: str) -> tuple[str, ...]:
+def _split_text(text: str) -> tuple[str, ...]:
     """Return sign, zeros, digits, digits after the point, and suffix."""
     match = _FORM.fullmatch(text)
     if match is None or not text or len(text) > _MOST_BYTES:
@@ -125,24 +125,24 @@ def _split(text: str) -> tuple[str, ...]:
     return match.groups("")
 
 
-def _amount(sign: str, zeros: str, whole: str, part: str, suffix: str) -> tuple[int, str]:
+def _compute_amount(sign: str, zeros: str, whole: str, part: str, suffix: str) -> tuple[int, str]:
     if suffix in BINARY:
-        digits = _number(zeros, whole, part, slow=not _fits(whole, part, suffix))
-        amount = min(_scaled(digits << BINARY[suffix], _FINEST - len(part)), _MOST_BINARY * NANO)
+        digits = _read_digits(zeros, whole, part, slow=not _fits_int64(whole, part, suffix))
+        amount = min(_scale_digits(digits << BINARY[suffix], _FINEST - len(part)), _MOST_BINARY * NANO)
     else:
-        power = _power(suffix)
+        power = _find_power(suffix)
         slow = not _is_integer(whole, part, power)
-        amount = _scaled(_number(zeros, whole, part, slow=slow), power + _FINEST - len(part))
+        amount = _scale_digits(_read_digits(zeros, whole, part, slow=slow), power + _FINEST - len(part))
     return -amount if sign == "-" else amount, suffix
 
 
-def _scaled(digits: int, power: int) -> int:
+def _scale_digits(digits: int, power: int) -> int:
     """Return digits times a power of ten, rounded up."""
     factor: int = 10 ** abs(power)
     return digits * factor if power >= 0 else -(-digits // factor)
 
 
-def _power(suffix: str) -> int:
+def _find_power(suffix: str) -> int:
     """Return the power of ten of a suffix."""
     if suffix in DECIMAL:
         return DECIMAL[suffix]
@@ -161,13 +161,13 @@ def _vanishes(whole: str, part: str, power: int) -> bool:
     return power - len(part) + 3 not in _AT_ONCE and _is_integer(whole, part, power)
 
 
-def _fits(whole: str, part: str, suffix: str) -> bool:
+def _fits_int64(whole: str, part: str, suffix: str) -> bool:
     """Return whether apimachinery computes a binary amount in one 64-bit step."""
     bits = BINARY[suffix]
     return not part and len(whole or "0") <= 14 - bits * 3 // 10 and int(whole or 0) << bits <= _MOST_BINARY
 
 
-def _number(zeros: str, whole: str, part: str, *, slow: bool) -> int:
+def _read_digits(zeros: str, whole: str, part: str, *, slow: bool) -> int:
     """Return the digits before a suffix as a number.
 
     Without digits it is 0, except in apimachinery's slow path, which rejects the text.
@@ -177,18 +177,18 @@ def _number(zeros: str, whole: str, part: str, *, slow: bool) -> int:
     return int(whole + part or 0)
 
 
-def _kept(_sign: str, _zeros: str, whole: str, part: str, suffix: str) -> bool:
+def _is_kept(_sign: str, _zeros: str, whole: str, part: str, suffix: str) -> bool:
     """Return whether apimachinery formats a valid quantity as written, because it is close enough to canonical."""
     if suffix in BINARY:
-        return _fits(whole, part, suffix) and int(whole or 0) & 7 != 0
-    digits, power = (whole or "0") + part, _power(suffix)
+        return _fits_int64(whole, part, suffix) and int(whole or 0) & 7 != 0
+    digits, power = (whole or "0") + part, _find_power(suffix)
     if not _is_integer(whole, part, power):
         return False
     scale = power - len(part)
     return scale % 3 == 0 and not digits.endswith("000") and digits[0] != "0"
 
 
-def _binary(amount: int) -> str:
+def _format_binary(amount: int) -> str:
     power = 0
     while amount % 1024 == 0 and power < 60:
         amount, power = amount // 1024, power + 10
@@ -196,7 +196,7 @@ def _binary(amount: int) -> str:
     return f"{amount}{suffix}"
 
 
-def _decimal(amount: int, exponent: bool) -> str:
+def _format_decimal(amount: int, exponent: bool) -> str:
     """Return billionths with a suffix, or with a power of ten if `exponent` is set or no suffix is large enough."""
     power = -_FINEST
     while amount % 1000 == 0 and power + 3 <= _MOST_POWER:  # a larger power could not be read again
@@ -218,6 +218,6 @@ def round_quantities(amounts: dict[str, str] | None) -> None:
             amount = parse_nanos(text)
             if amount % _MILLI == 0 and not text.endswith(_FINE):
                 continue
-            up = -(-abs(amount) // _MILLI)
+            rounded = -(-abs(amount) // _MILLI)
             unit = "m" if text.endswith(_FINE) else "e-3"
-            amounts[name] = canonical_quantity(f"{-up if amount < 0 else up}{unit}")
+            amounts[name] = canonical_quantity(f"{-rounded if amount < 0 else rounded}{unit}")

@@ -44,14 +44,14 @@ class _Regexp:
 
     def search(self, text: str) -> Any:
         """Return a match anywhere in the text, None if there is none."""
-        return self._compiled.search(_encodable(text))
+        return self._compiled.search(_replace_surrogates(text))
 
     def match(self, text: str) -> Any:
         """Return a match at the start of the text, None if there is none."""
-        return self._compiled.match(_encodable(text))
+        return self._compiled.match(_replace_surrogates(text))
 
 
-def _encodable(text: str) -> str:
+def _replace_surrogates(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 

@@ -48,7 +48,7 @@ def as_sent(value: Any, floats: Floats) -> Iterator[None]:
 
     A number that was stored and read again is an integer; before that, 1.0 and -0.0 are floats for kube-apiserver.
     """
-    undo = _send(value, floats)
+    undo = _restore_floats(value, floats)
     try:
         yield
     finally:
@@ -60,18 +60,18 @@ def as_sent(value: Any, floats: Floats) -> Iterator[None]:
 def copy_as_sent(value: Any, floats: Floats) -> Any:
     """Return a copy with floats where the client sent floats, as in `as_sent`."""
     result = serializer.copy_value(value)
-    release_parts(_send(result, floats))
+    release_parts(_restore_floats(result, floats))
     return result
 
 
-def _send(value: Any, floats: Floats) -> list[tuple[Any, Any, Any]]:
+def _restore_floats(value: Any, floats: Floats) -> list[tuple[Any, Any, Any]]:
     """Turn numbers that were sent as floats into floats. Returns their holders, keys and earlier values."""
     undo: list[tuple[Any, Any, Any]] = []
     for path, given in each(floats):
         holder = value
         for step in path[:-1]:
-            holder = _part(holder, step)
-        settled = _part(holder, path[-1]) if path else None
+            holder = _get_entry(holder, step)
+        settled = _get_entry(holder, path[-1]) if path else None
         if type(settled) in (int, float) and settled == jsontext.settle_number(given):
             key = int(path[-1]) if isinstance(holder, list) else path[-1]
             undo.append((holder, key, settled))
@@ -79,7 +79,7 @@ def _send(value: Any, floats: Floats) -> list[tuple[Any, Any, Any]]:
     return undo
 
 
-def _part(holder: Any, step: str | int) -> Any:
+def _get_entry(holder: Any, step: str | int) -> Any:
     """Return an entry of a dict or list, None if it is missing."""
     if isinstance(holder, dict):
         return holder.get(step)

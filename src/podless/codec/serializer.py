@@ -67,10 +67,10 @@ def decode_json(raw: bytes, duplicates: list[str] | None = None, floats: Floats 
     try:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError:
-        return _refused(raw, duplicates, floats)
+        return _decode_rejected(raw, duplicates, floats)
     if duplicates is None and raw.count(b"{") + raw.count(b"[") <= jsontext.MAX_DEPTH:
         pass
-    elif (again := _encoded(value)) is None or (
+    elif (again := _try_encode(value)) is None or (
         duplicates is not None and (raw.count(b":") != again.count(b":") or (b"\\" in raw and b"\\u003" in raw))
     ):
         if len(raw) <= _SMALL:
@@ -80,10 +80,10 @@ def decode_json(raw: bytes, duplicates: list[str] | None = None, floats: Floats 
         elif duplicates is not None:
             duplicates += (f"duplicate field {gotext.quote(path)}" for path in jsonlarge.find_repeats(raw))
     shapes = raw.translate(_SHAPES)
-    return _settle(value, floats) if _floats(raw, shapes) or _LONG in shapes else value
+    return _settle_numbers(value, floats) if _may_have_floats(raw, shapes) or _LONG in shapes else value
 
 
-def _refused(raw: bytes, duplicates: list[str] | None, floats: Floats | None) -> Any:
+def _decode_rejected(raw: bytes, duplicates: list[str] | None, floats: Floats | None) -> Any:
     """Decode a text that the fast decoder rejects, if Go accepts it."""
     if len(raw) <= _SMALL:
         return _decode_json(raw, duplicates)
@@ -104,7 +104,7 @@ def _decode_json(raw: bytes, duplicates: list[str] | None) -> Any:
     return value
 
 
-def _floats(raw: bytes, shapes: bytes) -> bool:
+def _may_have_floats(raw: bytes, shapes: bytes) -> bool:
     """Return whether the text can contain a float: digits with a point or exponent, where a number can start."""
     place = shapes.find(b"0.")
     for _ in range(_LOOKS):
@@ -123,7 +123,7 @@ def _floats(raw: bytes, shapes: bytes) -> bool:
     return True
 
 
-def _encoded(value: Any) -> bytes | None:
+def _try_encode(value: Any) -> bytes | None:
     """Return the value as JSON, None if it is nested too deep.
 
     This reveals duplicate keys: the result then has fewer colons than the body.
@@ -136,7 +136,7 @@ def _encoded(value: Any) -> bytes | None:
 
 def too_deep(value: Any) -> bool:
     """Return whether a value is nested deeper than a body may be."""
-    if _encoded(value) is not None:
+    if _try_encode(value) is not None:
         return False
     level = [value]
     for _ in range(jsontext.MAX_DEPTH + 1):
@@ -153,7 +153,7 @@ def decode_own(raw: bytes) -> Any:
     return orjson.loads(raw)
 
 
-def _settle(value: Any, floats: Floats | None = None) -> Any:
+def _settle_numbers(value: Any, floats: Floats | None = None) -> Any:
     """Return the value with its numbers as Go re-encodes them. floats: gets those that become integers."""
     top = [value]
     rest: list[tuple[Any, Any]] = [(top, None)]  # containers with their paths, as chains of keys from the last one on
@@ -169,11 +169,11 @@ def _settle(value: Any, floats: Floats | None = None) -> Any:
             elif kind is float or (kind is int and not _MIN <= item <= _MAX):
                 holder[key] = settled = jsontext.settle_number(item)
                 if floats is not None and type(settled) is int:
-                    floats.append((_path((path, key))[1:], float(item)))
+                    floats.append((_unroll_path((path, key))[1:], float(item)))
     return top[0]
 
 
-def _path(chain: Any) -> Path:
+def _unroll_path(chain: Any) -> Path:
     keys = []
     while chain is not None:
         chain, key = chain
@@ -188,19 +188,19 @@ def copy_value(value: Any) -> Any:
     threads run.
     """
     if in_steps.get():
-        return _copied(value)
+        return _copy_value(value)
     raw = encode_json(value)
-    return decode_json(raw) if len(raw) < _LARGE else _copied(value)
+    return decode_json(raw) if len(raw) < _LARGE else _copy_value(value)
 
 
-def _copied(value: Any) -> Any:
+def _copy_value(value: Any) -> Any:
     kind = type(value)
     if kind is dict or kind is list:
         charge(len(value))
     if kind is dict:
-        return {key: _copied(item) for key, item in value.items()}
+        return {key: _copy_value(item) for key, item in value.items()}
     if kind is list:
-        return [_copied(item) for item in value]
+        return [_copy_value(item) for item in value]
     return jsontext.settle_number(value) if kind is float else value
 
 
@@ -268,7 +268,7 @@ class ParsedJSON(_Parsed[tuple[Any, list[str], Floats]]):
         if result is None or not self.kept:
             return result
         self.outcome = result
-        return _copied(result[0]), result[1], result[2]
+        return _copy_value(result[0]), result[1], result[2]
 
     @classmethod
     def parse(cls, raw: bytes) -> ParsedJSON:
@@ -293,12 +293,12 @@ def strict_text(findings: list[str]) -> str:
 
 def encode_json(value: Any) -> bytes:
     """Encode compact JSON, with keys in their order and numbers as Go formats them."""
-    return _encode(value, 0)
+    return _encode_value(value, 0)
 
 
 def encode_parts(value: dict[str, Any]) -> bytes:
     """Encode a document as `encode_json` does, with long lists in it in parts, between which other work can run."""
-    return _encode({key: _part_lists(item) for key, item in value.items()}, 0)
+    return _encode_value({key: _part_lists(item) for key, item in value.items()}, 0)
 
 
 def _part_lists(value: Any) -> Any:
@@ -309,7 +309,7 @@ def _part_lists(value: Any) -> Any:
     parts = []
     for start in range(0, len(value), _PART):
         charge(_PART)
-        parts.append(_encode(value[start : start + _PART], 0)[1:-1])
+        parts.append(_encode_value(value[start : start + _PART], 0)[1:-1])
     return orjson.Fragment(b"[%b]" % b",".join(parts))
 
 
@@ -321,40 +321,40 @@ def fit_bytes(encoded: bytes) -> bytes:
 def encode_sorted(value: Any) -> bytes:
     """Encode compact JSON with sorted keys, as Go encodes maps, and numbers as Go formats them."""
     if not in_steps.get():
-        return _encode(value, orjson.OPT_SORT_KEYS)
+        return _encode_value(value, orjson.OPT_SORT_KEYS)
     try:
-        return _encode(_narrow(value), orjson.OPT_SORT_KEYS)
+        return _encode_value(_split_wide(value), orjson.OPT_SORT_KEYS)
     except TypeError:  # too deep for the encoder
-        return _encode(value, orjson.OPT_SORT_KEYS)
+        return _encode_value(value, orjson.OPT_SORT_KEYS)
 
 
-def _narrow(value: Any) -> Any:
+def _split_wide(value: Any) -> Any:
     """Return a value with its large maps encoded in parts; the same value if it has none."""
     result = value
     if value.__class__ in _HOLDERS:
         charge(len(value))
     if value.__class__ is dict:
         if len(value) > _WIDE:
-            return orjson.Fragment(_wide(value))
+            return orjson.Fragment(_encode_wide(value))
         for key, item in value.items():
-            if item.__class__ in _HOLDERS and (new := _narrow(item)) is not item:
+            if item.__class__ in _HOLDERS and (new := _split_wide(item)) is not item:
                 result = {**value} if result is value else result
                 result[key] = new
     elif value.__class__ is list:
         for index, item in enumerate(value):
-            if item.__class__ in _HOLDERS and (new := _narrow(item)) is not item:
+            if item.__class__ in _HOLDERS and (new := _split_wide(item)) is not item:
                 result = [*value] if result is value else result
                 result[index] = new
     return result
 
 
-def _wide(value: dict[str, Any]) -> bytes:
+def _encode_wide(value: dict[str, Any]) -> bytes:
     keys = sort_texts(value)
     parts = []
     for start in range(0, len(keys), _WIDE):
         charge(_WIDE)
-        part = {key: _narrow(value[key]) for key in keys[start : start + _WIDE]}
-        parts.append(_encode(part, orjson.OPT_SORT_KEYS)[1:-1])
+        part = {key: _split_wide(value[key]) for key in keys[start : start + _WIDE]}
+        parts.append(_encode_value(part, orjson.OPT_SORT_KEYS)[1:-1])
     return b"{%b}" % b",".join(parts)
 
 
@@ -371,22 +371,22 @@ def has_nulls(value: Any) -> bool:
     return b":null" in looked_at(value)
 
 
-def _encode(value: Any, option: int) -> bytes:
+def _encode_value(value: Any, option: int) -> bytes:
     try:
         result = orjson.dumps(value, option=option)
         # orjson uses exponents from 1e16 on and at 1e-6, Go does not
-        if (b"e-6" in result or (_PLUS in result and _exponent(result))) and _EXPONENT.search(result):
-            result = orjson.dumps(_shown(value), option=option)
+        if (b"e-6" in result or (_PLUS in result and _has_exponent(result))) and _EXPONENT.search(result):
+            result = orjson.dumps(_replace_values(value), option=option)
         return result
     except TypeError:
         pass
     try:
-        return orjson.dumps(_shown(value), option=option)
+        return orjson.dumps(_replace_values(value), option=option)
     except TypeError:  # too deep for the encoder
         return json.dumps(value, separators=(",", ":"), sort_keys=bool(option)).encode()
 
 
-def _exponent(made: bytes) -> bool:
+def _has_exponent(made: bytes) -> bool:
     """Return whether there is an exponent with a plus sign. Finding one byte is fifty times as fast as finding two."""
     place = made.find(b"+")
     for _ in range(_PLUSES):
@@ -398,7 +398,7 @@ def _exponent(made: bytes) -> bool:
     return b"e+" in made
 
 
-def _shown(value: Any) -> Any:
+def _replace_values(value: Any) -> Any:
     """Return a copy without values that orjson encodes differently from Go.
 
     These are numbers with an exponent, integers beyond 64 bits, and unpaired surrogates.
@@ -406,9 +406,9 @@ def _shown(value: Any) -> Any:
     if isinstance(value, dict | list):
         charge(len(value))
     if isinstance(value, dict):
-        return {_shown(key): _shown(item) for key, item in value.items()}
+        return {_replace_values(key): _replace_values(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_shown(item) for item in value]
+        return [_replace_values(item) for item in value]
     if isinstance(value, str):
         return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     if isinstance(value, float):

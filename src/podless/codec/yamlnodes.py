@@ -44,16 +44,16 @@ def compose_nodes(raw: bytes) -> Iterator[YAMLNode]:
             if start.version not in (None, (1, 1)):
                 line = start.start_mark.line if start.start_mark else 0
                 raise YAMLError(f"yaml: {f'line {line}: ' if line else ''}found incompatible YAML document")
-            yield _document(parser)
+            yield _compose_document(parser)
     except yaml.reader.ReaderError as error:
         raise YAMLError(f"yaml: {error.reason}") from None
     except yaml.MarkedYAMLError as error:
         # libyaml stops at 1,000 levels from 0.2.6 on
         said = _TOO_DEEP if error.problem == "exceeded maximum nesting depth" else error.problem
-        raise YAMLError(f"yaml: {_where(error)}{said}") from None
+        raise YAMLError(f"yaml: {_format_line(error)}{said}") from None
 
 
-def _where(error: yaml.MarkedYAMLError) -> str:
+def _format_line(error: yaml.MarkedYAMLError) -> str:
     """Return the line as go-yaml reports it: scanner errors count from 1, parser errors from 0; line 0 is omitted."""
     line = 0
     if error.problem_mark is not None and error.problem_mark.line:
@@ -63,7 +63,7 @@ def _where(error: yaml.MarkedYAMLError) -> str:
     return f"line {line}: " if line else ""
 
 
-def _document(parser: Any) -> YAMLNode:
+def _compose_document(parser: Any) -> YAMLNode:
     scalar, alias, mapping, sequence, end = _KINDS
     anchors: dict[str, YAMLNode] = {}
     roots: list[YAMLNode] = []
@@ -76,7 +76,9 @@ def _document(parser: Any) -> YAMLNode:
         kind = event.__class__
         if kind is scalar:
             tag = event.tag
-            node = YAMLNode("scalar", event.start_mark, event.value, _short(tag) if tag else "", event.implicit[0])
+            node = YAMLNode(
+                "scalar", event.start_mark, event.value, _shorten_tag(tag) if tag else "", event.implicit[0]
+            )
             children.append(node)
             if event.anchor:
                 anchors[event.anchor] = node
@@ -111,6 +113,6 @@ _KINDS = (
 )
 
 
-def _short(tag: str) -> str:
+def _shorten_tag(tag: str) -> str:
     """Return a tag without YAML's own prefix. Other tags get a "!" in front."""
     return tag[len(_TAGS) :] if tag.startswith(_TAGS) else f"!{tag}"

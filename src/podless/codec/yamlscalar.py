@@ -64,16 +64,16 @@ def resolve_scalar(text: str, tag: str = "") -> tuple[str, Any]:
     if word is not None:
         return word
     if text[0] == ".":
-        return _float(text) or ("str", text)
+        return _parse_float(text) or ("str", text)
     if text[0] in "+-0123456789":
         if tag in ("", "timestamp") and _is_date(text):
             return "timestamp", text
         digits = text.replace("_", "")
-        return _integer(digits) or _float(digits) or ("str", text)
+        return _parse_integer(digits) or _parse_float(digits) or ("str", text)
     return "str", text
 
 
-def _integer(text: str) -> tuple[str, Any] | None:
+def _parse_integer(text: str) -> tuple[str, Any] | None:
     match = _INTEGER.fullmatch(text)
     if not match or len(text) > 70:
         return None
@@ -84,7 +84,7 @@ def _integer(text: str) -> tuple[str, Any] | None:
     return ("int", value) if value <= MAX_UINT else None
 
 
-def _float(text: str) -> tuple[str, Any] | None:
+def _parse_float(text: str) -> tuple[str, Any] | None:
     if not _FLOAT.fullmatch(text):
         return None
     value = float(text)
@@ -127,13 +127,15 @@ def key_text(key: Any, value: Any) -> str:
     if isinstance(key, int) and key <= _MAX_INT:
         return str(key)
     if isinstance(key, float):
-        return {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}.get(str(key)) or gotext.format_float(_single(key))
+        return {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}.get(str(key)) or gotext.format_float(
+            _shorten_float32(key)
+        )
     kind = "%!s(<nil>)" if key is None else "uint64"
     told = f"map key of type: {kind}, key: {format_gosyntax(key)}, value: {format_gosyntax(value)}"
     raise YAMLError(f"unsupported {told}" if has("LowerYAMLErrors") else f"Unsupported {told}")
 
 
-def _single(value: float) -> float:
+def _shorten_float32(value: float) -> float:
     """Return the shortest decimal for a 32-bit float."""
     try:
         wanted = struct.pack("f", value)
@@ -156,12 +158,12 @@ def format_gosyntax(value: Any) -> str:
     if isinstance(value, float):
         return gotext.format_float(value)
     if isinstance(value, list):
-        return "[]interface {}{" + ", ".join(map(_held, value)) + "}"
-    pairs = (f"{_held(key)}:{_held(item)}" for key, item in sorted(value.items(), key=str))
+        return "[]interface {}{" + ", ".join(map(_show_nested, value)) + "}"
+    pairs = (f"{_show_nested(key)}:{_show_nested(item)}" for key, item in sorted(value.items(), key=str))
     return "map[interface {}]interface {}{" + ", ".join(pairs) + "}"
 
 
-def _held(value: Any) -> str:
+def _show_nested(value: Any) -> str:
     """Return a value inside another one. A key without a JSON form is in a tuple."""
     if isinstance(value, tuple):
         (value,) = value

@@ -29,16 +29,16 @@ def parse_yaml(raw: bytes, repeated: list[str] | None = None) -> Any:
     Raises YAMLError.
     """
     root = next(compose_nodes(raw), None)
-    return None if root is None else YAMLDecoder([] if repeated is None else repeated).document(root)
+    return None if root is None else YAMLDecoder([] if repeated is None else repeated).decode_document(root)
 
 
 class _AnchorResult(NamedTuple):
-    """The result for an anchored node. nodes: visited. height: levels. made: packed value, or entries of a mapping."""
+    """The result of an anchored node. nodes: visited. height: levels. content: packed value, or a mapping's entries."""
 
     nodes: int
     height: int
     repeated: list[str]
-    made: Any
+    content: Any
 
 
 class _Entry(NamedTuple):
@@ -49,7 +49,7 @@ class _Entry(NamedTuple):
     value: Any
 
     @property
-    def repeats(self) -> str:
+    def finding(self) -> str:
         """Return the finding for this key, if it is a duplicate."""
         return f"line {self.line + 1}: key {format_gosyntax(self.typed)} already set in map"
 
@@ -66,38 +66,38 @@ class YAMLDecoder:
         self.depth = self.deepest = 0
         self.values: dict[YAMLNode, _AnchorResult] = {}
         self.merges: dict[YAMLNode, _AnchorResult] = {}
-        self.odd = False  # True if a key or number without a JSON form was found
+        self.has_unprintable = False  # True if a key or number without a JSON form was found
 
-    def document(self, root: YAMLNode) -> Any:
+    def decode_document(self, root: YAMLNode) -> Any:
         """Return the value of a document. Raises YAMLError, also if the value has no JSON form."""
-        value = self.value(root)
-        if self.odd:
+        value = self.decode_value(root)
+        if self.has_unprintable:
             for check in (_check_keys, _check_numbers):
                 check(value)
         return value
 
-    def value(self, node: YAMLNode) -> Any:
+    def decode_value(self, node: YAMLNode) -> Any:
         """Return the value of a node. Raises YAMLError."""
-        self.visit()
+        self.count_nodes()
         kind = node.kind
         if kind == "scalar":
             scalar = read_scalar(node.value, node.tag, node.plain)
             if scalar.__class__ is float and not math.isfinite(scalar):
-                self.odd = True
+                self.has_unprintable = True
                 return scalar
             return settle_scalar(scalar)
-        self.enter()
+        self.enter_level()
         if kind == "sequence":
             charge(len(node.children))
-            result: Any = [self.value(child) for child in node.children]
+            result: Any = [self.decode_value(child) for child in node.children]
         elif kind == "mapping":
-            result = self.mapping(node)
+            result = self.decode_mapping(node)
         else:
-            result = self.aliased(node)
+            result = self.decode_alias(node)
         self.depth -= 1
         return result
 
-    def enter(self) -> None:
+    def enter_level(self) -> None:
         """Go one level down. Raises YAMLError if there are too many."""
         self.depth += 1
         if self.depth > self.deepest:
@@ -105,17 +105,17 @@ class YAMLDecoder:
                 raise YAMLError("yaml: exceeded max depth of 10000")
             self.deepest = self.depth
 
-    def visit(self, nodes: int = 1) -> None:
+    def count_nodes(self, nodes: int = 1) -> None:
         """Count nodes, and reject a document that consists mostly of aliases."""
         self.count += nodes
         if not self.open:
             return
         self.from_alias += nodes
-        if self.from_alias > 100 and self.count > 1000 and self.from_alias / self.count > _allowed(self.count):
+        if self.from_alias > 100 and self.count > 1000 and self.from_alias / self.count > _allowed_share(self.count):
             raise YAMLError("yaml: document contains excessive aliasing")
 
     @contextmanager
-    def followed(self, node: YAMLNode) -> Iterator[YAMLNode]:
+    def follow_alias(self, node: YAMLNode) -> Iterator[YAMLNode]:
         """Yield the node of an alias. An alias to the same node inside it is an error."""
         if node.alias is None or any(node is other for other in self.open):
             raise YAMLError(f"yaml: anchor '{node.value}' value contains itself")
@@ -123,31 +123,31 @@ class YAMLDecoder:
         yield node.alias
         self.open.pop()
 
-    def aliased(self, node: YAMLNode) -> Any:
+    def decode_alias(self, node: YAMLNode) -> Any:
         """Return the value of an alias."""
-        with self.followed(node) as target:
+        with self.follow_alias(node) as target:
             known = self.values.get(target)
-            if known is None or not self.again(known):
-                made, nodes, height, found = self.watched(lambda: self.value(target))
+            if known is None or not self.replay_anchor(known):
+                made, nodes, height, found = self.measure_work(lambda: self.decode_value(target))
                 self.values[target] = _AnchorResult(nodes, height, found, marshal.dumps(made, _PACKED))
                 return made
-        return marshal.loads(known.made)
+        return marshal.loads(known.content)
 
-    def merged(self, source: YAMLNode, target: YAMLNode) -> Iterable[_Entry]:
+    def decode_merged(self, source: YAMLNode, target: YAMLNode) -> Iterable[_Entry]:
         """Return the entries of a mapping that is merged into another one, including those that it merges itself."""
         if source is target:
-            return list(self.entries(target))
-        with self.followed(source):
-            self.visit()
+            return list(self.decode_entries(target))
+        with self.follow_alias(source):
+            self.count_nodes()
             known = self.merges.get(target)
-            if known is not None and self.again(known):
-                return map(_again, known.made)
+            if known is not None and self.replay_anchor(known):
+                return map(_copy_entry, known.content)
             made: list[_Entry]
-            made, nodes, height, found = self.watched(lambda: list(self.entries(target)))
-            self.merges[target] = _AnchorResult(nodes, height, found, list(map(_again, made)))
+            made, nodes, height, found = self.measure_work(lambda: list(self.decode_entries(target)))
+            self.merges[target] = _AnchorResult(nodes, height, found, list(map(_copy_entry, made)))
         return made
 
-    def watched(self, work: Any) -> tuple[Any, int, int, list[str]]:
+    def measure_work(self, work: Any) -> tuple[Any, int, int, list[str]]:
         """Return the result of `work`, the number of nodes visited, the levels, and the findings."""
         count, found, deepest = self.count, len(self.repeated), self.deepest
         self.deepest = self.depth
@@ -156,11 +156,11 @@ class YAMLDecoder:
         self.deepest = max(deepest, self.deepest)
         return made, self.count - count, height, self.repeated[found:]
 
-    def again(self, known: _AnchorResult) -> bool:
-        """Count a known node again. Returns False if it is too deep here, and must be visited again for the error."""
+    def replay_anchor(self, known: _AnchorResult) -> bool:
+        """Count a cached node again. Returns False if it is too deep here, and must be visited again for the error."""
         if self.depth + known.height > jsontext.MAX_DEPTH:
             return False
-        self.visit(known.nodes)
+        self.count_nodes(known.nodes)
         for finding in known.repeated:
             self.note_repeated(finding)
         return True
@@ -171,42 +171,42 @@ class YAMLDecoder:
             self.room -= len(finding)
             self.repeated.append(finding)
 
-    def entries(self, node: YAMLNode) -> Iterator[_Entry]:
+    def decode_entries(self, node: YAMLNode) -> Iterator[_Entry]:
         """Yield the entries of a mapping, including merged ones."""
         charge(len(node.children))
         children = iter(node.children)
         for key, item in zip(children, children, strict=True):
-            if _merges(key):
+            if _is_merge_key(key):
                 yield from self.merged_entries(item)
             else:
-                yield _Entry(self.key(key), item.mark.line, self.value(item))
+                yield _Entry(self.decode_key(key), item.mark.line, self.decode_value(item))
 
-    def mapping(self, node: YAMLNode) -> dict[str, Any]:
+    def decode_mapping(self, node: YAMLNode) -> dict[str, Any]:
         """Return the value of a mapping, sorted by keys. The last value of a duplicate key counts; it is recorded."""
         result: dict[str, Any] = {}
         keys: dict[Any, Any] = {}
         charge(len(node.children))
         children = iter(node.children)
         for key, item in zip(children, children, strict=True):
-            if _merges(key):
+            if _is_merge_key(key):
                 for entry in self.merged_entries(item):
                     self.put_entry(entry, result, keys)
                 continue
-            typed = self.key(key)
-            value = self.value(item)
+            typed = self.decode_key(key)
+            value = self.decode_value(item)
             if typed.__class__ is str and typed not in keys:
                 result[typed] = value
                 keys[typed] = typed
             else:
                 self.put_entry(_Entry(typed, item.mark.line, value), result, keys)
-        return result if self.odd else sort_keys(result)  # keys without a JSON form have no order
+        return result if self.has_unprintable else sort_keys(result)  # keys without a JSON form have no order
 
     def key_text(self, typed: Any, value: Any) -> Any:
         """Return a key in JSON; in a tuple if it has no JSON form, which is reported at the end."""
         try:
             return key_text(typed, value)
         except YAMLError:
-            self.odd = True
+            self.has_unprintable = True
             return (typed,)
 
     def put_entry(self, entry: _Entry, made: dict[Any, Any], keys: dict[Any, Any]) -> None:
@@ -217,15 +217,15 @@ class YAMLDecoder:
         if text is None:
             text = keys[identity] = self.key_text(typed, value)
         elif self.room > 0:
-            self.note_repeated(entry.repeats)
+            self.note_repeated(entry.finding)
         made[text] = value
 
-    def key(self, node: YAMLNode) -> Any:
+    def decode_key(self, node: YAMLNode) -> Any:
         """Return the value of a key in YAML."""
-        self.visit()
+        self.count_nodes()
         target = node.alias if node.kind == "alias" and node.alias is not None else node
         if target.kind != "scalar":
-            shown = format_gosyntax(self.value(target))
+            shown = format_gosyntax(self.decode_value(target))
             raise YAMLError(f"yaml: invalid map key: {shown}")
         return read_scalar(target.value, target.tag, target.plain)
 
@@ -235,9 +235,9 @@ class YAMLDecoder:
             target = source.alias if source.kind == "alias" and source.alias is not None else source
             if target.kind != "mapping":
                 raise YAMLError("yaml: map merge requires map or sequence of maps as the value")
-            self.visit()
-            self.enter()
-            yield from self.merged(source, target)
+            self.count_nodes()
+            self.enter_level()
+            yield from self.decode_merged(source, target)
             self.depth -= 1
 
 
@@ -265,17 +265,17 @@ def _check_numbers(value: Any) -> None:
         settle_scalar(value)
 
 
-def _merges(key: YAMLNode) -> bool:
+def _is_merge_key(key: YAMLNode) -> bool:
     return key.value == "<<" and key.kind == "scalar" and (key.plain or key.tag == "merge")
 
 
-def _again(entry: _Entry) -> _Entry:
+def _copy_entry(entry: _Entry) -> _Entry:
     """Return an entry with its own copy of the value."""
     if entry.value.__class__ not in (dict, list):
         return entry
     return entry._replace(value=marshal.loads(marshal.dumps(entry.value, _PACKED)))
 
 
-def _allowed(count: int) -> float:
+def _allowed_share(count: int) -> float:
     """Return the maximum share of nodes from aliases: 99% for a small document, 10% for a very large one."""
     return 0.99 - 0.89 * min(max(count - 400_000, 0), 3_600_000) / 3_600_000

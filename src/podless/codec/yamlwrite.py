@@ -55,7 +55,7 @@ def emit_pieces(value: Any) -> Iterator[bytes]:
     """
     held: list[str] = []
     size = 0
-    for part in _parts(value):
+    for part in _write_parts(value):
         if not part:  # a pause
             yield b""
             continue
@@ -98,23 +98,23 @@ class _TextCache:
             return _Open(iter(value), False, indent, lead)
         charge(len(value))
         if len(value) > _WIDE:
-            return _Open(_lazily(value), True, indent, lead)
+            return _Open(_sort_lazily(value), True, indent, lead)
         names = tuple(value)
         order = self.orders.get(names)
         if order is None:
             order = self.orders[names] = _in_order(names)
         return _Open(((name, value[name]) for name in order), True, indent, lead)
 
-    def key(self, text: str) -> str | None:
+    def cached_key(self, text: str) -> str | None:
         try:
             return self.keys[text]
         except KeyError:
-            result = self.keys[text] = _key(text)
+            result = self.keys[text] = _write_key(text)
             return result
 
-    def scalar(self, value: Any, column: int, indent: int) -> str:
+    def cached_scalar(self, value: Any, column: int, indent: int) -> str:
         if value.__class__ is not str:
-            return _scalar(value, column, indent)
+            return _write_scalar(value, column, indent)
         known = self.texts.get(value)
         if known is None:
             known = _write_text(value, column, indent)
@@ -123,10 +123,10 @@ class _TextCache:
         return known
 
 
-def _parts(value: Any) -> Iterator[str]:
+def _write_parts(value: Any) -> Iterator[str]:
     """Yield the text of a value without its last line break."""
     if not (isinstance(value, dict | list) and value):
-        yield _scalar(value, 0, 2)
+        yield _write_scalar(value, 0, 2)
         return
     known = _TextCache()
     left = [known.open(value, 0, "")]
@@ -142,14 +142,14 @@ def _parts(value: Any) -> Iterator[str]:
             column, lead, between = indent + 2, "", ""
             if holder.mapping:
                 key, item = item
-                text = known.key(key)
+                text = known.cached_key(key)
                 if text is not None:
                     head, column, lead = f"{head}{text}:", indent + len(text) + 2, "\n"
                 else:
                     head, lead = f"{head}? {_write_text(key, column, column)}\n{' ' * indent}:", " "
                 between = " "
             if not item or item.__class__ in _SCALARS:
-                yield f"{head}{between}{known.scalar(item, column, indent + 2)}"
+                yield f"{head}{between}{known.cached_scalar(item, column, indent + 2)}"
                 continue
             yield head
             inner = indent if lead == "\n" and item.__class__ is not dict else indent + 2
@@ -159,7 +159,7 @@ def _parts(value: Any) -> Iterator[str]:
             left.pop()
 
 
-def _scalar(value: Any, column: int, indent: int) -> str:
+def _write_scalar(value: Any, column: int, indent: int) -> str:
     """Return a scalar or an empty container. column: where it starts. indent: of further lines."""
     kind = value.__class__
     if kind is str:
@@ -177,7 +177,7 @@ def _scalar(value: Any, column: int, indent: int) -> str:
     return gotext.format_float(float(value))
 
 
-def _key(text: str) -> str | None:
+def _write_key(text: str) -> str | None:
     """Return a key for one line; None if it has line breaks or is too long for that."""
     if _PLAIN.fullmatch(text) and text not in WORDS and len(text) <= _SIMPLE:
         return text
@@ -193,18 +193,18 @@ def _write_text(text: str, column: int, indent: int, *, fold: bool = True) -> st
     special, beside = _SPECIAL.search(text) is not None, _BESIDE_BREAK.search(text) is not None
     if "\n" in text:
         if special or text[-1] == " " or " \n" in text or " \u2028" in text or " \u2029" in text:
-            return _double(text, column, indent, fold)
-        return _literal(text, indent)
+            return _quote_double(text, column, indent, fold)
+        return _write_literal(text, indent)
     if special or resolve_scalar(text)[0] != "str" or (":" in text and _SEXAGESIMAL.fullmatch(text)):
-        return _double(text, column, indent, fold)
+        return _quote_double(text, column, indent, fold)
     if beside:
-        return _double(text, column, indent, fold)
-    if text[0] == " " or text[-1] == " " or _BREAK.search(text) or _indicates(text):
-        return _single(text, column, indent, fold)
-    return _folded(text, column, indent) if fold else text
+        return _quote_double(text, column, indent, fold)
+    if text[0] == " " or text[-1] == " " or _BREAK.search(text) or _needs_quotes(text):
+        return _quote_single(text, column, indent, fold)
+    return _fold_text(text, column, indent) if fold else text
 
 
-def _indicates(text: str) -> bool:
+def _needs_quotes(text: str) -> bool:
     """Return whether a string would mean something else if it were plain."""
     first = text[0]
     if first in _FIRST or text.startswith(("---", "...")):
@@ -212,51 +212,51 @@ def _indicates(text: str) -> bool:
     return (first in "?-" and text[1:2] in ("", " ")) or _SIGN.search(text) is not None
 
 
-def _literal(text: str, indent: int) -> str:
+def _write_literal(text: str, indent: int) -> str:
     hint = "2" if text[0] == " " or _BREAK.match(text) else ""
     if _BREAK.match(text[-1]):
         hint += "+" if len(text) == 1 or _BREAK.match(text[-2]) else ""
     else:
         hint += "-"
-    return f"|{hint}\n{_indented(text, ' ' * indent).removesuffix(chr(10))}"
+    return f"|{hint}\n{_indent_lines(text, ' ' * indent).removesuffix(chr(10))}"
 
 
-def _indented(text: str, blanks: str) -> str:
+def _indent_lines(text: str, blanks: str) -> str:
     """Return a text with `blanks` before each line that is not empty."""
     if "\u2028" in text or "\u2029" in text:
         return _LINE.sub(blanks, text)
     return "\n".join([blanks + line if line else "" for line in text.split("\n")])
 
 
-def _single(text: str, column: int, indent: int, fold: bool) -> str:
+def _quote_single(text: str, column: int, indent: int, fold: bool) -> str:
     if not _BREAK.search(text):
         inner = text.replace("'", "''")
-        return f"'{_folded(inner, column + 1, indent) if fold else inner}'"
+        return f"'{_fold_text(inner, column + 1, indent) if fold else inner}'"
     out, at = ["'"], 0
     charge(len(text))
     column += 1
     for found in _BREAK.finditer(text):
-        out += (_folded(text[at : found.start()].replace("'", "''"), column, indent), found.group())
+        out += (_fold_text(text[at : found.start()].replace("'", "''"), column, indent), found.group())
         at, column = found.end(), indent
         if not _BREAK.match(text, at):
             out.append(" " * indent)
-    out.append(_folded(text[at:].replace("'", "''"), column, indent))
+    out.append(_fold_text(text[at:].replace("'", "''"), column, indent))
     return "".join(out) + "'"
 
 
-def _double(text: str, column: int, indent: int, fold: bool) -> str:
-    inner = _ESCAPED.sub(_escape, text)
-    return f'"{_folded(inner, column + 1, indent, quoted=True) if fold else inner}"'
+def _quote_double(text: str, column: int, indent: int, fold: bool) -> str:
+    inner = _ESCAPED.sub(_escape_char, text)
+    return f'"{_fold_text(inner, column + 1, indent, quoted=True) if fold else inner}"'
 
 
-def _escape(match: re.Match[str]) -> str:
+def _escape_char(match: re.Match[str]) -> str:
     code = ord(match[0])
     if code in _ESCAPES:
         return "\\" + _ESCAPES[code]
     return f"\\x{code:02X}" if code < 0x100 else f"\\u{code:04X}" if code < 0x10000 else f"\\U{code:08X}"
 
 
-def _folded(text: str, column: int, indent: int, quoted: bool = False) -> str:
+def _fold_text(text: str, column: int, indent: int, quoted: bool = False) -> str:
     """Return a text folded at the first blank after column 80. quoted: in double quotes."""
     if column + len(text) <= _WIDTH:
         return text
@@ -283,23 +283,23 @@ def _in_order(keys: Iterable[str]) -> list[str]:
     return sorted(names, key=_AS_GO)
 
 
-def _lazily(value: dict[str, Any]) -> Iterator[tuple[str, Any] | None]:
+def _sort_lazily(value: dict[str, Any]) -> Iterator[tuple[str, Any] | None]:
     """Yield the entries of a large mapping in order, computed on demand; None to let other work run."""
     runs: list[list[tuple[str, str]]] = []
     names = list(value)
     for start in range(0, len(names), _RUN):
-        runs.append(sorted((_rank(name), name) for name in names[start : start + _RUN]))
+        runs.append(sorted((_rank_key(name), name) for name in names[start : start + _RUN]))
         charge(_RUN)
         yield None
     for _, name in heapq.merge(*runs):
         yield name, value[name]
 
 
-def _rank(text: str) -> str:
-    """Return a sort key with the order of `_compare`, for strings without a letter after a digit.
+def _rank_key(text: str) -> str:
+    """Return a sort key with the order of `_compare_keys`, for strings without a letter after a digit.
 
-    With one, `_compare` is not transitive (12, 1x, 2), and any order will do. Parts are marked so that letters come
-    after everything else, and numbers after signs; of two numbers, the longer is the larger.
+    With one, `_compare_keys` is not transitive (12, 1x, 2), and any order will do. Parts are marked so that letters
+    come after everything else, and numbers after signs; of two numbers, the longer is the larger.
     """
     found: list[str] = []
     for part in _PARTS.findall(text):
@@ -315,10 +315,10 @@ def _rank(text: str) -> str:
     return "".join(found)
 
 
-def _compare(left: str, right: str) -> int:
+def _compare_keys(left: str, right: str) -> int:
     if left == right:
         return 0
-    start = _parting(left, right)
+    start = _find_difference(left, right)
     if start == min(len(left), len(right)):
         return len(left) - len(right)
     a, b = left[start], right[start]
@@ -329,16 +329,16 @@ def _compare(left: str, right: str) -> int:
     if "0" in (a, b):  # inside a number, the digits before count, unless all of them are zeros
         before = left[:start]
         seed = "1" if before[len(before.rstrip("0123456789")) :].strip("0") else ""
-    one, two = _digits(left, start), _digits(right, start)
-    ranks = [(*_number(seed + one), len(one), a), (*_number(seed + two), len(two), b)]
+    one, two = _read_digits(left, start), _read_digits(right, start)
+    ranks = [(*_rank_number(seed + one), len(one), a), (*_rank_number(seed + two), len(two), b)]
     return -1 if ranks[0] < ranks[1] else 1
 
 
 _PARTS = re.compile(r"[0-9]++|[^\W\d_]++|.", re.DOTALL)
-_AS_GO = functools.cmp_to_key(_compare)
+_AS_GO = functools.cmp_to_key(_compare_keys)
 
 
-def _parting(left: str, right: str) -> int:
+def _find_difference(left: str, right: str) -> int:
     """Return the index of the first difference of two texts, by bisection at the speed of C."""
     low, high = 0, min(len(left), len(right))
     for place in range(min(high, 16)):
@@ -353,12 +353,12 @@ def _parting(left: str, right: str) -> int:
     return low
 
 
-def _digits(text: str, start: int) -> str:
+def _read_digits(text: str, start: int) -> str:
     match = _DECIMALS.match(text, start)
     return match.group() if match else ""
 
 
-def _number(digits: str) -> tuple[int, str]:
+def _rank_number(digits: str) -> tuple[int, str]:
     """Return a sort key for numbers with any number of digits."""
     digits = digits.lstrip("0")
     return len(digits), digits

@@ -306,7 +306,7 @@ def of_struct(struct: Struct) -> Shape:
 
 def _struct(struct: Struct, atomic: bool) -> Shape:
     declared = {field.name: field for field in struct}
-    defaults = {field.name: field.type.blank() for field in struct if field.always and not field.type.nested}
+    defaults = {field.name: field.type.make_zero() for field in struct if field.always and not field.type.nested}
     defaults |= {field.name: field.default for field in struct if field.default is not None}
     shape = Shape(map=MapShape(declared, _field, None if declared else DEDUCED, atomic, defaults))
     shape.decoded = True

@@ -92,9 +92,9 @@ class HistoryAnswers:
         fields = chosen.fields
         scope = HistoryScope(
             call.namespace,
-            fields.exact("object.group") if "object.group" in fields.names else None,
-            fields.exact("object.resource") or "",
-            fields.exact("object.name") or "",
+            fields.find_exact("object.group") if "object.group" in fields.names else None,
+            fields.find_exact("object.resource") or "",
+            fields.find_exact("object.name") or "",
         )
         matches: Callable[[Object], bool] | None = None
         if not fields.empty or not chosen.labels.empty:

@@ -121,7 +121,7 @@ def _listing_verb(query: str) -> tuple[str, str]:
     watch = parameters.get("watch")
     verb = "watch" if watch and watch[0].lower() not in ("false", "0") else "list"
     try:
-        name = selectors.parse_fields(parameters.get("fieldSelector", [""])[0]).exact("metadata.name") or ""
+        name = selectors.parse_fields(parameters.get("fieldSelector", [""])[0]).find_exact("metadata.name") or ""
     except BadRequest:
         name = ""
     return verb, "" if names.path_segment(name) else name

@@ -61,9 +61,9 @@ def find_address_faults(text: str, *, strict: bool = False) -> list[str]:
         return [_NO_ADDRESS]
     if not strict and not has("StrictIPCIDRValidation"):
         return []
-    if not _strict(text):
+    if not _is_strict(text):
         return ["must not have leading 0s"]
-    return ["must not be an IPv4-mapped IPv6 address"] if _mapped(address) else []
+    return ["must not be an IPv4-mapped IPv6 address"] if _is_mapped(address) else []
 
 
 def range_faults(text: str, *, strict: bool = False) -> list[str]:
@@ -74,9 +74,9 @@ def range_faults(text: str, *, strict: bool = False) -> list[str]:
     if not strict and not has("StrictIPCIDRValidation"):
         return []
     address, _, length = text.partition("/")
-    if not _strict(address) or (length[0] == "0" and length != "0"):
+    if not _is_strict(address) or (length[0] == "0" and length != "0"):
         return ["must not have leading 0s in IP or prefix length"]
-    if _mapped(ipaddress.ip_address(address)):
+    if _is_mapped(ipaddress.ip_address(address)):
         return ["must not have an IPv4-mapped IPv6 address"]
     if ipaddress.ip_address(address) != network.network_address:
         return ["must not have bits set beyond the prefix length"]
@@ -88,8 +88,8 @@ def address_warnings(path: str, text: str) -> list[str]:
     address = parse_address(text)
     if address is None or not has("AddressWarnings"):
         return []
-    if not _strict(text) or _mapped(address):
-        return [f"{path}: non-standard IP address {quote(text)} {_FUTURE} {quote(str(_unmapped(address)))}"]
+    if not _is_strict(text) or _is_mapped(address):
+        return [f"{path}: non-standard IP address {quote(text)} {_FUTURE} {quote(str(_unmap_ipv4(address)))}"]
     if address.version == 6 and str(address) != text:
         return [f"{path}: IPv6 address {quote(text)} should be in RFC 5952 canonical format ({quote(str(address))})"]
     return []
@@ -99,7 +99,7 @@ def service_address_warnings(path: str, text: str) -> list[str]:
     """Return warnings about an address of a Service, which older releases have in other words."""
     if has("AddressWarnings"):
         return address_warnings(path, text)
-    if not _strict(text):
+    if not _is_strict(text):
         why = "IPv4 field has octet with leading zero" if parse_address(text) is not None else "unable to parse IP"
         accepted = "IP address was accepted, but will be invalid in a future Kubernetes release"
         return [f"{path}: {accepted}: ParseAddr({quote(text)}): {why}"]
@@ -143,11 +143,11 @@ def range_warnings(path: str, text: str) -> list[str]:
         return []
     result = []
     if address != network.network_address:
-        one = f"{_unmapped(address)}/{address.max_prefixlen}"
+        one = f"{_unmap_ipv4(address)}/{address.max_prefixlen}"
         either = f"(should be {quote(str(network))} or {quote(one)}?)"
         result.append(f"{path}: CIDR value {quote(text)} is ambiguous in this context {either}")
     bits = text.rpartition("/")[2]
-    if not _strict(text.partition("/")[0]) or (bits[0] == "0" and bits != "0") or _mapped(address):
+    if not _is_strict(text.partition("/")[0]) or (bits[0] == "0" and bits != "0") or _is_mapped(address):
         result.append(f"{path}: non-standard CIDR value {quote(text)} {_FUTURE} {quote(str(network))}")
     if not result and address.version == 6 and str(network) != text:
         form = quote(str(network))
@@ -166,7 +166,7 @@ def dual_stack_fault(texts: Sequence[str]) -> str:
     return f"failed to check for dual stack with error:invalid IP[{bad}]: {texts[bad]}" if bad is not None else ""
 
 
-def _strict(text: str) -> bool:
+def _is_strict(text: str) -> bool:
     try:
         ipaddress.ip_address(text)
     except ValueError:
@@ -174,10 +174,10 @@ def _strict(text: str) -> bool:
     return True
 
 
-def _unmapped(address: Address) -> Address:
+def _unmap_ipv4(address: Address) -> Address:
     """Return the IPv4 address that an IPv6 address contains, or the address itself."""
     return getattr(address, "ipv4_mapped", None) or address
 
 
-def _mapped(address: Address) -> bool:
+def _is_mapped(address: Address) -> bool:
     return address.version == 6 and address.ipv4_mapped is not None

@@ -29,11 +29,11 @@ def validate_conditions(conditions: list[dict[str, Any]], path: str) -> list[Fie
         if kind in seen:
             errors.append(field.duplicate(f"{path}[{index}].type", kind))
         seen.add(kind)
-        errors += _condition(condition, kind, f"{path}[{index}]")
+        errors += _validate_condition(condition, kind, f"{path}[{index}]")
     return errors
 
 
-def _condition(condition: dict[str, Any], kind: str, path: str) -> list[FieldError]:
+def _validate_condition(condition: dict[str, Any], kind: str, path: str) -> list[FieldError]:
     status, reason = condition.get("status") or "", condition.get("reason") or ""
     errors = field.invalid_details(f"{path}.type", kind, names.qualified_name(kind))
     errors += field.one_of(f"{path}.status", status, _STATUSES)

@@ -28,7 +28,7 @@ _KEY_RULE = (
 
 @dataclass(frozen=True)
 class Syntax:
-    """A regular expression with the error text for other values. most: maximum bytes, 0 for any.
+    """A regular expression with the error text for other values. max_bytes: maximum bytes, 0 for any.
 
     scan: the same without backtracking, so that the cost is in proportion to the length.
     """
@@ -37,7 +37,7 @@ class Syntax:
     pattern: str
     scan: str
     examples: tuple[str, ...]
-    most: int = 0
+    max_bytes: int = 0
     unit: str = "characters"
 
     @made_once
@@ -52,16 +52,16 @@ class Syntax:
         return f"{self.rule} (e.g. {examples}regex used for validation is '{self.pattern}')"
 
     @property
-    def long(self) -> str:
+    def too_long(self) -> str:
         """The error text for a value with too many bytes."""
-        return f"must be no more than {self.most} {self.unit}"
+        return f"must be no more than {self.max_bytes} {self.unit}"
 
     def find_errors(self, value: str) -> list[str]:
         """Return the faults of a value."""
         # matching values are ASCII, so len() counts bytes
-        if self.matches(value) and (len(value) <= self.most or not self.most):
+        if self.matches(value) and (len(value) <= self.max_bytes or not self.max_bytes):
             return []
-        errors = [self.long] if self.most and _size(value) > self.most else []
+        errors = [self.too_long] if self.max_bytes and _count_bytes(value) > self.max_bytes else []
         return errors if self.matches(value) else [*errors, self.describe_syntax]
 
 
@@ -187,10 +187,10 @@ def qualified_name(value: str) -> list[str]:
 
 def config_key(value: str) -> list[str]:
     """Return the faults of a key in the data of a ConfigMap or Secret."""
-    return [*_CONFIG_KEY.find_errors(value), *_backsteps(value)]
+    return [*_CONFIG_KEY.find_errors(value), *_find_backsteps(value)]
 
 
-def _backsteps(value: str) -> list[str]:
+def _find_backsteps(value: str) -> list[str]:
     """Return the faults of a name that could lead out of a folder."""
     if value in (".", ".."):
         return [f"must not be '{value}'"]
@@ -208,12 +208,12 @@ def check_variable_name(value: str) -> list[str]:
 
 def check_strict_variable_name(value: str) -> list[str]:
     """Return the faults of a variable's name without RelaxedEnvironmentVariableValidation."""
-    return [*_STRICT_VARIABLE.find_errors(value), *_backsteps(value)]
+    return [*_STRICT_VARIABLE.find_errors(value), *_find_backsteps(value)]
 
 
 def check_port_name(value: str) -> list[str]:
     """Validate the name of a port."""
-    errors = ["must be no more than 15 characters"] if _size(value) > 15 else []
+    errors = ["must be no more than 15 characters"] if _count_bytes(value) > 15 else []
     if not _PORT.fullmatch(value):
         errors.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
     if not _LETTER.search(value):
@@ -227,17 +227,17 @@ def check_port_name(value: str) -> list[str]:
 
 def subdomain_prefix(value: str) -> list[str]:
     """Return the faults of a generateName for names that are subdomains."""
-    return check_subdomain(_masked(value))
+    return check_subdomain(_mask_dash(value))
 
 
 def label_prefix(value: str) -> list[str]:
     """Return the faults of a generateName for names that are labels."""
-    return check_label_name(_masked(value))
+    return check_label_name(_mask_dash(value))
 
 
 def label_1035_prefix(value: str) -> list[str]:
     """Return the faults of a generateName for names that are RFC 1035 labels."""
-    return label_1035(_masked(value))
+    return label_1035(_mask_dash(value))
 
 
 def path_segment(value: str) -> list[str]:
@@ -257,10 +257,10 @@ LABELS_1035 = (label_1035, label_1035_prefix)
 PATH_SEGMENTS = (path_segment, path_prefix)
 
 
-def _masked(name: str) -> str:
+def _mask_dash(name: str) -> str:
     """Replace a trailing dash, which is valid in a generateName because a suffix follows."""
     return name[:-2] + "a" if len(name) > 1 and name.endswith("-") else name
 
 
-def _size(value: str) -> int:
+def _count_bytes(value: str) -> int:
     return len(value) if value.isascii() else len(value.encode())

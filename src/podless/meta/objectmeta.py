@@ -65,15 +65,15 @@ def coerce_metadata(value: Any, unknown: list[str] | None = None) -> dict[str, A
     """
     paths: list[str] = []
     try:
-        out = structs.decode_struct(OBJECT_META, value, paths)
+        metadata = structs.decode_struct(OBJECT_META, value, paths)
     except DecodeError:
         paths.append("")
     if paths:
         paths.clear()
-        out = structs.decode_struct(OBJECT_META, gotypes.canonical_json(value), paths)
+        metadata = structs.decode_struct(OBJECT_META, gotypes.canonical_json(value), paths)
     if paths and unknown is not None:
         unknown.extend(f"metadata.{path}" for path in paths)
-    return out
+    return metadata
 
 
 def salvage_metadata(value: Any, unknown: list[str]) -> Any:
@@ -103,12 +103,12 @@ def validate_metadata(
         errors.append(field.required(f"{path}.name", "name or generateName is required"))
     elif texts := name_check(name, False):
         errors += field.invalid_details(f"{path}.name", name, texts)
-    errors += _namespace(meta.get("namespace", ""), namespaced, f"{path}.namespace")
+    errors += _validate_namespace(meta.get("namespace", ""), namespaced, f"{path}.namespace")
     if meta.get("generation", 0) < 0:
         errors.append(field.invalid(f"{path}.generation", meta["generation"], NONNEGATIVE))
     for part, check in _PARTS:
-        if given := meta.get(part):
-            errors += check(given, f"{path}.{part}")
+        if value := meta.get(part):
+            errors += check(value, f"{path}.{part}")
     return errors
 
 
@@ -148,7 +148,7 @@ def check_labels(items: dict[str, str], path: str) -> list[FieldError]:
     if len(items) > MAX_UNCHARGED:
         charge(len(items))
     for key, value in items.items():
-        if texts := _key(key):
+        if texts := _check_label_key(key):
             errors += field.invalid_details(path, key, texts)
         if faults := names.label_value(value):
             errors += field.invalid_details(path, value, faults)
@@ -163,7 +163,7 @@ def check_annotations(items: dict[str, str], path: str) -> list[FieldError]:
         charge(len(items))
     for key, value in items.items():
         size += len(key.encode()) + len(value.encode())
-        if texts := _key(key.lower()):
+        if texts := _check_label_key(key.lower()):
             errors += field.invalid_details(path, key, texts)
     if size > MOST_ANNOTATIONS:
         errors.append(field.too_long(path, MOST_ANNOTATIONS))
@@ -175,9 +175,9 @@ def check_owners(references: list[dict[str, Any]], path: str) -> list[FieldError
     plain = has("OwnersWithoutPlaces")
     errors: list[FieldError] = []
     controller, room = "", _ROOM
-    whole: list[dict[str, Any]] = []
+    decoded: list[dict[str, Any]] = []
     for index, reference in enumerate(each(references)):
-        errors += _owner(reference, path) if plain else _placed_owner(reference, f"{path}[{index}]")
+        errors += _validate_owner(reference, path) if plain else _placed_owner(reference, f"{path}[{index}]")
         if not reference.get("controller"):
             continue
         name = f"{reference['kind']}/{reference['name']}"
@@ -186,16 +186,16 @@ def check_owners(references: list[dict[str, Any]], path: str) -> list[FieldError
                 "Only one reference can have Controller set to true."
                 f' Found "true" in references for {controller} and {name}'
             )
-            whole = whole or [structs.decode_struct(OWNER_REFERENCE, item) for item in each(references)]
-            errors.append(field.invalid(path, whole, text))
-            room -= len(whole)
+            decoded = decoded or [structs.decode_struct(OWNER_REFERENCE, item) for item in each(references)]
+            errors.append(field.invalid(path, decoded, text))
+            room -= len(decoded)
         controller = controller or name
     return errors
 
 
 def check_finalizers(items: list[str], path: str) -> list[FieldError]:
     """Validate finalizers."""
-    errors = [field.invalid(path, item, text) for item in each(items) for text in _key(item)]
+    errors = [field.invalid(path, item, text) for item in each(items) for text in _check_label_key(item)]
     if ORPHAN in items and FOREGROUND in items:
         errors.append(field.invalid(path, items, f"finalizer {ORPHAN} and {FOREGROUND} cannot be both set"))
     return errors
@@ -238,14 +238,14 @@ def check_field_manager(name: str, path: str) -> list[FieldError]:
     errors = [field.too_long(path, MOST_MANAGER)] if len(name.encode()) > MOST_MANAGER else []
     if name.isprintable():
         return errors
-    place, room = 0, _ROOM_MANAGER
+    offset, room = 0, _ROOM_MANAGER
     charge(len(name))
     for char in name:
         if not char.isprintable() and room > 0:
-            text = f"invalid character U+{ord(char):04X} (at position {place})"
+            text = f"invalid character U+{ord(char):04X} (at position {offset})"
             errors.append(field.invalid(path, name, text))
             room -= len(name)
-        place += len(char.encode())
+        offset += len(char.encode())
     return errors
 
 
@@ -253,7 +253,7 @@ def finalizer_warnings(meta: dict[str, Any], old: dict[str, Any] | None = None) 
     """Return warnings about finalizers that a write adds to a custom object. old: the metadata before it."""
     warnings = []
     for name in each(sort_texts(set(meta.get("finalizers") or ()) - set((old or {}).get("finalizers") or ()))):
-        warnings += [f"metadata.finalizers: {gotext.quote(name)}: {text}" for text in _key(name)]
+        warnings += [f"metadata.finalizers: {gotext.quote(name)}: {text}" for text in _check_label_key(name)]
         if "/" not in name and name not in STANDARD_FINALIZERS:
             advice = _ADVICE.format(path=" including a path (/)" if "." in name and has("PathsOfFinalizers") else "")
             warnings.append(f"metadata.finalizers: {gotext.quote(name)}: {advice}")
@@ -263,7 +263,7 @@ def finalizer_warnings(meta: dict[str, Any], old: dict[str, Any] | None = None) 
 def dedupe_owners(meta: dict[str, Any], after_admission: bool = False) -> list[str]:
     """Remove duplicate owner references from the metadata, and return the warnings."""
     references = meta.get("ownerReferences") or []
-    kept: list[dict[str, Any]] = []
+    owners: list[dict[str, Any]] = []
     seen = set()
     uids = []
     for reference in each(references):
@@ -272,10 +272,10 @@ def dedupe_owners(meta: dict[str, Any], after_admission: bool = False) -> list[s
             uids.append(reference["uid"])
         else:
             seen.add(identity)
-            kept.append(reference)
+            owners.append(reference)
     if not uids:
         return []
-    meta["ownerReferences"] = kept
+    meta["ownerReferences"] = owners
     when = " after mutating admission happens" if after_admission else ""
     return [_DUPLICATES.format(when=when, uids=", ".join(uids))]
 
@@ -291,12 +291,12 @@ _PARTS: tuple[tuple[str, Callable[[Any, str], list[FieldError]]], ...] = (
 
 
 @bounded_cache(4096)
-def _key(key: str) -> tuple[str, ...]:
+def _check_label_key(key: str) -> tuple[str, ...]:
     """Return the faults of a label key. Cached, because few keys are used again and again."""
     return tuple(names.qualified_name(key))
 
 
-def _namespace(namespace: str, namespaced: bool, path: str) -> list[FieldError]:
+def _validate_namespace(namespace: str, namespaced: bool, path: str) -> list[FieldError]:
     if not namespaced:
         return [field.forbidden(path, "not allowed on this type")] if namespace else []
     if not namespace:
@@ -305,7 +305,7 @@ def _namespace(namespace: str, namespaced: bool, path: str) -> list[FieldError]:
     return field.invalid_details(path, namespace, texts) if texts else []
 
 
-def _owner(reference: dict[str, Any], path: str) -> list[FieldError]:
+def _validate_owner(reference: dict[str, Any], path: str) -> list[FieldError]:
     api_version = gvk.parse_api_version(reference["apiVersion"])
     errors = []
     if api_version is None or not api_version.version:
@@ -329,8 +329,8 @@ def _placed_owner(reference: dict[str, Any], path: str) -> list[FieldError]:
 def _disallowed_owner(reference: dict[str, Any], path: str) -> list[FieldError]:
     if gvk.parse_api_version(reference["apiVersion"]) != ("", "v1") or reference["kind"] != "Event":
         return []
-    whole = structs.decode_struct(OWNER_REFERENCE, reference)
-    return [field.invalid(path, whole, "/v1, Kind=Event is disallowed from being an owner")]
+    decoded = structs.decode_struct(OWNER_REFERENCE, reference)
+    return [field.invalid(path, decoded, "/v1, Kind=Event is disallowed from being an owner")]
 
 
 def _no_new_finalizers(new: list[str], old: list[str], path: str) -> list[FieldError]:

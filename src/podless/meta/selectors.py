@@ -28,7 +28,7 @@ _SYMBOLS = frozenset(("==", "=", "!=", "!", "(", ")", ",", "<", ">", ""))
 _INTEGER = re.compile(r"[-+]?[0-9]{1,30}")
 
 
-def _integer(text: str) -> int | None:
+def _parse_int64(text: str) -> int | None:
     """Return a text as Go's ParseInt reads it for 64 bits; None if it fails."""
     if not _INTEGER.fullmatch(text):
         return None
@@ -63,18 +63,18 @@ class Requirement:
 
 @dataclass(frozen=True)
 class LabelSelector:
-    """Requirements that labels must all meet, in the order of their keys. nothing: the selector matches no labels."""
+    """Requirements that labels must all meet, in the order of their keys. matches_nothing: no labels match."""
 
     requirements: tuple[Requirement, ...] = ()
-    nothing: bool = False
+    matches_nothing: bool = False
 
     @property
     def empty(self) -> bool:
         """Whether everything matches."""
-        return not self.requirements and not self.nothing
+        return not self.requirements and not self.matches_nothing
 
     @made_once
-    def pinned(self) -> tuple[str, tuple[str, ...]] | None:
+    def required_label(self) -> tuple[str, tuple[str, ...]] | None:
         """Return a label that must have one of some values, and these values; None if the selector requires none."""
         for need in self.requirements:
             if need.operator in ("=", "==", "in"):
@@ -84,9 +84,9 @@ class LabelSelector:
     @made_once
     def matches(self) -> Callable[[Mapping[str, str]], bool]:
         """Return a function that checks whether labels match, in time proportional to the labels."""
-        return _match_nothing if self.nothing else _Demands(self.requirements).meet
+        return _match_nothing if self.matches_nothing else _RequirementIndex(self.requirements).match_labels
 
-    def complete(self) -> None:
+    def prepare(self) -> None:
         """Compute everything that matching needs."""
         self.matches({})
 
@@ -94,14 +94,14 @@ class LabelSelector:
         return ",".join(map(str, self.requirements))
 
 
-class _Demands:
+class _RequirementIndex:
     """The requirements of a label selector by key, so that few of them are checked for few labels."""
 
-    __slots__ = ("_absent", "_excluded", "_ranges", "_size", "_wanted")
+    __slots__ = ("_absent", "_excluded", "_ranges", "_required", "_size")
 
     def __init__(self, requirements: Sequence[Requirement]) -> None:
         # the values of which a label must have one; None: any value
-        self._wanted: dict[str, frozenset[str] | None] = {}
+        self._required: dict[str, frozenset[str] | None] = {}
         self._excluded: dict[str, set[str]] = {}
         # the open interval of a label's number
         self._ranges: dict[str, tuple[float, float]] = {}
@@ -113,20 +113,20 @@ class _Demands:
             elif operator in ("!=", "notin"):
                 self._excluded.setdefault(key, set()).update(each(need.values))
             elif operator == "exists":
-                self._wanted.setdefault(key, None)
+                self._required.setdefault(key, None)
             elif operator in ("gt", "lt"):
-                self._wanted.setdefault(key, None)
-                self._ranges[key] = _bounded(self._ranges.get(key, _ANY), operator, _integer(need.values[0]))
+                self._required.setdefault(key, None)
+                self._ranges[key] = _limit_range(self._ranges.get(key, _ANY), operator, _parse_int64(need.values[0]))
             else:
                 values = frozenset(each(need.values))
-                known = self._wanted.get(key)
-                self._wanted[key] = values if known is None else known & values
+                earlier = self._required.get(key)
+                self._required[key] = values if earlier is None else earlier & values
         self._absent = frozenset(absent)
-        self._size = len(self._wanted) + len(self._excluded) + len(absent)
+        self._size = len(self._required) + len(self._excluded) + len(absent)
 
-    def meet(self, labels: Mapping[str, str]) -> bool:
+    def match_labels(self, labels: Mapping[str, str]) -> bool:
         """Return whether labels meet them all."""
-        wanted, excluded = self._wanted, self._excluded
+        wanted, excluded = self._required, self._excluded
         if self._size > MAX_UNCHARGED and len(labels) > MAX_UNCHARGED:
             charge(min(len(labels), self._size) >> _QUICK)
         if len(wanted) > len(labels):
@@ -135,7 +135,7 @@ class _Demands:
             if key not in labels or (values is not None and labels[key] not in values):
                 return False
         for key, (low, high) in self._ranges.items():
-            value = _integer(labels[key])
+            value = _parse_int64(labels[key])
             if value is None or not low < value < high:
                 return False
         if self._absent and not labels.keys().isdisjoint(self._absent):  # isdisjoint() iterates over the smaller set
@@ -147,7 +147,7 @@ class _Demands:
         return all(value not in excluded.get(key, _NONE) for key, value in labels.items())
 
 
-def _bounded(range_: tuple[float, float], operator: str, bound: int | None) -> tuple[float, float]:
+def _limit_range(range_: tuple[float, float], operator: str, bound: int | None) -> tuple[float, float]:
     """Return a range limited by a requirement. A bound that is not a number matches nothing."""
     low, high = range_
     if bound is None:
@@ -164,7 +164,7 @@ _ANY = -math.inf, math.inf
 _QUICK = 2  # log2 of the number of lookups that take as long as one step of the meter
 
 EVERYTHING = LabelSelector()
-NOTHING = LabelSelector(nothing=True)
+NOTHING = LabelSelector(matches_nothing=True)
 
 
 @bounded_cache(_CACHED)
@@ -173,7 +173,7 @@ def parse_labels(text: str) -> LabelSelector:
 
     Requirements are separated by commas. Raises BadRequest.
     """
-    return LabelSelector(_sorted(_SelectorParser(text).requirements()))
+    return LabelSelector(_sort_by_key(_SelectorParser(text).parse_requirements()))
 
 
 def from_object(selector: Mapping[str, Any] | None) -> LabelSelector:
@@ -184,21 +184,21 @@ def from_object(selector: Mapping[str, Any] | None) -> LabelSelector:
     if selector is None:
         return NOTHING
     operators = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!"}
-    found = [_checked(key, "=", [value]) for key, value in each(selector.get("matchLabels") or {}).items()]
+    found = [_check_requirement(key, "=", [value]) for key, value in each(selector.get("matchLabels") or {}).items()]
     for expression in each(selector.get("matchExpressions") or []):
         operator = expression.get("operator", "")
         if operator not in operators:
             raise BadRequest(f"{gotext.quote(operator)} is not a valid label selector operator")
-        found.append(_checked(expression.get("key", ""), operators[operator], expression.get("values") or []))
-    return LabelSelector(_sorted(found))
+        found.append(_check_requirement(expression.get("key", ""), operators[operator], expression.get("values") or []))
+    return LabelSelector(_sort_by_key(found))
 
 
 def of_set(labels: Mapping[str, str]) -> LabelSelector:
     """Return a selector for objects with all of these labels, which need not be valid."""
-    return LabelSelector(_sorted(Requirement(key, "=", (value,)) for key, value in each(labels).items()))
+    return LabelSelector(_sort_by_key(Requirement(key, "=", (value,)) for key, value in each(labels).items()))
 
 
-def _sorted(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:
+def _sort_by_key(requirements: Iterable[Requirement]) -> tuple[Requirement, ...]:
     return tuple(sorted(requirements, key=lambda requirement: requirement.key))
 
 
@@ -215,21 +215,21 @@ class _SelectorParser:
             pos = match.end() if match else pos
         self.pos = 0
 
-    def peek(self) -> str:
+    def peek_token(self) -> str:
         return self.tokens[self.pos]
 
     def take_token(self) -> str:
         self.pos += 1
         return self.tokens[self.pos - 1]
 
-    def requirements(self) -> list[Requirement]:
+    def parse_requirements(self) -> list[Requirement]:
         results: list[Requirement] = []
-        while token := self.peek():
+        while token := self.peek_token():
             if token in _SYMBOLS and token != "!":
                 raise BadRequest(f"found '{token}', expected: !, identifier, or 'end of string'")
             charge(_REQUIREMENT)
             try:
-                results.append(self.requirement())
+                results.append(self.parse_requirement())
             except _BadRequirement as fault:
                 raise BadRequest(f"unable to parse requirement: {fault}") from None
             behind = self.take_token()
@@ -237,11 +237,11 @@ class _SelectorParser:
                 break
             if behind != ",":
                 raise BadRequest(f"found '{behind}', expected: ',' or 'end of string'")
-            if self.peek() in _SYMBOLS - {"!"}:
-                raise BadRequest(f"found '{self.peek()}', expected: identifier after ','")
+            if self.peek_token() in _SYMBOLS - {"!"}:
+                raise BadRequest(f"found '{self.peek_token()}', expected: identifier after ','")
         return results
 
-    def requirement(self) -> Requirement:
+    def parse_requirement(self) -> Requirement:
         key = self.take_token()
         absent = key == "!"
         if absent:
@@ -252,43 +252,45 @@ class _SelectorParser:
             raise _BadRequirement(str(field.invalid("<nil>", key, "; ".join(faults))))
         if absent:
             return Requirement(key, "!")
-        if self.peek() in ("", ","):
+        if self.peek_token() in ("", ","):
             return Requirement(key, "exists")
         token = self.take_token()
         if token not in _OPERATORS:
             raise _BadRequirement(f"found '{token}', expected: in, notin, =, ==, !=, gt, lt")
         operator = _OPERATORS[token]
         # errors count the values as they are stored: sorted, without duplicates
-        return _require(key, operator, sorted(set(self.values())) if operator in ("in", "notin") else [self.value()])
+        return _make_requirement(
+            key, operator, sorted(set(self.parse_values())) if operator in ("in", "notin") else [self.parse_value()]
+        )
 
-    def value(self) -> str:
-        if self.peek() in ("", ","):
+    def parse_value(self) -> str:
+        if self.peek_token() in ("", ","):
             return ""
         token = self.take_token()
         if token in _SYMBOLS:
             raise _BadRequirement(f"found '{token}', expected: identifier")
         return token
 
-    def values(self) -> list[str]:
+    def parse_values(self) -> list[str]:
         token = self.take_token()
         if token != "(":
             raise _BadRequirement(f"found '{token}' expected: '('")
-        if self.peek() == ")":
+        if self.peek_token() == ")":
             self.take_token()
             return [""]
-        if self.peek() != "," and self.peek() in _SYMBOLS:
-            raise _BadRequirement(f"found '{self.peek()}', expected: ',', ')' or identifier")
-        found = self.several()
+        if self.peek_token() != "," and self.peek_token() in _SYMBOLS:
+            raise _BadRequirement(f"found '{self.peek_token()}', expected: ',', ')' or identifier")
+        found = self.parse_value_list()
         self.take_token()
         return sorted(set(found))  # errors number the values as Go does: as a sorted set
 
-    def several(self) -> list[str]:
+    def parse_value_list(self) -> list[str]:
         """Read values up to the closing bracket. Two adjacent commas enclose an empty value."""
         results: list[str] = []
         while True:
             charge(1)
             token = self.take_token()
-            behind = self.peek() if token else ""
+            behind = self.peek_token() if token else ""
             if token not in _SYMBOLS:
                 results.append(token)
                 if behind == ")":
@@ -308,7 +310,7 @@ class _BadRequirement(Exception):
     """A requirement is invalid."""
 
 
-def _require(key: str, operator: str, values: list[str]) -> Requirement:
+def _make_requirement(key: str, operator: str, values: list[str]) -> Requirement:
     """Return a valid requirement. Raises _BadRequirement with all its faults."""
     faults: list[FieldError] = []
     if problems := names.qualified_name(key):
@@ -318,7 +320,7 @@ def _require(key: str, operator: str, values: list[str]) -> Requirement:
     if operator in ("exists", "!") and values:
         faults.append(field.invalid("values", values, "values set must be empty for exists and does not exist"))
     for index, value in enumerate(each(values)):
-        if operator in ("gt", "lt") and _integer(value) is None:
+        if operator in ("gt", "lt") and _parse_int64(value) is None:
             detail = "for 'Gt', 'Lt' operators, the value must be an integer"
             faults.append(field.invalid(f"values[{index}]", value, detail))
     for index, value in enumerate(values):
@@ -329,9 +331,9 @@ def _require(key: str, operator: str, values: list[str]) -> Requirement:
     return Requirement(key, operator, tuple(sorted(set(values))))
 
 
-def _checked(key: str, operator: str, values: list[str]) -> Requirement:
+def _check_requirement(key: str, operator: str, values: list[str]) -> Requirement:
     try:
-        return _require(key, operator, values)
+        return _make_requirement(key, operator, values)
     except _BadRequirement as fault:
         raise BadRequest(str(fault)) from None
 
@@ -353,7 +355,7 @@ class FieldSelector:
         return tuple(dict.fromkeys(name for name, _, _ in each(self.requirements)))
 
     @made_once
-    def _wanted(self) -> dict[str, dict[str, None]]:
+    def _required(self) -> dict[str, dict[str, None]]:
         return _by_field(self.requirements, "=")
 
     @made_once
@@ -365,22 +367,22 @@ class FieldSelector:
 
         Takes time in proportion to the number of different fields in the selector.
         """
-        for name, values in self._wanted.items():
+        for name, values in self._required.items():
             if len(values) > 1 or getter(name) not in values:
                 return False
         excluded = self._excluded
         return not excluded or all(getter(name) not in values for name, values in excluded.items())
 
-    def complete(self) -> None:
+    def prepare(self) -> None:
         """Compute everything that matching needs."""
-        _ = self.names, self._wanted, self._excluded
+        _ = self.names, self._required, self._excluded
 
-    def exact(self, name: str) -> str | None:
+    def find_exact(self, name: str) -> str | None:
         """Return the only value that a field may have, None if there are several."""
-        return next(iter(self._wanted.get(name, ())), None)
+        return next(iter(self._required.get(name, ())), None)
 
     def __str__(self) -> str:
-        return ",".join(f"{name}{operator}{_escape(value)}" for name, operator, value in self.requirements)
+        return ",".join(f"{name}{operator}{_escape_value(value)}" for name, operator, value in self.requirements)
 
 
 def _by_field(requirements: Sequence[tuple[str, str, str]], operator: str) -> dict[str, dict[str, None]]:
@@ -404,18 +406,18 @@ def parse_fields(text: str) -> FieldSelector:
     here.
     """
     found = []
-    for term in sorted(_terms(text)):
+    for term in sorted(_split_terms(text)):
         charge(2)
         match = _SPLIT.search(term)
         if match:
             operator = "!=" if match.group() == "!=" else "="
-            found.append((term[: match.start()], operator, _ESCAPED.sub(_unescape, term[match.end() :])))
+            found.append((term[: match.start()], operator, _ESCAPED.sub(_unescape_match, term[match.end() :])))
         elif term:
             raise BadRequest(f"invalid selector: '{text}'; can't understand '{term}'")
     return FieldSelector(tuple(found))
 
 
-def _terms(text: str) -> list[str]:
+def _split_terms(text: str) -> list[str]:
     """Return the text split at its commas, except commas after a backslash."""
     if "\\" not in text:
         return text.split(",")
@@ -430,7 +432,7 @@ def _terms(text: str) -> list[str]:
     return [*terms, text[start:]]
 
 
-def _unescape(match: re.Match[str]) -> str:
+def _unescape_match(match: re.Match[str]) -> str:
     escaped, bare = match.groups()
     if bare:
         raise BadRequest(f"invalid field selector: unescaped character in value: {ord(bare)}")
@@ -439,5 +441,5 @@ def _unescape(match: re.Match[str]) -> str:
     return str(escaped)
 
 
-def _escape(value: str) -> str:
+def _escape_value(value: str) -> str:
     return value.replace("\\", "\\\\").replace(",", "\\,").replace("=", "\\=")

@@ -110,7 +110,7 @@ def crd(*classes: type) -> Object:
 
 def schema_of(cls: type) -> Object:
     """Return the openAPIV3Schema of a class of whole objects. Raises Inexpressible."""
-    whole = _class_schema(cls, cls.__name__, ())
+    whole = _describe_class(cls, cls.__name__, ())
     own = {name: part for name, part in whole.get("properties", {}).items() if name not in HEAD}
     metadata = {"type": "object"} | read_kind(cls).metadata
     whole["properties"] = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": metadata} | own
@@ -124,16 +124,16 @@ def _own_marks(cls: type) -> list[Keywords]:
     return [marks] if isinstance(marks, Keywords) else [mark for mark in marks if isinstance(mark, Keywords)]
 
 
-def _class_schema(cls: type, place: str, within: tuple[type, ...]) -> Object:
+def _describe_class(cls: type, place: str, within: tuple[type, ...]) -> Object:
     """Return the schema of a class with fields."""
     if cls in within:
         raise Inexpressible(f"{place}: {cls.__name__} contains itself; a structural schema cannot say that")
     properties: Object = {}
     required = []
-    for member in _members(cls):
+    for member in _list_members(cls):
         if not within and member.name in HEAD:
             continue
-        made = _describe(member.hint, f"{place}.{member.name}", (*within, cls))
+        made = _describe_type(member.hint, f"{place}.{member.name}", (*within, cls))
         if member.description:
             made["description"] = member.description
         for mark in member.marks:
@@ -161,17 +161,17 @@ def _own_doc(cls: type) -> str:
     return "" if made_up else inspect.cleandoc(doc)
 
 
-def _members(cls: type) -> Iterator[_Member]:
+def _list_members(cls: type) -> Iterator[_Member]:
     """Yield the fields of a class. Raises Inexpressible for annotations with unknown names."""
     try:
         hints = typing.get_type_hints(cls, include_extras=True)
     except NameError as error:
         raise Inexpressible(f"{cls.__name__}: {error}") from None
-    docs = _attribute_docs(cls)
+    docs = _read_attribute_docs(cls)
     if dataclasses.is_dataclass(cls):
         for one in dataclasses.fields(cls):
             if one.name != EXTRA:
-                yield _dataclass_member(one, hints[one.name], docs.get(one.name, ""))
+                yield _read_dataclass_member(one, hints[one.name], docs.get(one.name, ""))
     elif hasattr(cls, "model_fields"):
         fields: Any = cls.model_fields
         for name, info in fields.items():
@@ -186,7 +186,7 @@ def _members(cls: type) -> Iterator[_Member]:
         raise Inexpressible(f"{cls.__name__} is neither a dataclass, nor a pydantic model, nor a TypedDict")
 
 
-def _dataclass_member(one: dataclasses.Field[Any], hint: Any, doc: str) -> _Member:
+def _read_dataclass_member(one: dataclasses.Field[Any], hint: Any, doc: str) -> _Member:
     default = _NOTHING
     if one.default is not dataclasses.MISSING:
         default = one.default
@@ -194,7 +194,7 @@ def _dataclass_member(one: dataclasses.Field[Any], hint: Any, doc: str) -> _Memb
         default = one.default_factory()
     required = default is _NOTHING
     marks = (Keywords(one.metadata["schema"]),) if "schema" in one.metadata else ()
-    return _Member(json_name(one), hint, required, _default(default), marks, doc)
+    return _Member(json_name(one), hint, required, _encode_default(default), marks, doc)
 
 
 def _pydantic_member(name: str, info: Any, hint: Any, doc: str) -> _Member:
@@ -206,17 +206,19 @@ def _pydantic_member(name: str, info: Any, hint: Any, doc: str) -> _Member:
     if typing.get_origin(hint) is typing.Annotated:  # pydantic keeps the annotations in `metadata`
         hint = typing.get_args(hint)[0]
     description = info.description or doc
-    return _Member(info.alias or name, hint, bool(info.is_required()), _default(default), tuple(marks), description)
+    return _Member(
+        info.alias or name, hint, bool(info.is_required()), _encode_default(default), tuple(marks), description
+    )
 
 
-def _default(value: Any) -> Any:
+def _encode_default(value: Any) -> Any:
     """Return a default as JSON. None means no default: the field may be left out."""
     if value is _NOTHING or value is None:
         return _NOTHING
     return write_object(value.value if isinstance(value, enum.Enum) else value)
 
 
-def _attribute_docs(cls: type) -> dict[str, str]:
+def _read_attribute_docs(cls: type) -> dict[str, str]:
     """Return the docstrings below the fields of a class, if its source is available."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(cls)))
@@ -235,55 +237,55 @@ def _attribute_docs(cls: type) -> dict[str, str]:
 # types
 
 
-def _describe(hint: Any, place: str, within: tuple[type, ...]) -> Object:
+def _describe_type(hint: Any, place: str, within: tuple[type, ...]) -> Object:
     """Return the schema of a type. Raises Inexpressible."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Annotated:
-        result = _describe(arguments[0], place, within)
+        result = _describe_type(arguments[0], place, within)
         for mark in arguments[1:]:
             _add_mark(result, mark, place)
         return result
     if hint in _PLAIN:
         return dict(_PLAIN[hint])
     if origin is typing.Literal:
-        return _enumerate(arguments, place)
+        return _describe_values(arguments, place)
     if origin in (typing.Union, types.UnionType):
-        return _union(arguments, place, within)
+        return _describe_union(arguments, place, within)
     if origin in (list, Sequence) or hint is list:
-        return {"type": "array", "items": _describe(arguments[0] if arguments else Any, f"{place}[]", within)}
+        return {"type": "array", "items": _describe_type(arguments[0] if arguments else Any, f"{place}[]", within)}
     if origin in (dict, Mapping) or hint is dict:
-        return _mapping(arguments, place, within)
+        return _describe_mapping(arguments, place, within)
     if isinstance(hint, type):
         if issubclass(hint, enum.Enum):
-            return _enumerate([one.value for one in hint], place)
+            return _describe_values([one.value for one in hint], place)
         if dataclasses.is_dataclass(hint) or hasattr(hint, "model_fields") or typing.is_typeddict(hint):
-            return _class_schema(hint, place, within)
-    raise Inexpressible(f"{place}: a structural schema cannot express the type {_shown(hint)}")
+            return _describe_class(hint, place, within)
+    raise Inexpressible(f"{place}: a structural schema cannot express the type {_show_hint(hint)}")
 
 
-def _shown(hint: Any) -> str:
+def _show_hint(hint: Any) -> str:
     return hint.__name__ if isinstance(hint, type) and not typing.get_args(hint) else str(hint)
 
 
-def _mapping(arguments: tuple[Any, ...], place: str, within: tuple[type, ...]) -> Object:
+def _describe_mapping(arguments: tuple[Any, ...], place: str, within: tuple[type, ...]) -> Object:
     key, value = arguments or (str, Any)
     if key is not str:
-        raise Inexpressible(f"{place}: keys of a map are str, not {_shown(key)}")
+        raise Inexpressible(f"{place}: keys of a map are str, not {_show_hint(key)}")
     if value in (Any, object):
         return {"type": "object", PRESERVE: True}
-    return {"type": "object", "additionalProperties": _describe(value, f"{place}{{}}", within)}
+    return {"type": "object", "additionalProperties": _describe_type(value, f"{place}{{}}", within)}
 
 
-def _union(arguments: tuple[Any, ...], place: str, within: tuple[type, ...]) -> Object:
+def _describe_union(arguments: tuple[Any, ...], place: str, within: tuple[type, ...]) -> Object:
     given = [argument for argument in arguments if argument is not type(None)]
     if len(given) == 1:
-        return _describe(given[0], place, within)
+        return _describe_type(given[0], place, within)
     if set(given) == {int, str}:
         return {INT_OR_STRING: True}
     raise Inexpressible(f"{place}: a structural schema knows no union but int | str")
 
 
-def _enumerate(values: Sequence[Any], place: str) -> Object:
+def _describe_values(values: Sequence[Any], place: str) -> Object:
     kinds = {type(value) for value in values if value is not None}
     if len(kinds) != 1 or (kind := kinds.pop()) not in (str, int, float, bool):
         raise Inexpressible(f"{place}: the values of an enum have one type: str, int, float or bool")

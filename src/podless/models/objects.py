@@ -76,14 +76,14 @@ def _is_model(wanted: Any) -> bool:
 
 
 @lru_cache(maxsize=1000)
-def _hints(wanted: type) -> dict[str, Any]:
+def _type_hints(wanted: type) -> dict[str, Any]:
     return typing.get_type_hints(wanted, include_extras=True)
 
 
 def _read_dataclass(wanted: type, value: Any) -> Any:
     if not isinstance(value, dict):
         raise TypeError(f"{wanted.__name__}: an object is expected, not {type(value).__name__}")
-    hints, given, left = _hints(wanted), {}, dict(value)
+    hints, given, left = _type_hints(wanted), {}, dict(value)
     for field in dataclasses.fields(wanted):
         if not field.init or field.name == EXTRA or (name := json_name(field)) not in left:
             continue

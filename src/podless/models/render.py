@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from podless.models.tree import IMPORTED, NOTHING, Alias, Class, Member, NamedKind, Tree, literal, python_name
+from podless.models.tree import IMPORTED, NOTHING, Alias, Class, Member, NamedKind, Tree, python_name, write_literal
 from podless.runtime.jsonobject import Object
 
 STYLES = ("pydantic", "dataclass", "typeddict")
@@ -24,30 +24,30 @@ def write_modules(definitions: Iterable[Object], style: str) -> dict[tuple[str, 
     style: one of STYLES. The order of the definitions does not change the text. Raises ValueError if two define one
     kind, and for a version without a schema.
     """
-    found: dict[tuple[str, str], list[tuple[Object, Object]]] = {}
+    modules: dict[tuple[str, str], list[tuple[Object, Object]]] = {}
     for definition in sorted(definitions, key=lambda one: str(one["metadata"]["name"])):
         for version in definition["spec"]["versions"]:
             if not (version.get("schema") or {}).get("openAPIV3Schema"):
                 raise ValueError(f"{definition['metadata']['name']}: version {version['name']} has no schema")
-            found.setdefault((definition["spec"]["group"], version["name"]), []).append((definition, version))
-    for (group, name), given in found.items():
-        kinds = [definition["spec"]["names"]["kind"] for definition, _ in given]
-        if twice := sorted({kind for kind in kinds if kinds.count(kind) > 1}):
-            raise ValueError(f"two definitions make the kind {twice[0]} of {group}/{name}")
-    return {key: _write_module(*key, given, style) for key, given in sorted(found.items())}
+            modules.setdefault((definition["spec"]["group"], version["name"]), []).append((definition, version))
+    for (group, name), versions in modules.items():
+        kinds = [definition["spec"]["names"]["kind"] for definition, _ in versions]
+        if repeated := sorted({kind for kind in kinds if kinds.count(kind) > 1}):
+            raise ValueError(f"two definitions make the kind {repeated[0]} of {group}/{name}")
+    return {key: _write_module(*key, versions, style) for key, versions in sorted(modules.items())}
 
 
-def _write_module(group: str, version: str, given: Sequence[tuple[Object, Object]], style: str) -> str:
+def _write_module(group: str, version: str, versions: Sequence[tuple[Object, Object]], style: str) -> str:
     tree = Tree(keywords_inside=style != "typeddict")
     for name in IMPORTED:
-        tree.reserve(name)
-    for definition, _ in given:
-        tree.reserve(definition["spec"]["names"]["kind"])
-    for definition, one in given:
-        tree.add_version(definition, one)
-    kinds = ", ".join(sorted(definition["spec"]["names"]["kind"] for definition, _ in given))
+        tree.reserve_name(name)
+    for definition, _ in versions:
+        tree.reserve_name(definition["spec"]["names"]["kind"])
+    for definition, spec_version in versions:
+        tree.add_version(definition, spec_version)
+    kinds = ", ".join(sorted(definition["spec"]["names"]["kind"] for definition, _ in versions))
     body = _WRITERS[style]().write(tree)
-    head = _docstring(f"{group}/{version}: {kinds}.\n\nMade by podless model; changes will be lost.", "")
+    head = _write_docstring(f"{group}/{version}: {kinds}.\n\nMade by podless model; changes will be lost.", "")
     return "\n".join([*head, "", "from __future__ import annotations", "", *body]) + "\n"
 
 
@@ -59,7 +59,7 @@ class _ModuleWriter:
 
     def write(self, tree: Tree) -> list[str]:
         """Return the lines of a module below its docstring."""
-        parts = [self._alias(part) if isinstance(part, Alias) else self.write_class(part) for part in tree.parts]
+        parts = [self._write_alias(part) if isinstance(part, Alias) else self.write_class(part) for part in tree.parts]
         parts = [part for part in parts if part]
         lines: list[str] = []
         before = False  # whether the part before was a one-line alias
@@ -68,64 +68,64 @@ class _ModuleWriter:
             near = plain and (before or not lines)
             lines += [*([""] if near else ["", ""]), *part]
             before = plain and not part[-1].startswith(" ")
-        return [*self._imports(), *lines]
+        return [*self._write_imports(), *lines]
 
-    def write_class(self, made: Class) -> list[str]:
+    def write_class(self, model: Class) -> list[str]:
         """Return the lines of a class."""
         raise NotImplementedError
 
-    def need(self, module: str, *names: str) -> None:
+    def add_import(self, module: str, *names: str) -> None:
         """Import names."""
         self.imports.setdefault(module, set()).update(names)
 
     def type_of(self, member: Member) -> str:
         """Return the type of a field, without "| None"."""
         for name in member.type.names:
-            self.need("podless.models" if name == "schema" else "typing", name)
+            self.add_import("podless.models" if name == "schema" else "typing", name)
         return member.type.text
 
-    def _alias(self, alias: Alias) -> list[str]:
+    def _write_alias(self, alias: Alias) -> list[str]:
         for name in alias.names:
-            self.need("podless.models" if name == "schema" else "typing", name)
+            self.add_import("podless.models" if name == "schema" else "typing", name)
         arguments = list(alias.arguments)
         if alias.extra:
-            call = _call("schema", _keywords(alias.extra, 8), "    ", end=",")
+            call = _write_call("schema", _write_keywords(alias.extra, 8), "    ", end=",")
             arguments.append("\n".join(call).strip())
-        return _call(f"{alias.name} = {alias.of}", arguments, "", brackets="[]")
+        return _write_call(f"{alias.name} = {alias.of}", arguments, "", brackets="[]")
 
-    def _imports(self) -> list[str]:
+    def _write_imports(self) -> list[str]:
         standard = [name for name in self.imports if name in ("dataclasses", "typing")]
         others = [name for name in self.imports if name not in standard]
         lines: list[str] = []
         for block in (standard, others):
             for module in sorted(block):
                 names = sorted(self.imports[module], key=lambda name: (not name.isupper(), name[:1].islower(), name))
-                lines += _import(module, names)
+                lines += _write_import(module, names)
             if block and block is standard and others:
                 lines.append("")
         return lines
 
-    def decorator(self, named: NamedKind) -> list[str]:
+    def write_decorator(self, named: NamedKind) -> list[str]:
         """Return the decorator of a kind."""
-        self.need("podless.models", "Resource", "kind")
-        arguments = [literal(named.group), literal(named.version)]
-        arguments += [f"{name}={_exploded(value, 4)}" for name, value in named.options.items()]
-        return _call("@kind", arguments, "")
+        self.add_import("podless.models", "Resource", "kind")
+        arguments = [write_literal(named.group), write_literal(named.version)]
+        arguments += [f"{name}={_write_value(value, 4)}" for name, value in named.options.items()]
+        return _write_call("@kind", arguments, "")
 
 
-def _import(module: str, names: Sequence[str]) -> list[str]:
+def _write_import(module: str, names: Sequence[str]) -> list[str]:
     line = f"from {module} import {', '.join(names)}"
     if len(line) <= _WIDTH:
         return [line]
     return [f"from {module} import (", *(f"    {name}," for name in names), ")"]
 
 
-def _keywords(extra: Object, indent: int) -> list[str]:
+def _write_keywords(extra: Object, indent: int) -> list[str]:
     """Return schema keywords as arguments of `schema`, in Python."""
-    return [f"{python_name(key)}={_exploded(extra[key], indent, max(len(key) + 3, 20))}" for key in sorted(extra)]
+    return [f"{python_name(key)}={_write_value(extra[key], indent, max(len(key) + 3, 20))}" for key in sorted(extra)]
 
 
-def _call(head: str, arguments: Sequence[str], indent: str, brackets: str = "()", end: str = "") -> list[str]:
+def _write_call(head: str, arguments: Sequence[str], indent: str, brackets: str = "()", end: str = "") -> list[str]:
     """Return a call on one line if it fits together with `end`, else with a line for each argument."""
     line = f"{indent}{head}{brackets[0]}{', '.join(arguments)}{brackets[1]}"
     if len(line) + len(end) <= _WIDTH and "\n" not in line:
@@ -134,19 +134,22 @@ def _call(head: str, arguments: Sequence[str], indent: str, brackets: str = "()"
     return [f"{indent}{head}{brackets[0]}", *"\n".join(inner).split("\n"), f"{indent}{brackets[1]}"]
 
 
-def _exploded(value: Any, indent: int, lead: int = 20) -> str:
+def _write_value(value: Any, indent: int, lead: int = 20) -> str:
     """Return a value as Python: on one line if it is short, else with a line for each item, as ruff format does."""
-    line = literal(value)
+    line = write_literal(value)
     if len(line) + indent + lead <= _WIDTH or not isinstance(value, dict | list) or not value:
         return line
     pad = " " * (indent + 4)
     if isinstance(value, dict):
-        items = [f"{literal(key)}: {_exploded(item, indent + 4, len(literal(key)) + 3)}" for key, item in value.items()]
+        items = [
+            f"{write_literal(key)}: {_write_value(item, indent + 4, len(write_literal(key)) + 3)}"
+            for key, item in value.items()
+        ]
         return "{\n" + "".join(f"{pad}{item},\n" for item in items) + " " * indent + "}"
-    return "[\n" + "".join(f"{pad}{_exploded(item, indent + 4, 1)},\n" for item in value) + " " * indent + "]"
+    return "[\n" + "".join(f"{pad}{_write_value(item, indent + 4, 1)},\n" for item in value) + " " * indent + "]"
 
 
-def _docstring(text: str, indent: str) -> list[str]:
+def _write_docstring(text: str, indent: str) -> list[str]:
     """Return a text as the lines of a docstring."""
     clean = _CONTROL.sub(" ", text).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
     paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", clean)]
@@ -168,7 +171,7 @@ def _docstring(text: str, indent: str) -> list[str]:
     return [f'{indent}"""{lines[0]}', *(f"{indent}{line}".rstrip() for line in lines[1:]), f'{indent}"""']
 
 
-def _assignment(head: str, value: str) -> list[str]:
+def _write_assignment(head: str, value: str) -> list[str]:
     """Return the lines of a field; a long type or value has its own lines."""
     line = f"    {head} = {value}" if value else f"    {head}"
     if len(line) <= _WIDTH:
@@ -197,80 +200,80 @@ class _Classes(_ModuleWriter):
 
     field_name = ""
 
-    def write_class(self, made: Class) -> list[str]:
-        lines = self.head(made)
+    def write_class(self, model: Class) -> list[str]:
+        lines = self.write_head(model)
         body: list[list[str]] = []
-        if made.doc:
-            body.append(_docstring(made.doc, "    "))
-        if made.extra:
-            self.need("podless.models", "schema")
-            body.append(_call("__podless__ = schema", _keywords(made.extra, 8), "    "))
+        if model.doc:
+            body.append(_write_docstring(model.doc, "    "))
+        if model.extra:
+            self.add_import("podless.models", "schema")
+            body.append(_write_call("__podless__ = schema", _write_keywords(model.extra, 8), "    "))
         fields: list[str] = []
-        if made.named is not None:
-            fields += self.standard(made.named)
-        for member in made.members:
-            fields += self.member(member)
-        fields += self.ending()
+        if model.named is not None:
+            fields += self.write_standard(model.named)
+        for member in model.members:
+            fields += self.write_member(member)
+        fields += self.write_ending()
         if fields:
             body.append(fields)
         flat = [line for index, part in enumerate(body) for line in ([""] if index else []) + part]
         return [*lines, *(flat or ["    pass"])]
 
-    def head(self, made: Class) -> list[str]:
+    def write_head(self, model: Class) -> list[str]:
         """Return the first lines of a class."""
         raise NotImplementedError
 
-    def standard(self, named: NamedKind) -> list[str]:
+    def write_standard(self, named: NamedKind) -> list[str]:
         """Return the lines of apiVersion, kind and metadata."""
         raise NotImplementedError
 
-    def ending(self) -> list[str]:
+    def write_ending(self) -> list[str]:
         """Return the lines after the fields of a class."""
         return []
 
-    def options(self, member: Member, indent: int = 8) -> list[str]:
+    def write_options(self, member: Member, indent: int = 8) -> list[str]:
         """Return the arguments of the field function besides the default."""
         raise NotImplementedError
 
-    def default(self, member: Member) -> tuple[str, bool]:
+    def write_default(self, member: Member) -> tuple[str, bool]:
         """Return the default of a field, "" for none, and whether a function makes it."""
         if member.default is NOTHING:
             return ("" if member.required else "None"), False
         value = member.default
         words = {*re.findall(r"\w+", member.type.text)}
-        if isinstance(value, dict | list) and "{" in literal(value) and words - _BUILTIN_TYPES:
-            self.need("podless.models", "read_object")
-            arguments = [member.type.text, _exploded(value, 12, 1)]
-            return "lambda: " + "\n".join(_call("read_object", arguments, " " * 8, end=" " * 25)).strip(), True
+        if isinstance(value, dict | list) and "{" in write_literal(value) and words - _BUILTIN_TYPES:
+            self.add_import("podless.models", "read_object")
+            arguments = [member.type.text, _write_value(value, 12, 1)]
+            return "lambda: " + "\n".join(_write_call("read_object", arguments, " " * 8, end=" " * 25)).strip(), True
         if isinstance(value, dict | list):
-            return f"lambda: {_exploded(value, 8, 25)}", True
-        return literal(value), False
+            return f"lambda: {_write_value(value, 8, 25)}", True
+        return write_literal(value), False
 
-    def member(self, member: Member) -> list[str]:
+    def write_member(self, member: Member) -> list[str]:
         """Return the lines of a field."""
-        default, made = self.default(member)
+        default, is_factory = self.write_default(member)
         kind = self.type_of(member)
         optional = member.default is None or (member.default is NOTHING and not member.required)
         if (optional or member.extra.get("nullable")) and kind != "Any":
             kind += " | None"
-        options = self.options(member)
+        options = self.write_options(member)
         head = f"{member.name}: {kind}"
-        if not made and not options:
-            lines = _assignment(head, default)
+        if not is_factory and not options:
+            lines = _write_assignment(head, default)
         else:
-            self.need(*self.field_function())
-            first = [f"default_factory={default}" if made else f"default={default}"] if default else []
+            self.add_import(*self.field_function())
+            first = [f"default_factory={default}" if is_factory else f"default={default}"] if default else []
             call = self.field_function()[1]
-            lines = _call(f"{head} = {call}", [*first, *options], "    ")
+            lines = _write_call(f"{head} = {call}", [*first, *options], "    ")
             if len(lines[0]) > _WIDTH and len(head) + 8 <= _WIDTH:
-                options = self.options(member, 12)
-                lines = [f"    {head} = (", *_call(call, [*first, *options], "        "), "    )"]
+                options = self.write_options(member, 12)
+                lines = [f"    {head} = (", *_write_call(call, [*first, *options], "        "), "    )"]
             elif len(lines[0]) > _WIDTH:
-                given = [*first, *options]
-                fits = len(_call(f"    ) = {call}", given, "")) == 1
-                last = [f"{call}({', '.join(given)})"] if fits else _call(call, given, "    ")
-                lines = [*_assignment(head, last[0].strip()), *last[1:]]
-        return lines + (_docstring(member.doc, "    ") if member.doc else [])
+                arguments = [*first, *options]
+                fits = len(_write_call(f"    ) = {call}", arguments, "")) == 1
+                last = [f"{call}({', '.join(arguments)})"] if fits else _write_call(call, arguments, "    ")
+                lines = [*_write_assignment(head, last[0].strip()), *last[1:]]
+        return lines + (_write_docstring(member.doc, "    ") if member.doc else [])
 
     def field_function(self) -> tuple[str, str]:
         """Return (module, name) of the function that declares a field."""
@@ -278,64 +281,64 @@ class _Classes(_ModuleWriter):
 
 
 class _Dataclass(_Classes):
-    def head(self, made: Class) -> list[str]:
-        self.need("dataclasses", "dataclass", "field")
-        self.need("typing", "Any")
-        lines = self.decorator(made.named) if made.named is not None else []
-        base = "(Resource)" if made.named is not None else ""
-        return [*lines, "@dataclass(kw_only=True)", _skip_long(f"class {made.name}{base}:")]
+    def write_head(self, model: Class) -> list[str]:
+        self.add_import("dataclasses", "dataclass", "field")
+        self.add_import("typing", "Any")
+        lines = self.write_decorator(model.named) if model.named is not None else []
+        base = "(Resource)" if model.named is not None else ""
+        return [*lines, "@dataclass(kw_only=True)", _skip_long(f"class {model.name}{base}:")]
 
-    def standard(self, named: NamedKind) -> list[str]:
-        self.need("podless.models", "ObjectMeta")
+    def write_standard(self, named: NamedKind) -> list[str]:
+        self.add_import("podless.models", "ObjectMeta")
         return [
-            f"    apiVersion: str = {literal(f'{named.group}/{named.version}')}",
-            f"    kind: str = {literal(named.kind)}",
+            f"    apiVersion: str = {write_literal(f'{named.group}/{named.version}')}",
+            f"    kind: str = {write_literal(named.kind)}",
             "    metadata: ObjectMeta = field(default_factory=ObjectMeta)",
         ]
 
-    def ending(self) -> list[str]:
+    def write_ending(self) -> list[str]:
         return ["    extra_: dict[str, Any] = field(default_factory=dict, repr=False)"]
 
-    def options(self, member: Member, indent: int = 8) -> list[str]:
+    def write_options(self, member: Member, indent: int = 8) -> list[str]:
         metadata: Object = {"json": member.json} if member.name != member.json else {}
         if member.extra:
             metadata["schema"] = dict(sorted(member.extra.items()))
-        return [f"metadata={_exploded(metadata, indent)}"] if metadata else []
+        return [f"metadata={_write_value(metadata, indent)}"] if metadata else []
 
     def field_function(self) -> tuple[str, str]:
         return "dataclasses", "field"
 
 
 class _Pydantic(_Classes):
-    def head(self, made: Class) -> list[str]:
-        lines = self.decorator(made.named) if made.named is not None else []
-        self.need("podless.models.pydantic", "Model")
-        bases = "Resource, Model" if made.named is not None else "Model"
-        return [*lines, _skip_long(f"class {made.name}({bases}):")]
+    def write_head(self, model: Class) -> list[str]:
+        lines = self.write_decorator(model.named) if model.named is not None else []
+        self.add_import("podless.models.pydantic", "Model")
+        bases = "Resource, Model" if model.named is not None else "Model"
+        return [*lines, _skip_long(f"class {model.name}({bases}):")]
 
-    def standard(self, named: NamedKind) -> list[str]:
-        self.need("podless.models.pydantic", "ObjectMeta")
-        self.need("pydantic", "Field")
+    def write_standard(self, named: NamedKind) -> list[str]:
+        self.add_import("podless.models.pydantic", "ObjectMeta")
+        self.add_import("pydantic", "Field")
         return [
-            f"    apiVersion: str = {literal(f'{named.group}/{named.version}')}",
-            f"    kind: str = {literal(named.kind)}",
+            f"    apiVersion: str = {write_literal(f'{named.group}/{named.version}')}",
+            f"    kind: str = {write_literal(named.kind)}",
             "    metadata: ObjectMeta = Field(default_factory=ObjectMeta)",
         ]
 
-    def options(self, member: Member, indent: int = 8) -> list[str]:
+    def write_options(self, member: Member, indent: int = 8) -> list[str]:
         extra, options = dict(member.extra), []
         if member.name != member.json:
-            options.append(f"alias={literal(member.json)}")
+            options.append(f"alias={write_literal(member.json)}")
         bounds = (("g", "minimum", "exclusiveMinimum"), ("l", "maximum", "exclusiveMaximum"))
         for lower, inclusive, exclusive in bounds if member.type.text in ("int", "float") else ():
             if (bound := extra.pop(inclusive, None)) is not None:
                 is_exclusive = extra.get(exclusive) is True and bool(extra.pop(exclusive))
-                options.append(f"{lower}{'t' if is_exclusive else 'e'}={literal(bound)}")
+                options.append(f"{lower}{'t' if is_exclusive else 'e'}={write_literal(bound)}")
         for length, name in _BOUNDS.items():
             if length in extra and member.type.text.startswith(("str", "list")):
                 options.append(f"{name}={extra.pop(length)}")
         if extra:
-            options.append(f"json_schema_extra={_exploded(dict(sorted(extra.items())), indent)}")
+            options.append(f"json_schema_extra={_write_value(dict(sorted(extra.items())), indent)}")
         return options
 
     def field_function(self) -> tuple[str, str]:
@@ -345,54 +348,54 @@ class _Pydantic(_Classes):
 class _TypedDict(_ModuleWriter):
     """The style of plain dicts: types without values, and a function that checks them."""
 
-    def write_class(self, made: Class) -> list[str]:
-        self.need("typing", "TypedDict")
+    def write_class(self, model: Class) -> list[str]:
+        self.add_import("typing", "TypedDict")
         fields: list[tuple[str, str, str]] = []
-        if made.named is not None:
-            self.need("typing", "Any", "Required")
+        if model.named is not None:
+            self.add_import("typing", "Any", "Required")
             head = {"apiVersion": "str", "kind": "str", "metadata": "dict[str, Any]"}
             fields += [(name, f"Required[{kind}]", "") for name, kind in head.items()]
-        for member in made.members:
+        for member in model.members:
             kind = self.type_of(member)
             if member.extra.get("nullable") and kind != "Any":
                 kind += " | None"
             if member.required:
-                self.need("typing", "Required")
+                self.add_import("typing", "Required")
                 kind = f"Required[{kind}]"
             fields.append((member.json, kind, member.doc))
-        lines = self._dict(made, fields)
-        return lines if made.named is None else lines + self._write_check(made)
+        lines = self._write_dict(model, fields)
+        return lines if model.named is None else lines + self._write_check(model)
 
-    def _dict(self, made: Class, fields: Sequence[tuple[str, str, str]]) -> list[str]:
+    def _write_dict(self, model: Class, fields: Sequence[tuple[str, str, str]]) -> list[str]:
         plain = all(name.isidentifier() and not keyword.iskeyword(name) for name, _, _ in fields)
         if not plain:
-            items = [f"{literal(name)}: {literal(kind)}," for name, kind, _ in fields]
+            items = [f"{write_literal(name)}: {write_literal(kind)}," for name, kind, _ in fields]
             body = [f"        {item}" for item in items]
-            head = [f"{made.name} = TypedDict(", f"    {literal(made.name)},", "    {"]
+            head = [f"{model.name} = TypedDict(", f"    {write_literal(model.name)},", "    {"]
             return [*head, *body, "    },", "    total=False,", ")"]
-        lines = [_skip_long(f"class {made.name}(TypedDict, total=False):")]
-        if made.doc:
-            lines += [*_docstring(made.doc, "    "), *([""] if fields else [])]
+        lines = [_skip_long(f"class {model.name}(TypedDict, total=False):")]
+        if model.doc:
+            lines += [*_write_docstring(model.doc, "    "), *([""] if fields else [])]
         for name, kind, doc in fields:
             lines.append(_skip_long(f"    {name}: {kind}"))
-            lines += _docstring(doc, "    ") if doc else []
+            lines += _write_docstring(doc, "    ") if doc else []
         return lines if len(lines) > 1 else [*lines, "    pass"]
 
-    def _write_check(self, made: Class) -> list[str]:
-        self.need("podless.models", "CheckedSchema", "FieldError")
-        name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", made.name).lower()
-        schema = _exploded(_undescribed(made.schema), 4, 0)
-        is_long = len(literal(_undescribed(made.schema))) + len(name) + 19 > _WIDTH
+    def _write_check(self, model: Class) -> list[str]:
+        self.add_import("podless.models", "CheckedSchema", "FieldError")
+        name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", model.name).lower()
+        schema = _write_value(_drop_descriptions(model.schema), 4, 0)
+        is_long = len(write_literal(_drop_descriptions(model.schema))) + len(name) + 19 > _WIDTH
         return [
             "",
             "",
-            *_call(f"_{name.upper()} = CheckedSchema", [schema], "")[:1],
+            *_write_call(f"_{name.upper()} = CheckedSchema", [schema], "")[:1],
             *(f"    {schema}\n)".split("\n") if is_long else []),
             "",
             "",
             f"def check_{name}(",
-            f"    obj: {made.name},",
-            f"    old: {made.name} | None = None,",
+            f"    obj: {model.name},",
+            f"    old: {model.name} | None = None,",
             ") -> list[FieldError]:",
             '    """Return what the server would say of an object; [] if it would accept it."""',
             "    before = dict(old) if old is not None else None",
@@ -400,14 +403,14 @@ class _TypedDict(_ModuleWriter):
         ]
 
 
-def _undescribed(node: Any, *, names: bool = False) -> Any:
+def _drop_descriptions(node: Any, *, names: bool = False) -> Any:
     """Return a schema without its descriptions. names: the keys of `node` are property names."""
     if isinstance(node, list):
-        return [_undescribed(item) for item in node]
+        return [_drop_descriptions(item) for item in node]
     if not isinstance(node, dict):
         return node
     return {
-        key: _undescribed(value, names=not names and key == "properties")
+        key: _drop_descriptions(value, names=not names and key == "properties")
         for key, value in node.items()
         if names or key != "description"
     }

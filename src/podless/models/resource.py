@@ -77,14 +77,14 @@ class Resource:
     @classmethod
     def from_dict(cls, obj: Object) -> Self:
         """Return an object in JSON as an instance. Raises pydantic's errors, and TypeError for other classes."""
-        return read_object(cls, cls._checked().drop_nulls(obj))
+        return read_object(cls, cls._find_schema().drop_nulls(obj))
 
     @classmethod
-    def _checked(cls) -> CheckedSchema:
-        checked: CheckedSchema | None = cls.__dict__.get("__podless_checked__")
-        if checked is None:
-            checked = cls.__podless_checked__ = CheckedSchema(schema_of(cls))
-        return checked
+    def _find_schema(cls) -> CheckedSchema:
+        schema: CheckedSchema | None = cls.__dict__.get("__podless_checked__")
+        if schema is None:
+            schema = cls.__podless_checked__ = CheckedSchema(schema_of(cls))
+        return schema
 
     def to_dict(self) -> Object:
         """Return the object as JSON, with apiVersion and kind."""
@@ -98,4 +98,4 @@ class Resource:
         The list is empty if the server would accept the object. old: the object before an update; it enables rules with
         oldSelf, and unchanged invalid values are accepted.
         """
-        return self._checked().check(self.to_dict(), old.to_dict() if old is not None else None)
+        return self._find_schema().check(self.to_dict(), old.to_dict() if old is not None else None)

@@ -100,7 +100,7 @@ class Tree:
         self._names: set[str] = set()
         self._keywords_inside = keywords_inside
 
-    def reserve(self, name: str) -> None:
+    def reserve_name(self, name: str) -> None:
         """Reserve a name for a kind."""
         self._names.add(name)
 
@@ -108,34 +108,36 @@ class Tree:
         """Add the classes of one version of a definition."""
         node = (version.get("schema") or {}).get("openAPIV3Schema") or {"type": "object", PRESERVE: True}
         named = read_named(definition, version)
-        made = self._class(node, named.kind, root=named)
+        made = self._add_class(node, named.kind, root=named)
         made.named, made.schema = named, node
 
-    def _unique(self, wanted: str) -> str:
-        wanted = shorten_name(wanted)
-        name, number = wanted, 1
+    def _make_unique(self, base: str) -> str:
+        base = shorten_name(base)
+        name, number = base, 1
         while name in self._names:
             number += 1
-            name = f"{wanted}{number}"
+            name = f"{base}{number}"
         self._names.add(name)
         return name
 
-    def _class(self, node: Object, name: str, root: NamedKind | None = None, doc: str = "") -> Class:
+    def _add_class(self, node: Object, name: str, root: NamedKind | None = None, doc: str = "") -> Class:
         properties: Object = node.get("properties") or {}
         required = node.get("required") or []
         members, base = list[Member](), dict[str, Any]()
         for json in sorted(properties):
             if root is not None and json in HEAD:
                 continue
-            member = self._member(json, properties[json], json in required, name, {one.name for one in members})
+            member = self._make_member(
+                json, properties[json], json in required, name, {known.name for known in members}
+            )
             members.append(member)
             base[json] = properties[json]
         said: Object = {"type": "object"}
         if base:
             said["properties"] = base
-        if needed := [one.json for one in members if one.required]:
+        if needed := [known.json for known in members if known.required]:
             said["required"] = needed
-        extra = differences({**node, "properties": base} if base else without(node, "properties"), said)
+        extra = find_differences({**node, "properties": base} if base else drop_keywords(node, "properties"), said)
         given = extra.get("required", needed)
         if sorted(given or ()) == needed and "required" in extra and len(given) == len(needed):
             del extra["required"]
@@ -143,31 +145,31 @@ class Tree:
         self.parts.append(result)
         return result
 
-    def _member(self, json: str, node: Object, required: bool, within: str, taken: set[str]) -> Member:
-        kind = self._type(node, f"{within}{title(json)}")
+    def _make_member(self, json: str, node: Object, required: bool, within: str, taken: set[str]) -> Member:
+        kind = self._infer_type(node, f"{within}{make_title(json)}")
         default = node.get("default", NOTHING)
-        extra = differences(node, kind.base)
+        extra = find_differences(node, kind.base)
         extra.pop("description", None)
         if default is not NOTHING and not isinstance(default, dict):
             extra.pop("default", None)
         return Member(
-            attribute_name(json, taken, within), json, kind, required and default is NOTHING, default, extra,
+            make_attribute_name(json, taken, within), json, kind, required and default is NOTHING, default, extra,
             node.get("description") or "",
         )  # fmt: skip
 
-    def _type(self, node: Object, name: str) -> ModelType:
+    def _infer_type(self, node: Object, name: str) -> ModelType:
         given = node.get("type")
         if node.get(INT_OR_STRING):
             return ModelType("int | str", {INT_OR_STRING: True})
         if given in _SCALARS:
-            return self._choice(node, name) or ModelType(_SCALARS[given], {"type": given})
+            return self._infer_choice(node, name) or ModelType(_SCALARS[given], {"type": given})
         if given == "array":
-            inner = self._inner(node.get("items") or {}, f"{name}Item")
+            inner = self._infer_inner(node.get("items") or {}, f"{name}Item")
             return ModelType(f"list[{inner.text}]", {"type": "array", "items": inner.base}, inner.names)
         if given == "object" and node.get("properties"):
-            return self._nested(node, name)
+            return self._add_nested(node, name)
         if given == "object" and isinstance(node.get("additionalProperties"), dict):
-            inner = self._inner(node["additionalProperties"], f"{name}Value")
+            inner = self._infer_inner(node["additionalProperties"], f"{name}Value")
             if inner.text != "Any":
                 base = {"type": "object", "additionalProperties": inner.base}
                 return ModelType(f"dict[str, {inner.text}]", base, inner.names)
@@ -175,37 +177,39 @@ class Tree:
             return ModelType("dict[str, Any]", {"type": "object", PRESERVE: True}, frozenset({"Any"}))
         return ModelType("Any", {PRESERVE: True}, frozenset({"Any"}))
 
-    def _nested(self, node: Object, name: str, doc: str = "") -> ModelType:
-        made = self._class(node, self._unique(name), doc=doc)
+    def _add_nested(self, node: Object, name: str, doc: str = "") -> ModelType:
+        made = self._add_class(node, self._make_unique(name), doc=doc)
         known = {"type", "properties", "required", *made.extra}
         base = {key: value for key, value in node.items() if key in known}
         return ModelType(made.name, base)
 
-    def _inner(self, node: Object, name: str) -> ModelType:
+    def _infer_inner(self, node: Object, name: str) -> ModelType:
         """Return the type of items or values; an annotation adds the keywords that the type cannot express."""
         if node.get("type") == "object" and node.get("properties"):
-            nested = self._nested(node, name, node.get("description") or "")
-            text, base = nested.text, {**nested.base} | pick(node, "description")
+            nested = self._add_nested(node, name, node.get("description") or "")
+            text, base = nested.text, {**nested.base} | pick_keywords(node, "description")
             made = ModelType(text, base)
         else:
-            made = self._type(node, name)
-        extra = differences(node, made.base)
+            made = self._infer_type(node, name)
+        extra = find_differences(node, made.base)
         if not extra or not self._keywords_inside:
             return ModelType(made.text, dict(node), made.names)
         names = made.names | {"Annotated", "schema"}
         text = f"Annotated[{made.text}, {call_schema(extra)}]"
         if len(text) <= _INLINE:
             return ModelType(text, dict(node), names)
-        alias = Alias(self._unique(name), "Annotated", [made.text], names, extra)
+        alias = Alias(self._make_unique(name), "Annotated", [made.text], names, extra)
         self.parts.append(alias)
         return ModelType(alias.name, dict(node))
 
-    def _choice(self, node: Object, name: str) -> ModelType | None:
+    def _infer_choice(self, node: Object, name: str) -> ModelType | None:
         values = node.get("enum")
         python = _VALUES.get(node["type"])
         if not values or python is None or not all(type(value) is python for value in values):
             return None
-        alias = Alias(self._unique(name), "Literal", [literal(value) for value in values], frozenset({"Literal"}))
+        alias = Alias(
+            self._make_unique(name), "Literal", [write_literal(value) for value in values], frozenset({"Literal"})
+        )
         self.parts.append(alias)
         return ModelType(alias.name, {"type": node["type"], "enum": values})
 
@@ -217,12 +221,12 @@ def read_named(definition: Object, version: Object) -> NamedKind:
     kind, plural = names["kind"], names["plural"]
     options: Object = {
         "plural": plural,
-        "singular": _unless(names.get("singular"), kind.lower()),
-        "list_kind": _unless(names.get("listKind"), f"{kind}List"),
+        "singular": _name_unless(names.get("singular"), kind.lower()),
+        "list_kind": _name_unless(names.get("listKind"), f"{kind}List"),
         "short_names": names.get("shortNames") or [],
         "categories": names.get("categories") or [],
         "scope": "" if spec["scope"] == "Namespaced" else spec["scope"],
-        "metadata": _restrictions(version),
+        "metadata": _metadata_restrictions(version),
         "columns": version.get("additionalPrinterColumns") or [],
         "status": "status" in below,
         "scale": below.get("scale"),
@@ -238,37 +242,37 @@ def read_named(definition: Object, version: Object) -> NamedKind:
     return NamedKind(spec["group"], version["name"], kind, chosen)
 
 
-def _unless(name: str | None, usual: str) -> str:
+def _name_unless(name: str | None, usual: str) -> str:
     """Return a name, "" for the one that `kind` and the server choose."""
     return "" if name is None or name == usual else name
 
 
-def _restrictions(version: Object) -> Object:
+def _metadata_restrictions(version: Object) -> Object:
     """Return the restrictions of metadata in a schema, beyond its type."""
     properties = ((version.get("schema") or {}).get("openAPIV3Schema") or {}).get("properties") or {}
-    return without(properties.get("metadata") or {}, "type", "description")
+    return drop_keywords(properties.get("metadata") or {}, "type", "description")
 
 
-def differences(node: Object, base: Object) -> Object:
+def find_differences(node: Object, base: Object) -> Object:
     """Return the keywords of `node` that `base` lacks or has with another value.
 
     Keywords that only `base` has are None.
     """
-    found = {key: value for key, value in node.items() if key not in base or not same(base[key], value)}
+    found = {key: value for key, value in node.items() if key not in base or not are_equal(base[key], value)}
     return found | {key: None for key in base if key not in node}
 
 
-def same(one: Any, other: Any) -> bool:
+def are_equal(one: Any, other: Any) -> bool:
     """Return whether two parts of a schema are equal: True is not 1."""
     return type(one) is type(other) and one == other if not isinstance(one, dict | list) else one == other
 
 
-def without(node: Object, *names: str) -> Object:
+def drop_keywords(node: Object, *names: str) -> Object:
     """Return a schema without some keywords."""
     return {key: value for key, value in node.items() if key not in names}
 
 
-def pick(node: Object, *names: str) -> Object:
+def pick_keywords(node: Object, *names: str) -> Object:
     """Return only these keywords of a schema."""
     return {key: value for key, value in node.items() if key in names}
 
@@ -287,13 +291,13 @@ def shorten_name(name: str) -> str:
     return f"{first}X{digest}{last}"
 
 
-def title(name: str) -> str:
+def make_title(name: str) -> str:
     """Return a name in CamelCase, as part of a class name."""
     parts = re.split(r"[^0-9A-Za-z]+", name)
     return "".join(part[:1].upper() + part[1:] for part in parts) or "Field"
 
 
-def attribute_name(json: str, taken: set[str], within: str) -> str:
+def make_attribute_name(json: str, taken: set[str], within: str) -> str:
     """Return the attribute name of a field: its own name, if Python and the class allow that."""
     name = re.sub(r"\W", "_", json, flags=re.ASCII).lstrip("_") or "field"
     if name[0].isdigit():
@@ -311,7 +315,7 @@ def attribute_name(json: str, taken: set[str], within: str) -> str:
 
 def call_schema(extra: Object) -> str:
     """Return a call of `schema` with these keywords, as Python on one line."""
-    return f"schema({', '.join(f'{python_name(key)}={literal(value)}' for key, value in sorted(extra.items()))})"
+    return f"schema({', '.join(f'{python_name(key)}={write_literal(value)}' for key, value in sorted(extra.items()))})"
 
 
 def python_name(key: str) -> str:
@@ -320,7 +324,7 @@ def python_name(key: str) -> str:
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
-def literal(value: Any) -> str:
+def write_literal(value: Any) -> str:
     """Return a JSON value as Python on one line, with ruff's choice of quotes."""
     if isinstance(value, str):
         inner = "".join(char if char in "'\"" else repr(char)[1:-1] for char in value)
@@ -328,7 +332,7 @@ def literal(value: Any) -> str:
             return "'" + inner.replace("'", "\\'") + "'"
         return '"' + inner.replace('"', '\\"') + '"'
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{literal(key)}: {literal(item)}" for key, item in value.items()) + "}"
+        return "{" + ", ".join(f"{write_literal(key)}: {write_literal(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(map(literal, value)) + "]"
+        return "[" + ", ".join(map(write_literal, value)) + "]"
     return repr(value).replace("e+", "e")

@@ -26,7 +26,8 @@ RESOURCES = load_struct("meta/v1", "APIResourceList")
 def _replace_type(struct: Struct, name: str, kind: GoType) -> Struct:
     """Return a struct with another type for one field."""
     return Struct(
-        struct.name, lambda: tuple(replace(part, type=kind) if part.name == name else part for part in struct.parts)
+        struct.name,
+        lambda: tuple(replace(part, type=kind) if part.name == name else part for part in struct.declared_fields),
     )
 
 

@@ -27,5 +27,5 @@ def field_text(group: str, struct: str, field: str = "") -> str:
 def _read_texts(group: str, struct: str) -> Mapping[str, str]:
     texts: dict[str, str] = {}
     for home in homes_of(group):
-        texts = {**load_file(home).texts(struct), **texts}
+        texts = {**load_file(home).read_texts(struct), **texts}
     return texts

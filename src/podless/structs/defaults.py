@@ -18,16 +18,16 @@ _ONE, _MANY, _MAPPED = range(3)
 
 
 class _DefaultPlan:
-    """The defaults of one struct. values: name -> default, whether zero values are kept. inner: name -> plan."""
+    """The defaults of one struct. values: name -> default, whether zero values are kept. nested: name -> plan."""
 
-    __slots__ = ("inner", "struct", "values")
+    __slots__ = ("nested", "struct", "values")
 
     def __init__(self, struct: Struct) -> None:
         self.struct = struct
         self.values: list[tuple[str, Any, bool]] = []
-        self.inner: list[tuple[str, int, _DefaultPlan]] = []
+        self.nested: list[tuple[str, int, _DefaultPlan]] = []
 
-    def fill(self, obj: Object) -> None:
+    def fill_defaults(self, obj: Object) -> None:
         """Fill in the defaults of an object and of all structs in it, in place."""
         missing = [
             (name, value)
@@ -37,80 +37,80 @@ class _DefaultPlan:
         if missing:
             for name, value in missing:
                 obj[name] = copy.copy(value)
-            ranks = self.struct.ranks
+            ranks = self.struct.field_ranks
             # objects that other programs stored can have more fields
             names = sorted(obj, key=lambda name: ranks.get(name, -1))
             ordered = {name: obj[name] for name in names}
             obj.clear()
             obj.update(ordered)
-        for name, shape, plan in self.inner:
+        for name, shape, plan in self.nested:
             value = obj.get(name)
             if not value and value != {}:
                 continue
             if shape == _ONE:
-                plan.fill(value)
+                plan.fill_defaults(value)
             else:
                 if len(value) > MAX_UNCHARGED:
                     charge(len(value))
                 for one in value if shape == _MANY else value.values():
                     if one is not None:
-                        plan.fill(one)
+                        plan.fill_defaults(one)
 
 
 def fill_defaults(struct: Struct, obj: Object) -> None:
     """Set the defaults of fields that a decoded object leaves out, in place and in the struct's order."""
-    plan = _plan(struct)
+    plan = _plan_defaults(struct)
     if plan is not None:
-        plan.fill(obj)
+        plan.fill_defaults(obj)
 
 
 def complete_defaults(struct: Struct) -> None:
     """Compute everything that `fill_defaults` needs for a struct."""
-    _plan(struct)
+    _plan_defaults(struct)
 
 
-def _plan(struct: Struct) -> _DefaultPlan | None:
-    plan: _DefaultPlan | None = struct.derive("fill", lambda: _compile(struct))
+def _plan_defaults(struct: Struct) -> _DefaultPlan | None:
+    plan: _DefaultPlan | None = struct.derive_value("fill", lambda: _compile_plan(struct))
     return plan
 
 
-def _compile(struct: Struct) -> _DefaultPlan | None:
+def _compile_plan(struct: Struct) -> _DefaultPlan | None:
     found: dict[Struct, _DefaultPlan] = {}
-    _reach(struct, found)
-    useful = {one for one, plan in found.items() if plan.values}
+    _plan_nested(struct, found)
+    useful = {planned for planned, plan in found.items() if plan.values}
     while True:  # a struct is useful if it contains a useful one
         more = {
-            one for one, plan in found.items() if any(inner.struct in useful for _, _, inner in plan.inner)
+            planned for planned, plan in found.items() if any(inner.struct in useful for _, _, inner in plan.nested)
         } - useful
         if not more:
             break
         useful |= more
     for plan in found.values():
-        plan.inner = [one for one in plan.inner if one[2].struct in useful]
+        plan.nested = [planned for planned in plan.nested if planned[2].struct in useful]
     return found[struct] if struct in useful else None
 
 
-def _reach(struct: Struct, found: dict[Struct, _DefaultPlan]) -> _DefaultPlan:
+def _plan_nested(struct: Struct, found: dict[Struct, _DefaultPlan]) -> _DefaultPlan:
     plan = found.get(struct)
     if plan is not None:
         return plan
     plan = found[struct] = _DefaultPlan(struct)
     for field in struct:
-        value = _value(field)
+        value = _default_value(field)
         if value is not None:
             plan.values.append((field.name, value, field.pointer))
-        inner, shape = _inner(field.type)
+        inner, shape = _nested_struct(field.type)
         if inner is not None:
-            plan.inner.append((field.name, shape, _reach(inner, found)))
+            plan.nested.append((field.name, shape, _plan_nested(inner, found)))
     return plan
 
 
-def _value(field: Field) -> Any:
+def _default_value(field: Field) -> Any:
     value = field.default if field.fill is None else field.fill
     return value if value is not None and (value or field.pointer) else None
 
 
-def _inner(kind: GoType) -> tuple[Struct | None, int]:
+def _nested_struct(kind: GoType) -> tuple[Struct | None, int]:
     if isinstance(kind, Struct):
         return kind, _ONE
     if isinstance(kind, ListOf | MapOf) and isinstance(kind.item, Struct):

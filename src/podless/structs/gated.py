@@ -20,7 +20,7 @@ def drop_gated(struct: Struct | None, obj: dict[str, Any], old: dict[str, Any] |
 
     struct: the fields of the object, None for a custom object, which has no such fields.
     """
-    if struct is None or not struct.gates:
+    if struct is None or not struct.off_gates:
         return
     used = {field.gate for _, field in _find_gated(struct, old)} if old is not None else ()
     for holder, field in list(_find_gated(struct, obj)):
@@ -33,7 +33,7 @@ def _find_gated(kind: GoType, value: Any) -> Iterator[tuple[dict[str, Any], Fiel
     if isinstance(kind, Union):
         kind = kind.forms.get(value.__class__) or kind
     if isinstance(kind, Struct):
-        if isinstance(value, dict) and kind.gates:
+        if isinstance(value, dict) and kind.off_gates:
             for field in kind.fields:
                 if field.name in value and field.gate:
                     yield value, field
@@ -69,7 +69,7 @@ def _find_in(struct: Struct, value: dict[str, Any]) -> Iterator[Dates]:
     dated = dated_fields(struct.home).get(struct.name, {}) if struct.home else {}
     for name in dated.keys() & value.keys():
         yield dated[name]
-    for field in struct.parts:
+    for field in struct.declared_fields:
         if field.inline:
             yield from find_dates(field.type, value)
         elif field.type.nested and field.name in value:

@@ -116,7 +116,7 @@ def order_parts(struct: Struct) -> list[tuple[str, Field]]:
     """Return (Go name, field) for all fields in Go's order; an inline struct is one of them."""
     order = {name: index for index, name in enumerate(_ORDERS.get(struct.name, "").split())}
     found: list[tuple[int, str, Field]] = []
-    for index, field in enumerate(struct.parts):
+    for index, field in enumerate(struct.declared_fields):
         if field.inline and isinstance(field.type, Struct):
             first = min((order[one.name] for one in field.type.fields if one.name in order), default=index)
             found.append((first, field.type.name, field))

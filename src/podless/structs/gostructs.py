@@ -31,7 +31,7 @@ def format_struct(struct: Struct, value: Object | None) -> Any:
     if value is None:
         return None
     struct = in_release(struct, CURRENT.get())
-    return _struct(struct, value) if has("ValuesAsJSON") else Literal(gosyntax.write_struct(struct, value))
+    return _read_struct(struct, value) if has("ValuesAsJSON") else Literal(gosyntax.write_struct(struct, value))
 
 
 def format_structs(struct: Struct, values: list[Object] | None) -> Any:
@@ -39,7 +39,7 @@ def format_structs(struct: Struct, values: list[Object] | None) -> Any:
     struct = in_release(struct, CURRENT.get())
     if not has("ValuesAsJSON"):
         return Literal(gosyntax.write_list(struct, values, gosyntax.package_of(struct)))
-    return None if values is None else [_struct(struct, value) for value in each(values)]
+    return None if values is None else [_read_struct(struct, value) for value in each(values)]
 
 
 def format_int_or_string(value: int | str) -> Any:
@@ -55,54 +55,56 @@ def format_quantity(text: str) -> str:
 def diff_structs(struct: Struct, old: Object, new: Object) -> str:
     """Return the differences of two values of a struct as a unified diff."""
     struct = in_release(struct, CURRENT.get())
-    one, other = _lines(struct, old), _lines(struct, new)
+    one, other = _format_lines(struct, old), _format_lines(struct, new)
     if len(one) + len(other) > _MOST_LINES:
-        return _block(one, other)
+        return _diff_block(one, other)
     import difflib  # imported late: few servers show a difference
 
     return "".join(list(difflib.unified_diff(one, other))[2:])
 
 
-def _lines(struct: Struct, value: Object) -> list[str]:
-    text = json.dumps(_struct(struct, value), indent=1, ensure_ascii=False, separators=(",", ": "))
+def _format_lines(struct: Struct, value: Object) -> list[str]:
+    text = json.dumps(_read_struct(struct, value), indent=1, ensure_ascii=False, separators=(",", ": "))
     return [f"{line}\n" for line in each(gotext.escape_json(text).split("\n"))]
 
 
-def _block(one: list[str], other: list[str]) -> str:
+def _diff_block(old_lines: list[str], new_lines: list[str]) -> str:
     """Return a diff of long documents, which only omits their common start and end."""
-    first = next((index for index, pair in enumerate(zip(each(one), other, strict=False)) if pair[0] != pair[1]), None)
-    first = min(len(one), len(other)) if first is None else first
+    first = next(
+        (index for index, pair in enumerate(zip(each(old_lines), new_lines, strict=False)) if pair[0] != pair[1]), None
+    )
+    first = min(len(old_lines), len(new_lines)) if first is None else first
     last = 0
-    while last < min(len(one), len(other)) - first and one[-1 - last] == other[-1 - last]:
+    while last < min(len(old_lines), len(new_lines)) - first and old_lines[-1 - last] == new_lines[-1 - last]:
         last += 1
     start, kept = max(0, first - 3), max(0, last - 3)
-    gone, come = one[first : len(one) - last], other[first : len(other) - last]
-    before, after = one[start:first], one[len(one) - last : len(one) - kept]
-    sizes = [len(before) + len(part) + len(after) for part in (gone, come)]
+    removed, added = old_lines[first : len(old_lines) - last], new_lines[first : len(new_lines) - last]
+    before, after = old_lines[start:first], old_lines[len(old_lines) - last : len(old_lines) - kept]
+    sizes = [len(before) + len(part) + len(after) for part in (removed, added)]
     head = f"@@ -{start + 1},{sizes[0]} +{start + 1},{sizes[1]} @@\n"
     marked = [
         *(f" {line}" for line in each(before)),
-        *(f"-{line}" for line in each(gone)),
-        *(f"+{line}" for line in each(come)),
+        *(f"-{line}" for line in each(removed)),
+        *(f"+{line}" for line in each(added)),
     ]
     return "".join([head, *marked, *(f" {line}" for line in each(after))])
 
 
-def _struct(struct: Struct, value: Object) -> Any:
+def _read_struct(struct: Struct, value: Object) -> Any:
     if struct.home == _META:
         return value
-    plan: list[tuple[str, str, Field]] = struct.derive("gostruct", lambda: gonames.order_fields(struct))
+    plan: list[tuple[str, str, Field]] = struct.derive_value("gostruct", lambda: gonames.order_fields(struct))
     out: Object = {}
     if struct.name == "PodSecurityContext":
         out = {gonames.name_field(struct.name, name): value.get(name, empty) for name, empty in gonames.MOVED.items()}
     value = gonames.move_fields(struct, value)
-    for name, given, known in plan:
+    for name, json_name, field in plan:
         if name == "metadata":
             metadata = structs.arrange_fields(_OBJECT_META, value.get(name, {}))
             out |= {key: item for key, item in each(metadata).items() if item is not None}
             continue
         item = value.get(name)
-        out[given] = _blank(struct, known) if item is None else _read_item(known.type, item)
+        out[json_name] = _zero_value(struct, field) if item is None else _read_item(field.type, item)
         if added := gonames.ADDED.get((struct.name, name)):
             out[added[0]] = added[1]
     return out
@@ -110,20 +112,20 @@ def _struct(struct: Struct, value: Object) -> Any:
 
 def _read_item(kind: GoType, item: Any) -> Any:
     if isinstance(kind, Struct):
-        return _struct(kind, item)
+        return _read_struct(kind, item)
     if isinstance(kind, ListOf):
         return [_read_item(kind.item, one) for one in each(item)] if isinstance(kind.item, Struct) else item
     if isinstance(kind, gotypes.MapOf) and isinstance(kind.item, Struct):
-        return {key: _struct(kind.item, one) for key, one in each(item).items()}
+        return {key: _read_struct(kind.item, one) for key, one in each(item).items()}
     return item
 
 
-def _blank(struct: Struct, known: Field) -> Any:
+def _zero_value(struct: Struct, known: Field) -> Any:
     """Return the zero value of a field."""
     if gonames.is_pointer(struct, known):
         return None
     if isinstance(known.type, Struct):
-        return _struct(known.type, {})
+        return _read_struct(known.type, {})
     if isinstance(known.type, gotypes.String):
         return ""
     if isinstance(known.type, gotypes.Bool):

@@ -38,19 +38,19 @@ def write_struct(struct: Struct, value: Object) -> str:
     charge(len(value) + 1)
     value = gonames.move_fields(struct, value)
     parts = []
-    for name, field in struct.derive("goparts", lambda: gonames.order_parts(struct)):
+    for name, field in struct.derive_value("goparts", lambda: gonames.order_parts(struct)):
         parts.append(f"{name}:{_write_field(struct, field, value)}")
         if added := gonames.ADDED.get((struct.name, field.name)):
             parts.append(f"{added[0]}:{added[2]}")
-    return f"{_type(struct)}{{{', '.join(parts)}}}"
+    return f"{_write_type(struct)}{{{', '.join(parts)}}}"
 
 
 def write_list(kind: GoType, values: list[Any] | None, package: str) -> str:
     """Return a list in Go syntax: []core.Taint{…}. kind: of its items. package: the default for named strings."""
-    named = f"[]{_type(kind, package)}"
+    named = f"[]{_write_type(kind, package)}"
     if values is None:
         return f"{named}(nil)"
-    return f"{named}{{{', '.join(_write(kind, item, package) for item in each(values))}}}"
+    return f"{named}{{{', '.join(_write_value(kind, item, package) for item in each(values))}}}"
 
 
 def write_at(struct: Struct, path: Path, value: Any) -> str | None:
@@ -58,7 +58,7 @@ def write_at(struct: Struct, path: Path, value: Any) -> str | None:
     holder: GoType = struct
     kind: GoType = struct
     for step in path:
-        holder, found = kind, _step(kind, step)
+        holder, found = kind, _step_into(kind, step)
         if found is None:
             return None
         kind = found
@@ -68,7 +68,7 @@ def write_at(struct: Struct, path: Path, value: Any) -> str | None:
     if value is None and isinstance(kind, gotypes.Bytes):
         return "[]byte(nil)"
     if value is None:
-        return _write(kind, None, package) if isinstance(kind, ListOf | MapOf) else None
+        return _write_value(kind, None, package) if isinstance(kind, ListOf | MapOf) else None
     if not isinstance(value, str):
         return None
     if isinstance(kind, gotypes.Time):
@@ -85,7 +85,7 @@ def write_at(struct: Struct, path: Path, value: Any) -> str | None:
     return None
 
 
-def _step(kind: GoType, step: str | int) -> GoType | None:
+def _step_into(kind: GoType, step: str | int) -> GoType | None:
     if isinstance(kind, ListOf) and isinstance(step, int):
         return kind.item
     if isinstance(kind, MapOf):
@@ -100,14 +100,14 @@ def _write_whole(kind: GoType, value: Any, package: str) -> str | None:
     if isinstance(kind, ListOf) and isinstance(value, dict):
         kind = kind.item
     if isinstance(value, list):
-        fits = isinstance(kind, ListOf) and all(_fits(kind.item, item) for item in each(value))
-        return _write(kind, value, package) if fits else None
+        fits = isinstance(kind, ListOf) and all(_has_api_names(kind.item, item) for item in each(value))
+        return _write_value(kind, value, package) if fits else None
     if isinstance(kind, Struct):
-        return write_struct(kind, value) if _fits(kind, value) else None
-    return _write(kind, value, package) if isinstance(kind, MapOf | gotypes.Raw) else None
+        return write_struct(kind, value) if _has_api_names(kind, value) else None
+    return _write_value(kind, value, package) if isinstance(kind, MapOf | gotypes.Raw) else None
 
 
-def _fits(kind: GoType, value: Any) -> bool:
+def _has_api_names(kind: GoType, value: Any) -> bool:
     """Return whether a value has the API's names, not the Go names that some errors show."""
     return not isinstance(kind, Struct) or {field.name for field in kind.fields}.issuperset(value)
 
@@ -126,11 +126,11 @@ def _write_field(struct: Struct, field: Field, value: Object) -> str:
         blank = _NO_TIME if (struct.name, field.name) == ("ObjectMeta", "creationTimestamp") else "<nil>"
         return blank if item is None else _write_time(item)
     if gonames.is_pointer(struct, field):
-        return f"(*{_type(kind, package)})({'nil' if item is None else _ADDRESS})"
-    return _write(kind, item, package)
+        return f"(*{_write_type(kind, package)})({'nil' if item is None else _ADDRESS})"
+    return _write_value(kind, item, package)
 
 
-def _write(kind: GoType, item: Any, package: str) -> str:
+def _write_value(kind: GoType, item: Any, package: str) -> str:
     if isinstance(kind, Struct):
         return write_struct(kind, item or {})
     if isinstance(kind, ListOf):
@@ -147,15 +147,17 @@ def _write(kind: GoType, item: Any, package: str) -> str:
         raw = "[]uint8(nil)" if item is None else write_bytes(gotext.format_json(item).encode())
         return f"{kind.go}{{Raw:{raw}, Object:runtime.Object(nil)}}"
     if item is None:
-        item = kind.blank()
+        item = kind.make_zero()
     return gotext.quote(item) if isinstance(item, str) else gotext.format_value(item)
 
 
 def _write_map(kind: MapOf, item: Mapping[str, Any] | None, package: str) -> str:
-    named = _type(kind, package)
+    named = _write_type(kind, package)
     if item is None:
         return f"{named}(nil)"
-    parts = [f"{gotext.quote(key)}:{_write(kind.item, item[key], package)}" for key in sort_texts(each(dict(item)))]
+    parts = [
+        f"{gotext.quote(key)}:{_write_value(kind.item, item[key], package)}" for key in sort_texts(each(dict(item)))
+    ]
     return f"{named}{{{', '.join(parts)}}}"
 
 
@@ -206,19 +208,19 @@ def package_of(struct: Struct) -> str:
     return "v1" if folder == "meta" else folder or "core"
 
 
-def _type(kind: GoType, package: str = "core") -> str:
+def _write_type(kind: GoType, package: str = "core") -> str:
     """Return the name of a type."""
     if isinstance(kind, Struct):
         return f"{package_of(kind)}.{kind.name}"
     if isinstance(kind, ListOf) and kind.go.startswith("[]"):
-        return f"[]{_type(kind.item, package)}"
+        return f"[]{_write_type(kind.item, package)}"
     if isinstance(kind, MapOf) and kind.go.startswith("map["):
         key = kind.go[4 : kind.go.index("]")]
-        return f"map[{_named(key, package)}]{_type(kind.item, package)}"
+        return f"map[{_qualify_name(key, package)}]{_write_type(kind.item, package)}"
     if isinstance(kind, gotypes.IntOrString):
         return "intstr.IntOrString"
-    return _named(kind.go, package)
+    return _qualify_name(kind.go, package)
 
 
-def _named(go: str, package: str) -> str:
+def _qualify_name(go: str, package: str) -> str:
     return f"{package}.{go[3:]}" if go.startswith("v1.") else go

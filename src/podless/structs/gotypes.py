@@ -35,7 +35,7 @@ class Mismatch(Exception):
         self.path: list[str] = []
         self.separate = False  # the path so far is that of a type that decodes itself
 
-    def at(self, struct: str, field: str) -> None:
+    def prepend_field(self, struct: str, field: str) -> None:
         """Prepend the field in which it happened. The innermost struct gives the struct's name."""
         if self.separate and not has("WholeDecodePaths"):
             self.struct, self.path = "", []
@@ -72,14 +72,14 @@ class GoType:
         """Return the value as after decoding and encoding. value: not None. Raises Mismatch."""
         raise NotImplementedError
 
-    def blank(self) -> Any:
+    def make_zero(self) -> Any:
         """Return the encoded zero value."""
         return None
 
-    def scan(self, value: Any) -> None:
+    def raise_fatal(self, value: Any) -> None:
         """Raise the first fatal Mismatch in the value, and no other."""
 
-    def refuse(self, value: Any, fatal: bool = False) -> NoReturn:
+    def reject_value(self, value: Any, fatal: bool = False) -> NoReturn:
         """Raise the Mismatch of a value of another JSON type."""
         raise Mismatch(JSON_NAMES.get(type(value), "number"), self.go, fatal=fatal)
 
@@ -95,10 +95,10 @@ class String(GoType):
 
     def read_value(self, value: Any, unknown: list[str]) -> Any:
         if type(value) is not str:
-            self.refuse(value)
+            self.reject_value(value)
         return value
 
-    def blank(self) -> Any:
+    def make_zero(self) -> Any:
         return ""
 
 
@@ -110,10 +110,10 @@ class Bool(GoType):
 
     def read_value(self, value: Any, unknown: list[str]) -> Any:
         if type(value) is not bool:
-            self.refuse(value)
+            self.reject_value(value)
         return value
 
-    def blank(self) -> Any:
+    def make_zero(self) -> Any:
         return False
 
 
@@ -130,9 +130,9 @@ class Int(GoType):
             return value
         if _is_number(value):
             raise NumberMismatch(value, self.go)
-        return self.refuse(value)
+        return self.reject_value(value)
 
-    def blank(self) -> Any:
+    def make_zero(self) -> Any:
         return 0
 
 
@@ -144,10 +144,10 @@ class Float(GoType):
     def read_value(self, value: Any, unknown: list[str]) -> Any:
         """Round to a double."""
         if not _is_number(value):
-            self.refuse(value)
-        return _double(value)
+            self.reject_value(value)
+        return _round_double(value)
 
-    def blank(self) -> Any:
+    def make_zero(self) -> Any:
         return 0
 
 
@@ -162,13 +162,13 @@ class Time(GoType):
     def read_value(self, value: Any, unknown: list[str]) -> Any:
         """Return the time in UTC, None for the zero time."""
         if type(value) is not str:
-            self.refuse(value, fatal=True)
+            self.reject_value(value, fatal=True)
         try:
             return gotime.normalise_time(value, self.digits)
         except ValueError as error:
             raise Mismatch("", "", str(error), fatal=True) from None
 
-    def scan(self, value: Any) -> None:
+    def raise_fatal(self, value: Any) -> None:
         """Raise every mismatch as fatal."""
         self.read_value(value, [])
 
@@ -184,10 +184,10 @@ class Quantity(GoType):
         except quantity.QuantityError as error:
             raise Mismatch("", "", str(error), fatal=True) from None
 
-    def blank(self) -> Any:
+    def make_zero(self) -> Any:
         return "0"
 
-    def scan(self, value: Any) -> None:
+    def raise_fatal(self, value: Any) -> None:
         """Raise every mismatch as fatal."""
         self.read_value(value, [])
 
@@ -200,9 +200,9 @@ class Bytes(GoType):
     def read_value(self, value: Any, unknown: list[str]) -> Any:
         """Return canonical base64; a list of numbers is accepted as bytes."""
         if type(value) is list:
-            return base64.b64encode(bytes(map(_byte, each(value)))).decode()
+            return base64.b64encode(bytes(map(_read_byte, each(value)))).decode()
         if type(value) is not str:
-            self.refuse(value)
+            self.reject_value(value)
         offset = gobase64.find_base64_fault(value)
         if offset is not None:
             raise Mismatch("", "", f"illegal base64 data at input byte {offset}")
@@ -238,24 +238,24 @@ class ListOf(GoType):
 
     def read_value(self, value: Any, unknown: list[str]) -> Any:
         if type(value) is not list:
-            self.refuse(value)
+            self.reject_value(value)
         item = self.item
         if len(value) > MAX_UNCHARGED:
             charge(len(value))
         if not item.nested:
-            return [item.blank() if one is None else item.read_value(one, unknown) for one in value]
+            return [item.make_zero() if one is None else item.read_value(one, unknown) for one in value]
         out = []
         for index, one in enumerate(value):
             start = len(unknown)
-            out.append(item.blank() if one is None else item.read_value(one, unknown))
+            out.append(item.make_zero() if one is None else item.read_value(one, unknown))
             if len(unknown) > start:
                 unknown[start:] = [f"[{index}]{item.joint}{path}" for path in unknown[start:]]
         return out
 
-    def scan(self, value: Any) -> None:
+    def raise_fatal(self, value: Any) -> None:
         for one in each(value) if type(value) is list else ():
             if one is not None:
-                self.item.scan(one)
+                self.item.raise_fatal(one)
 
 
 class MapOf(GoType):
@@ -268,14 +268,14 @@ class MapOf(GoType):
 
     def read_value(self, value: Any, unknown: list[str]) -> Any:
         if type(value) is not dict:
-            self.refuse(value)
+            self.reject_value(value)
         item, out = self.item, value
         if len(value) > MAX_UNCHARGED:
             charge(len(value))
         if item.plain is None or set(map(type, value.values())) - {item.plain}:
             out, read, start = {}, item.read_value, len(unknown)
             for key, one in value.items():
-                out[key] = item.blank() if one is None else read(one, unknown)
+                out[key] = item.make_zero() if one is None else read(one, unknown)
                 if len(unknown) > start:
                     unknown[start:] = [f"{key}{item.joint}{path}" for path in unknown[start:]]
                     start = len(unknown)
@@ -284,23 +284,23 @@ class MapOf(GoType):
             return {name: out[name] for name in names}
         return out.copy() if out is value else out
 
-    def scan(self, value: Any) -> None:
+    def raise_fatal(self, value: Any) -> None:
         for one in each(value).values() if type(value) is dict else ():
             if one is not None:
-                self.item.scan(one)
+                self.item.raise_fatal(one)
 
 
 class Union(GoType):
     """A type that decodes itself by the form of the value, such as JSONSchemaPropsOrBool.
 
-    forms: JSON type -> the type to read then, or None to keep the value. refusal: the text that rejects all other
+    forms: JSON type -> the type to read then, or None to keep the value. rejection: the text that rejects all other
     values. Unknown fields inside are dropped without a report, because the inner decoding is separate.
     """
 
     def __init__(self, go: str, forms: Callable[[], dict[type, GoType | None]], refusal: str = "") -> None:
         self.go = go
         self.choose = forms
-        self.refusal = refusal
+        self.rejection = refusal
 
     @made_once
     def forms(self) -> dict[type, GoType | None]:
@@ -311,8 +311,8 @@ class Union(GoType):
         """Read the value by its form; None if no form matches and none rejects it."""
         kind = float if isinstance(value, float) else type(value)  # a number that prints as it was sent is a float
         if kind not in self.forms:
-            if self.refusal:
-                raise Mismatch("", "", self.refusal, fatal=True)
+            if self.rejection:
+                raise Mismatch("", "", self.rejection, fatal=True)
             return None
         form = self.forms[kind]
         if form is None:
@@ -324,7 +324,7 @@ class Union(GoType):
             error.fatal = error.separate = True
             raise error from None
 
-    def scan(self, value: Any) -> None:
+    def raise_fatal(self, value: Any) -> None:
         self.read_value(value, [])
 
 
@@ -340,7 +340,7 @@ class IntOrString(Union):
         """Read a string or a number; zero counts as a number."""
         return super().read_value(value, unknown) or (value if type(value) is str else 0)
 
-    def blank(self) -> Any:
+    def make_zero(self) -> Any:
         return 0
 
 
@@ -353,7 +353,7 @@ def canonical_json(value: Any) -> Any:
         charge(len(value))
         return [canonical_json(item) for item in value]
     if type(value) is float or (type(value) is int and not -(1 << 63) <= value < (1 << 63)):
-        return _double(value)
+        return _round_double(value)
     return value
 
 
@@ -368,19 +368,19 @@ def find_worst(form: GoType, value: Any, error: Mismatch) -> Mismatch:
     """Return the mismatch that Go reports: a fatal one at any place, else the first."""
     if not error.fatal:
         try:
-            form.scan(value)
+            form.raise_fatal(value)
         except Mismatch as fatal:
             return fatal
     return error
 
 
-def _double(value: float) -> float:
+def _round_double(value: float) -> float:
     """Return a number after a conversion to float64; an integer if Go prints no point."""
     text = gotext.format_number(float(value))
     return float(value) if "." in text or "e" in text else int(text)
 
 
-def _byte(value: Any) -> int:
+def _read_byte(value: Any) -> int:
     """Return a number that is a byte. Raises Mismatch."""
     if value is None:
         return 0

@@ -52,12 +52,12 @@ def open_envelope(body: bytes) -> Envelope:
         raise ProtobufError(f"provided data does not appear to be a protobuf message, expected prefix [{expected}]")
     if len(body) == len(PREFIX):
         raise ProtobufError("empty body")
-    return Envelope(*_messages().unwrap(body[len(PREFIX) :]))
+    return Envelope(*_get_messages().unwrap_envelope(body[len(PREFIX) :]))
 
 
 def wrap_message(api_version: str, kind: str, raw: bytes) -> bytes:
     """Return an object's message, from `encode_message`, in an envelope."""
-    return b"".join(_wrap(api_version, kind, [raw]))
+    return b"".join(_wrap_pieces(api_version, kind, [raw]))
 
 
 def decode_message(struct: Struct, raw: bytes) -> Object:
@@ -66,7 +66,7 @@ def decode_message(struct: Struct, raw: bytes) -> Object:
     It has no kind and apiVersion. Fields that the struct does not know are skipped, as in a real server. Raises
     ProtobufError for a message that is truncated, malformed, of the wrong wire type, too deep or too large.
     """
-    return _messages().decode(struct, raw)
+    return _get_messages().decode(struct, raw)
 
 
 def encode_message(struct: Struct, obj: Object) -> bytes:
@@ -75,7 +75,7 @@ def encode_message(struct: Struct, obj: Object) -> bytes:
     As in Go, fields that are not pointers are written even if they are zero, in the order of their numbers, maps by
     their keys. Raises ProtobufError for an object that does not fit the struct.
     """
-    return _messages().encode(struct, obj)
+    return _get_messages().encode(struct, obj)
 
 
 def read_object(body: bytes, struct: Struct) -> Object:
@@ -100,8 +100,8 @@ def pack_list(api_version: str, kind: str, meta: Object, items: Iterable[bytes])
     listed = [piece for item in items for piece in (tag + encode_varint(len(item)), item)]
     head = encode_message(LIST_META, meta)
     if first:
-        return _wrap(api_version, kind, [*listed, b"\x12" + encode_varint(len(head)) + head])
-    return _wrap(api_version, kind, [b"\x0a" + encode_varint(len(head)) + head, *listed])
+        return _wrap_pieces(api_version, kind, [*listed, b"\x12" + encode_varint(len(head)) + head])
+    return _wrap_pieces(api_version, kind, [b"\x0a" + encode_varint(len(head)) + head, *listed])
 
 
 def frame_event(type_: str, obj: bytes) -> bytes:
@@ -124,7 +124,7 @@ def split_frames(events: B) -> Iterator[B]:
         place = end
 
 
-def _wrap(api_version: str, kind: str, pieces: list[bytes]) -> list[bytes]:
+def _wrap_pieces(api_version: str, kind: str, pieces: list[bytes]) -> list[bytes]:
     meta = encode_field(b"\x0a", api_version.encode()) + encode_field(b"\x12", kind.encode())
     size = encode_varint(sum(map(len, pieces)))
     return [b"%b%b\x12%b" % (PREFIX, encode_field(b"\x0a", meta), size), *pieces, _TAIL]
@@ -133,7 +133,7 @@ def _wrap(api_version: str, kind: str, pieces: list[bytes]) -> list[bytes]:
 _kept: Messages | None = None
 
 
-def _messages() -> Messages:
+def _get_messages() -> Messages:
     """Return the compiled messages of this process."""
     global _kept
     if _kept is None:

@@ -24,9 +24,9 @@ from podless.structs.structs import Field, Struct
 from podless.structs.wire import ProtobufError
 
 # converts JSON to an argument of a message's constructor
-Put = Callable[[Any], Any]
+Encoder = Callable[[Any], Any]
 # converts a set field to JSON
-Take = Callable[[Any, "Budget"], Any]
+Decoder = Callable[[Any, "Budget"], Any]
 
 # Maximum messages in one body. The smallest schema of a Go client has 31 bytes, so a valid body of 3 MiB has no more;
 # but an empty message takes only two bytes.
@@ -42,15 +42,15 @@ _FIRST, _LAST = -62_167_219_200, 253_402_300_799  # the years 0 to 9999, which J
 class Budget:
     """Counts the messages of one body."""
 
-    __slots__ = ("left",)
+    __slots__ = ("remaining",)
 
     def __init__(self) -> None:
-        self.left = MOST_MESSAGES
+        self.remaining = MOST_MESSAGES
 
-    def spend(self) -> None:
+    def count_message(self) -> None:
         """Count a message. Raises ProtobufError."""
-        self.left -= 1
-        if self.left < 0:
+        self.remaining -= 1
+        if self.remaining < 0:
             raise ProtobufError(f"the protobuf message holds more than {MOST_MESSAGES} messages")
 
 
@@ -61,22 +61,22 @@ class Blob(GoType):
 class Scalar(NamedTuple):
     """A type that is not a message. zero: the value of an unset field, None for types that can be nil.
 
-    put, take: conversions, None if the value is the same on both sides.
+    encode, decode: conversions, None if the value is the same on both sides.
     """
 
     wire: FieldDescriptorProto.Type.ValueType
     zero: Any
-    put: Put | None
-    take: Take | None
+    encode: Encoder | None
+    decode: Decoder | None
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A message that is no object in JSON. put: JSON to the struct's fields. take: the reverse; None for nothing."""
+    """A message that is no object in JSON. encode: from JSON. decode: to JSON, None for nothing."""
 
     struct: Struct
-    put: Callable[[Any], Object]
-    take: Callable[[Object], Any]
+    encode: Callable[[Any], Object]
+    decode: Callable[[Object], Any]
 
 
 def check_text(value: Any, budget: Budget) -> str:
@@ -87,7 +87,7 @@ def check_text(value: Any, budget: Budget) -> str:
     return value
 
 
-def _number(value: float, budget: Budget) -> Any:
+def _decode_number(value: float, budget: Budget) -> Any:
     if not math.isfinite(value):
         raise ProtobufError("the protobuf message has a number that JSON cannot hold")
     return gotypes.FLOAT64.read_value(value, [])
@@ -100,7 +100,7 @@ def _to_base64(value: bytes, budget: Budget) -> str:
 _SCALARS: dict[type[GoType], Scalar] = {
     gotypes.String: Scalar(FieldDescriptorProto.TYPE_STRING, "", None, check_text),
     gotypes.Bool: Scalar(FieldDescriptorProto.TYPE_BOOL, False, None, None),
-    gotypes.Float: Scalar(FieldDescriptorProto.TYPE_DOUBLE, 0.0, None, _number),
+    gotypes.Float: Scalar(FieldDescriptorProto.TYPE_DOUBLE, 0.0, None, _decode_number),
     gotypes.Bytes: Scalar(FieldDescriptorProto.TYPE_BYTES, None, base64.b64decode, _to_base64),
     Blob: Scalar(FieldDescriptorProto.TYPE_BYTES, None, None, None),
 }
@@ -124,7 +124,7 @@ _INT_OR_STRING = Struct("IntOrString", (Field("type", INT64, 1), Field("intVal",
 _PLAIN_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?Z", re.ASCII)
 
 
-def _put_time(text: str | None) -> Object:
+def _encode_time(text: str | None) -> Object:
     if not text:
         return {}
     if not _PLAIN_TIME.fullmatch(text):
@@ -137,8 +137,8 @@ def _put_time(text: str | None) -> Object:
     return {"seconds": seconds, "nanos": int(text[20:26]) * 1000 if len(text) > 20 else 0}
 
 
-def _take_time(digits: int) -> Callable[[Object], str | None]:
-    def take(fields: Object) -> str | None:
+def _make_time_decoder(digits: int) -> Callable[[Object], str | None]:
+    def decode_time(fields: Object) -> str | None:
         if not fields:
             return None
         seconds, rest = fields.get("seconds", 0), 0
@@ -159,41 +159,41 @@ def _take_time(digits: int) -> Callable[[Object], str | None]:
         clock = f"{second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}"
         return f"{year:04d}-{date.month:02d}-{date.day:02d}T{clock}{fraction}Z"
 
-    return take
+    return decode_time
 
 
-def _take_raw(fields: Object) -> Any:
+def _decode_raw(fields: Object) -> Any:
     try:
         return serializer.decode_json(fields["raw"]) if fields.get("raw") else None
     except serializer.JSONError as error:
         raise ProtobufError(f"the protobuf message has a JSON text that is none: {error}") from None
 
 
-def _take_canonical(fields: Object) -> Any:
-    return gotypes.canonical_json(_take_raw(fields))
+def _decode_canonical(fields: Object) -> Any:
+    return gotypes.canonical_json(_decode_raw(fields))
 
 
-def _time(type_: GoType) -> Form:
-    return Form(_TIMESTAMP, _put_time, _take_time(type_.digits if isinstance(type_, Time) else 0))
+def _make_time(type_: GoType) -> Form:
+    return Form(_TIMESTAMP, _encode_time, _make_time_decoder(type_.digits if isinstance(type_, Time) else 0))
 
 
-def _raw(type_: GoType) -> Form:
-    take = _take_canonical if isinstance(type_, gotypes.Canonical) else _take_raw
-    return Form(_RAW, lambda value: {} if value is None else {"raw": serializer.encode_json(value)}, take)
+def _make_raw(type_: GoType) -> Form:
+    decode = _decode_canonical if isinstance(type_, gotypes.Canonical) else _decode_raw
+    return Form(_RAW, lambda value: {} if value is None else {"raw": serializer.encode_json(value)}, decode)
 
 
-def _quantity(type_: GoType) -> Form:
-    return Form(_QUANTITY, lambda text: {"string": text}, _take_quantity)
+def _make_quantity(type_: GoType) -> Form:
+    return Form(_QUANTITY, lambda text: {"string": text}, _decode_quantity)
 
 
-def _take_quantity(fields: Object) -> str:
+def _decode_quantity(fields: Object) -> str:
     try:
         return quantity.canonical_quantity(fields.get("string") or "0")
     except quantity.QuantityError as error:
         raise ProtobufError(str(error)) from None
 
 
-def _int_or_string(type_: GoType) -> Form:
+def _make_int_or_string(type_: GoType) -> Form:
     return Form(
         _INT_OR_STRING,
         lambda value: {"type": 1, "strVal": value} if isinstance(value, str) else {"type": 0, "intVal": value},
@@ -201,16 +201,16 @@ def _int_or_string(type_: GoType) -> Form:
     )
 
 
-def _inside(type_: GoType, form: type) -> GoType:
+def _union_type(type_: GoType, form: type) -> GoType:
     """Return the type as which a union reads a dict or list."""
     result = type_.forms[form] if isinstance(type_, Union) else None
     assert result is not None
     return result
 
 
-def _or_array(type_: GoType) -> Form:
-    schema = Field("schema", _inside(type_, dict), 1, pointer=True)
-    struct = Struct("JSONSchemaPropsOrArray", (schema, Field("jSONSchemas", _inside(type_, list), 2)))
+def _make_or_array(type_: GoType) -> Form:
+    schema = Field("schema", _union_type(type_, dict), 1, pointer=True)
+    struct = Struct("JSONSchemaPropsOrArray", (schema, Field("jSONSchemas", _union_type(type_, list), 2)))
     return Form(
         struct,
         lambda value: {"jSONSchemas": value} if type(value) is list else {"schema": value},
@@ -218,8 +218,8 @@ def _or_array(type_: GoType) -> Form:
     )
 
 
-def _or_bool(type_: GoType) -> Form:
-    schema = Field("schema", _inside(type_, dict), 2, pointer=True)
+def _make_or_bool(type_: GoType) -> Form:
+    schema = Field("schema", _union_type(type_, dict), 2, pointer=True)
     return Form(
         Struct("JSONSchemaPropsOrBool", (Field("allows", BOOL, 1), schema)),
         lambda value: {"allows": value} if type(value) is bool else {"allows": True, "schema": value},
@@ -227,9 +227,9 @@ def _or_bool(type_: GoType) -> Form:
     )
 
 
-def _or_strings(type_: GoType) -> Form:
-    schema = Field("schema", _inside(type_, dict), 1, pointer=True)
-    struct = Struct("JSONSchemaPropsOrStringArray", (schema, Field("property", _inside(type_, list), 2)))
+def _make_or_strings(type_: GoType) -> Form:
+    schema = Field("schema", _union_type(type_, dict), 1, pointer=True)
+    struct = Struct("JSONSchemaPropsOrStringArray", (schema, Field("property", _union_type(type_, list), 2)))
     return Form(
         struct,
         lambda value: {"property": value} if type(value) is list else {"schema": value},
@@ -237,7 +237,7 @@ def _or_strings(type_: GoType) -> Form:
     )
 
 
-def _strings(type_: GoType) -> Form:
+def _make_string_list(type_: GoType) -> Form:
     """Return the message around a list that is the value of a map, which protobuf needs."""
     struct = Struct(type_.go.rpartition(".")[2], (Field("items", ListOf(STRING), 1),))
     return Form(struct, lambda items: {"items": items}, lambda fields: fields.get("items") or [])
@@ -245,16 +245,16 @@ def _strings(type_: GoType) -> Form:
 
 # by the Go name of the type (with or without package), else by its class
 _FORMS: dict[str | type[GoType], Callable[[GoType], Form]] = {
-    "AttestationValue": _strings,
-    "ExtraValue": _strings,
-    "JSONSchemaPropsOrArray": _or_array,
-    "JSONSchemaPropsOrBool": _or_bool,
-    "JSONSchemaPropsOrStringArray": _or_strings,
-    "resource.Quantity": _quantity,
-    "intstr.IntOrString": _int_or_string,
-    Time: _time,
-    Raw: _raw,
-    gotypes.Canonical: _raw,
+    "AttestationValue": _make_string_list,
+    "ExtraValue": _make_string_list,
+    "JSONSchemaPropsOrArray": _make_or_array,
+    "JSONSchemaPropsOrBool": _make_or_bool,
+    "JSONSchemaPropsOrStringArray": _make_or_strings,
+    "resource.Quantity": _make_quantity,
+    "intstr.IntOrString": _make_int_or_string,
+    Time: _make_time,
+    Raw: _make_raw,
+    gotypes.Canonical: _make_raw,
 }
 
 

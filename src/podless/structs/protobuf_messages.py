@@ -20,7 +20,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 from podless.runtime.sorting import sort_texts
 from podless.structs.gotypes import STRING, GoType, ListOf, MapOf, Time
-from podless.structs.protobuf_forms import Blob, Budget, Form, Put, Take, check_text, find_form, find_scalar
+from podless.structs.protobuf_forms import Blob, Budget, Decoder, Encoder, Form, check_text, find_form, find_scalar
 from podless.structs.structs import TYPE_META, Field, Struct
 from podless.structs.wire import ProtobufError
 
@@ -52,48 +52,48 @@ class _MessagePlan:
         self.struct = struct
         self.cls = cls
         self.zeros: Object = {}
-        self.puts: dict[str, tuple[str, Put | None]] = {}
-        self.takes: dict[int, tuple[str, Take | None, bool]] = {}
-        self.inlined = tuple(field.name for field in _fields(struct) if field.inline)
-        numbers = [field.number for field in _fields(struct)]
+        self.encoders: dict[str, tuple[str, Encoder | None]] = {}
+        self.decoders: dict[int, tuple[str, Decoder | None, bool]] = {}
+        self.inlined = tuple(field.name for field in _message_fields(struct) if field.inline)
+        numbers = [field.number for field in _message_fields(struct)]
         # readers of set fields, by number; all fields of inline structs are one entry
         self.ordered = numbers == sorted(numbers) and not self.inlined
 
     def encode_fields(self, value: Object) -> Object:
         """Return the constructor's arguments for a value."""
         out = self.zeros.copy()
-        puts = self.puts
+        encoders = self.encoders
         for name, item in value.items():
-            if item is None or name not in puts:
+            if item is None or name not in encoders:
                 continue
-            key, put = puts[name]
-            out[key] = item if put is None else put(item)
+            key, encode = encoders[name]
+            out[key] = item if encode is None else encode(item)
         for name in self.inlined:
-            key, put = puts[name]
-            assert put is not None
-            out[key] = put(value)
+            key, encode = encoders[name]
+            assert encode is not None
+            out[key] = encode(value)
         return out
 
     def decode_fields(self, message: Any, budget: Budget) -> Object:
         """Return the struct's fields in Go's order."""
-        budget.spend()
-        takes, struct = self.takes, self.struct
+        budget.count_message()
+        decoders, struct = self.decoders, self.struct
         fields: Object = {}
         for descriptor, value in message.ListFields():
-            name, take, keep = takes[descriptor.number]
+            name, decode, keep = decoders[descriptor.number]
             if not value and not keep:  # Go writes zero values too
                 continue
-            item = value if take is None else take(value, budget)
+            item = value if decode is None else decode(value, budget)
             if name in self.inlined:
                 fields |= item
             elif item or (keep and item is not None):
                 fields[name] = item
-        missing = [field for field in struct.filled if field.name not in fields]
+        missing = [field for field in struct.always_written if field.name not in fields]
         if self.ordered and not missing:
             return fields
         for field in missing:
-            fields[field.name] = None if field.pointer else field.type.blank()
-        return {name: fields[name] for name in sorted(fields, key=struct.ranks.__getitem__)}
+            fields[field.name] = None if field.pointer else field.type.make_zero()
+        return {name: fields[name] for name in sorted(fields, key=struct.field_ranks.__getitem__)}
 
 
 class Messages:
@@ -107,15 +107,15 @@ class Messages:
         self._lock = threading.Lock()
 
     def decode(self, struct: Struct, raw: bytes) -> Object:
-        plan = self._plan(struct)
-        message = _parse(plan.cls, raw)
+        plan = self._get_plan(struct)
+        message = _parse_message(plan.cls, raw)
         try:
             return plan.decode_fields(message, Budget())
         except (RecursionError, UnicodeDecodeError):
             raise ProtobufError(_MALFORMED) from None
 
     def encode(self, struct: Struct, obj: Object) -> bytes:
-        plan = self._plan(struct)
+        plan = self._get_plan(struct)
         try:
             message = plan.cls(**plan.encode_fields(obj))
             charge(_LOOK)  # two charges, because work inside C and sorting cannot be suspended
@@ -125,74 +125,78 @@ class Messages:
             raise ProtobufError(f"the object cannot be written as protobuf: {reason}") from None
         return encoded
 
-    def unwrap(self, raw: bytes) -> tuple[str, str, bytes]:
+    def unwrap_envelope(self, raw: bytes) -> tuple[str, str, bytes]:
         """Return apiVersion, kind and contents of a runtime.Unknown."""
-        message = _parse(self._plan(_UNKNOWN).cls, raw)
+        message = _parse_message(self._get_plan(_UNKNOWN).cls, raw)
         meta, budget = message.f1, Budget()
         return check_text(meta.f1, budget), check_text(meta.f2, budget), message.f2
 
-    def _plan(self, struct: Struct) -> _MessagePlan:
+    def _get_plan(self, struct: Struct) -> _MessagePlan:
         plan = self._plans.get(struct)
         if plan is None:
             with self._lock:
-                plan = self._plans.get(struct) or self._build(struct)
+                plan = self._plans.get(struct) or self._build_plans(struct)
         return plan
 
-    def _build(self, struct: Struct) -> _MessagePlan:
+    def _build_plans(self, struct: Struct) -> _MessagePlan:
         """Compile a struct and all that it contains. They are published when all are complete."""
         before = dict(self._places)
-        fresh = self._reach(struct)
+        missing = self._list_missing(struct)
         try:
-            self._describe(fresh)
+            self._add_file(missing)
         except BaseException:  # the next caller tries again
             self._places = before
             raise
-        plans = {one: _MessagePlan(one, self._cls(one)) for one in fresh}
-        known = self._plans | plans
+        plans = {member: _MessagePlan(member, self._get_class(member)) for member in missing}
+        all_plans = self._plans | plans
         for plan in plans.values():
-            for field in _fields(plan.struct):
-                self._link(plan, field, known)
+            for field in _message_fields(plan.struct):
+                self._link_field(plan, field, all_plans)
         for plan in plans.values():
-            _fill(plan, known)
-        self._plans = known
-        return known[struct]
+            _fill_zeros(plan, all_plans)
+        self._plans = all_plans
+        return all_plans[struct]
 
-    def _reach(self, struct: Struct) -> list[Struct]:
+    def _list_missing(self, struct: Struct) -> list[Struct]:
         """Return a struct and those that it contains, itself first, as far as they have no message yet."""
-        fresh: dict[Struct, None] = {}
-        left = [struct]
-        while left:
-            one = left.pop()
-            if one in self._places or one in fresh:
+        missing: dict[Struct, None] = {}
+        pending = [struct]
+        while pending:
+            current = pending.pop()
+            if current in self._places or current in missing:
                 continue
-            fresh[one] = None
-            left += [inner for field in _fields(one) if (inner := self._struct(_item(field.type))) is not None]
-        return list(fresh)
+            missing[current] = None
+            pending += [
+                inner
+                for field in _message_fields(current)
+                if (inner := self._find_struct(_item_type(field.type))) is not None
+            ]
+        return list(missing)
 
-    def _struct(self, type_: GoType) -> Struct | None:
+    def _find_struct(self, type_: GoType) -> Struct | None:
         """Return the struct that is the message of a type; None for scalars."""
         if isinstance(type_, Struct):
             return type_
         if type_ not in self._forms:
             self._forms[type_] = find_form(type_)
-        found = self._forms[type_]
-        return found.struct if found is not None else None
+        form = self._forms[type_]
+        return form.struct if form is not None else None
 
-    def _describe(self, fresh: list[Struct]) -> None:
+    def _add_file(self, missing: list[Struct]) -> None:
         """Add a file for the structs, which may refer to each other and to older files."""
         file = FileDescriptorProto(name=f"{len(self._places)}.proto", package=_PACKAGE, syntax="proto2")
-        for struct in fresh:
+        for struct in missing:
             self._places[struct] = _MessagePlace(file.name, f"{struct.name}_{len(self._places)}")
         needed: dict[str, None] = {}
-        for struct in fresh:
+        for struct in missing:
             message = file.message_type.add(name=self._places[struct].name)
-            for field in _fields(struct):
-                self._declare(message, field, needed)
+            for field in _message_fields(struct):
+                self._declare_field(message, field, needed)
         file.dependency.extend(name for name in needed if name != file.name)
         self._pool.AddSerializedFile(file.SerializeToString())
 
-    def _declare(self, message: DescriptorProto, field: Field, needed: dict[str, None]) -> None:
-        type_, item = field.type, _item(field.type)
+    def _declare_field(self, message: DescriptorProto, field: Field, needed: dict[str, None]) -> None:
+        type_, item = field.type, _item_type(field.type)
         target = message.field.add(name=f"f{field.number}", number=field.number)
         target.label = _REPEATED if isinstance(type_, ListOf | MapOf) else _OPTIONAL
         if isinstance(type_, MapOf):
@@ -202,74 +206,76 @@ class Messages:
             target.type = FieldDescriptorProto.TYPE_MESSAGE
             target.type_name = f".{_PACKAGE}.{message.name}.{entry.name}"
             target = entry.field.add(name="value", number=2, label=_OPTIONAL)
-        inner, plain = self._struct(item), find_scalar(item)
+        inner, plain = self._find_struct(item), find_scalar(item)
         if inner is not None:
-            place = self._places[inner]
+            message_place = self._places[inner]
             target.type = FieldDescriptorProto.TYPE_MESSAGE
-            target.type_name = f".{_PACKAGE}.{place.name}"
-            needed[place.file] = None
+            target.type_name = f".{_PACKAGE}.{message_place.name}"
+            needed[message_place.file] = None
         elif plain is not None:
             target.type = plain.wire
         else:
             raise NotImplementedError(f"{item.go} has no form in protobuf")
 
-    def _cls(self, struct: Struct) -> Any:
+    def _get_class(self, struct: Struct) -> Any:
         name = f"{_PACKAGE}.{self._places[struct].name}"
         return message_factory.GetMessageClass(self._pool.FindMessageTypeByName(name))
 
-    def _link(self, plan: _MessagePlan, field: Field, plans: Mapping[Struct, _MessagePlan]) -> None:
+    def _link_field(self, plan: _MessagePlan, field: Field, plans: Mapping[Struct, _MessagePlan]) -> None:
         """Set how a field is written and read."""
         type_ = field.type
-        item = _item(type_)
-        put, take = self._convert(item, plans)
+        item = _item_type(type_)
+        encode, decode = self._make_codec(item, plans)
         # how a null in a list or map is written; the tables give "" for strings and so on, but nothing for bytes
         empty = b"" if find_scalar(item) is not None else {}
         if isinstance(type_, ListOf):
-            put, take = _many(put, take, empty)
+            encode, decode = _make_list_codec(encode, decode, empty)
         elif isinstance(type_, MapOf):
-            inner = self._struct(item)
-            if inner is not None and put is not None and not _DICTS_IN_MAPS:
-                put, empty = _writer_of(plans[inner].cls, put), plans[inner].cls()
-            put, take = _mapped(put, take, empty)
+            inner = self._find_struct(item)
+            if inner is not None and encode is not None and not _DICTS_IN_MAPS:
+                encode, empty = _make_writer(plans[inner].cls, encode), plans[inner].cls()
+            encode, decode = _make_map_codec(encode, decode, empty)
         keep = field.pointer or field.always or isinstance(type_, Struct)
-        plan.puts[field.name] = f"f{field.number}", put
-        plan.takes[field.number] = field.name, take, keep
+        plan.encoders[field.name] = f"f{field.number}", encode
+        plan.decoders[field.number] = field.name, decode, keep
 
-    def _convert(self, item: GoType, plans: Mapping[Struct, _MessagePlan]) -> tuple[Put | None, Take | None]:
+    def _make_codec(self, item: GoType, plans: Mapping[Struct, _MessagePlan]) -> tuple[Encoder | None, Decoder | None]:
         if isinstance(item, Struct):
             return plans[item].encode_fields, plans[item].decode_fields
-        found = self._forms.get(item)
-        if found is None:
+        form = self._forms.get(item)
+        if form is None:
             plain = find_scalar(item)
-            return (plain.put, plain.take) if plain is not None else (None, None)
-        plan, to_fields, from_fields = plans[found.struct], found.put, found.take
+            return (plain.encode, plain.decode) if plain is not None else (None, None)
+        plan, to_fields, from_fields = plans[form.struct], form.encode, form.decode
         return (
             lambda value: plan.encode_fields(to_fields(value)),
             lambda message, budget: from_fields(plan.decode_fields(message, budget)),
         )
 
 
-def _fields(struct: Struct) -> list[Field]:
+def _message_fields(struct: Struct) -> list[Field]:
     """Return the fields of the message. An object's own kind and apiVersion are in the envelope."""
-    return [field for field in struct.parts if field.number and not any(field is known for known in TYPE_META)]
+    return [
+        field for field in struct.declared_fields if field.number and not any(field is known for known in TYPE_META)
+    ]
 
 
-def _item(type_: GoType) -> GoType:
+def _item_type(type_: GoType) -> GoType:
     return type_.item if isinstance(type_, ListOf | MapOf) else type_
 
 
-def _fill(plan: _MessagePlan, plans: Mapping[Struct, _MessagePlan]) -> Object:
+def _fill_zeros(plan: _MessagePlan, plans: Mapping[Struct, _MessagePlan]) -> Object:
     """Return the values that are written even if they are not given: those of all fields that are not pointers.
 
     Times are an exception unless JSON always has them, too: the tables do not say which are pointers. To a reader, a
     missing time equals the zero time, but a zero deletionTimestamp would mean a deletion.
     """
-    for field in _fields(plan.struct):
+    for field in _message_fields(plan.struct):
         if field.pointer:
             continue
         key, plain = f"f{field.number}", find_scalar(field.type)
         if isinstance(field.type, Struct):
-            plan.zeros[key] = _fill(plans[field.type], plans)
+            plan.zeros[key] = _fill_zeros(plans[field.type], plans)
         elif isinstance(field.type, Time) and (field.always or field.name in _ZERO_TIMES):
             plan.zeros[key] = {}
         elif plain is not None and plain.zero is not None:
@@ -277,42 +283,42 @@ def _fill(plan: _MessagePlan, plans: Mapping[Struct, _MessagePlan]) -> Object:
     return plan.zeros
 
 
-def _writer_of(cls: Any, put: Put) -> Put:
-    return lambda item: cls(**put(item))
+def _make_writer(cls: Any, encode: Encoder) -> Encoder:
+    return lambda item: cls(**encode(item))
 
 
-def _many(put: Put | None, take: Take | None, empty: Any) -> tuple[Put | None, Take]:
-    def put_all(items: list[Any]) -> list[Any]:
-        assert put is not None
-        return [empty if item is None else put(item) for item in each(items)]
+def _make_list_codec(encode: Encoder | None, decode: Decoder | None, empty: Any) -> tuple[Encoder | None, Decoder]:
+    def encode_all(items: list[Any]) -> list[Any]:
+        assert encode is not None
+        return [empty if item is None else encode(item) for item in each(items)]
 
-    def take_all(items: Collection[Any], budget: Budget) -> list[Any]:
-        return list(items) if take is None else [take(item, budget) for item in each(items)]
+    def decode_all(items: Collection[Any], budget: Budget) -> list[Any]:
+        return list(items) if decode is None else [decode(item, budget) for item in each(items)]
 
-    return put_all if put is not None else None, take_all
+    return encode_all if encode is not None else None, decode_all
 
 
-def _mapped(put: Put | None, take: Take | None, empty: Any) -> tuple[Put | None, Take]:
-    def put_all(items: Object) -> Object:
-        assert put is not None
-        return {key: empty if item is None else put(item) for key, item in each(items).items()}
+def _make_map_codec(encode: Encoder | None, decode: Decoder | None, empty: Any) -> tuple[Encoder | None, Decoder]:
+    def encode_all(items: Object) -> Object:
+        assert encode is not None
+        return {key: empty if item is None else encode(item) for key, item in each(items).items()}
 
-    def take_all(items: Mapping[Any, Any], budget: Budget) -> Object:
+    def decode_all(items: Mapping[Any, Any], budget: Budget) -> Object:
         keys = sort_texts([check_text(key, budget) for key in each(items)])
-        return {key: items[key] if take is None else take(items[key], budget) for key in keys}
+        return {key: items[key] if decode is None else decode(items[key], budget) for key in keys}
 
-    return put_all if put is not None else None, take_all
+    return encode_all if encode is not None else None, decode_all
 
 
-def _parse(cls: Any, raw: bytes) -> Any:
+def _parse_message(cls: Any, raw: bytes) -> Any:
     """Return the message without its unknown fields. Raises ProtobufError."""
     try:
         message = cls.FromString(raw)
         message.DiscardUnknownFields()
-        known = message.ByteSize()
-        if known != len(raw):
+        known_size = message.ByteSize()
+        if known_size != len(raw):
             whole = cls.FromString(raw)
-            if 0 < whole.ByteSize() - known <= _MOST_LOOKED_AT:
+            if 0 < whole.ByteSize() - known_size <= _MOST_LOOKED_AT:
                 _check_wires(whole)
     except (DecodeError, UnicodeDecodeError):  # the package checks some strings late, such as map keys
         raise ProtobufError(_MALFORMED) from None
@@ -329,11 +335,11 @@ def _check_wires(message: Message) -> None:
                 f"the protobuf message has the wrong wire type {item.wire_type} for field {item.field_number}"
             )
     for _, value in message.ListFields():
-        for inner in _inside(value):
+        for inner in _list_messages(value):
             _check_wires(inner)
 
 
-def _inside(value: Any) -> list[Message]:
+def _list_messages(value: Any) -> list[Message]:
     """Return the messages in the value of a field."""
     if isinstance(value, str | bytes | int | float):
         return []

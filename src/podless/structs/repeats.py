@@ -28,7 +28,7 @@ def decode_repeats(struct: Struct, raw: bytes, findings: list[str]) -> Any:
     The text must be valid JSON.
     """
     walk = _RepeatWalk()
-    value = walk.value(struct, None, read_pairs(raw), "")
+    value = walk.decode_value(struct, None, read_pairs(raw), "")
     findings += walk.findings
     return value
 
@@ -56,34 +56,36 @@ class _RepeatWalk:
     def __init__(self) -> None:
         self.findings: dict[str, None] = {}
 
-    def note_repeated(self, what: str, path: str) -> None:
+    def note_repeated(self, adjective: str, path: str) -> None:
         if len(self.findings) < _MOST:
-            self.findings[f"{what} field {gotext.quote(path)}"] = None
+            self.findings[f"{adjective} field {gotext.quote(path)}"] = None
 
-    def value(self, kind: GoType, old: Any, item: Any, path: str) -> Any:
+    def decode_value(self, kind: GoType, old: Any, item: Any, path: str) -> Any:
         if isinstance(item, _Pairs):
             if isinstance(kind, Struct):
-                return self.fields(kind, old, item, path)
+                return self.decode_fields(kind, old, item, path)
             if isinstance(kind, MapOf):
-                return self.entries(kind, old, item, path)
+                return self.decode_entries(kind, old, item, path)
         elif isinstance(item, list) and isinstance(kind, ListOf):
             charge(len(item))
-            held = old if isinstance(old, list) else []
+            old_items = old if isinstance(old, list) else []
             return [
-                self.value(kind.item, held[index] if index < len(held) else None, one, f"{path}[{index}]")
-                if one is not None
+                self.decode_value(
+                    kind.item, old_items[index] if index < len(old_items) else None, element, f"{path}[{index}]"
+                )
+                if element is not None
                 else None
-                for index, one in enumerate(item)
+                for index, element in enumerate(item)
             ]
-        return _plain(item)
+        return _decode_plain(item)
 
-    def fields(self, kind: Struct, old: Any, pairs: _Pairs, path: str) -> dict[str, Any]:
-        known = {field.name: field for field in kind}
+    def decode_fields(self, kind: Struct, old: Any, pairs: _Pairs, path: str) -> dict[str, Any]:
+        fields = {field.name: field for field in kind}
         out = dict(old) if isinstance(old, dict) else {}
         seen = set()
         for key, item in each(pairs):
             inner = f"{path}.{key}" if path else key
-            field = known.get(key)
+            field = fields.get(key)
             if field is None:
                 self.note_repeated("unknown", inner)
                 continue
@@ -91,12 +93,12 @@ class _RepeatWalk:
                 self.note_repeated("duplicate", inner)
             seen.add(key)
             if item is not None:
-                out[key] = self.value(field.type, out.get(key), item, inner)
-            elif not _keeps(field):
+                out[key] = self.decode_value(field.type, out.get(key), item, inner)
+            elif not _ignores_null(field):
                 out.pop(key, None)
         return out
 
-    def entries(self, kind: MapOf, old: Any, pairs: _Pairs, path: str) -> dict[str, Any]:
+    def decode_entries(self, kind: MapOf, old: Any, pairs: _Pairs, path: str) -> dict[str, Any]:
         out = dict(old) if isinstance(old, dict) else {}
         seen = set()
         for key, item in each(pairs):
@@ -104,19 +106,19 @@ class _RepeatWalk:
             if key in seen:
                 self.note_repeated("duplicate", inner)
             seen.add(key)
-            out[key] = self.value(kind.item, None, item, inner)
+            out[key] = self.decode_value(kind.item, None, item, inner)
         return out
 
 
-def _keeps(field: Field) -> bool:
+def _ignores_null(field: Field) -> bool:
     """Return whether null leaves a field unchanged."""
     return not field.pointer and isinstance(field.type, _KEPT)
 
 
-def _plain(item: Any) -> Any:
+def _decode_plain(item: Any) -> Any:
     """Return a value without a struct: the last value of a key counts."""
     if isinstance(item, list):
         charge(len(item))
     if isinstance(item, _Pairs):
-        return {key: _plain(one) for key, one in item}
-    return [_plain(one) for one in item] if isinstance(item, list) else item
+        return {key: _decode_plain(one) for key, one in item}
+    return [_decode_plain(one) for one in item] if isinstance(item, list) else item

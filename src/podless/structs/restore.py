@@ -42,25 +42,25 @@ def restore_value(kind: GoType, value: Any) -> Any:
     if value is None:
         return None
     if type(kind) in _SCALARS:
-        return _scalar(kind, value)
+        return _restore_scalar(kind, value)
     form = type(value)
     if isinstance(kind, Struct):
         if form is not dict:
             raise Misfit(f"cannot restore struct from: {_KINDS[form]}")
-        return _fields(value, ((field.name, field.type) for field in kind if field.name in value))
+        return _restore_fields(value, ((field.name, field.type) for field in kind if field.name in value))
     if isinstance(kind, MapOf):
         if form is not dict:
             raise Misfit(f"cannot restore map from {_KINDS[form]}")
-        return _fields(value, ((name, kind.item) for name in each(value)))
+        return _restore_fields(value, ((name, kind.item) for name in each(value)))
     if isinstance(kind, ListOf):
         if form is not list:
             raise Misfit(f"cannot restore slice from {_KINDS[form]}")
         read = [restore_value(kind.item, item) for item in each(value)]
         return value if all(map(is_, read, value)) else read
-    return _own(kind, value)
+    return _restore_self_decoding(kind, value)
 
 
-def _fields(value: dict[str, Any], known: Iterable[tuple[str, GoType]]) -> dict[str, Any]:
+def _restore_fields(value: dict[str, Any], known: Iterable[tuple[str, GoType]]) -> dict[str, Any]:
     changed = {}
     for name, kind in known:
         item = value[name]
@@ -70,9 +70,9 @@ def _fields(value: dict[str, Any], known: Iterable[tuple[str, GoType]]) -> dict[
     return {**value, **changed} if changed else value
 
 
-def _scalar(kind: GoType, value: Any) -> Any:
+def _restore_scalar(kind: GoType, value: Any) -> Any:
     if isinstance(kind, Int):
-        return _integer(value, kind.limit, kind.go)
+        return _restore_integer(value, kind.limit, kind.go)
     form, name = type(value), type(kind)
     if form in _FITS[name]:
         return value
@@ -81,7 +81,7 @@ def _scalar(kind: GoType, value: Any) -> Any:
     raise Misfit(f"unrecognized type: {_SCALARS[name][0]}")
 
 
-def _integer(value: Any, limit: int, go: str) -> int:
+def _restore_integer(value: Any, limit: int, go: str) -> int:
     """Return a number as an integer: the lower bits of a large one, and -2^63 for a float beyond 64 bits."""
     form = type(value)
     if form not in (int, float):
@@ -94,10 +94,10 @@ def _integer(value: Any, limit: int, go: str) -> int:
     return whole if -limit <= whole < limit else (whole + limit) % (2 * limit) - limit
 
 
-def _own(kind: GoType, value: Any) -> Any:
+def _restore_self_decoding(kind: GoType, value: Any) -> Any:
     """Return the value of a type that decodes itself from JSON, or of bytes."""
     if isinstance(kind, Bytes) and type(value) is list:
-        read = [0 if item is None else _integer(item, _LONG, "uint8") % 256 for item in each(value)]
+        read = [0 if item is None else _restore_integer(item, _LONG, "uint8") % 256 for item in each(value)]
         return base64.b64encode(bytes(read)).decode()
     if isinstance(kind, Bytes) and type(value) is not str:
         raise Misfit(f"cannot restore slice from {_KINDS[type(value)]}")

@@ -1,7 +1,7 @@
 """The structs of built-in types, read from the .fields files below podless/apis (their format: apis/README.md).
 
 The blocks of a file are indexed at its first use. A struct is created at its first use, its fields are read when they
-are needed, and texts on each call of `StructFile.texts`: a server holds no texts, and no fields of unused kinds.
+are needed, and texts on each call of `StructFile.read_texts`: a server holds no texts, and no fields of unused kinds.
 
 Files do not change while podless runs (a changed one is rejected), so everything here follows from its name alone. So
 any thread may cache it, as in runtime/bounded.py: a struct is one object, whichever thread makes it first. Its fields
@@ -79,7 +79,7 @@ class _Block(NamedTuple):
 
 def load_struct(home: str, name: str, release: Release = NEWEST) -> Struct:
     """Return the struct of a group-version such as core/v1. Raises FieldsError if there is none."""
-    return load_file(home, release).struct(name)
+    return load_file(home, release).get_struct(name)
 
 
 def in_release(struct: Struct, release: Release) -> Struct:
@@ -126,22 +126,22 @@ def dated_fields(home: str) -> Mapping[str, Mapping[str, Dates]]:
         dated = result.setdefault(struct, {})
         for line in filter(_DATED.search, block.split("\n")):
             if match := _FIELD.fullmatch(line.partition(_TEXT)[0].rstrip()):
-                given = _options(match[5])
-                last = given.get("until") or _previous(given.get("before", ""))
-                span = _span(given.get("since") or given.get("ahead", ""), last)
+                given = _read_options(match[5])
+                last = given.get("until") or _previous_release(given.get("before", ""))
+                span = _make_span(given.get("since") or given.get("ahead", ""), last)
                 if known := dated.get(match[2]):  # a changed field has several lines
                     span = f"{known.span},{span}"
                 dated[match[2]] = Dates(span, given.get("gate", ""))
     return result
 
 
-def _previous(release: str) -> str:
+def _previous_release(release: str) -> str:
     """Return the name of the release before another one, "" for ""."""
     major, _, minor = release.partition(".")
     return f"{major}.{int(minor) - 1}" if minor else ""
 
 
-def _span(since: str, until: str) -> str:
+def _make_span(since: str, until: str) -> str:
     return f"{since}-{until}" if since or until else ""
 
 
@@ -157,29 +157,29 @@ class StructFile:
         self._enums: dict[str, tuple[str, ...]] = {}
         self._structs: dict[str, Struct] = {}
         self._types: dict[str, GoType] = dict(_SHARED)
-        self._blocks = self._split(self._path)
+        self._blocks = self._find_blocks(self._path)
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def described_names(self) -> tuple[str, ...]:
         """The names of everything with descriptions: structs, types that decode themselves, and tables of texts."""
         return tuple(self._blocks)
 
     @property
-    def structs(self) -> tuple[str, ...]:
+    def struct_names(self) -> tuple[str, ...]:
         """The names of all structs, in the order of the file."""
         return tuple(name for name, block in self._blocks.items() if block.word in ("struct", "kind"))
 
-    def struct(self, name: str) -> Struct:
+    def get_struct(self, name: str) -> Struct:
         """Return a struct of this file; always the same object for a name."""
         result = self._structs.get(name)
         if result is None:
             block = self._blocks.get(name)
             if block is None or block.word not in ("struct", "kind"):
                 raise FieldsError(f"{self._path}: there is no struct {name}")
-            result = self._structs.setdefault(name, self._make(name, block))
+            result = self._structs.setdefault(name, self._make_struct(name, block))
         return result
 
-    def texts(self, name: str) -> dict[str, str]:
+    def read_texts(self, name: str) -> dict[str, str]:
         """Return the descriptions of a struct, a type or a table of texts, by field; its own one under "".
 
         An inlined struct has descriptions of its fields; the outer struct may override them.
@@ -195,14 +195,14 @@ class StructFile:
                 named = _TOLD.fullmatch(said)
                 result[named[1].rstrip() if named else said.split(None, 2)[1]] = text
         if block.word in ("struct", "kind"):
-            for field in self.struct(name).parts:
+            for field in self.get_struct(name).declared_fields:
                 if field.inline and isinstance(field.type, Struct) and field.type.home:
                     home = self if field.type.home == self.home else load_file(field.type.home, self._release)
-                    inner = home.texts(field.type.name)
+                    inner = home.read_texts(field.type.name)
                     result = {key: text for key, text in inner.items() if key} | result
         return result
 
-    def _split(self, path: Path) -> dict[str, _Block]:
+    def _find_blocks(self, path: Path) -> dict[str, _Block]:
         """Find the blocks of a file: each is a header and indented lines, and ends with an empty line.
 
         The file may replace blocks of the file that its `like` names.
@@ -220,16 +220,16 @@ class StructFile:
             start = end - len(part)
             word, _, rest = part.partition(b"\n")[0].decode().partition(" ")
             if word == "enum":
-                self._declare(part.decode(), path, start)
+                self._read_enums(part.decode(), path, start)
             elif word == "like" and rest.strip():
-                base = self._split(self._root / f"{rest.strip()}.fields")
+                base = self._find_blocks(self._root / f"{rest.strip()}.fields")
             elif word in _BLOCKS and rest.strip():
                 name = rest.split(None, 1)[0]
                 if name in found:
-                    raise _error(path, start, f"{name} is there twice")
+                    raise _make_error(path, start, f"{name} is there twice")
                 found[name] = _Block(path, _BLOCKS[word], start, len(part))
             else:
-                raise _error(path, start, f"a block begins with {', '.join(_BLOCKS)}, enum or like, and a name")
+                raise _make_error(path, start, f"a block begins with {', '.join(_BLOCKS)}, enum or like, and a name")
         return base | found
 
     @staticmethod
@@ -242,15 +242,15 @@ class StructFile:
             raise FieldsError(f"{block.path}: the file has changed since podless began to use it: restart podless")
         return lines
 
-    def _declare(self, text: str, path: Path, start: int) -> None:
+    def _read_enums(self, text: str, path: Path, start: int) -> None:
         """Read lines with the values of string types."""
         for index, line in enumerate(text.rstrip("\n").split("\n")):
             match = _ENUM.fullmatch(line.removeprefix("enum ").strip())
             if match is None or not line.startswith("enum "):
-                raise _error(path, start, "this is no `enum v1.Name{value,value}`", index)
+                raise _make_error(path, start, "this is no `enum v1.Name{value,value}`", index)
             self._enums[match[1]] = tuple(match[2].split(","))
 
-    def _make(self, name: str, block: _Block) -> Struct:
+    def _make_struct(self, name: str, block: _Block) -> Struct:
         head = self._read_block(name, block)[0].partition(_TEXT)[0]
         union: tuple[str, tuple[str, ...]] | None = None
         words = head.split()[2:]
@@ -260,10 +260,10 @@ class StructFile:
                 discriminator, _, fields = value.partition(":")
                 union = discriminator, tuple(fields.split(","))
             elif word not in ("atomic", "recursive"):
-                raise _error(block.path, block.start, f"{name}: a struct has no option {word!r}")
+                raise _make_error(block.path, block.start, f"{name}: a struct has no option {word!r}")
         return Struct(
             name,
-            partial(self._fields, name, block),
+            partial(self._read_fields, name, block),
             self._version,
             atomic="atomic" in words,
             union=union,
@@ -271,7 +271,7 @@ class StructFile:
             home=self.home,
         )
 
-    def _fields(self, struct: str, block: _Block) -> tuple[Field, ...]:
+    def _read_fields(self, struct: str, block: _Block) -> tuple[Field, ...]:
         found: list[Field] = [*TYPE_META] if block.word == "kind" else []
         for index, line in enumerate(self._read_block(struct, block)):
             said = line.partition(_TEXT)[0].rstrip()
@@ -279,11 +279,11 @@ class StructFile:
                 continue
             match = _FIELD.fullmatch(said)
             if match is None:
-                raise _error(block.path, block.start, "this is no `number name type options # text`", index)
+                raise _make_error(block.path, block.start, "this is no `number name type options # text`", index)
             number, name, pointer, kind, options = match.groups()
             try:
-                given = _options(options)
-                if not self._release.is_in_span(_span(given.pop("since", ""), given.pop("until", ""))):
+                given = _read_options(options)
+                if not self._release.is_in_span(_make_span(given.pop("since", ""), given.pop("until", ""))):
                     continue
                 if not self._release.has_reached(given.pop("ahead", "")):
                     continue
@@ -291,31 +291,31 @@ class StructFile:
                     continue
                 if self._release.has_feature(given.get("gate", "")):
                     given.pop("gate", None)
-                found.append(Field(name, self._type(kind), int(number), pointer == "*", **given))
+                found.append(Field(name, self._get_type(kind), int(number), pointer == "*", **given))
             except ValueError as error:
-                raise _error(block.path, block.start, f"{name}: {error}", index) from None
+                raise _make_error(block.path, block.start, f"{name}: {error}", index) from None
         return tuple(found)
 
-    def _type(self, text: str) -> GoType:
+    def _get_type(self, text: str) -> GoType:
         """Return the type that a text names; the same object for the same text. Raises ValueError."""
         found = self._types.get(text)
-        return found if found is not None else self._types.setdefault(text, self._parse(text))
+        return found if found is not None else self._types.setdefault(text, self._parse_type(text))
 
-    def _parse(self, text: str) -> GoType:
+    def _parse_type(self, text: str) -> GoType:
         if text.startswith("[]"):
-            return ListOf(self._type(text[2:]))
+            return ListOf(self._get_type(text[2:]))
         if match := _ENUM.fullmatch(text):
             return String(match[1], tuple(match[2].split(",")))
         if match := _PYTHON.fullmatch(text):
             module = import_module(f"podless.apis.{self._folder}.{match[1]}")
-            result: GoType = getattr(module, match[2])(self._type(match[3]))
+            result: GoType = getattr(module, match[2])(self._get_type(match[3]))
             return result
         if match := _MAP.fullmatch(text):
-            item = self._type(match[2])
+            item = self._get_type(match[2])
             return MapOf(item, f"map[{match[1]}]{item.go}")
         go, equals, rest = text.partition("=")
         if equals:
-            return self._named(go, rest)
+            return self._make_named_type(go, rest)
         if "/" in text:
             home, _, name = text.rpartition(".")
             return load_struct(home, name, self._release)
@@ -324,18 +324,18 @@ class StructFile:
         if "." in text:
             return String(text, self._enums.get(text, ()))
         block = self._blocks.get(text)
-        return self._union(text, block) if block is not None and block.word == "type" else self.struct(text)
+        return self._make_union(text, block) if block is not None and block.word == "type" else self.get_struct(text)
 
-    def _named(self, go: str, text: str) -> GoType:
+    def _make_named_type(self, go: str, text: str) -> GoType:
         if text == "raw":
             return Raw(go)
         if text.startswith("[]"):
-            return ListOf(self._type(text[2:]), go)
+            return ListOf(self._get_type(text[2:]), go)
         if match := _MAP.fullmatch(text):
-            return MapOf(self._type(match[2]), go)
+            return MapOf(self._get_type(match[2]), go)
         raise ValueError(f"{text} cannot have a name of its own in Go")
 
-    def _union(self, name: str, block: _Block) -> Union:
+    def _make_union(self, name: str, block: _Block) -> Union:
         """Make a type that decodes itself by the form of the value."""
         forms: dict[type, str] = {}
         refusal = ""
@@ -346,7 +346,7 @@ class StructFile:
             elif form in _FORMS:
                 forms[_FORMS[form]] = text.strip()
             elif not form.startswith("#"):
-                raise _error(
+                raise _make_error(
                     block.path, block.start, f"{form!r} is no form of a value: {', '.join(_FORMS)} or else", index
                 )
         if not forms:
@@ -354,7 +354,7 @@ class StructFile:
 
         def choose() -> dict[type, GoType | None]:
             # a value whose form has the name of the type itself is kept as it is
-            return {form: None if text == "bool" else self._type(text) for form, text in forms.items()}
+            return {form: None if text == "bool" else self._get_type(text) for form, text in forms.items()}
 
         return Union(f"{self._version}.{name}", choose, refusal)
 
@@ -366,7 +366,7 @@ def _read_bytes(path: Path) -> bytes:
         raise FieldsError(f"{path}: {error.strerror}: there is no such group-version") from None
 
 
-def _error(path: Path, start: int, text: str, index: int = 0) -> FieldsError:
+def _make_error(path: Path, start: int, text: str, index: int = 0) -> FieldsError:
     """Return the error of a line. start: the first byte of the block. index: the line in the block."""
     line = _read_bytes(path).count(b"\n", 0, start) + 1 + index
     return FieldsError(f"{path}:{line}: {text}")
@@ -375,11 +375,11 @@ def _error(path: Path, start: int, text: str, index: int = 0) -> FieldsError:
 _files: dict[tuple[str, Release], StructFile] = {}
 
 
-def _list(text: str) -> tuple[str, ...]:
+def _split_list(text: str) -> tuple[str, ...]:
     return tuple(text.split(","))
 
 
-def _value(text: str) -> Any:
+def _read_default(text: str) -> Any:
     """Return a default: JSON, or a text without quotes if it is not JSON."""
     try:
         return json.loads(text)
@@ -389,9 +389,9 @@ def _value(text: str) -> Any:
 
 # options with a value -> (attribute that they set, parser)
 _VALUES: Mapping[str, tuple[str, Callable[[str], Any]]] = {
-    "default": ("default", _value),
-    "fill": ("fill", _value),
-    "map": ("keys", _list),
+    "default": ("default", _read_default),
+    "fill": ("fill", _read_default),
+    "map": ("keys", _split_list),
     "patch": ("patch", str),
     "merge": ("merge", str),
     "since": ("since", str),
@@ -402,7 +402,7 @@ _VALUES: Mapping[str, tuple[str, Callable[[str], Any]]] = {
 }
 
 
-def _options(text: str) -> dict[str, Any]:
+def _read_options(text: str) -> dict[str, Any]:
     """Return the attributes that the options of a field set. Raises ValueError."""
     result: dict[str, Any] = {}
     for word in text.split():

@@ -26,6 +26,8 @@ from podless.structs.gotypes import (
     find_worst,
 )
 
+# the properties of Struct that are computed at first use
+_LAZY = ("fields", "embedded_names", "declared_fields", "decode_plan", "field_ranks", "off_gates", "always_written")
 # maximum unknown fields that the strict decoder reports
 MOST_UNKNOWN = 100
 
@@ -94,51 +96,51 @@ class Struct(GoType):
         self.name = name
         self.atomic = atomic
         self.union = union
-        self._made: dict[str, Any] = {}
+        self._derived: dict[str, Any] = {}
         self.go = f"{package}.{name}"
-        self.given = fields
+        self.field_source = fields
         self.home = home
         self.recursive = recursive
 
     def __iter__(self) -> Iterator[Field]:
         return iter(self.fields)
 
-    def derive(self, key: str, make: Callable[[], Any]) -> Any:
+    def derive_value(self, key: str, make: Callable[[], Any]) -> Any:
         """Return a value that is computed once for each key of this struct, and kept with it."""
         try:
-            return self._made[key]
+            return self._derived[key]
         except KeyError:
-            return remember_value(self._made, key, make)
+            return remember_value(self._derived, key, make)
 
     @made_once
     def fields(self) -> tuple[Field, ...]:
         """Return the fields in Go's order, including those of inline structs."""
-        found: list[Field] = []
-        for field in self.parts:
-            found += field.type.fields if field.inline and isinstance(field.type, Struct) else (field,)
-        return tuple(found)
+        results: list[Field] = []
+        for field in self.declared_fields:
+            results += field.type.fields if field.inline and isinstance(field.type, Struct) else (field,)
+        return tuple(results)
 
     @made_once
-    def embedded(self) -> dict[str, str]:
+    def embedded_names(self) -> dict[str, str]:
         """Return the fields of inline structs -> the name that messages show, such as Rule.resources."""
         result: dict[str, str] = {}
-        for part in self.parts:
+        for part in self.declared_fields:
             if part.inline and isinstance(part.type, Struct):
-                inner = part.type.embedded
+                inner = part.type.embedded_names
                 result |= {one.name: f"{part.type.name}.{inner.get(one.name, one.name)}" for one in part.type.fields}
         return result
 
-    def place(self, key: str) -> str:
+    def format_field(self, key: str) -> str:
         """Return the name of a field in messages."""
-        return (self.embedded.get(key) or key) if has("WholeDecodePaths") else key
+        return (self.embedded_names.get(key) or key) if has("WholeDecodePaths") else key
 
     @made_once
-    def parts(self) -> tuple[Field, ...]:
+    def declared_fields(self) -> tuple[Field, ...]:
         """Return the fields as declared, and as in protobuf: an inline struct is one field."""
-        return self.given if isinstance(self.given, tuple) else self.given()
+        return self.field_source if isinstance(self.field_source, tuple) else self.field_source()
 
     @made_once
-    def plan(self) -> dict[str, tuple[GoType, bool, str | None, int, type | None]]:
+    def decode_plan(self) -> dict[str, tuple[GoType, bool, str | None, int, type | None]]:
         """Return the data that decoding needs, by field.
 
         Its type, whether it is kept when empty, the text that joins it to unknown fields in it, its position, and the
@@ -156,17 +158,17 @@ class Struct(GoType):
         }
 
     @made_once
-    def ranks(self) -> dict[str, int]:
+    def field_ranks(self) -> dict[str, int]:
         """Return the position of each field, by name."""
         return {field.name: index for index, field in enumerate(self.fields)}
 
     @made_once
-    def gates(self) -> frozenset[str]:
+    def off_gates(self) -> frozenset[str]:
         """Return the feature gates that are off and have fields in this struct or in structs in it."""
         found: set[str] = set()
         todo, seen = [self], {id(self)}
         while todo:
-            for field in todo.pop().parts:
+            for field in todo.pop().declared_fields:
                 found.update([field.gate] if field.gate else ())
                 inner = [one for one in _structs_within(field.type) if id(one) not in seen]
                 seen.update(map(id, inner))
@@ -174,7 +176,7 @@ class Struct(GoType):
         return frozenset(found)
 
     @made_once
-    def filled(self) -> tuple[Field, ...]:
+    def always_written(self) -> tuple[Field, ...]:
         """Return the fields that are written even if they are not given."""
         return tuple(
             field for field in self.fields if field.always or (isinstance(field.type, Struct) and not field.pointer)
@@ -182,8 +184,8 @@ class Struct(GoType):
 
     def read_value(self, value: Any, unknown: list[str]) -> Any:
         if type(value) is not dict:
-            self.refuse(value)
-        plan, result, recursive = self.plan, {}, self.recursive
+            self.reject_value(value)
+        plan, result, recursive = self.decode_plan, {}, self.recursive
         if len(value) > MAX_UNCHARGED:
             charge(len(value))
         last, ordered = -1, True
@@ -203,7 +205,7 @@ class Struct(GoType):
                 try:
                     item = kind.read_value(item, unknown)
                 except Mismatch as error:
-                    error.at(self.name, self.place(key))
+                    error.prepend_field(self.name, self.format_field(key))
                     raise
                 if len(unknown) > start and joint is not None:
                     unknown[start:] = [f"{key}{joint}{path}" for path in unknown[start:]]
@@ -214,26 +216,26 @@ class Struct(GoType):
                 if place < last:
                     ordered = False
                 last = place
-        for field in self.filled:
+        for field in self.always_written:
             if field.name not in result:
-                result[field.name] = None if field.pointer else field.type.blank()
+                result[field.name] = None if field.pointer else field.type.make_zero()
                 ordered = False
         if ordered:
             return result
-        return {key: result[key] for key in sorted(result, key=self.ranks.__getitem__)}
+        return {key: result[key] for key in sorted(result, key=self.field_ranks.__getitem__)}
 
-    def blank(self) -> Any:
+    def make_zero(self) -> Any:
         return self.read_value({}, [])
 
-    def scan(self, value: Any) -> None:
+    def raise_fatal(self, value: Any) -> None:
         for key, item in each(value).items() if type(value) is dict else ():
-            entry = self.plan.get(key)
+            entry = self.decode_plan.get(key)
             if entry is None or item is None:
                 continue
             try:
-                entry[0].scan(item)
+                entry[0].raise_fatal(item)
             except Mismatch as error:
-                error.at(self.name, self.place(key))
+                error.prepend_field(self.name, self.format_field(key))
                 raise
 
 
@@ -251,7 +253,7 @@ def decode_struct(struct: Struct, value: Any, unknown: list[str] | None = None) 
     try:
         out: dict[str, Any] = struct.read_value({} if value is None else value, paths)
     except Mismatch as error:
-        raise _refusal(find_worst(struct, value, error)) from None
+        raise _make_error(find_worst(struct, value, error)) from None
     except RecursionError:
         raise DecodeError("exceeded max depth") from None
     if unknown is not None and paths:
@@ -259,15 +261,15 @@ def decode_struct(struct: Struct, value: Any, unknown: list[str] | None = None) 
     return out
 
 
-def _refusal(mismatch: Mismatch) -> DecodeError:
+def _make_error(mismatch: Mismatch) -> DecodeError:
     """Return the error of a mismatch. It must not refer to the frames it passed (tests/http/test_garbage.py)."""
     return (NumberError if isinstance(mismatch, NumberMismatch) else DecodeError)(str(mismatch))
 
 
 def arrange_fields(struct: Struct, obj: dict[str, Any]) -> dict[str, Any]:
     """Return an object with the fields of all its structs in order; the same object if they are already."""
-    ranks, last, ordered, changed = struct.ranks, -1, True, None
-    for name, inner in _held(struct):
+    ranks, last, ordered, changed = struct.field_ranks, -1, True, None
+    for name, inner in _list_struct_fields(struct):
         value = obj.get(name)
         if not value:
             continue
@@ -276,8 +278,8 @@ def arrange_fields(struct: Struct, obj: dict[str, Any]) -> dict[str, Any]:
         else:
             if len(value) > MAX_UNCHARGED:
                 charge(len(value))
-            new = [arrange_fields(inner.item, one) for one in value]
-            new = value if all(map(_same, new, value)) else new
+            new = [arrange_fields(inner.item, element) for element in value]
+            new = value if all(map(_is_same, new, value)) else new
         if new is not value:
             changed = {} if changed is None else changed
             changed[name] = new
@@ -304,10 +306,10 @@ def complete_struct(struct: Struct) -> None:
             continue
         seen.add(id(kind))
         if isinstance(kind, Struct):
-            for name in ("fields", "embedded", "parts", "plan", "ranks", "gates", "filled"):
+            for name in _LAZY:
                 getattr(kind, name)
-            _held(kind)
-            todo.extend(field.type for field in (*kind.fields, *kind.parts))
+            _list_struct_fields(kind)
+            todo.extend(field.type for field in (*kind.fields, *kind.declared_fields))
         elif isinstance(kind, ListOf | MapOf):
             todo.append(kind.item)
         elif isinstance(kind, Union):
@@ -330,17 +332,17 @@ def _structs_within(kind: GoType) -> Iterator[Struct]:
             yield from _structs_within(form)
 
 
-def _same(one: Any, other: Any) -> bool:
+def _is_same(one: Any, other: Any) -> bool:
     return one is other
 
 
-def _held(struct: Struct) -> list[tuple[str, Any]]:
+def _list_struct_fields(struct: Struct) -> list[tuple[str, Any]]:
     """Return the fields that are structs, or lists of them."""
-    results: list[tuple[str, Any]] = struct.derive("held", lambda: list(_structs(struct)))
+    results: list[tuple[str, Any]] = struct.derive_value("held", lambda: list(_find_structs(struct)))
     return results
 
 
-def _structs(struct: Struct) -> Iterator[tuple[str, Any]]:
+def _find_structs(struct: Struct) -> Iterator[tuple[str, Any]]:
     for field in struct.fields:
         kind = field.type
         if isinstance(kind, Struct) or (isinstance(kind, ListOf) and isinstance(kind.item, Struct)):

@@ -119,7 +119,7 @@ def looks_at_objects(call: Call, collection: WatchCache, options: ListOptions) -
     present = collection.loaded and not (options.revision or options.token) and call.kind.webhook is None
     if not present or not options.fields.empty or len(options.labels.requirements) > 1:
         return True
-    pinned = options.labels.pinned
+    pinned = options.labels.required_label
     return pinned is None or not collection.is_indexed(pinned[0])
 
 
@@ -175,7 +175,9 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
         entries, remaining = await _list_entries(call, collection, revision, start, limit)
         next_token = _make_continue(call, entries, revision) if remaining else ""
         return Many(entries, revision, next_token, remaining or None, oldest)
-    pinned = options.labels.pinned if call.kind.webhook is None else None  # a conversion webhook may change labels
+    pinned = (
+        options.labels.required_label if call.kind.webhook is None else None
+    )  # a conversion webhook may change labels
     chosen: list[Entry] = []
     indexed: list[Entry] | None = None
     if pinned is not None and collection.is_loaded_at(revision):

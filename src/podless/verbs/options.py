@@ -218,8 +218,8 @@ def _parse_selectors(labels: str, fields: str) -> tuple[LabelSelector, FieldSele
     """Parse selectors and prepare them for matching. Raises BadRequest."""
     parsed = selectors.parse_labels(labels), selectors.parse_fields(fields)
     if len(labels) + len(fields) >= _SLICED_SELECTORS:
-        parsed[0].complete()
-        parsed[1].complete()
+        parsed[0].prepare()
+        parsed[1].prepare()
     return parsed
 
 

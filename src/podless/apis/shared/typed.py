@@ -105,7 +105,7 @@ class DescribedStrategy(TypedStrategy):
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         if version.status:
-            obj |= {name: kind.blank() for name, kind in self._fresh.items()}
+            obj |= {name: kind.make_zero() for name, kind in self._fresh.items()}
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         if version.status:

@@ -10,7 +10,7 @@ from podless.cel.decls import Library, declare_function, member, plain
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import once, traversal
 from podless.cel.types import BOOL, STRING, list_of, map_of, struct
-from podless.codec.gourl import Url, URLError, is_request_url, parse_url, unescape
+from podless.codec.gourl import Url, URLError, is_request_url, parse_url, unescape_percent
 
 URL_TYPE = struct("kubernetes.URL")
 _PORT = re.compile(r":[0-9]*\Z")
@@ -58,7 +58,7 @@ def _query(url: Url) -> dict[str, list[str]]:
             continue
         name, _, value = part.partition("=")
         try:
-            key, item = unescape(name.replace("+", " ")), unescape(value.replace("+", " "))
+            key, item = unescape_percent(name.replace("+", " ")), unescape_percent(value.replace("+", " "))
         except ValueError:
             continue
         out.setdefault(key, []).append(item)

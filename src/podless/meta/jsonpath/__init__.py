@@ -23,23 +23,23 @@ _PLAIN = re.compile(r"(?:\.[A-Za-z]++)++")  # matches most paths: only names of 
 class Searched:
     """An object that several paths search. The values at and below it are collected once for all of them."""
 
-    __slots__ = ("_below", "_named", "obj")
+    __slots__ = ("_collected", "_named", "obj")
 
     def __init__(self, obj: Any) -> None:
         self.obj = obj
-        self._below: Values | None = None
+        self._collected: Values | None = None
         self._named: dict[str, Values] | None = None
 
     def follow_steps(self, steps: list[Step]) -> Values:
         """Return the values that the steps of a path lead to. Raises PathFault."""
         if not steps or steps[0] is not descend_values:
             return run_steps(steps, [self.obj])
-        if self._below is None:
-            self._below = descend_values([self.obj])
+        if self._collected is None:
+            self._collected = descend_values([self.obj])
         if len(steps) < 2 or not isinstance(steps[1], FieldStep):
-            return run_steps(steps[1:], self._below)
+            return run_steps(steps[1:], self._collected)
         if self._named is None:
-            self._named = _by_name(self._below)
+            self._named = _by_name(self._collected)
         return run_steps(steps[2:], self._named.get(steps[1].name, []))
 
 
@@ -96,4 +96,4 @@ class JSONPath:
 @bounded_cache(_CACHED)
 def parse_path(text: str) -> JSONPath:
     """Return the compiled path of a column, such as .spec.x. Raises ValueError for a malformed one."""
-    return JSONPath(text, TemplateParser(f"{{{text}}}").template())
+    return JSONPath(text, TemplateParser(f"{{{text}}}").parse_template())

@@ -29,27 +29,27 @@ _ENDS = frozenset(" \t\r\n.,[]$@{}")
 
 
 class TemplateParser:
-    """Parses a template: text, and actions in braces. Raises ValueError for a malformed one."""
+    """Parses a parse_template: text, and actions in braces. Raises ValueError for a malformed one."""
 
     def __init__(self, text: str) -> None:
         self.text = each(text)
         self.pos = 0
         self.recursive = False
 
-    def template(self) -> list[list[Step]]:
+    def parse_template(self) -> list[list[Step]]:
         """Return the nodes of the template, each a list of steps."""
         nodes: list[list[Step]] = []
         while self.pos < len(self.text):
             if self.text[self.pos] == "{":
                 self.pos += 1
-                nodes.append(self.action())
+                nodes.append(self.parse_action())
                 continue
             start = self.pos
             self.pos = min(found for found in (self.text.find("{", start), len(self.text)) if found >= 0)
             nodes.append([make_constant(self.text[start : self.pos])])
         return nodes
 
-    def action(self) -> list[Step]:
+    def parse_action(self) -> list[Step]:
         """Return the steps up to the closing brace."""
         steps: list[Step] = []
         while True:
@@ -64,36 +64,36 @@ class TemplateParser:
             elif rest[:2] == "..":
                 if after_descent:
                     raise ValueError("invalid multiple recursive descent")
-                steps += self.descent()
+                steps += self.parse_descent()
             elif char in ("", "\r", "\n"):
                 raise ValueError("unclosed action")
             elif char in " @$":
                 self.pos += 1
                 self.recursive = after_descent
             elif char == "[":
-                steps += self.array()
+                steps += self.parse_array()
             elif char in "\"'":
-                steps.append(make_constant(self.quoted(char)))
+                steps.append(make_constant(self.parse_quoted(char)))
             elif char == ".":
                 self.pos += 1
-                steps.append(self.field())
+                steps.append(self.parse_field())
             elif char in "+-" or char.isdecimal():
-                steps.append(repeat_literal(self.number()))
+                steps.append(repeat_literal(self.parse_number()))
             elif char == "_" or char.isalpha():
-                steps.append(self.word())
+                steps.append(self.parse_word())
             else:
                 raise ValueError(f"unrecognized character in action: U+{ord(char):04X} '{char}'")
 
-    def descent(self) -> list[Step]:
+    def parse_descent(self) -> list[Step]:
         """Parse two dots, and the field after them, if there is one."""
         self.pos += 2
         char = self.text[self.pos : self.pos + 1]
         if char == "_" or char.isalnum():
-            return [descend_values, self.field()]
+            return [descend_values, self.parse_field()]
         self.recursive = True
         return [descend_values]
 
-    def field(self) -> Step:
+    def parse_field(self) -> Step:
         """Parse a field's name, up to an unescaped character that ends it."""
         start = self.pos
         while self.pos < len(self.text) and self.text[self.pos] not in _ENDS:
@@ -102,7 +102,7 @@ class TemplateParser:
         name = self.text[start : self.pos]
         return take_items if name == "*" else FieldStep(name.replace("\\", ""))
 
-    def word(self) -> Step:
+    def parse_word(self) -> Step:
         """Parse a word without quotes. Only true and false have a meaning."""
         start = self.pos
         while self.pos < len(self.text) and self.text[self.pos] not in _ENDS:
@@ -110,7 +110,7 @@ class TemplateParser:
         name = self.text[start : self.pos]
         return repeat_literal(name == "true") if name in ("true", "false") else refuse_word(name)
 
-    def number(self) -> int | float:
+    def parse_number(self) -> int | float:
         """Parse a number."""
         match = _NUMBER.match(self.text, self.pos)
         text = match.group() if match else ""
@@ -120,7 +120,7 @@ class TemplateParser:
         except ValueError:
             raise ValueError(f"cannot parse number {text}") from None
 
-    def quoted(self, quote: str) -> str:
+    def parse_quoted(self, quote: str) -> str:
         """Parse a quoted text."""
         start = self.pos
         while True:
@@ -133,7 +133,7 @@ class TemplateParser:
         self.pos += 1
         return _unquote(self.text[start : self.pos])
 
-    def array(self) -> list[Step]:
+    def parse_array(self) -> list[Step]:
         """Parse the content of brackets: an index, a slice, a key, or several of these."""
         end = next((i for i in range(self.pos, len(self.text)) if self.text[i] in "]\n"), len(self.text))
         if self.text[end : end + 1] != "]":
@@ -143,9 +143,9 @@ class TemplateParser:
         text = ":" if text == "*" else text
         parts = text.split(",")
         if len(parts) > 1:
-            return [make_union([_nested(f"[{part.strip(' ')}]") for part in parts])]
+            return [make_union([_parse_nested(f"[{part.strip(' ')}]") for part in parts])]
         if key := _KEY.fullmatch(text):
-            return _nested(f".{key[1]}")
+            return _parse_nested(f".{key[1]}")
         return [parse_array(text)]
 
     def filter(self) -> Step:
@@ -174,13 +174,13 @@ class TemplateParser:
             if not right:  # the last sign of the operator is the operand then
                 operator, right = operator[:-1], operator[-1]
             if operator:
-                return make_comparison(_nested(left), operator, _nested(right))
-        return make_existence_filter(_nested(text))
+                return make_comparison(_parse_nested(left), operator, _parse_nested(right))
+        return make_existence_filter(_parse_nested(text))
 
 
-def _nested(text: str) -> list[Step]:
+def _parse_nested(text: str) -> list[Step]:
     """Return the steps inside an action."""
-    nodes = TemplateParser(f"{{{text}}}").template()
+    nodes = TemplateParser(f"{{{text}}}").parse_template()
     return nodes[0]
 
 

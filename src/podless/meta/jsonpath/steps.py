@@ -34,7 +34,7 @@ def run_steps(steps: Iterable[Step], values: Values) -> Values:
     return values
 
 
-def _counted(values: Values) -> Values:
+def _check_count(values: Values) -> Values:
     if len(values) > _MOST:
         raise PathFault("too many values", [])
     return values
@@ -72,7 +72,7 @@ class FieldStep:
         return [value[name] for value in values if type(value) is dict and name in value]
 
 
-def _children(value: Any) -> Values:
+def _list_children(value: Any) -> Values:
     if type(value) is dict or type(value) is list:
         charge(len(value))
     if type(value) is dict:
@@ -84,47 +84,47 @@ def _children(value: Any) -> Values:
 
 def take_items(values: Values) -> Values:
     """Return all items and fields of the values."""
-    return [child for value in values for child in _children(value)]
+    return [child for value in values for child in _list_children(value)]
 
 
 def descend_values(values: Values) -> Values:
     """Return all non-empty values at and below the given ones, outer ones first."""
-    found: Values = []
+    results: Values = []
     rest = values[::-1]
-    left = _PART
+    steps_left = _PART
     while rest:
         value = rest.pop()
-        left -= 1
-        if not left:
+        steps_left -= 1
+        if not steps_left:
             charge(_PART)
-            _counted(found)
-            left = _PART
+            _check_count(results)
+            steps_left = _PART
         if not value:
             continue
         kind = type(value)
         if kind is dict:
-            found.append(value)
+            results.append(value)
             rest += reversed(value.values())
         elif kind is list:
-            found.append(value)
+            results.append(value)
             rest += reversed(value)
         elif kind is str:
-            found.append(value)
-    return _counted(found)
+            results.append(value)
+    return _check_count(results)
 
 
 def make_union(parts: list[list[Step]]) -> Step:
     """Return a step that yields the results of each part."""
 
     def step(values: Values) -> Values:
-        found: Values = []
+        results: Values = []
         try:
             for part in parts:
-                found += run_steps(part, values)
-                _counted(found)
+                results += run_steps(part, values)
+                _check_count(results)
         except PathFault as fault:
             raise PathFault(str(fault), values) from None
-        return found
+        return results
 
     return step
 
@@ -134,12 +134,12 @@ def parse_array(text: str) -> Step:
     match = _SLICE.fullmatch(text)
     if not match:
         raise ValueError(f"invalid array index {text}")
-    start, stop, stride = (_whole(part.lstrip(":")) if part and part != ":" else None for part in match.groups())
+    start, stop, stride = (_parse_index(part.lstrip(":")) if part and part != ":" else None for part in match.groups())
     lone = not match[2]
     stop = (start or 0) + 1 if lone else stop
 
     def step(values: Values) -> Values:
-        found: Values = []
+        items: Values = []
         for value in values:
             if value is None:
                 continue
@@ -149,16 +149,16 @@ def parse_array(text: str) -> Step:
             first = (start or 0) + count * ((start or 0) < 0)
             last = count if stop is None else stop + count * (stop < 0 or (stop == 0 and lone))
             if first == last:
-                return found
+                return items
             if not (0 <= first < count and first <= last <= count) or (stride is not None and stride <= 0):
                 raise PathFault("the index is out of bounds", values)
-            found += islice(value, first, last, stride or 1)
-        return found
+            items += islice(value, first, last, stride or 1)
+        return items
 
     return step
 
 
-def _whole(text: str) -> int:
+def _parse_index(text: str) -> int:
     if not text.strip("-") or len(text) > 19:
         raise ValueError(f"array index {text} is not a number")
     return int(text)
@@ -173,7 +173,7 @@ def make_existence_filter(inner: list[Step]) -> Step:
         except PathFault as fault:
             return bool(fault.partial)
 
-    return _filtered(holds)
+    return _make_filter(holds)
 
 
 def make_comparison(left: list[Step], operator: str, right: list[Step]) -> Step:
@@ -182,30 +182,30 @@ def make_comparison(left: list[Step], operator: str, right: list[Step]) -> Step:
     def holds(value: Any) -> bool:
         sides = []
         for steps in (left, right):
-            found = run_steps(steps, [value])
-            if not found:
+            values = run_steps(steps, [value])
+            if not values:
                 return False
-            if len(found) > 1:
+            if len(values) > 1:
                 raise PathFault("can only compare one element at a time", [])
-            sides.append(found[0])
+            sides.append(values[0])
         if operator not in _COMPARISONS:
             raise PathFault(f"unrecognized filter operator {operator}", [])
-        return _compare(operator, *sides)
+        return _compare_values(operator, *sides)
 
-    return _filtered(holds)
+    return _make_filter(holds)
 
 
-def _filtered(holds: Callable[[Any], bool]) -> Step:
+def _make_filter(holds: Callable[[Any], bool]) -> Step:
     def step(values: Values) -> Values:
-        found: Values = []
+        items: Values = []
         for value in values:
             if type(value) is not list:
                 raise PathFault("what is filtered is not a list", values)
             try:
-                found += [item for item in each(value) if holds(item)]
+                items += [item for item in each(value) if holds(item)]
             except PathFault as fault:
                 raise PathFault(str(fault), values) from None
-        return found
+        return items
 
     return step
 
@@ -221,7 +221,7 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 _COMPARABLE = {str, int, float, bool}
 
 
-def _compare(operator: str, one: Any, other: Any) -> bool:
+def _compare_values(operator: str, one: Any, other: Any) -> bool:
     """Return whether a comparison holds.
 
     Only values of one type are comparable: an integer is not a float, and booleans have no order.

@@ -43,7 +43,7 @@ def to_v1(crd: Object) -> Object:
     if crd.get("spec") is None:
         return crd
     layout = read_layout(crd["spec"])
-    spec = {name: value for name, value in layout.spec.items() if name in _SPEC.ranks and name != "versions"}
+    spec = {name: value for name, value in layout.spec.items() if name in _SPEC.field_ranks and name != "versions"}
     if not spec.get("preserveUnknownFields"):
         spec.pop("preserveUnknownFields", None)
     if layout.versions or "versions" in crd["spec"]:
@@ -113,7 +113,7 @@ def _rename_path(name: str, value: Any, here: str, there: str) -> Any:
 
 
 def _order_fields(struct: Struct, given: Object) -> Object:
-    ranks = struct.ranks
+    ranks = struct.field_ranks
     return dict(sorted(given.items(), key=lambda item: ranks.get(item[0], len(ranks))))
 
 
