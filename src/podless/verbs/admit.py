@@ -22,21 +22,23 @@ _INVALID = (
 )
 
 
-def mutates_object(api: API, write: Write) -> bool:
+def mutates_object(write: Write) -> bool:
     """Return whether a plugin handles `mutate_object` of this write; sets write.plugins."""
     call = write.call
-    write.plugins = api.admission.find_mutating(_name_operation(write), call.kind, call.subresource, call.namespace)
+    write.plugins = write.api.admission.find_mutating(
+        _name_operation(write), call.kind, call.subresource, call.namespace
+    )
     return bool(write.plugins)
 
 
-def allocates_resources(api: API, write: Write) -> bool:
+def allocates_resources(write: Write) -> bool:
     """Return whether a plugin allocates resources for this write."""
-    return bool(api.admission.find_allocating(_name_operation(write), write.call.kind, write.call.subresource))
+    return bool(write.api.admission.find_allocating(_name_operation(write), write.call.kind, write.call.subresource))
 
 
-def is_validated(api: API, write: Write) -> bool:
+def is_validated(write: Write) -> bool:
     """Return whether a plugin validates this write; sets write.plugins."""
-    write.plugins = api.admission.find_validating(_name_operation(write), write.call.kind, write.call.subresource)
+    write.plugins = write.api.admission.find_validating(_name_operation(write), write.call.kind, write.call.subresource)
     return bool(write.plugins)
 
 
@@ -77,7 +79,7 @@ async def _run_validating(api: API, write: Write) -> None:
     if write.shown is not None:
         obj, old = write.shown(obj), write.shown(old) if old is not None else None
     attr = _make_attributes(write, obj, old)
-    attr.meanwhile = partial(steps.encode_early, api, write)
+    attr.meanwhile = partial(steps.encode_early, write)
     await chain.run_validating(write.plugins, attr)
     write.along = combine_commits(attr.along, write.along)
 

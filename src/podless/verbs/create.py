@@ -94,9 +94,9 @@ def own_fields(write: Write) -> None:
     fieldmanager.fields_of_created(write.call, write.obj, write.options.manager)
 
 
-def _may_repeat(api: API, write: Write) -> bool:
+def _may_repeat(write: Write) -> bool:
     """Return whether a name or an allocation is chosen for the object, which another write can take first."""
-    return _generates_name(write.obj["metadata"]) or admit.allocates_resources(api, write)
+    return _generates_name(write.obj["metadata"]) or admit.allocates_resources(write)
 
 
 def _generates_name(metadata: Object) -> bool:

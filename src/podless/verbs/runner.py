@@ -9,7 +9,7 @@ slice, they begin again in slices.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final, Generic, TypeVar
@@ -20,6 +20,7 @@ from podless.cache.entry import Entry
 from podless.codec import yamlasjson
 from podless.kinds.conversion import Unconverted
 from podless.meta.field import FieldError
+from podless.offload.offloop import OffLoop
 from podless.runtime.jsonobject import Object
 from podless.store import StoredValue
 from podless.verbs.call import API, Call, Single
@@ -42,9 +43,10 @@ class Write:
     fields that the user may not write, reported with other errors. added: approximate bytes that admission added.
     loose: prune the object after validation, not before. removed: the write removes the object. shared: obj shares
     parts with old. warned: number of warnings before the present attempt. tries: attempts that are left to find a free
-    name. done: finished stages of the present group. plugins: of the present admission phase.
+    name. done: finished stages of the present group. plugins: of the present admission phase. api: set when it runs.
     """
 
+    api: API
     given: Object
     obj: Object
     old: Object | None = None
@@ -105,25 +107,28 @@ async def _parse_body(api: API, write: Write) -> None:
     await parse_body(api, write.call)
 
 
-def _has_long_body(api: API, write: Write) -> bool:
+def _has_long_body(write: Write) -> bool:
     return len(write.call.body) > _MOST_YAML
 
 
 W = TypeVar("W", bound=Write)
 V = TypeVar("V", bound=Write, contravariant=True)
 Work = Callable[[W], None]
+# runs a stage, or returns True if a part must be awaited
+_Step = Callable[[W], bool | None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AwaitedStage(Generic[V]):
     """A stage that is awaited. is_needed: whether it must run; False for most writes.
 
-    sliced: its steps run in slices.
+    sliced: its steps run in slices. rare: only long bodies and kinds with a webhook can need it.
     """
 
     work: Callable[[API, V], Coroutine[Any, Any, None]]
-    is_needed: Callable[[API, V], bool]
+    is_needed: Callable[[V], bool]
     sliced: bool = False
+    rare: bool = False
 
 
 @dataclass(frozen=True)
@@ -133,44 +138,48 @@ class ValidationStage(Generic[V]):
     work: Callable[[V], None]
 
 
-@dataclass(frozen=True)
 class _StageGroup(Generic[W]):
     """Stages that run together. checks: whether one of them is a `ValidationStage`."""
 
-    works: tuple[Work[W], ...]
-    checks: bool
+    def __init__(self, stages: Iterable[Work[W] | ValidationStage[W]]) -> None:
+        group = list(stages)
+        self.works = tuple(stage.work if isinstance(stage, ValidationStage) else stage for stage in group)
+        self.checks = any(isinstance(stage, ValidationStage) for stage in group)
 
     def estimate_cost(self, write: W) -> int:
         """Return the cost of the stages in bytes: the length of an object that takes as long to decode."""
         return write.size * write.call.kind.strategy.checking.cost if self.checks else write.size
 
+    def is_needed(self, write: W) -> bool:
+        """Return whether the stages must be awaited: they cost too much for the loop, or can need a webhook."""
+        return write.call.kind.webhook is not None or OffLoop.is_long(self.estimate_cost(write))
 
-PARSE: Final = AwaitedStage[Write](_parse_body, _has_long_body)
+
+PARSE: Final = AwaitedStage[Write](_parse_body, _has_long_body, rare=True)
 
 
 class Stages(Generic[W]):
     """The stages of a write, in order."""
 
-    __slots__ = ("_groups",)
+    __slots__ = ("_parts", "_places", "_quick", "_steps")
 
     def __init__(self, *stages: Work[W] | ValidationStage[W] | AwaitedStage[W]) -> None:
         parts: list[_StageGroup[W] | AwaitedStage[W]] = []
         for waits, some in groupby(stages, lambda stage: isinstance(stage, AwaitedStage)):
-            if waits:
-                parts += [stage for stage in some if isinstance(stage, AwaitedStage)]
-            else:
-                group = list(some)
-                works = tuple(stage.work if isinstance(stage, ValidationStage) else stage for stage in group)
-                checks = any(isinstance(stage, ValidationStage) for stage in group)
-                parts.append(_StageGroup(works, checks))  # type: ignore[arg-type]
-        self._groups = tuple(parts)
+            parts += some if waits else [_StageGroup(some)]  # type: ignore[arg-type]
+        self._parts = tuple(parts)
+        self._places: dict[_Step[W], int] = {part.is_needed: place for place, part in enumerate(parts)}
+        self._quick = _list_steps(
+            [part for part in parts if isinstance(part, _StageGroup) or not part.rare], quick=True
+        )
+        self._steps = tuple(_list_steps(parts[place:]) for place in range(len(parts) + 1))  # from each part on
 
     async def run(self, api: API, write: W) -> None:
         """Run a write through all stages. Raises the error of a stage, TooManyRequests or Timeout."""
-        parts, slices = self._groups, api.off_loop.slices
-        place = self._try(api, write)
+        write.api, parts, slices = api, self._parts, api.off_loop.slices
+        place = self._try(write)
         if place is None:
-            place = await slices.run(self._run_short, api, write, 0)
+            place = await slices.run(self._run_steps, self._steps[0], write)
         while place < len(parts):
             part = parts[place]
             if isinstance(part, _StageGroup):
@@ -179,44 +188,44 @@ class Stages(Generic[W]):
                 await slices.slice_coroutine(part.work(api, write))
             else:
                 await part.work(api, write)
-            place = await slices.run(self._run_short, api, write, place + 1)
+            place = await slices.run(self._run_steps, self._steps[place + 1], write)
 
-    def _try(self, api: API, write: W) -> int | None:
-        """Run a very short write as `_run_short` does, without slices. Return None, undone, if it is too long."""
+    def _try(self, write: W) -> int | None:
+        """Run the steps of a very short write without slices. Return None, and undo them, if they take too long."""
         call = write.call
         kind = call.kind
         if kind.webhook is not None or write.size * kind.strategy.checking.cost > _FEW:
             return None
         before, warned, floats = vars(write).copy(), len(call.warnings), len(call.floats)
-        place = api.off_loop.slices.try_work(self._run_short, api, write, 0, True)
+        place = write.api.off_loop.slices.try_work(self._run_steps, self._quick, write)
         if place is None:
             write.restore(before)
             del call.warnings[warned:], call.floats[floats:]
         return place
 
-    def _run_short(self, api: API, write: W, place: int, cheap: bool = False) -> int:
-        """Run short stages from a position on. Return the position of the next stage to await, or of the end.
-
-        cheap: also expensive checks take little time.
-        """
-        parts = self._groups
+    def _run_steps(self, steps: Sequence[_Step[W]], write: W) -> int:
+        """Run steps on the loop. Return the place of the part that must be awaited next, or of the end."""
         write.call.kind.strategy.mark_used()
-        short = cheap or is_short(api, write)
-        for at in range(place, len(parts)):
-            part = parts[at]
-            if isinstance(part, _StageGroup):
-                if not short or (part.checks and not cheap and api.off_loop.is_long(part.estimate_cost(write))):
-                    return at
-                for work in part.works:
-                    work(write)
-            elif part.is_needed(api, write):
-                return at
-        return len(parts)
+        for step in steps:
+            if step(write):
+                return self._places[step]
+        return len(self._parts)
 
 
-def is_short(api: API, write: Write) -> bool:
+def _list_steps(parts: Iterable[_StageGroup[W] | AwaitedStage[W]], *, quick: bool = False) -> tuple[_Step[W], ...]:
+    """Return the steps of some parts. quick: the groups cost little."""
+    steps: list[_Step[W]] = []
+    for part in parts:
+        if isinstance(part, AwaitedStage) or not quick:
+            steps.append(part.is_needed)
+        if isinstance(part, _StageGroup):
+            steps += part.works
+    return tuple(steps)
+
+
+def is_short(write: Write) -> bool:
     """Return whether stages run on the event loop, except expensive checks."""
-    return write.call.kind.webhook is None and not api.off_loop.is_long(write.size)
+    return write.call.kind.webhook is None and not OffLoop.is_long(write.size)
 
 
 async def _run_group(api: API, write: W, group: _StageGroup[W]) -> None:

@@ -240,12 +240,12 @@ def _add_warnings(call: Call, obj: Object, old: Object | None = None) -> None:
         call.warnings += objectmeta.finalizer_warnings(metadata, before)
 
 
-def needs_webhook(api: API, write: Write) -> bool:
+def needs_webhook(write: Write) -> bool:
     """Return whether only a webhook can convert objects of the kind."""
     return write.call.kind.webhook is not None
 
 
-def _needs_stored(api: API, write: Write) -> bool:
+def _needs_stored(write: Write) -> bool:
     """Return whether a webhook makes the stored form."""
     return write.call.kind.webhook is not None and not write.options.dry_run and not write.removed
 
@@ -267,7 +267,7 @@ def _encode_stored(write: Write) -> None:
     write.stored = storage.encode_stored(kind, write.obj)
 
 
-def encode_early(api: API, write: Write) -> None:
+def encode_early(write: Write) -> None:
     """Encode the stored form while validating admission waits for an answer.
 
     The write needs that anyway, because no later stage changes the object. The object stays as it is, because other
@@ -278,7 +278,7 @@ def encode_early(api: API, write: Write) -> None:
         write.encoded is None
         and not write.options.dry_run
         and call.version.name == kind.storage_version
-        and is_short(api, write)
+        and is_short(write)
     ):
         with contextlib.suppress(Exception):  # the stage raises it again, after the verdict
             obj = kind.strategy.make_stored(kind, {**write.obj})
@@ -286,4 +286,4 @@ def encode_early(api: API, write: Write) -> None:
 
 
 # the stages from the object in the version of the request to its stored form, unless nothing is stored
-STORED: Final = (AwaitedStage[Write](_convert_to_storage, _needs_stored), _encode_stored)
+STORED: Final = (AwaitedStage[Write](_convert_to_storage, _needs_stored, rare=True), _encode_stored)

@@ -137,7 +137,7 @@ def note_result(write: Write) -> None:
 def change_stages(*change: Work[W] | AwaitedStage[W]) -> Stages[W]:
     """Return the stages of a change of an existing object. change: stages of the verb."""
     return Stages[W](
-        AwaitedStage(_convert_stored, steps.needs_webhook),
+        AwaitedStage(_convert_stored, steps.needs_webhook, rare=True),
         load_old,
         *change,
         steps.drop_owners_repeated_by_admission,
