@@ -394,8 +394,8 @@ def test_what_is_remembered_of_sorts_of_values_makes_no_difference(pairs: list[t
 def test_few_sorts_of_values_are_remembered() -> None:
     form = of_schema({"type": "object", "properties": {f"f{number}": NUMBER for number in range(12)}}).map
     assert form is not None
-    plans = [form.plan({f"f{place}": place for place in range(number)}) for number in range(12)]
+    plans = [form.find_plan({f"f{place}": place for place in range(number)}) for number in range(12)]
     assert [plan is not None for plan in plans] == [True] * 8 + [False] * 4
     assert plans[3] is not None
     assert plans[3].leaves == {"f:f0": {}, "f:f1": {}, "f:f2": {}}
-    assert form.plan({"f0": 1, "g": 2}) is None
+    assert form.find_plan({"f0": 1, "g": 2}) is None

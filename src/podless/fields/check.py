@@ -16,7 +16,7 @@ from podless.runtime.meter import MAX_UNCHARGED, charge, each
 
 Fault = tuple[str, str]  # (path, text)
 
-_ONE = 1  # fields that need no charge: only trees whose nodes have more children grow large
+_ONE = 1  # values below one that need no charge: only trees whose nodes have more grow large
 _GO_TYPES = {dict: "map[string]interface {}", list: "[]interface {}", str: "string", bool: "bool"}
 
 
@@ -41,18 +41,20 @@ def _plain(value: Any, shape: Shape, repeats: bool) -> bool:
     if kind is dict:
         if shape.map is None:
             return False
-        plan = shape.map.plan(value)
+        plan = shape.map.plans[tuple(value), tuple(map(type, value.values()))] if shape.map.declared else None
         if plan is not None:
-            if plan.below and len(value) > _ONE:
+            if len(plan.below) > _ONE:
                 charge(len(value))
-            for key, _, below in plan.below:  # noqa: SIM110 (twice as fast as all())
+            for key, _, below, _ in plan.below:  # noqa: SIM110 (twice as fast as all())
                 if not _plain(value[key], below, repeats):
                     return False
             return True
+        if len(value) > MAX_UNCHARGED:
+            charge(len(value))
+        if shape.map.leaves.issuperset(map(type, value.values())):
+            return True
         if len(value) > _ONE:
             charge(len(value))
-        if shape.map.uniform(value):
-            return True
         known, child = shape.map.known, shape.map.child
         for key, item in value.items():
             inner = (known.get(key) or child(key))[1]
@@ -60,12 +62,16 @@ def _plain(value: Any, shape: Shape, repeats: bool) -> bool:
                 return False
         return True
     if kind is list:
-        if len(value) > _ONE:
+        if len(value) > MAX_UNCHARGED:
             charge(len(value))
         if shape.list is None or (shape.list.associative and not _is_distinct(value, shape.list, repeats)):
             return False
         inner = shape.list.item
         types = inner.types
+        if types.issuperset(map(type, value)):
+            return True
+        if len(value) > _ONE:
+            charge(len(value))
         if inner.map is not None and (inner.map.plan_all(value) is not None or _alike(value, inner.map)):
             return True
         for item in value:  # noqa: SIM110 (twice as fast as all())

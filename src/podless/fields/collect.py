@@ -10,9 +10,10 @@ from typing import Any
 from podless.fields.check import check_value
 from podless.fields.sets import LEAF, SELF, Fields, is_marked
 from podless.fields.typed import ListShape, MapPlan, MapShape, SchemaMisfit, Shape, make_element, make_elements
-from podless.runtime.meter import charge, each
+from podless.runtime.meter import MAX_UNCHARGED, charge, each
 
-_ONE = 1  # fields that need no charge: only trees whose nodes have more children grow large
+_ONE = 1  # values below one that need no charge: only trees whose nodes have more grow large
+_NAME = "f:".__add__  # the path element of a field
 
 
 def collect_leaves(value: dict[str, Any], shape: Shape) -> Fields:
@@ -36,13 +37,15 @@ def _said(value: Any, shape: Shape) -> Fields | None:
 
 
 def _said_map(value: dict[str, Any], form: MapShape) -> Fields | None:
-    if len(value) > _ONE:
-        charge(len(value))
-    plan = form.plan(value)
+    if form.leaves.issuperset(map(type, value.values())):
+        if len(value) > MAX_UNCHARGED:
+            charge(len(value))
+        return dict.fromkeys(map(_NAME, value), LEAF) or None
+    plan = form.plans[tuple(value), tuple(map(type, value.values()))]
     if plan is not None:
         return _said_below(value, plan)
-    if form.uniform(value):
-        return {f"f:{key}": LEAF for key in value} or None
+    if len(value) > _ONE:
+        charge(len(value))
     out: Fields = {}
     for key, item in value.items():
         name, shape, declared = form.child(key)
@@ -58,8 +61,10 @@ def _said_map(value: dict[str, Any], form: MapShape) -> Fields | None:
 def _said_below(value: dict[str, Any], plan: MapPlan) -> Fields | None:
     if not plan.below:
         return plan.leaves or None
+    if len(plan.below) > _ONE:
+        charge(len(value))
     out = plan.leaves.copy()
-    for key, name, shape in plan.below:
+    for key, name, shape, _ in plan.below:
         item = value[key]
         node = _said(item, shape)
         if node is not None:
@@ -87,25 +92,14 @@ def _said_list(value: list[Any], form: ListShape) -> Fields | None:
     return out or None
 
 
-def collect_created(value: dict[str, Any], shape: MapShape, apart: Fields) -> Fields:
-    """Return all fields of a new custom object, except those at its top and in its metadata that are in `apart`.
+def collect_created(value: dict[str, Any], shape: Shape) -> Fields:
+    """Return the fields of a new custom object that managers own. Its metadata must be decoded.
 
-    Its metadata must be decoded. Raises SchemaMisfit for an object that does not fit the shape.
+    Raises SchemaMisfit for an object that does not fit the shape.
     """
-    out: Fields = {}
-    for key, item in each(value).items():
-        name, inner, _ = shape.known.get(key) or shape.child(key)
-        if inner is None:
-            raise SchemaMisfit(f".{key}: field not declared in schema")
-        held = apart.get(name)
-        if held is None:
-            out[name] = LEAF if type(item) in inner.types else collect_whole(item, inner)
-        elif held and type(item) is dict:
-            below = collect_whole({one: inside for one, inside in item.items() if f"f:{one}" not in held}, inner)
-            if below is not LEAF:
-                out[name] = {one: node for one, node in below.items() if one != SELF}
-        elif type(item) not in inner.types:
-            check_value(item, inner, repeats=True)
+    out = collect_whole(value, shape.map.owned if shape.map is not None else shape)
+    if out.get("f:metadata") == LEAF:
+        del out["f:metadata"]
     return out
 
 
@@ -115,7 +109,7 @@ def collect_whole(value: Any, shape: Shape) -> Fields:
     Raises SchemaMisfit for a value that does not fit the shape.
     """
     kind = type(value)
-    if kind is dict and shape.map is not None and value and not shape.map.atomic:
+    if kind is dict and shape.map is not None and not shape.map.atomic:
         return _whole_map(value, shape.map)
     if kind is list and shape.list is not None and shape.list.associative and value:
         return _whole_list(value, shape.list)
@@ -125,24 +119,32 @@ def collect_whole(value: Any, shape: Shape) -> Fields:
 
 
 def _whole_map(value: dict[str, Any], form: MapShape) -> Fields:
-    plan = form.plan(value)
-    if plan is not None and not plan.below:
-        return plan.marked  # without a walk
+    if not value:
+        return LEAF
+    if form.leaves.issuperset(map(type, value.values())):
+        if len(value) > MAX_UNCHARGED:
+            charge(len(value))
+        return {SELF: LEAF, **dict.fromkeys(map(_NAME, value), LEAF)}
+    plan = form.plans[tuple(value), tuple(map(type, value.values()))]
+    if plan is not None:
+        if not plan.below:
+            return plan.marked
+        if len(plan.below) > _ONE:
+            charge(len(value))
+        out = plan.marked.copy()
+        for key, name, shape, below in plan.below:
+            out[name] = collect_whole(value[key], shape) if below is None else _whole_map(value[key], below)
+        return out
     if len(value) > _ONE:
         charge(len(value))
-    if plan is not None:
-        out = plan.marked.copy()
-        for key, name, shape in plan.below:
-            out[name] = collect_whole(value[key], shape)
-        return out
-    if form.uniform(value):
-        return {SELF: LEAF, **{f"f:{key}": LEAF for key in value}}
-    out = {SELF: LEAF}
+    out = {} if SELF in form.unowned else {SELF: LEAF}
     for key, item in value.items():
         name, inner, _ = form.child(key)
         if inner is None:
             raise SchemaMisfit(f".{key}: field not declared in schema")
-        out[name] = LEAF if type(item) in inner.types else collect_whole(item, inner)
+        node = LEAF if type(item) in inner.types else collect_whole(item, inner)
+        if form.unowned.get(name) != LEAF:
+            out[name] = node
     return out
 
 

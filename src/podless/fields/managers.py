@@ -18,7 +18,7 @@ from podless.fields.merge import Conflicts, FieldOwner, NoVersion, Owned, Owners
 from podless.fields.merge import apply_owned as merge_apply
 from podless.fields.merge import update_owned as merge_update
 from podless.fields.sets import Fields, Path
-from podless.fields.typed import SchemaMisfit
+from podless.fields.typed import UNOWNED, SchemaMisfit
 from podless.fields.values import equal_values
 from podless.meta.errors import APIError, BadRequest, Internal
 from podless.meta.objectmeta import MOST_ANNOTATIONS, MOST_MANAGER
@@ -39,20 +39,6 @@ _ANCIENT = "ancient-changes"
 _MOST_UPDATES = 10  # maximum separate entries of updates; older ones are merged
 _KUBECTL = "kubectl"  # the only apply manager whose last-applied annotation is used and updated
 _SELF = FieldOwner("", "", "", "")  # a placeholder for the update in progress
-_UNOWNED = sets.make_set(
-    ("f:apiVersion",),
-    ("f:kind",),
-    ("f:metadata",),
-    ("f:metadata", "f:name"),
-    ("f:metadata", "f:namespace"),
-    ("f:metadata", "f:creationTimestamp"),
-    ("f:metadata", "f:selfLink"),
-    ("f:metadata", "f:uid"),
-    ("f:metadata", "f:clusterName"),
-    ("f:metadata", "f:generation"),
-    ("f:metadata", "f:managedFields"),
-    ("f:metadata", "f:resourceVersion"),
-)
 
 
 class ApplyConflict(APIError):
@@ -162,19 +148,25 @@ def encode_managed_fields(owners: Owners, times: Times, *, custom: bool) -> list
     """Return managedFields from owners, sorted by operation, time, manager, version and subresource."""
     managed_fields: list[Entry] = []
     for owner, owned in each(owners).items():
-        entry: Entry = {"manager": owner.manager, "operation": owner.operation, "apiVersion": owned.version}
-        if times.get(owner):
-            entry["time"] = times[owner]
-        entry["fieldsType"] = "FieldsV1"
-        entry["fieldsV1"] = owned.fields if custom else sets.order_set(owned.fields)
-        if owner.subresource:
-            entry["subresource"] = owner.subresource
-        if not owner.manager:
-            del entry["manager"]
-        managed_fields.append(entry)
+        fields = owned.fields if custom else sets.order_set(owned.fields)
+        managed_fields.append(_make_entry(owner, owned.version, times.get(owner), fields))
     if len(managed_fields) > 1:
         managed_fields.sort(key=_order)
     return managed_fields
+
+
+def _make_entry(owner: FieldOwner, version: str, time: str | None, fields: Fields) -> Entry:
+    manager, operation, _, subresource = owner
+    entry: Entry = {"manager": manager} if manager else {}
+    entry["operation"] = operation
+    entry["apiVersion"] = version
+    if time:
+        entry["time"] = time
+    entry["fieldsType"] = "FieldsV1"
+    entry["fieldsV1"] = fields
+    if subresource:
+        entry["subresource"] = subresource
+    return entry
 
 
 def _order(entry: Entry) -> tuple[str, ...]:
@@ -224,6 +216,8 @@ def update_managed_fields(
     kind no longer has an owner's version, the result is empty.
     """
     given = new["metadata"].pop("managedFields", None)
+    if old is None and given is None and place.custom:
+        return _claim_created(place, new, manager, now)
     settled = settled and old is not None and (given is None or given == old["metadata"].get("managedFields"))
     owners, times = current_owners(place, old, given)
     if not owners and old is not None:
@@ -235,6 +229,17 @@ def update_managed_fields(
     except (SchemaMisfit, NoVersion):
         return []
     return encode_managed_fields(owners, times, custom=place.custom)
+
+
+def _claim_created(place: WriteTarget, new: Object, manager: str, now: str) -> list[Entry]:
+    """Return the managedFields of a new custom object, without those that the endpoint resets."""
+    version = place.version
+    owner = FieldOwner(manager or "unknown", "Update", version, place.subresource)
+    try:
+        fields = place.drop(collect_created(new, place.shape(version)), version)
+    except SchemaMisfit:
+        return []
+    return [_make_entry(owner, version, now, fields)] if fields else []
 
 
 def _updated(
@@ -250,9 +255,9 @@ def _updated(
 ) -> Owners:
     """Return the owners after an update; times is changed in place. Raises SchemaMisfit or NoVersion."""
     if not owners and place.custom and old is place.blank:
-        shape = place.shape(place.version).map
-        if shape is not None and not shape.atomic:
-            return _claim_created(place, collect_created(new, shape, _UNOWNED), times, owner, now)
+        fields = place.drop(collect_created(new, place.shape(place.version)), place.version)
+        times[owner] = now
+        return {owner: Owned(fields, place.version)} if fields else {}
     if place.custom and not settled and old is not place.blank:
         for state in (new, old):  # a misfit counts even in an unchanged part
             check_value(state, place.shape(place.version), repeats=True)
@@ -260,27 +265,18 @@ def _updated(
     if settled and owners.keys() == {owner}:
         compared = compare_values(old, new, place.shape(place.version))
         changed = changed_own(place, compared, owners[owner])
-        if changed is not None and _UNOWNED.keys().isdisjoint(changed):
+        if changed is not None and UNOWNED.keys().isdisjoint(changed):
             if changed:
                 times[owner] = now
             return owners
     owners = merge_update(place, old, new, owners, _SELF, settled=settled, compared=compared)
     taken = owners.pop(_SELF, None)
-    fields = sets.subtract_set(taken.fields, _UNOWNED) if taken is not None else {}
+    fields = sets.subtract_set(taken.fields, UNOWNED) if taken is not None else {}
     if fields:
         held = owners.get(owner)
         owners[owner] = Owned(sets.unite_sets(fields, held.fields) if held is not None else fields, place.version)
         times[owner] = now
     return _capped(owners, times)
-
-
-def _claim_created(place: WriteTarget, fields: Fields, times: Times, owner: FieldOwner, now: str) -> Owners:
-    """Make a manager the owner of all fields of a new object, except those that the endpoint resets."""
-    fields = place.drop(fields, place.version)
-    if not fields:
-        return {}
-    times[owner] = now
-    return {owner: Owned(fields, place.version)}
 
 
 def _capped(owners: Owners, times: Times) -> Owners:
@@ -405,7 +401,7 @@ def _applied(
             raise
         merged, after = merge_apply(place, live, applied, owners, owner, force=True, settled=settled)
     if owner in after:
-        fields = sets.subtract_set(after[owner].fields, _UNOWNED)
+        fields = sets.subtract_set(after[owner].fields, UNOWNED)
         if fields:
             after[owner] = Owned(fields, after[owner].version)
         else:

@@ -147,8 +147,8 @@ class WriteTarget:
 
     def drop(self, fields: Fields, version: str) -> Fields:
         """Return a set without the fields that the endpoint resets."""
-        reset = self.reset.get(version) if fields else None
-        return sets.difference_below(fields, reset) if reset else fields
+        reset = self.reset.get(version)
+        return fields if reset is None or reset.keys().isdisjoint(fields) else sets.difference_below(fields, reset)
 
 
 def changed_own(place: WriteTarget, compared: Comparison, owned: Owned) -> Fields | None:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from podless.codec import gotext
-from podless.fields import elements
+from podless.fields import elements, sets
 from podless.fields.sets import LEAF, SELF, Fields
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.memo import fill_attribute, own_table, remember_value
@@ -24,6 +24,22 @@ from podless.structs.structs import Field, Struct
 
 OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 
+# fields that no manager owns
+UNOWNED = sets.make_set(
+    ("f:apiVersion",),
+    ("f:kind",),
+    ("f:metadata",),
+    ("f:metadata", "f:name"),
+    ("f:metadata", "f:namespace"),
+    ("f:metadata", "f:creationTimestamp"),
+    ("f:metadata", "f:selfLink"),
+    ("f:metadata", "f:uid"),
+    ("f:metadata", "f:clusterName"),
+    ("f:metadata", "f:generation"),
+    ("f:metadata", "f:managedFields"),
+    ("f:metadata", "f:resourceVersion"),
+)
+
 NONE = type(None)
 SCALARS: Mapping[str, frozenset[type]] = {
     "numeric": frozenset({int, float, NONE}),
@@ -31,7 +47,9 @@ SCALARS: Mapping[str, frozenset[type]] = {
     "boolean": frozenset({bool, NONE}),
     "untyped": frozenset({int, float, str, bool, NONE}),
 }
+_UNOWNED = {SELF: LEAF, **UNOWNED}
 _NULL = frozenset({NONE})
+_NOTHING: frozenset[type] = frozenset()
 _DICTS = frozenset({dict})
 _VALUES_OF, _TYPES_OF = dict.values, partial(map, type)
 _SORTS = 8  # cached plans of one map shape
@@ -108,23 +126,43 @@ class MapPlan(NamedTuple):
     """The precomputed sets for all values of a map with the same fields and the same types of items.
 
     leaves: the set of the fields that are leaves; marked: the same, with the map itself as a member. below: name, path
-    element and shape of the other fields.
+    element and shape of the other fields; and the map of the shape, if they are maps that are no leaves.
     """
 
     leaves: Fields
     marked: Fields
-    below: list[tuple[str, str, Shape]]
+    below: list[tuple[str, str, Shape, MapShape | None]]
+
+
+class _Plans(dict[Sort, MapPlan | None]):
+    """The plans of a map, made at the first use; None for values with undeclared fields, and if there are too many."""
+
+    __slots__ = ("_form",)
+
+    def __init__(self, form: MapShape) -> None:
+        self._form = form
+
+    def __missing__(self, sort: Sort) -> MapPlan | None:
+        names = sort[0]
+        if not self._form.declared or len(names) > _WIDEST:
+            return None
+        plans = own_table(self)
+        found: MapPlan | None = plans.get(sort)
+        if found is None and len(plans) < _SORTS and self._form.declared.keys() >= set(names):
+            found = plans[sort] = self._form.plan(*sort)
+        return found
 
 
 class MapShape:
     """A map.
 
     declared: field name -> source of its shape. element: the source for all other fields, None if there may be none. An
-    atomic map is one leaf. defaults: of fields that may be keys of a list. known: results of `child` for declared
-    fields. plans: `Plan` by fields and types.
+    atomic map is one leaf. defaults: of fields that may be keys of a list. unowned: members that its set never has.
+    known: results of `child` for declared fields. plans: by fields and types. leaves: the types of items that are
+    leaves, whatever the fields; empty if the map declares any.
     """
 
-    __slots__ = ("_declared", "_element", "_make", "atomic", "defaults", "known", "plans")
+    __slots__ = ("_element", "_make", "_owned", "atomic", "declared", "defaults", "known", "leaves", "plans", "unowned")
 
     def __init__(
         self,
@@ -133,22 +171,26 @@ class MapShape:
         element: Any = None,
         atomic: bool = False,
         defaults: Mapping[str, Any] | None = None,
+        unowned: Fields = LEAF,
     ) -> None:
-        self._declared = declared
+        self.declared = declared
         self._make = make
         self._element = element
+        self._owned: Shape | None = None
         self.known: dict[str, tuple[str, Shape | None, bool]] = {}
-        self.plans: dict[Sort, MapPlan] = {}
+        self.plans = _Plans(self)
         self.atomic = atomic
         self.defaults = defaults or {}
+        self.unowned = unowned
+        self.leaves = element.types if not declared and type(element) is Shape else _NOTHING
 
     def child(self, name: str) -> tuple[str, Shape | None, bool]:
         """Return a field's path element, its shape (None if it is not allowed), and whether it is declared."""
         cached = self.known.get(name)
         if cached is not None:
             return cached
-        if name in self._declared:
-            return remember_value(self.known, name, lambda: (f"f:{name}", self._make(self._declared[name]), True))
+        if name in self.declared:
+            return remember_value(self.known, name, lambda: (f"f:{name}", self._make(self.declared[name]), True))
         return f"f:{name}", self.element, False
 
     @property
@@ -162,17 +204,28 @@ class MapShape:
 
     def below(self) -> Iterator[Shape | None]:
         """Yield the shapes of all fields."""
-        for name in self._declared:
+        for name in self.declared:
             yield self.child(name)[1]
         yield self.element
+        yield self._owned
 
-    def plan(self, value: Mapping[str, Any]) -> MapPlan | None:
-        """Return the plan for values like this one; None if fields are not declared, or too many plans are kept."""
-        if not self._declared:
-            return None
-        sort = tuple(value), tuple(map(type, value.values()))
-        found = self.plans.get(sort)
-        return found if found is not None or len(value) > _WIDEST else self._remember(sort)
+    @property
+    def owned(self) -> Shape:
+        """The shape of an object, of which `collect_whole` leaves out the fields that no manager owns."""
+        owned = self._owned
+        return owned if owned is not None else fill_attribute(self, "_owned", lambda: self._without(_UNOWNED))
+
+    def _without(self, unowned: Fields) -> Shape:
+        def make(name: str) -> Any:
+            shape, below = self.child(name)[1], unowned.get(f"f:{name}")
+            return shape.map._without(below) if below and shape is not None and shape.map is not None else shape
+
+        declared = {name: name for name in self.declared}
+        return Shape(map=MapShape(declared, make, self.element, self.atomic, unowned=unowned))
+
+    def find_plan(self, value: Mapping[str, Any]) -> MapPlan | None:
+        """Return the plan for values like this one."""
+        return self.plans[tuple(value), tuple(map(type, value.values()))]
 
     def plan_all(self, items: list[Any]) -> MapPlan | None:
         """Return the plan for all items of a list if they have equal fields of equal types, all of them leaves.
@@ -188,29 +241,22 @@ class MapShape:
         alike = len(set(map(tuple, items))) == 1 == len(set(map(tuple, map(_TYPES_OF, map(_VALUES_OF, items)))))
         return found if alike else None
 
-    def uniform(self, value: Mapping[str, Any]) -> bool:
-        """Return whether all fields of a map without declared fields are certainly leaves."""
-        element = self._element
-        return not self._declared and type(element) is Shape and element.types.issuperset(map(type, value.values()))
-
-    def _remember(self, sort: Sort) -> MapPlan | None:
-        plans = own_table(self.plans)
-        result = plans.get(sort)
-        if result is None and len(plans) < _SORTS and self._declared.keys() >= set(sort[0]):
-            result = plans[sort] = self._planned(*sort)
-        return result
-
-    def _planned(self, names: tuple[str, ...], types: tuple[type, ...]) -> MapPlan:
+    def plan(self, names: tuple[str, ...], types: tuple[type, ...]) -> MapPlan | None:
+        """Return a new plan for values with these declared fields. None if a field that is unowned is no leaf."""
         leaves: Fields = {}
-        below: list[tuple[str, str, Shape]] = []
+        below: list[tuple[str, str, Shape, MapShape | None]] = []
         for key, kind in zip(names, types, strict=True):
             name, shape, _ = self.child(key)
             assert shape is not None
+            form = shape.map
             if kind in shape.types:
                 leaves[name] = LEAF
+            elif name in self.unowned and not self.unowned[name]:
+                return None
             else:
-                below.append((key, name, shape))
-        return MapPlan(leaves, {SELF: LEAF, **leaves}, below)
+                below.append((key, name, shape, form if kind is dict and form and not form.atomic else None))
+        marked = {SELF: LEAF, **leaves}
+        return MapPlan(leaves, {name: LEAF for name in marked if name not in self.unowned}, below)
 
 
 def complete_shape(shape: Shape) -> None:
@@ -245,6 +291,7 @@ DEDUCED.map = MapShape({}, _same, DEDUCED)
 DEDUCED.single = False
 
 _PRIMITIVES = {"integer": "numeric", "number": "numeric", "boolean": "boolean"}
+_SCALAR_TYPES = frozenset({"string", *_PRIMITIVES})
 _META = object()  # placeholder for the schema of ObjectMeta
 
 
@@ -288,6 +335,8 @@ def _map(raw: dict[str, Any], preserve: bool) -> MapShape:
     declared = raw.get("properties") or {}
     rest = raw.get("additionalProperties")
     element: Any = rest if isinstance(rest, dict) else None
+    if element is not None and element.get("type") in _SCALAR_TYPES:
+        element = _schema(element, preserve)  # now, because then `leaves` is known
     if rest is True or (rest is None and (preserve or not declared)):
         element = DEDUCED
     defaults = {name: item["default"] for name, item in declared.items() if item.get("default") is not None}

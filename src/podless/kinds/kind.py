@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from podless.kinds.scheme import NO_SCHEME, GoScheme
 from podless.kinds.strategy import Strategy
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from podless.structs.structs import Struct
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 # in the order of discovery documents of custom kinds
 VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
@@ -109,12 +111,12 @@ class Kind:
         object.__setattr__(self, "by_version", MappingProxyType(every))
         self.strategy.attach_table(self._derived)
 
-    def derive(self, key: Any, make: Callable[[], T]) -> T:
+    def derive(self, key: Any, make: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Return the result of `make`, computed once for each key and kept as long as the kind."""
         try:
             result: T = self._derived[key]
         except KeyError:
-            return make_once(self._derived, key, make)
+            return make_once(self._derived, key, partial(make, *args, **kwargs))
         return result
 
     @property

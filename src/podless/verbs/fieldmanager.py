@@ -36,17 +36,13 @@ _SCALE_PLACE = WriteTarget(
 
 def endpoint_of(call: Call) -> WriteTarget:
     """Return the endpoint that a call writes to."""
-    if call.subresource == "scale":
+    kind, version, subresource = call.kind, call.version, call.subresource
+    if subresource == "scale":
         return _SCALE_PLACE
-    kind = call.kind
-    result = _find_target(kind, call.version, call.subresource)
+    result = kind.derive(("endpoint", version.name, subresource), _make_target, kind, version, subresource)
     if kind.webhook is not None:
-        return replace(result, convert=partial(conversion.find_converted, call.kind, call.conversions))
+        return replace(result, convert=partial(conversion.find_converted, kind, call.conversions))
     return result
-
-
-def _find_target(kind: Kind, version: Version, subresource: str) -> WriteTarget:
-    return kind.derive(("endpoint", version.name, subresource), partial(_make_target, kind, version, subresource))
 
 
 def complete_kind(kind: Kind) -> None:
@@ -55,10 +51,12 @@ def complete_kind(kind: Kind) -> None:
     for version in versions:
         below = [name for name in kind.subresources(version) if name != "scale"]
         for subresource in ("", *below):
-            place = _find_target(kind, version, subresource)
+            place = endpoint_of(Call(kind, version, "", "", subresource))
             for name in {place.version, *(view.api_version(known) for view in kind.views for known in view.by_version)}:
                 shape = place.shapes(name)
                 if shape is not None:
+                    if kind.custom and shape.map is not None:
+                        typed.complete_shape(shape.map.owned)
                     typed.complete_shape(shape)
     typed.complete_shape(of_struct(SCALE))
 
@@ -140,15 +138,15 @@ def fields_of_created(call: Call, obj: Object, manager: str) -> None:
     manager: the fieldManager parameter. obj still contains the managedFields that the client sent. If owners wrote in
     versions that only a webhook can convert, raises Unconverted and leaves obj unchanged.
     """
-    managed_fields = obj["metadata"].get("managedFields")
+    metadata = obj["metadata"]
+    managed_fields = metadata.get("managedFields")
+    name = managers.manager_name(manager, call.agent)
     try:
-        entries = managers.update_managed_fields(
-            endpoint_of(call), None, _unmark_object(call, obj), managers.manager_name(manager, call.agent), clock.now()
-        )
+        entries = managers.update_managed_fields(endpoint_of(call), None, _unmark_object(call, obj), name, clock.now())
     except conversion.Unconverted:
-        obj["metadata"]["managedFields"] = managed_fields
+        metadata["managedFields"] = managed_fields
         raise
-    managers.put_managed_fields(obj["metadata"], entries)
+    managers.put_managed_fields(metadata, entries)
 
 
 def _unmark_object(call: Call, obj: Object) -> Object:
@@ -187,8 +185,8 @@ def fields_of_scaled(call: Call, old: Object, shown: Object, given: Object, mana
     shown = {**shown, "metadata": {**shown["metadata"]}}
     managers.put_managed_fields(shown["metadata"], scaling.to_scale(managed_fields, _find_replica_paths(call.kind)))
     given = {**given, "metadata": {**(given.get("metadata") or {})}}
-    now = clock.now()
-    scale = managers.update_managed_fields(_SCALE_PLACE, shown, given, managers.manager_name(manager, call.agent), now)
+    name = managers.manager_name(manager, call.agent)
+    scale = managers.update_managed_fields(_SCALE_PLACE, shown, given, name, clock.now())
     return fields_of_rescaled(call, old, scale)
 
 

@@ -141,10 +141,9 @@ class ValidationStage(Generic[V]):
 class _StageGroup(Generic[W]):
     """Stages that run together. checks: whether one of them is a `ValidationStage`."""
 
-    def __init__(self, stages: Iterable[Work[W] | ValidationStage[W]]) -> None:
-        group = list(stages)
-        self.works = tuple(stage.work if isinstance(stage, ValidationStage) else stage for stage in group)
-        self.checks = any(isinstance(stage, ValidationStage) for stage in group)
+    def __init__(self, stages: Sequence[Work[W] | ValidationStage[W]]) -> None:
+        self.works = tuple(stage.work if isinstance(stage, ValidationStage) else stage for stage in stages)
+        self.checks = any(isinstance(stage, ValidationStage) for stage in stages)
 
     def estimate_cost(self, write: W) -> int:
         """Return the cost of the stages in bytes: the length of an object that takes as long to decode."""
@@ -166,7 +165,8 @@ class Stages(Generic[W]):
     def __init__(self, *stages: Work[W] | ValidationStage[W] | AwaitedStage[W]) -> None:
         parts: list[_StageGroup[W] | AwaitedStage[W]] = []
         for waits, some in groupby(stages, lambda stage: isinstance(stage, AwaitedStage)):
-            parts += some if waits else [_StageGroup(some)]  # type: ignore[arg-type]
+            group: list[Any] = list(some)
+            parts += group if waits else [_StageGroup(group)]
         self._parts = tuple(parts)
         self._places: dict[_Step[W], int] = {part.is_needed: place for place, part in enumerate(parts)}
         self._quick = _list_steps(
