@@ -24,7 +24,8 @@ class RequestInfo(NamedTuple):
     attributes: the attributes for authorization; its verb is the one that is carried out, "" for an unsupported method,
     its resource is "" for other paths. legacy: under /api (the core group). namespaced: the path names a namespace, in
     namespace. name: as in the path, where a segment may be empty. has_extra_segments: path segments behind the
-    subresource. prefix: the verb that the path names (the old /watch/ and /proxy/).
+    subresource. prefix: the verb that the path names (the old /watch/ and /proxy/). sort: a text for verb, resource,
+    subresource and scope (an object, a namespace or all); "" for other paths.
     """
 
     attributes: Attributes
@@ -34,6 +35,7 @@ class RequestInfo(NamedTuple):
     name: str = ""
     has_extra_segments: bool = False
     prefix: str = ""
+    sort: str = ""
 
     @property
     def verb(self) -> str:
@@ -58,21 +60,24 @@ _new = tuple.__new__  # the constructor of the named tuples, without their Pytho
 def request_info(method: str, path: str, query: str) -> RequestInfo:
     """Return the attributes of a request line. query: as sent. Raises UnclearPath."""
     parent, _, name = path.rpartition("/")
-    shared = _object_info(method, parent) if name else None
+    shared = _object_info(f"{method} {parent}") if name and method != "POST" else None
     if shared is not None:
-        attributes = _new(Attributes, (*shared.attributes[:6], name, ""))
-        return _new(RequestInfo, (attributes, *shared[1:4], name, False, ""))
+        asked, legacy, namespaced, namespace, _, _, _, sort = shared
+        attributes = _new(Attributes, (*asked[:6], name, ""))
+        return _new(RequestInfo, (attributes, legacy, namespaced, namespace, name, False, "", sort))
     if query and "%" not in query and not any(name in query for name in _ATTRIBUTE_PARAMETERS):
         query = ""
     return _path_info(method, path, query)
 
 
 @bounded_cache(1024)
-def _object_info(method: str, parent: str) -> RequestInfo | None:
+def _object_info(asked: str) -> RequestInfo | None:
     """Return the attributes of a request for any object at a path; None if the last segment is not a name.
 
-    Objects share them, so that the cache needs no entry for each object.
+    asked: the method, a blank, and the path above the object. Objects share the attributes, so that the cache needs no
+    entry for each object.
     """
+    method, _, parent = asked.partition(" ")
     info = _path_info(method, f"{parent}/{_ANY}", "")
     is_object = info.name == info.attributes.name == _ANY and not info.attributes.subresource and not info.prefix
     return info if is_object and info.attributes.namespace == info.namespace else None
@@ -102,7 +107,15 @@ def _path_info(method: str, path: str, query: str) -> RequestInfo:
         verb = "deletecollection"
     scope = namespace if namespaced or resource != "namespaces" else name
     attributes = Attributes(verb, group, version, resource, subresource, scope, required_name)
-    return RequestInfo(attributes, legacy, namespaced, namespace, name, len(segments) > 3, prefix)
+    sort = f"{verb} {name_scope(attributes)} {group}/{version}/{resource}/{subresource}"
+    return RequestInfo(attributes, legacy, namespaced, namespace, name, len(segments) > 3, prefix, sort)
+
+
+def name_scope(attributes: Attributes) -> str:
+    """Return what a request concerns, in the words of a real server's metrics: resource, namespace or cluster."""
+    if attributes.name or attributes.verb == "create":
+        return "resource"
+    return "namespace" if attributes.namespace else "cluster"
 
 
 def _split_path(path: str) -> tuple[bool, str, str, list[str]] | None:

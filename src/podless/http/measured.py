@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from functools import partial
 
 from podless.auth.attributes import Attributes
 from podless.http.families import render_family
 from podless.http.flows import Flow, Flows
+from podless.http.info import name_scope
 from podless.http.message import (
+    SLOW,
     Answer,
     EndingSink,
     Handler,
@@ -20,7 +22,6 @@ from podless.http.message import (
     Response,
     Sink,
     Stream,
-    is_long,
 )
 from podless.runtime.histogram import Histogram
 
@@ -32,11 +33,11 @@ _NOWHERE = (401, 403, 404)  # answers for resources that may not exist, whose na
 _VERBS = {"create": "POST", "update": "PUT", "deletecollection": "DELETE"}
 _CONNECT = frozenset(("attach", "exec", "log", "portforward", "proxy"))
 _APPLY = "application/apply-patch"
-_MANY = "*"
 _Labels = tuple[str, str, str, str, str, str, str, str]  # the values of the labels, in order
 _OTHERS: _Labels = ("", "", "", "", "", "", "", "")
 _Figures = tuple[_Labels, Histogram, dict[int, int]]  # (label values, durations, counts by status)
-_Plain = tuple[_Labels, Histogram, dict[int, int], Flow]
+# with the flow of the last request, None if the figures are found by labels only
+_Sort = tuple[_Labels, Histogram, dict[int, int], Flow | None]
 _READS = ("get", "list", "watch")
 
 
@@ -48,8 +49,8 @@ class RequestMetrics:
 
     def __init__(self, flows: Flows | None = None) -> None:
         self._by_labels: dict[_Labels, _Figures] = {}
-        # the same figures by a faster key, for requests to resources without dryRun; with the flow of the last request
-        self._plain: dict[tuple[str, ...], _Plain] = {}
+        # the same figures by a faster key, for requests to resources without dryRun
+        self._sorts: dict[str, _Sort] = {}
         self.flows = flows
         self.working = {False: 0, True: 0}
         self.watches: Counter[_Labels] = Counter()
@@ -77,34 +78,34 @@ class RequestMetrics:
         return handle
 
     def _note_answer(self, request: HTTPRequest, answer: Answer, took: float) -> Answer:
-        asked, status = request.info.attributes, answer.status
-        plain: tuple[str, ...] | None = None
-        if asked.resource and "dryRun" not in request.query_text:
-            # five elements with a namespace, else six; collections and applies add a marker, so that no keys are equal
-            plain = asked[:5] if asked.namespace else asked[:6]
-            if not asked.name and asked.verb != "create":
-                plain = (*plain, _MANY)
-            elif asked.verb == "patch" and _is_apply(request):
-                plain = (*plain, _APPLY)
-        found = self._plain.get(plain) if plain is not None else None
-        if found is not None:
-            sort, times, counts, flow = found
-            if flow.user is request.user and status < _FAILED:
-                request.flow = flow.lines
-                flow.count += 1
-            else:
-                self._find_flow(request, status, flow)
+        status, key = answer.status, request.info.sort
+        if request.query_text and "dryRun" in request.query_text:
+            key = ""
+        elif request.method == "PATCH" and _is_apply(request):
+            key += _APPLY
+        labels, times, counts, flow = self._sorts.get(key) or self._find_sort(request, status, key)
+        if flow is not None and flow.user is request.user and status < _FAILED:
+            request.flow = flow.lines
+            flow.count += 1
         else:
-            sort, times, counts = figures = self._find_figures(request, status)
-            self._find_flow(request, status, None)
-            if plain is not None and sort is not _OTHERS and len(self._plain) < _MOST:
-                self._plain[plain] = *figures, Flow()
+            self._find_flow(request, status, flow)
         times.observe_seconds(took)
-        if isinstance(answer, Response) and is_long(answer):
-            request.settle = partial(_count_status, counts, request.settle)
+        if isinstance(answer, Response):
+            if 0 <= answer.size <= SLOW:
+                counts[status] += 1
+            else:
+                request.settle = partial(_count_status, counts, request.settle)
             return answer
-        counts[status] = counts.get(status, 0) + 1
-        return answer if isinstance(answer, (Response, NoAnswer)) else self._count_watch(sort, answer)
+        counts[status] += 1
+        return answer if isinstance(answer, NoAnswer) else self._count_watch(labels, answer)
+
+    def _find_sort(self, request: HTTPRequest, status: int, key: str) -> _Sort:
+        """Return the figures of a request, and keep them by its key unless that is ""."""
+        labels, times, counts = self._find_figures(request, status)
+        if not key or labels is _OTHERS or len(self._sorts) >= _MOST:
+            return labels, times, counts, None
+        found = self._sorts[key] = labels, times, counts, Flow()
+        return found
 
     def _find_flow(self, request: HTTPRequest, status: int, flow: Flow | None) -> None:
         """Set the flow headers of a request whose user is known."""
@@ -117,7 +118,7 @@ class RequestMetrics:
         if figures is None:
             if len(self._by_labels) >= _MOST or status in _NOWHERE:
                 labels = _OTHERS
-            figures = self._by_labels.setdefault(labels, (labels, Histogram(BOUNDS), {}))
+            figures = self._by_labels.setdefault(labels, (labels, Histogram(BOUNDS), defaultdict(int)))
         return figures
 
     def _count_watch(self, sort: _Labels, answer: Stream) -> Stream:
@@ -155,17 +156,16 @@ class RequestMetrics:
 
 def _count_status(counts: dict[int, int], then: Callable[[Response], None] | None, response: Response) -> None:
     """Count an answer by the status that was sent."""
-    counts[response.status] = counts.get(response.status, 0) + 1
+    counts[response.status] += 1
     if then is not None:
         then(response)
 
 
 def _label_request(attributes: Attributes, request: HTTPRequest) -> _Labels:
     """Return the labels of a request. Source: endpoints/metrics of k8s.io/apiserver."""
-    verb, group, version, resource, subresource, namespace, name, path = attributes
+    verb, group, version, resource, subresource, *_, path = attributes
     if path:
         return (verb.upper(), "", group, version, resource, subresource, "", "")
-    scope = "resource" if name or verb == "create" else "namespace" if namespace else "cluster"
     dry = ""
     if "dryRun" in request.query_text:
         dry = "All" if request.query.get("dryRun") == ["All"] else "invalid"
@@ -175,7 +175,7 @@ def _label_request(attributes: Attributes, request: HTTPRequest) -> _Labels:
         shown = "APPLY"
     else:
         shown = _VERBS.get(verb) or verb.upper()
-    return (shown, dry, group, version, resource, subresource, scope, "apiserver")
+    return (shown, dry, group, version, resource, subresource, name_scope(attributes), "apiserver")
 
 
 def _is_apply(request: HTTPRequest) -> bool:
