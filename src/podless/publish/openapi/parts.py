@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from podless.codec import serializer
@@ -59,21 +60,22 @@ _MARKS, _MARK = _make_marks()
 
 
 class TextTemplate:
-    """A text with places for names."""
+    """A text with places for names: at least two, because all of them name a group and a version."""
 
-    __slots__ = ("_places", "_size", "_texts", "_uses")
+    __slots__ = ("_pick", "_size", "_texts", "_uses")
 
     def __init__(self, text: bytes) -> None:
         """Split a template at its placeholders. text: with the placeholder names."""
         self._texts = _MARK.split(text)
-        self._places = [_MARKS.index(mark) for mark in self._texts[1::2]]
+        places = [_MARKS.index(mark) for mark in self._texts[1::2]]
+        self._pick = itemgetter(*places)
         self._size = sum(map(len, self._texts[::2]))
-        self._uses = [*Counter(self._places).items()]
+        self._uses = [*Counter(places).items()]
 
     def fill_in(self, values: Values) -> bytes:
         """Return the text of a kind."""
         made = self._texts.copy()
-        made[1::2] = [values[place] for place in self._places]
+        made[1::2] = self._pick(values)
         return b"".join(made)
 
     def measure_filled(self, values: Values) -> int:
