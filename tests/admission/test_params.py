@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from podless.admission import params
+from podless.admission.conditions import MatchConditions
 from podless.runtime.jsonobject import Object
 from tests.admission.conftest import GROUP
 from tests.inside import Ask, Inside, merge
@@ -69,4 +72,36 @@ def test_parameters_that_are_too_long_are_not_kept(own: Inside, monkeypatch: pyt
     more = dict.fromkeys((f"m{number}" for number in range(10_000)), "some text")
     assert own.send(merge(f"{CORE}/configmaps/p", {"data": more}))[0] == 200
     assert charged(own) > few + 1000
+    own.close()
+
+
+def test_conditions_that_read_no_parameter_are_evaluated_once(own: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    real = MatchConditions.are_met
+
+    def are_met(self: MatchConditions, values: Object, *more: Any) -> bool:
+        asked.append(values["params"])
+        return real(self, values, *more)
+
+    monkeypatch.setattr(MatchConditions, "are_met", are_met)
+    for number in range(5):
+        body: Object = {"metadata": {"name": f"p{number}", "labels": {"p": "1"}}, "data": {"a": "b"}}
+        assert own.send(Ask("POST", f"{CORE}/configmaps", body))[0] == 201
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["services"]}
+    policy = {
+        "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
+        "matchConstraints": {"resourceRules": [rule]},
+        "validations": [{"expression": "params.data.a == 'b'"}],
+        "auditAnnotations": [{"key": "a", "valueExpression": "string(params.metadata.name)"}],
+    }
+    reference = {"selector": {"matchLabels": {"p": "1"}}, "namespace": "default"} | _DENY
+    bound = {"validationActions": ["Deny"], "paramRef": reference}
+    for name, condition in (("own", "object.metadata.name != ''"), ("params", "params.data.a == 'b'")):
+        named = {"metadata": {"name": name}}
+        body = named | {"spec": policy | {"matchConditions": [{"name": "c", "expression": condition}]}}
+        assert own.send(Ask("POST", f"{GROUP}/validatingadmissionpolicies", body))[0] == 201
+        body = named | {"spec": bound | {"policyName": name}}
+        assert own.send(Ask("POST", f"{GROUP}/validatingadmissionpolicybindings", body))[0] == 201
+    assert own.send(CREATE)[0] == 201
+    assert len(asked) == 1 + 2 * 5  # the other conditions for each parameter, and again for its annotation
     own.close()

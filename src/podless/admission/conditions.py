@@ -16,7 +16,11 @@ class ConditionFailed(Exception):
 
 
 class MatchConditions:
-    """The matchConditions of a webhook or policy. strict: raise ConditionFailed on errors, else they mean "not met"."""
+    """The matchConditions of a webhook or policy.
+
+    strict: raise ConditionFailed on errors, else they mean "not met". read_params: whether the result depends on the
+    parameters of a binding.
+    """
 
     def __init__(self, conditions: Sequence[Mapping[str, str]], environment: Environment, *, strict: bool) -> None:
         from podless.cel.policies import BOOL
@@ -29,6 +33,7 @@ class MatchConditions:
         self.variables = frozenset(name for expression in self._expressions for name in expression.names) - {
             "namespaceObject"
         }
+        self.read_params = not self.variables.isdisjoint(("params", "variables"))
 
     def are_met(self, values: Object, variables: Mapping[str, Expression] | None = None) -> bool:
         """Return whether all conditions are met. One false condition hides the errors of others.

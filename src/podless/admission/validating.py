@@ -110,6 +110,8 @@ class _PolicyRun:
         self.denied: Forbidden | None = None
         self.audited: list[Object] = []
         self.annotations: dict[str, list[str]] = {}
+        # by policy and version: whether match conditions that do not read parameters are met, or why that is unknown
+        self.met: dict[tuple[str, str], bool | str] = {}
 
     async def run_policies(
         self, all_: BoundPolicies[ValidatingPolicy], hooks: Sequence[BoundPolicy[ValidatingPolicy]]
@@ -189,8 +191,20 @@ class _PolicyRun:
         conditions = invocation.policy.conditions
         if conditions is None:
             return True
-        values = await self.subject.bind_variables(invocation.version, conditions.variables)
-        return conditions.are_met(values | {"params": invocation.params}, invocation.policy.environment.variables)
+        key = invocation.policy.name, invocation.version.name
+        met = self.met.get(key)
+        if met is None:
+            values = await self.subject.bind_variables(invocation.version, conditions.variables)
+            values["params"] = invocation.params
+            try:
+                met = conditions.are_met(values, invocation.policy.environment.variables)
+            except ConditionFailed as failed:
+                met = str(failed)
+            if not conditions.read_params:
+                self.met[key] = met
+        if isinstance(met, str):
+            raise ConditionFailed(met)
+        return met
 
     async def bind_variables(self, invocation: Invocation[ValidatingPolicy]) -> Object:
         needs = invocation.policy.environment.needs
