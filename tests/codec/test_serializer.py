@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from podless.codec import gotext, jsontext, serializer
 from podless.codec.serializer import JSONError, YAMLError
+from podless.http.render import encode_pretty
 
 SCALARS = (
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
@@ -469,7 +470,9 @@ def test_numbers_are_stored_as_they_are_read_again(value: Any) -> None:
 
 
 @given(st.dictionaries(TEXT, VALUES, max_size=4), st.integers(0, 3))
-def test_a_document_in_parts_is_the_same(value: dict[str, Any], more: int) -> None:
-    value |= {"long": [{"a": number} for number in range(more * serializer._PART + 1)]}
-    value |= {"inner": {"long": list(range(more * serializer._PART))}}
-    assert serializer.encode_parts(value) == serializer.encode_json(value)
+def test_a_document_in_pieces_is_the_same(value: dict[str, Any], more: int) -> None:
+    value |= {"long": [{"a": number, "b": []} for number in range(more * serializer._PART + 1)]}
+    value |= {"inner": {"long": list(range(more * serializer._PART)), "empty": {}}}
+    assert b"".join(serializer.json_pieces(value)) == serializer.encode_json(value)
+    shown = serializer.decode_own(serializer.encode_json(value))
+    assert b"".join(serializer.json_pieces(value, b"")) == encode_pretty(shown)

@@ -9,6 +9,7 @@ import pytest
 
 from podless.auth.rbac import RBAC
 from podless.auth.user import User
+from podless.codec import serializer
 from podless.structs import protobuf
 from podless.structs.structfiles import load_struct
 from tests.conftest import Client
@@ -16,6 +17,7 @@ from tests.conftest import Client
 SELF_SUBJECT_ACCESS_REVIEW = load_struct("authorization/v1", "SelfSubjectAccessReview")
 
 ACCESS = "/apis/authorization.k8s.io/v1"
+RBAC_PATH = "/apis/rbac.authorization.k8s.io/v1"
 WHO = "/apis/authentication.k8s.io/v1"
 ASKED = {"resource": "secrets", "verb": "list", "namespace": "default"}
 
@@ -158,3 +160,23 @@ def test_the_collector_rests_while_many_rules_are_told(client: Client, monkeypat
     answer = client.send("POST", f"{ACCESS}/selfsubjectrulesreviews", {"spec": {"namespace": "default"}})
     assert answer.status == 201
     assert enabled == [False]
+
+
+def test_many_rules_are_told_in_pieces_in_each_form(client: Client) -> None:
+    rule = {"apiGroups": ["example.com"], "verbs": ["get"], "resources": ["things"]}
+    rules = [rule | {"resourceNames": [f"name{number}"]} for number in range(3000)]
+    subject = {"kind": "Group", "apiGroup": "rbac.authorization.k8s.io", "name": "system:masters"}
+    reference = {"kind": "ClusterRole", "apiGroup": "rbac.authorization.k8s.io", "name": "many"}
+    named = {"metadata": {"name": "many"}}
+    assert client.send("POST", f"{RBAC_PATH}/clusterroles", named | {"rules": rules}).status == 201
+    bound = named | {"roleRef": reference, "subjects": [subject]}
+    assert client.send("POST", f"{RBAC_PATH}/clusterrolebindings", bound).status == 201
+    path, spec = f"{ACCESS}/selfsubjectrulesreviews", {"spec": {"namespace": "default"}}
+    plain = client.send("POST", path, spec)
+    pretty = client.send("POST", f"{path}?pretty=true", spec)
+    yaml = client.send("POST", path, spec, Accept="application/yaml")
+    assert len(plain.body["status"]["resourceRules"]) > 3000
+    assert plain.body == pretty.body == serializer.decode_yaml(yaml.body)
+    for answer in (plain, pretty, yaml):
+        assert answer.status == 201
+        assert answer.headers["Transfer-Encoding"] == "chunked"

@@ -296,21 +296,37 @@ def encode_json(value: Any) -> bytes:
     return _encode_value(value, 0)
 
 
-def encode_parts(value: dict[str, Any]) -> bytes:
-    """Encode a document as `encode_json` does, with long lists in it in parts, between which other work can run."""
-    return _encode_value({key: _part_lists(item) for key, item in value.items()}, 0)
-
-
-def _part_lists(value: Any) -> Any:
+def count_listed(value: Any) -> int:
+    """Return the number of items of the long lists in a document, outside of other lists."""
     if value.__class__ is dict:
-        return {key: _part_lists(item) for key, item in each(value).items()}
-    if value.__class__ is not list or len(value) <= _PART:
-        return value
-    parts = []
-    for start in range(0, len(value), _PART):
-        charge(_PART)
-        parts.append(_encode_value(value[start : start + _PART], 0)[1:-1])
-    return orjson.Fragment(b"[%b]" % b",".join(parts))
+        return sum(map(count_listed, each(value).values()))
+    return len(value) if value.__class__ is list and len(value) > _PART else 0
+
+
+def json_pieces(value: Any, indent: bytes | None = None) -> Iterator[bytes]:
+    """Yield the result of `encode_json` in pieces, with long lists in parts.
+
+    indent: of the line on which the value begins, for indented JSON.
+    """
+    option, inner = (0, b"") if indent is None else (orjson.OPT_INDENT_2, b"\n  " + indent)
+    deeper = None if indent is None else indent + b"  "
+    if not count_listed(value):
+        yield _encode_value(value, option).replace(b"\n", b"\n" + (indent or b""))
+    elif value.__class__ is dict:
+        mark = b"{"
+        for key, item in value.items():
+            yield b"%b%b%b:%b" % (mark, inner, _encode_value(key, 0), b"" if indent is None else b" ")
+            yield from json_pieces(item, deeper)
+            mark = b","
+        yield inner[:-2] + b"}"
+    else:
+        mark = b"["
+        for start in range(0, len(value), _PART):
+            charge(_PART)
+            part = _encode_value(value[start : start + _PART], option)
+            yield mark + (part[1:-1] if indent is None else part[1:-2].replace(b"\n", b"\n" + indent))
+            mark = b","
+        yield inner[:-2] + b"]"
 
 
 def fit_bytes(encoded: bytes) -> bytes:
