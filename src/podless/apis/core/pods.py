@@ -205,7 +205,7 @@ def _adopt_resources(given: list[Object], before: list[Object]) -> list[Object]:
 
 def _in_order(spec: Object) -> Object:
     struct = next(field.type for field in POD if field.name == "spec")
-    ranks: dict[str, int] = struct.ranks  # type: ignore[attr-defined]
+    ranks: dict[str, int] = struct.field_ranks  # type: ignore[attr-defined]
     return {name: spec[name] for name in sorted(spec, key=ranks.__getitem__)}
 
 
