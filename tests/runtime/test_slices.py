@@ -219,6 +219,20 @@ async def test_short_work_that_can_begin_again_needs_no_slice(clock: list[float]
     assert count(50) == 50  # it suspends and ends nothing any more
 
 
+async def test_the_time_of_work_that_begins_again_counts(clock: list[float]) -> None:
+    sliced = SlicedWork(3.5 * slices.SLICE)
+    assert await sliced.run(count, 4) == 4
+    for _ in range(3):  # nothing is left of what others have tried
+        assert sliced.try_work(count, 10) is None
+        with pytest.raises(Timeout):
+            await sliced.run(count, 4)
+        assert await sliced.run(count, 1) == 1
+        assert await sliced.run(count, 4) == 4
+        assert sliced.try_work(count, 10) is None
+        assert await sliced.run(count, 1) == 1
+        assert await sliced.run(count, 4) == 4
+
+
 async def test_sliced_work_that_tries_work_is_suspended_in_it(clock: list[float]) -> None:
     sliced = SlicedWork(10.0)
     assert await sliced.run(sliced.try_work, count, 50) == 50

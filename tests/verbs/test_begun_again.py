@@ -49,7 +49,7 @@ def end_writes(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], list[int]]:
             looks += 1
             if looks % number == 0:
                 ended.append(looks)
-                raise slices._TooLong
+                raise slices._TooLong(0.0)
 
         monkeypatch.setattr(meter, "_FEW_STEPS", 1)  # each charge checks the clock
         monkeypatch.setattr(DEFAULT, "steps_left", 1)

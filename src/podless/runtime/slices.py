@@ -41,7 +41,11 @@ class _Cancelled(BaseException):
 
 
 class _TooLong(BaseException):
-    """Ends work without slices that takes longer than one."""
+    """Ends work without slices that takes longer than one. seconds: what it took."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.seconds = seconds
 
 
 class IncompleteItem(Exception):
@@ -132,7 +136,7 @@ def _yield_if_due() -> None:
         if not began:
             _TRIED[worker] = now
         elif now - began > SLICE:
-            raise _TooLong
+            raise _TooLong(now - began)
 
 
 def _work_time() -> float:
@@ -153,16 +157,21 @@ class SlicedWork:
         self._waiting: deque[asyncio.Future[None]] = deque()  # waiting for the next slice, oldest first
         self._pauses = TurnPauses()
         self._took = 0.0  # seconds of the longest slice since the last rest
+        self._tried = 0.0  # seconds of work that ended and begins again now
 
     def try_work(self, work: Callable[..., R], *args: Any) -> R | None:
-        """Run work that can begin again, and return its result: None if it takes longer than a slice."""
+        """Run work that can begin again, and return its result: None if it takes longer than a slice.
+
+        Then call `run` next, which adds the time to that of its work.
+        """
         current = getcurrent()
         if type(current) is _Worker or current in _TRIED:
             return work(*args)  # the caller is sliced, or begins again, already
         _TRIED[current] = 0.0
         try:
             return work(*args)
-        except _TooLong:
+        except _TooLong as ended:
+            self._tried = ended.seconds
             return None
         finally:
             del _TRIED[current]
@@ -173,7 +182,7 @@ class SlicedWork:
             return work(*args)  # the caller is sliced already
         worker = self._idle.pop() if self._idle else _Worker(self._seconds)
         worker.work, worker.args = work, args
-        worker.began = 0.0
+        worker.began, worker.spent, self._tried = 0.0, self._tried, 0.0
         worker.gr_context = copy_context()
         result = worker.switch()
         if result is _SUSPENDED or result is _RAISED:
@@ -201,7 +210,7 @@ class SlicedWork:
     def take_worker(self, context: Context) -> _Worker:
         """Return a worker for work in a context; give it back with `release_worker` or `keep_worker`."""
         worker = self._idle.pop() if self._idle else _Worker(self._seconds)
-        worker.began = 0.0
+        worker.began = worker.spent = 0.0
         worker.gr_context = context
         return worker
 
@@ -212,7 +221,6 @@ class SlicedWork:
             while worker.work is not None:  # cleanup code of the work may be suspended as well
                 worker.switch()
         worker.raised = worker.gr_context = None
-        worker.spent = 0.0
         if len(self._idle) < _IDLE_MOST:
             self._idle.append(worker)
 
