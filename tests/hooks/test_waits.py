@@ -19,7 +19,7 @@ from podless import Server, hooks
 from podless.app import App, Settings
 from podless.hooks import credit, pool, worker
 from podless.hooks.credit import DeclaredHook
-from podless.hooks.peer import WAIT, HookCall, HookFailed, Peer
+from podless.hooks.peer import WAIT, HookFailed, Peer
 from podless.hooks.wire import ACCEPTED, POLLED
 from podless.kinds.kind import Kind
 from podless.remote.cluster import Refused
@@ -38,15 +38,15 @@ def config(number: int, value: str = "") -> Object:
 
 @pytest.fixture
 def waits(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """The answers that the loop's thread has waited for: whether they came in time."""
+    """The waits of the loop's thread for answers: whether these came in time."""
     found: list[bool] = []
-    wait_for = Peer.wait_for
+    add_wait = DeclaredHook.add_wait
 
-    def noting(self: Peer, call: HookCall, until: float) -> bool:
-        found.append(wait_for(self, call, until))
-        return found[-1]
+    def noting(self: DeclaredHook, seconds: float, now: float, *, answered: bool) -> None:
+        found.append(answered)
+        add_wait(self, seconds, now, answered=answered)
 
-    monkeypatch.setattr(Peer, "wait_for", noting)
+    monkeypatch.setattr(DeclaredHook, "add_wait", noting)
     return found
 
 
