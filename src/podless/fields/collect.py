@@ -9,11 +9,19 @@ from typing import Any
 
 from podless.fields.check import check_value
 from podless.fields.sets import LEAF, SELF, Fields, is_marked
-from podless.fields.typed import ListShape, MapPlan, MapShape, SchemaMisfit, Shape, make_element, make_elements
+from podless.fields.typed import (
+    ListShape,
+    MapPlan,
+    MapShape,
+    SchemaMisfit,
+    Shape,
+    make_element,
+    make_elements,
+    name_leaves,
+)
 from podless.runtime.meter import MAX_UNCHARGED, charge, each
 
 _ONE = 1  # values below one that need no charge: only trees whose nodes have more grow large
-_NAME = "f:".__add__  # the path element of a field
 
 
 def collect_leaves(value: dict[str, Any], shape: Shape) -> Fields:
@@ -21,10 +29,10 @@ def collect_leaves(value: dict[str, Any], shape: Shape) -> Fields:
 
     The value must fit the shape.
     """
-    return _said(value, shape) or {}
+    return collect_said(value, shape) or {}
 
 
-def _said(value: Any, shape: Shape) -> Fields | None:
+def collect_said(value: Any, shape: Shape) -> Fields | None:
     """Return the node of a value; None if it contributes no field."""
     if type(value) in shape.types and value is not None:
         return LEAF
@@ -40,7 +48,7 @@ def _said_map(value: dict[str, Any], form: MapShape) -> Fields | None:
     if form.leaves.issuperset(map(type, value.values())):
         if len(value) > MAX_UNCHARGED:
             charge(len(value))
-        return dict.fromkeys(map(_NAME, value), LEAF) or None
+        return name_leaves(value) or None
     plan = form.plans[tuple(value), tuple(map(type, value.values()))]
     if plan is not None:
         return _said_below(value, plan)
@@ -50,7 +58,7 @@ def _said_map(value: dict[str, Any], form: MapShape) -> Fields | None:
     for key, item in value.items():
         name, shape, declared = form.child(key)
         assert shape is not None
-        node = _said(item, shape)
+        node = collect_said(item, shape)
         if not declared or item is None or item == {}:
             out[name] = is_marked(node)
         elif node is not None:
@@ -66,7 +74,7 @@ def _said_below(value: dict[str, Any], plan: MapPlan) -> Fields | None:
     out = plan.leaves.copy()
     for key, name, shape, _ in plan.below:
         item = value[key]
-        node = _said(item, shape)
+        node = collect_said(item, shape)
         if node is not None:
             out[name] = node if item else is_marked(node)
         elif item == {}:
@@ -86,7 +94,7 @@ def _said_list(value: list[Any], form: ListShape) -> Fields | None:
         name = make_element(form, item)
         if name in out:
             repeated.add(name)
-        out[name] = LEAF if type(item) in scalars else is_marked(_said(item, shape))
+        out[name] = LEAF if type(item) in scalars else is_marked(collect_said(item, shape))
     for name in repeated:  # the fields of duplicate items cannot be told apart, so they are one leaf
         out[name] = LEAF
     return out or None
@@ -124,7 +132,7 @@ def _whole_map(value: dict[str, Any], form: MapShape) -> Fields:
     if form.leaves.issuperset(map(type, value.values())):
         if len(value) > MAX_UNCHARGED:
             charge(len(value))
-        return {SELF: LEAF, **dict.fromkeys(map(_NAME, value), LEAF)}
+        return {SELF: LEAF, **name_leaves(value)}
     plan = form.plans[tuple(value), tuple(map(type, value.values()))]
     if plan is not None:
         if not plan.below:

@@ -19,11 +19,12 @@ def merge_values(live: dict[str, Any], applied: dict[str, Any], shape: Shape) ->
 
     Lists get the order of the applied one, as far as it determines one.
     """
-    merged: dict[str, Any] = _merge(live, applied, shape)
+    merged: dict[str, Any] = merge_value(live, applied, shape)
     return merged
 
 
-def _merge(ours: Any, theirs: Any, shape: Shape) -> Any:
+def merge_value(ours: Any, theirs: Any, shape: Shape) -> Any:
+    """Return a value merged from a live and an applied one. Neither is changed."""
     if ours is _ABSENT:
         return theirs
     decides = ours if theirs is None and shape.single else theirs  # null is treated as having the other value's type
@@ -46,7 +47,7 @@ def _map(ours: Any, theirs: Any, form: MapShape) -> Any:
         if type(item) not in _LEAVES and key in left:
             shape = form.child(key)[1]
             if shape is not None:
-                merged[key] = _merge(left[key], item, shape)
+                merged[key] = merge_value(left[key], item, shape)
     return merged
 
 
@@ -108,5 +109,5 @@ class _Merging:
         self.done.add(name)
         if self.shared and self.shared[-1] == name:
             self.shared.pop()
-        merged = _merge(self.by_left.get(name, _ABSENT), self.by_right[name], self.form.item)
+        merged = merge_value(self.by_left.get(name, _ABSENT), self.by_right[name], self.form.item)
         self.out.append(merged)

@@ -28,11 +28,11 @@ class Comparison(NamedTuple):
 
 
 _T = TypeVar("_T", dict[str, Any], list[Any])
-_Nodes = tuple[Fields | None, Fields | None, Fields | None]
+Nodes = tuple[Fields | None, Fields | None, Fields | None]
 _ABSENT = object()
 _PAIR = 2  # fields of two states that need no charge: only trees whose nodes have more children grow large
-_SAME: _Nodes = (None, None, None)
-_MODIFIED: _Nodes = (None, LEAF, None)
+SAME: Nodes = (None, None, None)
+_MODIFIED: Nodes = (None, LEAF, None)
 
 
 def compare_values(old: dict[str, Any], new: dict[str, Any], shape: Shape) -> Comparison:
@@ -40,19 +40,19 @@ def compare_values(old: dict[str, Any], new: dict[str, Any], shape: Shape) -> Co
 
     Raises SchemaMisfit for a state that does not fit the shape, but only if the misfit is in a changed part.
     """
-    removed, modified, added = _both(old, new, shape)
+    removed, modified, added = compare_nodes(old, new, shape)
     return Comparison(removed or {}, modified or {}, added or {})
 
 
-def _both(old: Any, new: Any, shape: Shape) -> _Nodes:
-    """Return the nodes of a value that exists in both states."""
+def compare_nodes(old: Any, new: Any, shape: Shape) -> Nodes:
+    """Return the nodes that a value that exists in both states removes, modifies and adds."""
     if old is new:
-        return _SAME
+        return SAME
     kind = type(old)
     if kind is not type(new) or old is None:
-        return _SAME if old is None and new is None else _changed(old, new, shape)
+        return SAME if old is None and new is None else _changed(old, new, shape)
     if old == new and _is_same_text(old, new):  # encoded, because 1 == True in Python
-        return _SAME
+        return SAME
     if kind is dict and shape.map is not None:
         return _map(old, new, old, new, shape)
     if kind is list and shape.list is not None:
@@ -68,16 +68,16 @@ def _is_same_text(old: Any, new: Any) -> bool:
         return False
 
 
-def _leaf(old: Any, new: Any, shape: Shape) -> _Nodes:
+def _leaf(old: Any, new: Any, shape: Shape) -> Nodes:
     same = equal_values(old, new)
     if not (type(new) in shape.types or (same and type(new) in (dict, list))):
         check_value(new, shape, repeats=True)
-    return _SAME if same else _MODIFIED
+    return SAME if same else _MODIFIED
 
 
-def _changed(old: Any, new: Any, shape: Shape) -> _Nodes:
+def _changed(old: Any, new: Any, shape: Shape) -> Nodes:
     """Compare a value whose type changed, possibly to or from null, under each type that it had."""
-    result = _SAME
+    result = SAME
     for form in dict.fromkeys((shape.form(old), shape.form(new))):
         if form == "map" and shape.map is not None:
             nodes = _map(old, new, _as(dict, old), _as(dict, new), shape)
@@ -94,7 +94,7 @@ def _as(kind: type[_T], value: Any) -> _T:
     return value if type(value) is kind else kind()
 
 
-def _joined(one: _Nodes, other: _Nodes) -> _Nodes:
+def _joined(one: Nodes, other: Nodes) -> Nodes:
     first, second, third = (
         ours if theirs is None else theirs if ours is None else unite_sets(ours, theirs)
         for ours, theirs in zip(one, other, strict=True)
@@ -102,7 +102,7 @@ def _joined(one: _Nodes, other: _Nodes) -> _Nodes:
     return first, second, third
 
 
-def _map(old: Any, new: Any, ours: dict[str, Any], theirs: dict[str, Any], shape: Shape) -> _Nodes:
+def _map(old: Any, new: Any, ours: dict[str, Any], theirs: dict[str, Any], shape: Shape) -> Nodes:
     form = shape.map
     if form is None or form.atomic or not (ours or theirs):
         return _leaf(old, new, shape)
@@ -126,7 +126,7 @@ def _map(old: Any, new: Any, ours: dict[str, Any], theirs: dict[str, Any], shape
             if item != held:
                 modified[name] = LEAF
             continue
-        _sort(name, _both(held, item, inner), removed, modified, added)
+        sort_nodes(name, compare_nodes(held, item, inner), removed, modified, added)
     if len(theirs) - len(added) < len(ours):
         for key, item in ours.items():
             if key not in theirs:
@@ -135,15 +135,16 @@ def _map(old: Any, new: Any, ours: dict[str, Any], theirs: dict[str, Any], shape
     return removed or None, modified or None, added or None
 
 
-def _sort(name: str, nodes: _Nodes, removed: Fields, modified: Fields, added: Fields) -> None:
-    if nodes is _SAME:
+def sort_nodes(name: str, nodes: Nodes, removed: Fields, modified: Fields, added: Fields) -> None:
+    """Add the nodes of a field to those of the value that has it."""
+    if nodes is SAME:
         return
     for node, into in zip(nodes, (removed, modified, added), strict=True):
         if node is not None:
             into[name] = node
 
 
-def _list(old: Any, new: Any, ours: list[Any], theirs: list[Any], shape: Shape) -> _Nodes:
+def _list(old: Any, new: Any, ours: list[Any], theirs: list[Any], shape: Shape) -> Nodes:
     form = shape.list
     if form is None or not form.associative or not (ours or theirs):
         return _leaf(old, new, shape)
@@ -154,7 +155,7 @@ def _list(old: Any, new: Any, ours: list[Any], theirs: list[Any], shape: Shape) 
     added: Fields = {}
     for name in {**before, **after}:
         nodes = _items(before.get(name, ()), after.get(name, ()), form.item)
-        _sort(name, nodes, removed, modified, added)
+        sort_nodes(name, nodes, removed, modified, added)
     return removed or None, modified or None, added or None
 
 
@@ -165,14 +166,14 @@ def _indexed(items: list[Any], form: ListShape) -> dict[str, list[Any]]:
     return result
 
 
-def _items(before: Any, after: Any, shape: Shape) -> _Nodes:
+def _items(before: Any, after: Any, shape: Shape) -> Nodes:
     """Compare all items with one path element. Duplicates count as one leaf together."""
     if len(before) <= 1 and len(after) <= 1:
         if not after:
             return collect_whole(before[0], shape), None, None
-        return _both(before[0], after[0], shape) if before else (None, None, collect_whole(after[0], shape))
+        return compare_nodes(before[0], after[0], shape) if before else (None, None, collect_whole(after[0], shape))
     if len(before) >= 2 and len(after) >= 2:
-        return _SAME if equal_values(before, after) else _MODIFIED
+        return SAME if equal_values(before, after) else _MODIFIED
     if len(before) >= 2:
         return LEAF, None, collect_whole(after[0], shape) if after else None
     return collect_whole(before[0], shape) if before else None, None, LEAF

@@ -17,8 +17,9 @@ from podless.fields.elements import encode_compact, format_element_path
 from podless.fields.merge import Conflicts, FieldOwner, NoVersion, Owned, Owners, WriteTarget, changed_own
 from podless.fields.merge import apply_owned as merge_apply
 from podless.fields.merge import update_owned as merge_update
+from podless.fields.overlay import lay_over
 from podless.fields.sets import Fields, Path
-from podless.fields.typed import UNOWNED, SchemaMisfit
+from podless.fields.typed import UNOWNED, SchemaMisfit, Shape
 from podless.fields.values import equal_values
 from podless.meta.errors import APIError, BadRequest, Internal
 from podless.meta.objectmeta import MOST_ANNOTATIONS, MOST_MANAGER
@@ -170,7 +171,14 @@ def _make_entry(owner: FieldOwner, version: str, time: str | None, fields: Field
 
 
 def _order(entry: Entry) -> tuple[str, ...]:
-    return tuple(entry.get(key) or "" for key in ("operation", "time", "manager", "apiVersion", "subresource"))
+    get = entry.get
+    return (
+        get("operation") or "",
+        get("time") or "",
+        get("manager") or "",
+        get("apiVersion") or "",
+        get("subresource") or "",
+    )
 
 
 def put_managed_fields(metadata: Object, entries: list[Entry]) -> None:
@@ -384,22 +392,20 @@ def _locate(place: WriteTarget, live: Object, misfit: SchemaMisfit) -> SchemaMis
 def _applied(
     place: WriteTarget, live: Object, applied: Object, owners: Owners, manager: str, force: bool, settled: bool
 ) -> tuple[Object | None, Owners]:
-    owner = FieldOwner(manager, "Apply", "", place.subresource)
+    owner, shape = FieldOwner(manager, "Apply", "", place.subresource), place.shape(place.version)
     try:
-        check_value(applied, place.shape(place.version))
-    except SchemaMisfit as misfit:
-        raise SchemaMisfit(f"failed to create typed patch object ({describe_object(applied)}): {misfit}") from None
-    if not settled or any(owned.version != place.version for owned in owners.values()):
-        try:
-            check_value(live, place.shape(place.version), repeats=True)
-        except SchemaMisfit as misfit:
-            raise SchemaMisfit(f"failed to create typed live object ({describe_object(live)}): {misfit}") from None
+        if not settled or any(owned.version != place.version for owned in owners.values()):
+            check_value(live, shape, repeats=True)
+        laid = lay_over(live, applied, shape)
+    except SchemaMisfit:
+        _explain_misfit(live, applied, shape)
+        raise
     try:
-        merged, after = merge_apply(place, live, applied, owners, owner, force=force, settled=settled)
+        merged, after = merge_apply(place, live, laid, owners, owner, force=force, settled=settled)
     except Conflicts as conflicts:
         if manager != _KUBECTL or not _upgrades(place, live, conflicts):
             raise
-        merged, after = merge_apply(place, live, applied, owners, owner, force=True, settled=settled)
+        merged, after = merge_apply(place, live, laid, owners, owner, force=True, settled=settled)
     if owner in after:
         fields = sets.subtract_set(after[owner].fields, UNOWNED)
         if fields:
@@ -407,6 +413,15 @@ def _applied(
         else:
             del after[owner]
     return merged, after
+
+
+def _explain_misfit(live: Object, applied: Object, shape: Shape) -> None:
+    """Raise SchemaMisfit if an object does not fit the shape. The applied one counts first."""
+    for obj, noun, repeats in ((applied, "patch", False), (live, "live", True)):
+        try:
+            check_value(obj, shape, repeats=repeats)
+        except SchemaMisfit as misfit:
+            raise SchemaMisfit(f"failed to create typed {noun} object ({describe_object(obj)}): {misfit}") from None
 
 
 def describe_object(obj: Object) -> str:

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from podless.fields import sets
 from podless.fields.check import check_value
 from podless.fields.collect import collect_leaves
-from podless.fields.combine import merge_values
 from podless.fields.compare import Comparison, compare_values
+from podless.fields.overlay import Overlay
 from podless.fields.reconcile import name_members, reconcile_set
 from podless.fields.sets import Fields, Path, is_member
 from podless.fields.typed import ListShape, MapShape, SchemaMisfit, Shape, make_element
@@ -196,7 +196,7 @@ def update_owned(
 def apply_owned(
     place: WriteTarget,
     live: Object,
-    applied: Object,
+    laid: Overlay,
     owners: Owners,
     owner: FieldOwner,
     *,
@@ -205,18 +205,19 @@ def apply_owned(
 ) -> tuple[Object | None, Owners]:
     """Return the object after an apply (None if it does not change) and its owners.
 
-    settled: as for an update. Raises Conflicts unless `force` is set, and SchemaMisfit.
+    laid: the applied object over the live one. settled: as for an update. Raises Conflicts unless `force` is set, and
+    SchemaMisfit.
     """
     owners = _reconciled(place, live, owners, settled)
-    shape = place.shape(place.version)
-    merged = merge_values(live, applied, shape)
     last = owners.get(owner)
-    owners[owner] = Owned(place.drop(collect_leaves(applied, shape), place.version), place.version)
+    owners[owner] = Owned(place.drop(laid.applied, place.version), place.version)
     try:
-        merged = _pruned(place, merged, owners, owner, last)
+        merged = _pruned(place, laid.merged, owners, owner, last)
     except SchemaMisfit as misfit:
         raise SchemaMisfit(f"failed to prune fields: {misfit}") from None
-    compared = compare_values(live, merged, shape)
+    compared = laid.compared
+    if merged is not laid.merged:
+        compared = compare_values(live, merged, place.shape(place.version))
     owners = _settle(place, live, merged, owners, owner, compared, force=force)
     return None if not any(compared) and equal_values(live, merged) else merged, owners
 
@@ -279,8 +280,8 @@ def _settle(
     for other, owned in owners.items():
         fields = owned.fields
         if other != owner:
-            fields = sets.subtract_set(fields, taken.get(other, {}))
-            fields = sets.subtract_set(fields, seen[owned.version].removed)
+            for gone in (taken.get(other), seen[owned.version].removed):
+                fields = sets.subtract_set(fields, gone) if gone else fields
         if fields:
             left[other] = Owned(fields, owned.version)
     return left

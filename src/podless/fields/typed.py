@@ -393,6 +393,14 @@ def _type(kind: GoType) -> Shape:
     return UNTYPED if kind is gotypes.RAW else DEDUCED  # OpenAPI publishes types that decode themselves without a type
 
 
+_NAME = "f:".__add__  # the path element of a field
+
+
+def name_leaves(value: Mapping[str, Any]) -> Fields:
+    """Return the set of the fields of a map, all of them leaves."""
+    return dict.fromkeys(map(_NAME, value), LEAF)
+
+
 def make_elements(form: ListShape, items: list[dict[str, Any]]) -> list[str] | None:
     """Return the path elements of maps in an associative list, as `make_element` does for each.
 
