@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
 from podless.fields.managers import manager_name
@@ -21,6 +21,7 @@ from podless.http.rulecosts import asks_costs, read_costs
 from podless.http.selections import SelectorTable
 from podless.http.stream import WatchStream, error_line, watch_media
 from podless.kinds import conversion
+from podless.kinds.kind import Kind, Version
 from podless.meta.errors import Expired, NoBackend, NotAcceptable, NotServed, PageNotFound, UnsupportedMediaType
 from podless.runtime import lazy
 from podless.runtime.allowance import ALLOWANCE, TimeAllowance
@@ -56,6 +57,7 @@ _NAME = 512  # characters of names of users, and of impersonating users, that ar
 _AGENT = 256  # characters of a User-Agent that are kept
 _MANAGER = 128  # maximum characters of a field manager
 _APPLY = "application/apply-patch"
+_ROUTES = 4096  # cached routes
 
 
 def make_author(request: HTTPRequest, call: Call, verb: str) -> Author:
@@ -91,6 +93,15 @@ _WRITES: dict[str, Callable[[API, Call], Coroutine[Any, Any, Outcome]]] = {
 }
 
 
+class _Route(NamedTuple):
+    """How requests of one sort (`RequestInfo.sort`) are answered, once they are checked. tables: are offered."""
+
+    kind: Kind
+    version: Version
+    tables: bool
+    answer: Callable[[HTTPRequest, Call, AnswerForm], Answer | Pending]
+
+
 class APIHandler:
     """Answers authorized requests. Reads are answered at once; other requests return a coroutine.
 
@@ -104,53 +115,93 @@ class APIHandler:
         self._nonresource = documents
         self._history = HistoryAnswers(api)
         self._rows = RowCache()
+        self._routes: dict[str, _Route] = {}
+        api.registry.add_listener(self._routes.clear)
 
     def handle(self, request: HTTPRequest) -> Answer | Pending:
         """Return the answer, or a coroutine that gives it. Both raise APIError."""
-        accept = request.headers.get("accept", "")
         info = request.info
         if self._api.registry.remote:
             self._check_local(request.path)
-        if not info.attributes.resource:
-            document = self._nonresource.answer(request, accept)
-            threshold = DOCUMENT_THRESHOLDS.get(request.path, THRESHOLD)
-            if isinstance(document, Response):
-                return shrink_answer(request, document, threshold)
-            return _compress_later(request, document, threshold) if request.path.startswith("/openapi") else document
-        call, verb = self._make_call(request, info)
-        if call.kind.is_loaded:
-            return self._answer_call(request, call, verb, accept)
-        return self._answer_first(request, call, verb, accept)
+        route = self._routes.get(info.sort)
+        if route is None:
+            return self._answer_sort(request, info) if info.attributes.resource else self._answer_path(request)
+        call = _make_call(request, info, route.kind, route.version)
+        if route.version.deprecated:
+            call.warnings.append(route.kind.deprecation(route.version))
+        return self._answer_call(request, call, route)
 
-    async def _answer_first(self, request: HTTPRequest, call: Call, verb: str, accept: str) -> Answer:
+    def _answer_path(self, request: HTTPRequest) -> Answer | Pending:
+        """Return the answer to a request for a path of no resource."""
+        document = self._nonresource.answer(request, request.headers.get("accept", ""))
+        threshold = DOCUMENT_THRESHOLDS.get(request.path, THRESHOLD)
+        if isinstance(document, Response):
+            return shrink_answer(request, document, threshold)
+        return _compress_later(request, document, threshold) if request.path.startswith("/openapi") else document
+
+    def _answer_sort(self, request: HTTPRequest, info: RequestInfo) -> Answer | Pending:
+        """Check and answer a request of a sort whose route is not cached.
+
+        Raises NotServed, PageNotFound, MethodNotAllowed or BadRequest.
+        """
+        kind, version = self._find_kind(info)
+        call = _make_call(request, info, kind, version)
+        place.check_place(call, info, request.method)
+        if call.subresource:
+            place.check_subresource(call, info)
+        if info.prefix == "watch" and info.name:
+            call.query = {**call.query, "fieldSelector": [f"metadata.name={info.name}"]}
+        if version.deprecated and not kind.custom:  # custom kinds have added their own warning
+            call.warnings.append(kind.deprecation(version))
+        if kind.is_loaded:
+            return self._answer_checked(request, info, call)
+        return self._answer_first(request, info, call)
+
+    async def _answer_first(self, request: HTTPRequest, info: RequestInfo, call: Call) -> Answer:
         """Import what a built-in kind needs, then answer its first request."""
         await load_kind(self._api, call.kind)
-        return await settle_answer(self._answer_call(request, call, verb, accept))
+        return await settle_answer(self._answer_checked(request, info, call))
 
-    def _answer_call(self, request: HTTPRequest, call: Call, verb: str, accept: str) -> Answer | Pending:
-        # a kind with a uid comes from a user's definition of the same group
-        if call.kind.group == GROUP and not call.kind.uid:
-            return self._read_history(request, call, verb)
+    def _answer_checked(self, request: HTTPRequest, info: RequestInfo, call: Call) -> Answer | Pending:
+        """Answer a request that passed the checks, and cache the route of its sort."""
         if call.subresource and passed_on(call):
-            return self._answer_connect(request, call, accept)
-        if verb == "patch":
-            media_type(call)  # as on a real server, before the Accept header
-        form = self._choose_form(call, verb, accept)
-        if verb == "watch":
-            return self._answer_watch(request, call, form)
-        if call.subresource and is_hooked(call):
-            return self._ask_hook(request, call, form)
-        if verb in ("get", "list") and call.subresource != "scale":
-            return self._answer_read(request, call, verb, form)
-        return self._answer_write(request, call, verb, form)
+            return self._answer_connect(request, call)
+        route = self._make_route(call)
+        # the log of changes is not in the registry, whose changes drop the routes; see above for the prefix
+        if not info.prefix and route.answer != self._read_history:
+            if len(self._routes) >= _ROUTES:
+                self._routes.clear()
+            self._routes[info.sort] = route
+        return self._answer_call(request, call, route)
 
-    async def _read_history(self, request: HTTPRequest, call: Call, verb: str) -> Answer:
+    def _make_route(self, call: Call) -> _Route:
+        """Return how calls of this verb to this resource are answered."""
+        kind, below, verb = call.kind, call.subresource, call.verb
+        tables = not kind.virtual and (not below or below == "scale" or (below == "status" and kind.status_tables))
+        # a kind with a uid comes from a user's definition of the same group
+        if kind.group == GROUP and not kind.uid:
+            answer: Callable[[HTTPRequest, Call, AnswerForm], Answer | Pending] = self._read_history
+        elif verb == "watch":
+            answer = self._answer_watch
+        elif below and is_hooked(call):
+            answer = self._ask_hook
+        elif verb in ("get", "list") and below != "scale":
+            answer = self._answer_read
+        else:
+            answer = self._answer_write
+        return _Route(kind, call.version, tables, answer)
+
+    def _answer_call(self, request: HTTPRequest, call: Call, route: _Route) -> Answer | Pending:
+        if call.verb == "patch":
+            media_type(call)  # as on a real server, before the Accept header
+        return route.answer(request, call, _choose_form(call, request.headers.get("accept", ""), route.tables))
+
+    async def _read_history(self, request: HTTPRequest, call: Call, form: AnswerForm) -> Answer:
         """Return the answer to a request for the log of changes."""
-        form = self._choose_form(call, verb, request.headers.get("accept", ""))
-        if verb == "watch":
+        if call.verb == "watch":
             chosen = await options.read_list_options(self._api, call)
             return await self._history.make_watch(call, negotiate.of_stream(form), chosen)
-        return await self._render_outcome(request, call, await self._history.answer_get(call, verb), form)
+        return await self._render_outcome(request, call, await self._history.answer_get(call, call.verb), form)
 
     def _check_local(self, path: str) -> None:
         """Raise NoBackend for an API that another server serves."""
@@ -158,52 +209,15 @@ class APIHandler:
         if len(parts) > 3 and parts[1] == "apis" and (parts[2], parts[3]) in self._api.registry.remote:
             raise NoBackend
 
-    def _make_call(self, request: HTTPRequest, info: RequestInfo) -> tuple[Call, str]:
-        """Return the call that a request makes, and its verb. Raises NotServed, PageNotFound or MethodNotAllowed."""
-        attributes = info.attributes
-        route = self._api.registry.find_route(attributes.group, attributes.version, attributes.resource)
-        if route is None and attributes.group == GROUP:
-            route = self._history.find_route(attributes.group, attributes.version, attributes.resource)
+    def _find_kind(self, info: RequestInfo) -> tuple[Kind, Version]:
+        """Return the kind and version that a request names. Raises NotServed or PageNotFound."""
+        _, group, version, resource, *_ = info.attributes
+        route = self._api.registry.find_route(group, version, resource)
+        if route is None and group == GROUP:
+            route = self._history.find_route(group, version, resource)
         if route is None:
-            raise NotServed if info.legacy or self._api.registry.is_builtin_group(attributes.group) else PageNotFound
-        kind, version = route
-        audit = request.audit
-        headers = request.headers
-        call = Call(
-            kind, version, info.namespace, info.name, attributes.subresource,
-            request.query if request.query_text else {},
-            b"",
-            headers.get("content-type", ""),
-            request.user,
-            headers.get("user-agent", ""),
-            request.warnings,
-            audit.annotations if audit is not None else {},
-            verb=attributes.verb,
-        )  # fmt: skip
-        place.check_place(call, info, request.method)
-        if attributes.subresource:
-            place.check_subresource(call, info)
-        if info.prefix == "watch" and info.name:
-            call.query = {**call.query, "fieldSelector": [f"metadata.name={info.name}"]}
-        if version.deprecated and not kind.custom:  # custom kinds have added their own warning
-            call.warnings.append(kind.deprecation(version))
-        return call, attributes.verb
-
-    def _choose_form(self, call: Call, verb: str, accept: str) -> AnswerForm:
-        below = call.subresource
-        tables = not call.kind.virtual and (
-            not below or below == "scale" or (below == "status" and call.kind.status_tables)
-        )
-        if verb == "watch" and not has("TablesOfWatchLists"):
-            tables = tables and not options.lists_first(call)
-        many = verb in ("list", "watch")
-        try:
-            form = negotiate.of_resource(accept, builtin=not call.kind.custom, many=many, tables=tables)
-        except NotAcceptable:
-            if many and not has("AcceptBeforeOptions"):
-                options.list_options(call)  # invalid options are reported first
-            raise
-        return negotiate.make_readable(form, call.query, call.agent)
+            raise NotServed if info.legacy or self._api.registry.is_builtin_group(group) else PageNotFound
+        return route
 
     async def _ask_hook(self, request: HTTPRequest, call: Call, form: AnswerForm) -> Answer:
         """Return the answer of a user's hook for this subresource."""
@@ -213,7 +227,8 @@ class APIHandler:
                 call.content_type = negotiate.body_type(call.content_type, custom=True)
         return await self._render_outcome(request, call, await answer_subresource(self._api, call), form)
 
-    async def _answer_connect(self, request: HTTPRequest, call: Call, accept: str) -> Answer:
+    async def _answer_connect(self, request: HTTPRequest, call: Call) -> Answer:
+        accept = request.headers.get("accept", "")
         if call.subresource == "log":
             negotiate.of_route(accept, ("text/plain", *negotiate.OFFERED))
             negotiate.of_resource(accept, builtin=False)
@@ -221,7 +236,8 @@ class APIHandler:
         await connect_object(self._api, call, path, upgrade="upgrade" in request.headers.get("connection", "").lower())
         return Response(204, (), b"")
 
-    def _answer_read(self, request: HTTPRequest, call: Call, verb: str, form: AnswerForm) -> Answer | Pending:
+    def _answer_read(self, request: HTTPRequest, call: Call, form: AnswerForm) -> Answer | Pending:
+        verb = call.verb
         if call.query and ("at" in call.query or asks_past(call)):
             return self._read_past(request, call, verb, form)
         if call.query and verb == "get" and asks_costs(call):
@@ -296,7 +312,8 @@ class APIHandler:
                 answer = await off_loop.run(size, render_response, call, outcome, form, RowCache())
             return await compress_answer(request, answer)
 
-    async def _answer_write(self, request: HTTPRequest, call: Call, verb: str, form: AnswerForm) -> Answer:
+    async def _answer_write(self, request: HTTPRequest, call: Call, form: AnswerForm) -> Answer:
+        verb = call.verb
         call.body = await request.read_body()
         AUTHOR.set(make_author(request, call, verb))
         ALLOWANCE.set(TimeAllowance())
@@ -379,3 +396,36 @@ async def _compress_later(request: HTTPRequest, pending: Pending, threshold: int
     """Await an answer, and compress it if it is large and the client accepts gzip."""
     answer = await pending
     return await compress_answer(request, answer, threshold) if isinstance(answer, Response) else answer
+
+
+def _make_call(request: HTTPRequest, info: RequestInfo, kind: Kind, version: Version) -> Call:
+    """Return the call that a request makes."""
+    attributes, _, _, namespace, name, *_ = info
+    audit, headers = request.audit, request.headers
+    return Call(
+        kind, version, namespace, name, attributes.subresource,
+        request.query if request.query_text else {},
+        b"",
+        headers.get("content-type", ""),
+        request.user,
+        headers.get("user-agent", ""),
+        request.warnings,
+        audit.annotations if audit is not None else {},
+        verb=attributes.verb,
+    )  # fmt: skip
+
+
+def _choose_form(call: Call, accept: str, tables: bool) -> AnswerForm:
+    """Return the form of the answer. tables: are offered. Raises NotAcceptable."""
+    if accept == negotiate.JSON:
+        return negotiate.make_readable(PLAIN, call.query, call.agent)
+    many = call.verb in ("list", "watch")
+    if call.verb == "watch" and not has("TablesOfWatchLists"):
+        tables = tables and not options.lists_first(call)
+    try:
+        form = negotiate.of_resource(accept, builtin=not call.kind.custom, many=many, tables=tables)
+    except NotAcceptable:
+        if many and not has("AcceptBeforeOptions"):
+            options.list_options(call)  # invalid options are reported first
+        raise
+    return negotiate.make_readable(form, call.query, call.agent)

@@ -24,8 +24,8 @@ class RequestInfo(NamedTuple):
     attributes: the attributes for authorization; its verb is the one that is carried out, "" for an unsupported method,
     its resource is "" for other paths. legacy: under /api (the core group). namespaced: the path names a namespace, in
     namespace. name: as in the path, where a segment may be empty. has_extra_segments: path segments behind the
-    subresource. prefix: the verb that the path names (the old /watch/ and /proxy/). sort: a text for verb, resource,
-    subresource and scope (an object, a namespace or all); "" for other paths.
+    subresource. prefix: the verb that the path names (the old /watch/ and /proxy/). sort: a text for everything
+    but namespace and name, which all such requests share; "" for paths of no resource.
     """
 
     attributes: Attributes
@@ -107,8 +107,10 @@ def _path_info(method: str, path: str, query: str) -> RequestInfo:
         verb = "deletecollection"
     scope = namespace if namespaced or resource != "namespaces" else name
     attributes = Attributes(verb, group, version, resource, subresource, scope, required_name)
-    sort = f"{verb} {name_scope(attributes)} {group}/{version}/{resource}/{subresource}"
-    return RequestInfo(attributes, legacy, namespaced, namespace, name, len(segments) > 3, prefix, sort)
+    deep = len(segments) > 3
+    form = f"{method} {prefix or verb} {name_scope(attributes)} {namespaced:d}{bool(name):d}{deep:d}{bool(prefix):d}"
+    sort = f"{form} {group}/{version}/{resource}/{subresource}" if resource else ""  # segments contain no slash
+    return RequestInfo(attributes, legacy, namespaced, namespace, name, deep, prefix, sort)
 
 
 def name_scope(attributes: Attributes) -> str:
