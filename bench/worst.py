@@ -231,7 +231,7 @@ def forget() -> None:
     for cache in CACHES:
         cache.clear()
     schemas._FAULTLESS.clear()
-    verdict._judge.cache_clear()  # type: ignore[attr-defined]
+    verdict._compute_cached.cache_clear()  # type: ignore[attr-defined]
     re2.purge()
 
 

@@ -20,7 +20,7 @@ from podless.cel.policies import (
     TypeMismatch,
     apply_message,
     collect_parts,
-    patch_operations,
+    make_patch_operations,
 )
 from podless.codec import gotext
 from podless.codec.quantity import parse_quantity
@@ -210,12 +210,14 @@ def test_a_variable_as_a_key_costs_nothing_by_itself() -> None:
 
 
 def mutated(source: str, kind: Any, **object_: Any) -> Any:
-    made = Environment().compile(source, kind, patches=True)
+    made = Environment().compile_expression(source, kind, patches=True)
     assert not made.error
     given = {"object": object_}
     value = Activation(given).evaluate(made)
     return (
-        patch_operations(value)[0]["value"] if kind is JSON_PATCHES else apply_message(value, collect_parts(given))["a"]
+        make_patch_operations(value)[0]["value"]
+        if kind is JSON_PATCHES
+        else apply_message(value, collect_parts(given))["a"]
     )
 
 
@@ -286,9 +288,9 @@ def test_values_below_one_level_stay_those_of_go(source: str, shown: str) -> Non
 
 
 def test_a_constant_that_is_wrong_is_an_internal_error() -> None:
-    made = Environment().compile("int('aaa')", ())
+    made = Environment().compile_expression("int('aaa')", ())
     assert made.internal
-    assert not Environment().compile("1 +", ()).internal
+    assert not Environment().compile_expression("1 +", ()).internal
 
 
 @pytest.mark.parametrize(

@@ -164,7 +164,7 @@ def test_patterns_are_kept_up_to_so_many_bytes_and_go_one_by_one(compiled: list[
     assert len(compiled) == 3000
     assert sizes[-1] < 3000
     assert all(after >= before - 1 for before, after in itertools.pairwise(sizes))
-    assert kept.size == sum(one.weight for one in kept._known.values())
+    assert kept.size == sum(one.weight for one in kept._patterns.values())
     program.evaluate({"p": [texts[-1]]})
     assert len(compiled) == 3000
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podless.cel.pairs import CorrelatedNode, Keyed, Pair, SchemaNode
+from podless.cel.pairs import CorrelatedNode, ItemsByKey, SchemaNode, ValuePair
 from podless.cel.rules import NodeRules
 from podless.schema import node as nodes
 from tests.cost import assert_linear
@@ -24,7 +24,9 @@ FORMS = [nodes.Node(LISTED), SchemaNode(LISTED)]
 @pytest.mark.parametrize("node", FORMS, ids=["compiled", "written"])
 def test_the_old_items_of_a_map_list_are_found_by_their_keys(node: CorrelatedNode) -> None:
     def same(size: int) -> None:
-        assert Pair([{"k": at} for at in range(size)], [{"k": at} for at in reversed(range(size))], node).unchanged()
+        assert ValuePair(
+            [{"k": at} for at in range(size)], [{"k": at} for at in reversed(range(size))], node
+        ).is_unchanged()
 
     assert_linear(same, lambda size: size)
 
@@ -54,11 +56,11 @@ def test_rules_of_items_find_their_old_values_once() -> None:
     ],
 )
 def test_unchanged(node: CorrelatedNode, new: Any, old: Any, same: bool) -> None:
-    assert Pair(new, old, node).unchanged() is same
+    assert ValuePair(new, old, node).is_unchanged() is same
 
 
 def test_several_keys_are_told_apart_by_their_texts() -> None:
-    known = Keyed(("a", "b"), [{"a": "x", "b": 1}, {"a": "y", "b": 1}, {"a": "x", "b": 1, "later": True}])
+    known = ItemsByKey(("a", "b"), [{"a": "x", "b": 1}, {"a": "y", "b": 1}, {"a": "x", "b": 1, "later": True}])
     assert known.get({"a": "x", "b": 1}) == {"a": "x", "b": 1}
     assert known.get({"a": "x", "b": None}) is None
-    assert Keyed((), [{"a": 1}]).get({"a": 1}) is None
+    assert ItemsByKey((), [{"a": 1}]).get({"a": 1}) is None

@@ -26,7 +26,7 @@ class MatchConditions:
         from podless.cel.policies import BOOL
 
         self._expressions: list[Expression] = [
-            environment.compile(condition["expression"].strip(), BOOL) for condition in conditions
+            environment.compile_expression(condition["expression"].strip(), BOOL) for condition in conditions
         ]
         self._strict = strict
         # as in kube-apiserver, match conditions have no namespaceObject

@@ -38,7 +38,7 @@ class CompiledPolicy:
         variables = self.spec.get("variables") or ()
         result = Environment(params=self.param_kind is not None, composed=bool(variables))
         for variable in variables:
-            result.declare(variable["name"], variable["expression"])
+            result.declare_variable(variable["name"], variable["expression"])
         return result
 
     @cached_property

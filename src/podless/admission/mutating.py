@@ -48,7 +48,7 @@ class MutatingPolicy(CompiledPolicy):
         for given in self.spec.get("mutations") or ():
             patch = given["patchType"] == "JSONPatch"
             source = (given.get("jsonPatch" if patch else "applyConfiguration") or {}).get("expression") or ""
-            expression = self.environment.compile(source, JSON_PATCHES if patch else OBJECT, patches=True)
+            expression = self.environment.compile_expression(source, JSON_PATCHES if patch else OBJECT, patches=True)
             result.append(Mutation(expression, patch))
         return result
 
@@ -158,12 +158,12 @@ async def _apply_mutation(
         obj = await subject.show_object(attr.obj, invocation.version)
         if obj is None:
             return ""
-        needs = invocation.policy.environment.needs
+        needs = invocation.policy.environment.used_variables
         values = await subject.bind_variables(invocation.version, needs) | {"params": invocation.params}
         activation = policies.Activation(values, invocation.policy.environment.variables)
         made = activation.evaluate(mutation.expression)
         if mutation.patch:
-            changed = _apply_patch(obj, policies.patch_operations(made))
+            changed = _apply_patch(obj, policies.make_patch_operations(made))
         else:
             changed = _apply_configuration(
                 attr, invocation, obj, policies.apply_message(made, policies.collect_parts(values))

@@ -119,12 +119,12 @@ class AdmissionSubject:
                 attr.namespace,
                 attr.name,
             )
-            values |= {"authorizer": asking, "authorizer.requestResource": asking.about(*about)}
+            values |= {"authorizer": asking, "authorizer.requestResource": asking.check_object(*about)}
         return values
 
     def _authorize(self, question: Any) -> Any:
         """Return the authorizer's decision for a check in an expression."""
-        from podless.cel.policies import Answer
+        from podless.cel.policies import Decision
 
         user = self.attr.user if question.account is None else of_account(*question.account)
         asked = Attributes(
@@ -132,7 +132,7 @@ class AdmissionSubject:
             question.subresource, question.namespace, question.name, question.path,
         )  # fmt: skip
         decision = self._authorizer.decide(user, asked)
-        return Answer(decision.allowed, decision.reason, decision.error)
+        return Decision(decision.allowed, decision.reason, decision.error)
 
 
 ANY_VERSION = "*"

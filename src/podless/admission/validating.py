@@ -54,8 +54,8 @@ class ValidatingPolicy(CompiledPolicy):
         result = []
         for given in self.spec.get("validations") or ():
             source = given.get("messageExpression")
-            message = self.environment.compile(source, STRING, authorizer=False) if source else None
-            expression = self.environment.compile(given["expression"], BOOL)
+            message = self.environment.compile_expression(source, STRING, authorizer=False) if source else None
+            expression = self.environment.compile_expression(given["expression"], BOOL)
             result.append(Validation(expression, given.get("message") or "", message, given.get("reason") or "Invalid"))
         return result
 
@@ -66,7 +66,7 @@ class ValidatingPolicy(CompiledPolicy):
 
         audit_annotations = self.spec.get("auditAnnotations") or ()
         return [
-            (one["key"], self.environment.compile(one["valueExpression"].strip(), TEXT_OR_NULL))
+            (one["key"], self.environment.compile_expression(one["valueExpression"].strip(), TEXT_OR_NULL))
             for one in audit_annotations
         ]
 
@@ -207,7 +207,7 @@ class _PolicyRun:
         return met
 
     async def bind_variables(self, invocation: Invocation[ValidatingPolicy]) -> Object:
-        needs = invocation.policy.environment.needs
+        needs = invocation.policy.environment.used_variables
         return await self.subject.bind_variables(invocation.version, needs) | {"params": invocation.params}
 
     async def add_annotations(self, invocation: Invocation[ValidatingPolicy]) -> None:

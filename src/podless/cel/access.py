@@ -6,19 +6,19 @@ from typing import Any
 
 from podless.cel import values
 from podless.cel.bounds import charge_each
-from podless.cel.compare import equal
+from podless.cel.compare import are_equal
 from podless.cel.errors import EvaluationError, NoSuchKey, no_overload
 from podless.cel.values import LISTS, Message, Optional, TypeValue, Uint
 from podless.codec import gotext
 
 
-def within(item: Any, place: Any) -> bool:
-    """Return `item in place`, for an item of a list or a key of a map."""
-    kind = place.__class__
+def contains_item(item: Any, container: Any) -> bool:
+    """Return `item in container`, for an item of a list or a key of a map."""
+    kind = container.__class__
     if kind in LISTS:
-        return any(equal(item, each) for each in charge_each(place))
+        return any(are_equal(item, each) for each in charge_each(container))
     if kind is dict:
-        return is_key(item) and item in place
+        return is_key(item) and item in container
     raise no_overload()
 
 
@@ -27,32 +27,32 @@ def is_key(key: Any) -> bool:
     return key.__class__ in (str, int, Uint, float, bool)
 
 
-def show(value: Any) -> str:
+def describe_value(value: Any) -> str:
     """Return a value as error messages show it."""
     if value.__class__ is bool:
         return "true" if value else "false"
     return gotext.format_float(value) if value.__class__ is float else str(value)
 
 
-def index(place: Any, key: Any) -> Any:
-    """Return place[key]."""
-    kind = place.__class__
+def get_item(container: Any, key: Any) -> Any:
+    """Return container[key]."""
+    kind = container.__class__
     if kind is dict:
         try:
-            return place[key]
+            return container[key]
         except (KeyError, TypeError):
-            raise NoSuchKey(show(key)) from None
+            raise NoSuchKey(describe_value(key)) from None
     if kind in LISTS:
-        number = position(key)
-        if 0 <= number < len(place):
-            return place[number]
+        number = convert_index(key)
+        if 0 <= number < len(container):
+            return container[number]
         raise EvaluationError(f"index out of bounds: {number}")
     if kind is Optional:
-        return optional_index(place, key)
-    raise NoSuchKey(show(key))
+        return get_optional_item(container, key)
+    raise NoSuchKey(describe_value(key))
 
 
-def position(key: Any) -> int:
+def convert_index(key: Any) -> int:
     """Return a list index: an integer, or a whole number."""
     kind = key.__class__
     if kind is int or kind is Uint:
@@ -60,11 +60,11 @@ def position(key: Any) -> int:
     if kind is float and key.is_integer():
         return int(key)
     if kind is float:
-        raise EvaluationError(f"unsupported index value {show(key)} in list")
+        raise EvaluationError(f"unsupported index value {describe_value(key)} in list")
     raise EvaluationError(f"unsupported index type '{values.name_of(key)}' in list")
 
 
-def select(value: Any, field: str) -> Any:
+def select_field(value: Any, field: str) -> Any:
     """Return value.field."""
     kind = value.__class__
     if kind is dict or kind is Message:
@@ -73,39 +73,39 @@ def select(value: Any, field: str) -> Any:
         except KeyError:
             raise NoSuchKey(field) from None
     if kind is Optional:
-        return optional_index(value, field)
+        return get_optional_item(value, field)
     if isinstance(value, values.Fields):
         return value[field]
     if kind in LISTS:
-        position(field)
+        convert_index(field)
     raise NoSuchKey(field)
 
 
-def has(value: Any, field: str, lenient: bool = False) -> bool:
+def has_field(value: Any, field: str, lenient: bool = False) -> bool:
     """Return has(value.field). lenient: return False for a value that cannot have fields, instead of an error."""
     kind = value.__class__
     if kind is dict or kind is Message:
         return field in value
     if kind is Optional:
-        return bool(value.present) and has(value.value, field, lenient)
+        return bool(value.present) and has_field(value.value, field, lenient)
     if isinstance(value, values.Fields):
         return field in value
     if kind in LISTS:
-        position(field)
+        convert_index(field)
     if lenient:
         return False
     raise no_overload()
 
 
-def optional_index(value: Any, key: Any, lenient: bool = False) -> Optional:
-    """Return value[?key], or a field or item of an optional; none if it is missing. lenient: see `has`."""
+def get_optional_item(value: Any, key: Any, lenient: bool = False) -> Optional:
+    """Return value[?key], or a field or item of an optional; none if it is missing. lenient: see `has_field`."""
     kind = value.__class__
     if kind is Optional:
-        return optional_index(value.value, key, lenient) if value.present else values.NONE
+        return get_optional_item(value.value, key, lenient) if value.present else values.NONE
     if kind is dict:
         return Optional(value[key]) if is_key(key) and key in value else values.NONE
     if kind in LISTS:
-        number = position(key)
+        number = convert_index(key)
         return Optional(value[number]) if 0 <= number < len(value) else values.NONE
     if isinstance(value, values.Fields):
         return Optional(value[key]) if key in value else values.NONE
@@ -119,7 +119,7 @@ def type_of(value: Any) -> TypeValue:
     return TypeValue(values.name_of(value))
 
 
-def truth(value: Any) -> bool:
+def require_bool(value: Any) -> bool:
     """Return a condition, which must be a bool."""
     if value.__class__ is not bool:
         raise no_overload()
@@ -139,18 +139,18 @@ def remove_item(target: dict[Any, Any], key: Any) -> None:
         target.pop(key, None)
 
 
-def insert(target: dict[Any, Any], key: Any, value: Any) -> None:
+def insert_entry(target: dict[Any, Any], key: Any, value: Any) -> None:
     """Add an entry to the map of a macro. Raises EvaluationError for a repeated key."""
     if is_key(key) and key in target:
-        raise EvaluationError(f"insert failed: key {show(key)} already exists")
+        raise EvaluationError(f"insert failed: key {describe_value(key)} already exists")
     put_item(target, key, value)
 
 
-def iterate(value: Any, two: bool = False) -> Any:
-    """Return an iterable for a comprehension: items or keys. two: pairs of index or key, and item."""
+def iterate_items(value: Any, with_keys: bool = False) -> Any:
+    """Return an iterable for a comprehension: items or keys. with_keys: pairs of index or key, and item."""
     kind = value.__class__
     if kind in LISTS:
-        return enumerate(value) if two else value
+        return enumerate(value) if with_keys else value
     if kind is dict:
-        return value.items() if two else value
+        return value.items() if with_keys else value
     raise no_overload()

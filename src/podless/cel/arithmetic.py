@@ -15,8 +15,8 @@ from podless.cel.values import (
     TIME_MAX,
     TIME_MIN,
     UINT_MAX,
+    ConcatenatedList,
     Duration,
-    Joined,
     MapList,
     SetList,
     Timestamp,
@@ -28,156 +28,156 @@ from podless.cel.values import (
 Pairs = dict[tuple[type, type], Callable[[Any, Any], Any]]
 
 
-def whole(value: int) -> int:
+def check_int(value: int) -> int:
     """Return the integer. Raises EvaluationError if it does not fit 64 bits."""
     if INT_MIN <= value <= INT_MAX:
         return value
     raise EvaluationError("integer overflow")
 
 
-def unsigned(value: int) -> Uint:
+def check_uint(value: int) -> Uint:
     """Return the unsigned integer. Raises EvaluationError if it does not fit 64 bits."""
     if 0 <= value <= UINT_MAX:
         return Uint(value)
     raise EvaluationError("unsigned integer overflow")
 
 
-def span(ns: int) -> Duration:
+def make_duration(ns: int) -> Duration:
     """Return the duration. Raises EvaluationError if it does not fit 64 bits."""
-    return Duration(whole(ns))
+    return Duration(check_int(ns))
 
 
-def moment(ns: int, offset: int = 0) -> Timestamp:
+def make_timestamp(ns: int, offset: int = 0) -> Timestamp:
     """Return the timestamp. Raises EvaluationError outside the years 1 to 9999."""
     if TIME_MIN <= ns <= TIME_MAX:
         return Timestamp(ns, offset)
     raise EvaluationError("timestamp overflow")
 
 
-def _joined(one: Any, other: Any) -> Any:
-    check_size(len(one) + len(other))
-    return one + other
+def _concat_texts(left: Any, right: Any) -> Any:
+    check_size(len(left) + len(right))
+    return left + right
 
 
-def _lists(one: list[Any], other: list[Any]) -> list[Any]:
-    bounded_list(len(one) + len(other))
-    joined = Joined(one)
-    joined += other
+def _concat_lists(left: list[Any], right: list[Any]) -> list[Any]:
+    bounded_list(len(left) + len(right))
+    joined = ConcatenatedList(left)
+    joined += right
     return joined
 
 
-def _sets(one: list[Any], other: list[Any]) -> SetList:
+def _union_sets(left: list[Any], right: list[Any]) -> SetList:
     """Return the union of two sets: the items of the first, then the items that only the second has, in order."""
-    bounded_list(len(one) + len(other))
-    seen = {key_of(item) for item in charge_each(one)}
-    return SetList([*one, *{key_of(item): item for item in charge_each(other) if key_of(item) not in seen}.values()])
+    bounded_list(len(left) + len(right))
+    seen = {key_of(item) for item in charge_each(left)}
+    return SetList([*left, *{key_of(item): item for item in charge_each(right) if key_of(item) not in seen}.values()])
 
 
-def _maps(one: MapList, other: list[Any]) -> MapList:
+def _merge_map_lists(left: MapList, right: list[Any]) -> MapList:
     """Return the first list's items, those with equal keys replaced by the second's, then the second's other items."""
-    bounded_list(len(one) + len(other))
-    places = {keys_of(item, one.keys): place for place, item in enumerate(charge_each(one))}
-    out = list(one)
-    for item in charge_each(other):
-        place = places.get(keys_of(item, one.keys))
+    bounded_list(len(left) + len(right))
+    places = {keys_of(item, left.keys): place for place, item in enumerate(charge_each(left))}
+    out = list(left)
+    for item in charge_each(right):
+        place = places.get(keys_of(item, left.keys))
         if place is None:
-            places[keys_of(item, one.keys)] = len(out)
+            places[keys_of(item, left.keys)] = len(out)
             out.append(item)
         else:
             out[place] = item
-    return MapList(out, one.keys)
+    return MapList(out, left.keys)
 
 
-def _divide(one: int, other: int) -> int:
-    if other == 0:
+def _divide_ints(left: int, right: int) -> int:
+    if right == 0:
         raise EvaluationError("division by zero")
-    quotient = abs(one) // abs(other)
-    return whole(-quotient if (one < 0) != (other < 0) else quotient)
+    quotient = abs(left) // abs(right)
+    return check_int(-quotient if (left < 0) != (right < 0) else quotient)
 
 
-def _remainder(one: int, other: int) -> int:
-    if other == 0:
+def _mod_ints(left: int, right: int) -> int:
+    if right == 0:
         raise EvaluationError("modulus by zero")
-    if other == -1 and one == INT_MIN:
+    if right == -1 and left == INT_MIN:
         raise EvaluationError("integer overflow")
-    rest = abs(one) % abs(other)
-    return -rest if one < 0 else rest
+    rest = abs(left) % abs(right)
+    return -rest if left < 0 else rest
 
 
-def _quotient(one: float, other: float) -> float:
-    if other:
-        return one / other
-    if one == 0 or one != one:
+def _divide_doubles(left: float, right: float) -> float:
+    if right:
+        return left / right
+    if left == 0 or left != left:
         return math.nan
-    return math.copysign(math.inf, one) * math.copysign(1.0, other)
+    return math.copysign(math.inf, left) * math.copysign(1.0, right)
 
 
-def _udivide(one: Uint, other: Uint) -> Uint:
-    if not other:
+def _divide_uints(left: Uint, right: Uint) -> Uint:
+    if not right:
         raise EvaluationError("division by zero")
-    return Uint(one // other)
+    return Uint(left // right)
 
 
-def _uremainder(one: Uint, other: Uint) -> Uint:
-    if not other:
+def _mod_uints(left: Uint, right: Uint) -> Uint:
+    if not right:
         raise EvaluationError("modulus by zero")
-    return Uint(one % other)
+    return Uint(left % right)
 
 
 _ADD: Pairs = {
-    (int, int): lambda a, b: whole(a + b),
-    (Uint, Uint): lambda a, b: unsigned(int(a) + int(b)),
+    (int, int): lambda a, b: check_int(a + b),
+    (Uint, Uint): lambda a, b: check_uint(int(a) + int(b)),
     (float, float): lambda a, b: a + b,
-    (str, str): _joined,
-    (bytes, bytes): _joined,
-    **{(one, other): _lists for one in LISTS for other in LISTS},
-    **{(SetList, other): _sets for other in LISTS},
-    **{(MapList, other): _maps for other in LISTS},
-    (Timestamp, Duration): lambda a, b: moment(a.ns + b.ns, a.offset),
-    (Duration, Timestamp): lambda a, b: moment(a.ns + b.ns, b.offset),
-    (Duration, Duration): lambda a, b: span(a.ns + b.ns),
+    (str, str): _concat_texts,
+    (bytes, bytes): _concat_texts,
+    **{(one, other): _concat_lists for one in LISTS for other in LISTS},
+    **{(SetList, other): _union_sets for other in LISTS},
+    **{(MapList, other): _merge_map_lists for other in LISTS},
+    (Timestamp, Duration): lambda a, b: make_timestamp(a.ns + b.ns, a.offset),
+    (Duration, Timestamp): lambda a, b: make_timestamp(a.ns + b.ns, b.offset),
+    (Duration, Duration): lambda a, b: make_duration(a.ns + b.ns),
 }
 _SUB: Pairs = {
-    (int, int): lambda a, b: whole(a - b),
-    (Uint, Uint): lambda a, b: unsigned(int(a) - int(b)),
+    (int, int): lambda a, b: check_int(a - b),
+    (Uint, Uint): lambda a, b: check_uint(int(a) - int(b)),
     (float, float): lambda a, b: a - b,
-    (Timestamp, Timestamp): lambda a, b: span(a.ns - b.ns),
-    (Timestamp, Duration): lambda a, b: moment(a.ns - b.ns, a.offset),
-    (Duration, Duration): lambda a, b: span(a.ns - b.ns),
+    (Timestamp, Timestamp): lambda a, b: make_duration(a.ns - b.ns),
+    (Timestamp, Duration): lambda a, b: make_timestamp(a.ns - b.ns, a.offset),
+    (Duration, Duration): lambda a, b: make_duration(a.ns - b.ns),
 }
 _MUL: Pairs = {
-    (int, int): lambda a, b: whole(a * b),
-    (Uint, Uint): lambda a, b: unsigned(int(a) * int(b)),
+    (int, int): lambda a, b: check_int(a * b),
+    (Uint, Uint): lambda a, b: check_uint(int(a) * int(b)),
     (float, float): lambda a, b: a * b,
 }
-_DIV: Pairs = {(int, int): _divide, (Uint, Uint): _udivide, (float, float): _quotient}
-_MOD: Pairs = {(int, int): _remainder, (Uint, Uint): _uremainder}
+_DIV: Pairs = {(int, int): _divide_ints, (Uint, Uint): _divide_uints, (float, float): _divide_doubles}
+_MOD: Pairs = {(int, int): _mod_ints, (Uint, Uint): _mod_uints}
 
 
-def _binary(table: Pairs) -> Callable[[Any, Any], Any]:
-    def operate(one: Any, other: Any) -> Any:
-        found = table.get((one.__class__, other.__class__))
-        if found is None:
+def _make_operator(table: Pairs) -> Callable[[Any, Any], Any]:
+    def operate(left: Any, right: Any) -> Any:
+        operation = table.get((left.__class__, right.__class__))
+        if operation is None:
             raise no_overload()
-        return found(one, other)
+        return operation(left, right)
 
     return operate
 
 
-add, sub, mul = _binary(_ADD), _binary(_SUB), _binary(_MUL)
-div, mod = _binary(_DIV), _binary(_MOD)
+add, sub, mul = _make_operator(_ADD), _make_operator(_SUB), _make_operator(_MUL)
+div, mod = _make_operator(_DIV), _make_operator(_MOD)
 
 
-def negate(value: Any) -> Any:
+def negate_value(value: Any) -> Any:
     """Return -value."""
     if value.__class__ is int:
-        return whole(-value)
+        return check_int(-value)
     if value.__class__ is float:
         return -value
     raise no_overload()
 
 
-def invert(value: Any) -> bool:
+def invert_bool(value: Any) -> bool:
     """Return !value."""
     if value.__class__ is not bool:
         raise no_overload()

@@ -50,17 +50,17 @@ def afford_work(work: int) -> None:
 
 def charge_each(items: Collection[T]) -> Iterable[T]:
     """Iterate over items. Many of them charge the meter on the way."""
-    return items if len(items) <= _PART else _charged(items)
+    return items if len(items) <= _PART else _charge_in_parts(items)
 
 
-def _charged(items: Iterable[T]) -> Iterable[T]:
+def _charge_in_parts(items: Iterable[T]) -> Iterable[T]:
     for index, item in enumerate(items):
         if not index % _PART:
             charge(_PART)
         yield item
 
 
-def go_on(cost: int, limit: int) -> int:
+def check_loop_cost(cost: int, limit: int) -> int:
     """Charge the meter for a loop. Return the cost at which to call this again. Raises CostExceeded over the limit."""
     if cost > limit:
         raise CostExceeded
@@ -99,6 +99,6 @@ def run_with_room(work: Callable[[], R]) -> R:
         return work()
     finally:
         with _LOCK:
-            before = _limits.pop()
+            previous_limit = _limits.pop()
             if not _limits:
-                sys.setrecursionlimit(before)
+                sys.setrecursionlimit(previous_limit)

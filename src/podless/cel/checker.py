@@ -12,13 +12,13 @@ from podless.cel.syntax import (
     CallExpr,
     Comprehension,
     Expr,
+    ExprVisitor,
     Ident,
     ListExpr,
     LiteralExpr,
     MapEntry,
     MapExpr,
     MessageExpr,
-    Pass,
     Select,
 )
 from podless.cel.types import BOOL, DYN, ERROR, INT, STRING, Type
@@ -28,21 +28,21 @@ from podless.cel.values import TypeValue
 class FieldTypes(Protocol):
     """The fields of struct types."""
 
-    def field(self, struct: str, name: str) -> Type | None:
+    def find_field_type(self, struct: str, name: str) -> Type | None:
         """Return the type of a field, None if it does not exist."""
 
-    def constructs(self, struct: str) -> bool:
+    def can_construct(self, struct: str) -> bool:
         """Return whether expressions may construct a struct type."""
 
 
 class NoFields:
     """An environment without struct types."""
 
-    def field(self, struct: str, name: str) -> Type | None:
+    def find_field_type(self, struct: str, name: str) -> Type | None:
         """Return None: there are no fields."""
         return None
 
-    def constructs(self, struct: str) -> bool:
+    def can_construct(self, struct: str) -> bool:
         """Return False: no struct can be constructed."""
         return False
 
@@ -85,16 +85,18 @@ def check_tree(
     container: the namespace in which names are looked up first. typed: if False, every type is dyn, and errors show at
     evaluation.
     """
-    checker = (_Checker if typed else _Untyped)(declarations, dict(variables), fields or NoFields(), container)
+    checker = (_TypeChecker if typed else _UntypedChecker)(
+        declarations, dict(variables), fields or NoFields(), container
+    )
     checker.visit(tree)
     if checker.issues:
         raise CompileError(source, checker.issues)
     for node in checker.nodes:
-        node.type = checker.bindings.resolve(node.type, final=True)
+        node.type = checker.bindings.resolve_params(node.type, final=True)
     return tree
 
 
-class _Checker(Pass[Type]):
+class _TypeChecker(ExprVisitor[Type]):
     def __init__(
         self, declarations: Declarations, variables: dict[str, Type], fields: FieldTypes, container: str
     ) -> None:
@@ -103,7 +105,9 @@ class _Checker(Pass[Type]):
         self.scope = variables
         self.fields = fields
         self.bindings = types.Bindings()
-        self.inner: frozenset[str] = frozenset()  # variables of comprehensions, which shadow dotted names
+        self.comprehension_variables: frozenset[str] = (
+            frozenset()
+        )  # variables of comprehensions, which shadow dotted names
         self.issues: list[Issue] = []
         self.nodes: list[Expr] = []
 
@@ -112,271 +116,277 @@ class _Checker(Pass[Type]):
         self.nodes.append(node)
         return node.type
 
-    def fail(self, offset: int, message: str) -> Type:
+    def add_error(self, offset: int, message: str) -> Type:
         """Record an error. Return the error type, which is assignable to all types."""
         self.issues.append(Issue(offset, message))
         return ERROR
 
-    def literal(self, node: LiteralExpr) -> Type:
+    def visit_literal(self, node: LiteralExpr) -> Type:
         return node.kind
 
-    def ident(self, node: Ident) -> Type:
-        result = self.named(node, node.name)
+    def visit_ident(self, node: Ident) -> Type:
+        result = self.resolve_name(node, node.name)
         if result is None:
-            return self.undeclared(node.offset, node.name)
+            return self.add_undeclared_error(node.offset, node.name)
         return result
 
-    def undeclared(self, offset: int, name: str) -> Type:
-        return self.fail(offset, f"undeclared reference to '{name}' (in container '{self.container}')")
+    def add_undeclared_error(self, offset: int, name: str) -> Type:
+        return self.add_error(offset, f"undeclared reference to '{name}' (in container '{self.container}')")
 
-    def candidates(self, name: str) -> Iterator[str]:
+    def list_candidates(self, name: str) -> Iterator[str]:
         """Yield the full names that a name can mean: in the container, in its parents, and by itself."""
-        around = self.container
-        if around and not name.startswith(".") and name.partition(".")[0] not in self.inner:
-            while around:
-                yield f"{around}.{name}"
-                around = around.rpartition(".")[0]
+        container = self.container
+        if container and not name.startswith(".") and name.partition(".")[0] not in self.comprehension_variables:
+            while container:
+                yield f"{container}.{name}"
+                container = container.rpartition(".")[0]
         yield name.removeprefix(".")
 
-    def named(self, node: Ident, name: str) -> Type | None:
+    def resolve_name(self, node: Ident, name: str) -> Type | None:
         """Return the type of a variable or of a type name, None if there is neither."""
-        for plain in self.candidates(name):
-            known = self.scope.get(plain)
-            if known is not None:
-                node.name = plain
-                return known
-            kind = self.declarations.types.get(plain)
+        for candidate in self.list_candidates(name):
+            declared_type = self.scope.get(candidate)
+            if declared_type is not None:
+                node.name = candidate
+                return declared_type
+            kind = self.declarations.types.get(candidate)
             if kind is not None:
                 node.constant = True
-                node.value = TypeValue(plain)
+                node.value = TypeValue(candidate)
                 return types.type_of(kind)
         return None
 
-    def select(self, node: Select) -> Type:
-        name = None if node.test else _dotted(node)
-        if name is not None and name.partition(".")[0] not in self.inner:
+    def visit_select(self, node: Select) -> Type:
+        name = None if node.is_test else _join_dotted_name(node)
+        if name is not None and name.partition(".")[0] not in self.comprehension_variables:
             ident = Ident(node.offset, name)
-            found = self.named(ident, name)
-            if found is not None:
-                node.ident = ident
-                ident.type = found
-                return found
-        result = self.selected(node.offset, node.operand, node.field, False)
-        return BOOL if node.test else self.bindings.resolve(result)
+            declared_type = self.resolve_name(ident, name)
+            if declared_type is not None:
+                node.qualified_ident = ident
+                ident.type = declared_type
+                return declared_type
+        result = self.infer_selection(node.offset, node.operand, node.field, False)
+        return BOOL if node.is_test else self.bindings.resolve_params(result)
 
-    def selected(self, offset: int, operand: Expr, field: str, optional: bool) -> Type:
+    def infer_selection(self, offset: int, operand: Expr, field: str, optional: bool) -> Type:
         """Return the type of a field selection."""
-        target, was = types.unwrap_optional(self.bindings.resolve(self.visit(operand)))
+        target, is_optional = types.unwrap_optional(self.bindings.resolve_params(self.visit(operand)))
         kind = target.kind
         if kind == "map":
             result = target.params[1]
         elif kind == "struct":
-            result = self.fields.field(target.name, field) or self.fail(offset, f"undefined field '{field}'")
+            result = self.fields.find_field_type(target.name, field) or self.add_error(
+                offset, f"undefined field '{field}'"
+            )
         else:
             if kind == "param":
-                self.bindings.assignable(DYN, target)
+                self.bindings.is_assignable(DYN, target)
             elif kind not in ("dyn", "error"):
-                self.fail(offset, f"type '{target}' does not support field selection")
+                self.add_error(offset, f"type '{target}' does not support field selection")
             result = DYN
-        return types.optional(result) if was or optional else result
+        return types.optional(result) if is_optional or optional else result
 
-    def call(self, node: CallExpr) -> Type:
+    def visit_call(self, node: CallExpr) -> Type:
         if node.function == "_?._":
             field = node.args[1]
             assert isinstance(field, LiteralExpr)
             node.overloads = ("select_optional_field",)
             field.type = STRING
-            return self.bindings.resolve(self.selected(node.offset, node.args[0], field.value, True))
+            return self.bindings.resolve_params(self.infer_selection(node.offset, node.args[0], field.value, True))
         for arg in node.args:
             self.visit(arg)
         target = node.target
         if target is not None:
-            name = _dotted(target)
-            full = self.function(f"{name}.{node.function}") if name is not None else ""
+            name = _join_dotted_name(target)
+            full = self.resolve_function(f"{name}.{node.function}") if name is not None else ""
             if full:
                 node.function, node.target = full, None
-                return self.overloaded(node)
+                return self.infer_overloads(node)
             self.visit(target)
-        name = self.function(node.function)
+        name = self.resolve_function(node.function)
         if not name:
-            return self.undeclared(node.offset, node.function)
+            return self.add_undeclared_error(node.offset, node.function)
         node.function = name
-        return self.overloaded(node)
+        return self.infer_overloads(node)
 
-    def function(self, name: str) -> str:
+    def resolve_function(self, name: str) -> str:
         """Return the function that a name refers to, or ""."""
         functions = self.declarations.functions
-        return next((each for each in self.candidates(name) if each in functions), "")
+        return next((each for each in self.list_candidates(name) if each in functions), "")
 
-    def overloaded(self, node: CallExpr) -> Type:
+    def infer_overloads(self, node: CallExpr) -> Type:
         """Return the result type of a call, and set its matching overloads."""
         args = node.args if node.target is None else [node.target, *node.args]
-        given = tuple(arg.type for arg in args)
+        arg_types = tuple(arg.type for arg in args)
         if node.function in ("_&&_", "_||_"):
-            return self.logical(node)
+            return self.check_logical_call(node)
         result: Type | None = None
-        fitting = []
+        matching = []
         for overload in self.declarations.functions[node.function]:
-            if overload.member != (node.target is not None) or len(overload.args) != len(given):
+            if overload.member != (node.target is not None) or len(overload.args) != len(arg_types):
                 continue
-            found = self.fits(overload, given)
-            if found is None:
+            overload_result = self.match_overload(overload, arg_types)
+            if overload_result is None:
                 continue
-            fitting.append(overload.name)
+            matching.append(overload.name)
             if result is None:
-                result = found
-            elif result.kind != "dyn" and found != result:
+                result = overload_result
+            elif result.kind != "dyn" and overload_result != result:
                 result = DYN
         if result is None:
-            return self.unfitting(node, given)
-        node.overloads = tuple(fitting)
+            return self.add_overload_error(node, arg_types)
+        node.overloads = tuple(matching)
         return result
 
-    def fits(self, overload: Overload, types: tuple[Type, ...]) -> Type | None:
+    def match_overload(self, overload: Overload, types: tuple[Type, ...]) -> Type | None:
         """Return the result of an overload for argument types, None if it does not match."""
         if not overload.generic:
-            return overload.result if self.bindings.all_assignable(types, overload.args) else None
-        *wanted, result = self.bindings.instance((*overload.args, overload.result))
-        if not self.bindings.all_assignable(types, tuple(wanted)):
+            return overload.result if self.bindings.are_assignable(types, overload.args) else None
+        *wanted, result = self.bindings.instantiate((*overload.args, overload.result))
+        if not self.bindings.are_assignable(types, tuple(wanted)):
             return None
-        return self.bindings.resolve(result)
+        return self.bindings.resolve_params(result)
 
-    def unfitting(self, node: CallExpr, types: tuple[Type, ...]) -> Type:
-        shown = [str(self.bindings.resolve(each, final=True)) for each in types]
-        target = f"{shown.pop(0)}." if node.target is not None else ""
-        text = f"found no matching overload for '{node.function}' applied to '{target}({', '.join(shown)})'"
-        return self.fail(node.offset, text)
+    def add_overload_error(self, node: CallExpr, types: tuple[Type, ...]) -> Type:
+        type_names = [str(self.bindings.resolve_params(each, final=True)) for each in types]
+        target = f"{type_names.pop(0)}." if node.target is not None else ""
+        text = f"found no matching overload for '{node.function}' applied to '{target}({', '.join(type_names)})'"
+        return self.add_error(node.offset, text)
 
-    def logical(self, node: CallExpr) -> Type:
+    def check_logical_call(self, node: CallExpr) -> Type:
         node.overloads = ("logical_and" if node.function == "_&&_" else "logical_or",)
-        wrong = [arg for arg in node.args if not self.bindings.assignable(arg.type, BOOL)]
-        for arg in wrong:
-            self.fail(arg.offset, f"expected type 'bool' but found '{arg.type}'")
-        return ERROR if wrong else BOOL
+        mistyped = [arg for arg in node.args if not self.bindings.is_assignable(arg.type, BOOL)]
+        for arg in mistyped:
+            self.add_error(arg.offset, f"expected type 'bool' but found '{arg.type}'")
+        return ERROR if mistyped else BOOL
 
-    def join(self, before: Type | None, now: Type) -> Type:
-        """Return the type of list items or map entries: that of `before` and `now` together."""
-        if before is None:
-            return now
-        if self.bindings.assignable(before, now):
-            return types.most_general(before, now)
+    def join_types(self, joined: Type | None, item_type: Type) -> Type:
+        """Return the type of list items or map entries: that of `joined` and `item_type` together."""
+        if joined is None:
+            return item_type
+        if self.bindings.is_assignable(joined, item_type):
+            return types.pick_most_general(joined, item_type)
         return DYN  # `homogeneous` reports mixed types, after all types are known
 
-    def mismatch(self, node: Expr, wanted: Type, found: Type) -> Type:
-        return self.fail(node.offset, f"expected type '{wanted}' but found '{found}'")
+    def add_mismatch_error(self, node: Expr, expected: Type, actual: Type) -> Type:
+        return self.add_error(node.offset, f"expected type '{expected}' but found '{actual}'")
 
     def check_item(self, value: Expr, optional: bool) -> Type:
         """Return the type of an item; for `?item`, the type in the optional."""
         item = self.visit(value)
         if not optional:
             return item
-        inner, was = types.unwrap_optional(item)
-        if not was and inner.kind != "dyn":
-            self.mismatch(value, types.optional(inner), inner)
+        inner, is_optional = types.unwrap_optional(item)
+        if not is_optional and inner.kind != "dyn":
+            self.add_mismatch_error(value, types.optional(inner), inner)
         return inner
 
-    def list(self, node: ListExpr) -> Type:
+    def visit_list(self, node: ListExpr) -> Type:
         joined: Type | None = None
         for index, item in enumerate(node.items):
-            joined = self.join(joined, self.check_item(item, index in node.optional))
-        return types.list_of(joined or self.bindings.fresh())
+            joined = self.join_types(joined, self.check_item(item, index in node.optional))
+        return types.list_of(joined or self.bindings.make_param())
 
-    def map(self, node: MapExpr) -> Type:
+    def visit_map(self, node: MapExpr) -> Type:
         keys: Type | None = None
         values: Type | None = None
         for entry in node.entries:
-            keys = self.join(keys, self.visit(entry.key))
-            values = self.join(values, self.check_item(entry.value, entry.optional))
-        return types.map_of(keys or self.bindings.fresh(), values or self.bindings.fresh())
+            keys = self.join_types(keys, self.visit(entry.key))
+            values = self.join_types(values, self.check_item(entry.value, entry.optional))
+        return types.map_of(keys or self.bindings.make_param(), values or self.bindings.make_param())
 
-    def message(self, node: MessageExpr) -> Type:
-        if self.fields.constructs(node.name.removeprefix(".")):
-            return self.constructed(node, node.name.removeprefix("."))
-        name = next((each for each in self.candidates(node.name) if each in _MESSAGES), node.name.removeprefix("."))
-        known = _MESSAGES.get(name)
-        if known is None:
+    def visit_message(self, node: MessageExpr) -> Type:
+        if self.fields.can_construct(node.name.removeprefix(".")):
+            return self.check_construction(node, node.name.removeprefix("."))
+        name = next(
+            (each for each in self.list_candidates(node.name) if each in _MESSAGES), node.name.removeprefix(".")
+        )
+        message_type = _MESSAGES.get(name)
+        if message_type is None:
             kind = self.declarations.types.get(name)
             if kind is None:
-                return self.undeclared(node.offset, node.name)
-            return self.fail(node.offset, f"'{name}' is not a message type")
+                return self.add_undeclared_error(node.offset, node.name)
+            return self.add_error(node.offset, f"'{name}' is not a message type")
         node.name = name
         for entry in node.entries:
-            self.initial(entry, known[1].get(entry.key))
-        return known[0]
+            self.check_field_value(entry, message_type[1].get(entry.key))
+        return message_type[0]
 
-    def constructed(self, node: MessageExpr, name: str) -> Type:
+    def check_construction(self, node: MessageExpr, name: str) -> Type:
         node.name = name
         for entry in node.entries:
-            self.initial(entry, self.fields.field(name, entry.key))
-        return types.struct(name)
+            self.check_field_value(entry, self.fields.find_field_type(name, entry.key))
+        return types.struct_type(name)
 
-    def initial(self, entry: MapEntry, wanted: Type | None) -> None:
-        found = self.check_item(entry.value, entry.optional)
-        if wanted is None:
-            self.fail(entry.offset, f"undefined field '{entry.key}'")
-        elif not self.bindings.assignable(wanted, found):
-            text = f"expected type of field '{entry.key}' is '{wanted}' but provided type is '{found}'"
-            self.fail(entry.offset, text)
+    def check_field_value(self, entry: MapEntry, expected: Type | None) -> None:
+        actual = self.check_item(entry.value, entry.optional)
+        if expected is None:
+            self.add_error(entry.offset, f"undefined field '{entry.key}'")
+        elif not self.bindings.is_assignable(expected, actual):
+            text = f"expected type of field '{entry.key}' is '{expected}' but provided type is '{actual}'"
+            self.add_error(entry.offset, text)
 
-    def comprehension(self, node: Comprehension) -> Type:
-        over = self.visit(node.over)
+    def visit_comprehension(self, node: Comprehension) -> Type:
+        over = self.visit(node.iter_range)
         accu = self.visit(node.init)
-        before = self.scope
-        self.scope = before | {node.accu: accu}
-        one, two = self.iterated(node, self.bindings.resolve(over))
-        inner, hidden = self.scope, self.inner
-        self.inner = hidden | {node.var, node.var2, node.accu}
-        self.scope = inner | ({node.var: one, node.var2: two} if node.var2 else {node.var: one})
-        for part, wanted in ((node.condition, BOOL), (node.step, accu)):
-            found = self.visit(part)
-            if not self.bindings.assignable(wanted, found):
-                self.mismatch(part, wanted, found)
-        self.scope = inner
+        outer_scope = self.scope
+        self.scope = outer_scope | {node.accu: accu}
+        first_type, second_type = self.infer_iteration_types(node, self.bindings.resolve_params(over))
+        accu_scope, outer_variables = self.scope, self.comprehension_variables
+        self.comprehension_variables = outer_variables | {node.var, node.var2, node.accu}
+        self.scope = accu_scope | (
+            {node.var: first_type, node.var2: second_type} if node.var2 else {node.var: first_type}
+        )
+        for part, expected in ((node.condition, BOOL), (node.step, accu)):
+            actual = self.visit(part)
+            if not self.bindings.is_assignable(expected, actual):
+                self.add_mismatch_error(part, expected, actual)
+        self.scope = accu_scope
         result = self.visit(node.result)
-        self.scope, self.inner = before, hidden
-        return self.bindings.resolve(result)
+        self.scope, self.comprehension_variables = outer_scope, outer_variables
+        return self.bindings.resolve_params(result)
 
-    def iterated(self, node: Comprehension, over: Type) -> tuple[Type, Type]:
+    def infer_iteration_types(self, node: Comprehension, over: Type) -> tuple[Type, Type]:
         """Return the types of the iteration variables."""
         if over.kind == "list":
             return (INT, over.params[0]) if node.var2 else (over.params[0], DYN)
         if over.kind == "map":
             return over.params[0], over.params[1]
         if over.kind in ("dyn", "error", "param"):
-            self.bindings.assignable(DYN, over)
+            self.bindings.is_assignable(DYN, over)
             return DYN, DYN
         text = f"expression of type '{over}' cannot be range of a comprehension (must be list, map, or dynamic)"
-        self.fail(node.over.offset, text)
+        self.add_error(node.iter_range.offset, text)
         return ERROR, ERROR
 
 
-class _Untyped(_Checker):
+class _UntypedChecker(_TypeChecker):
     """Treats everything as dyn: calls match all overloads, and missing functions fail at evaluation."""
 
-    def fail(self, offset: int, message: str) -> Type:
+    def add_error(self, offset: int, message: str) -> Type:
         return DYN
 
-    def literal(self, node: LiteralExpr) -> Type:
+    def visit_literal(self, node: LiteralExpr) -> Type:
         return DYN
 
-    def ident(self, node: Ident) -> Type:
-        super().ident(node)
+    def visit_ident(self, node: Ident) -> Type:
+        super().visit_ident(node)
         return DYN
 
-    def overloaded(self, node: CallExpr) -> Type:
-        given = len(node.args) + (node.target is not None)
+    def infer_overloads(self, node: CallExpr) -> Type:
+        arg_count = len(node.args) + (node.target is not None)
         node.overloads = tuple(
             overload.name
             for overload in self.declarations.functions[node.function]
-            if overload.member == (node.target is not None) and len(overload.args) == given
+            if overload.member == (node.target is not None) and len(overload.args) == arg_count
         )
         return DYN
 
 
-def _dotted(node: Expr) -> str | None:
+def _join_dotted_name(node: Expr) -> str | None:
     """Return a.b.c as one name, None for other expressions."""
     parts = []
-    while isinstance(node, Select) and not node.test:
+    while isinstance(node, Select) and not node.is_test:
         parts.append(node.field)
         node = node.operand
     if not isinstance(node, Ident):

@@ -10,7 +10,7 @@ from podless.cel.convert import convert_container, convert_value
 from podless.cel.declared import Decl
 from podless.cel.decls import Declarations, Overload
 from podless.cel.dispatch import guard_overloads
-from podless.cel.syntax import CallExpr, Expr, Ident, LiteralExpr, Pass
+from podless.cel.syntax import CallExpr, Expr, ExprVisitor, Ident, LiteralExpr
 from podless.cel.types import Type
 from podless.cel.writer import DEEPEST, LONGEST, CodeWriter, Value
 
@@ -19,7 +19,7 @@ SORT_BY = "@sortByAssociatedKeys"
 _COUNTED = {"sort": 0, "distinct": 0, SORT_BY: 1}
 
 
-class CodeGenerator(Pass[Value]):
+class CodeGenerator(ExprVisitor[Value]):
     """Generates the code of one program, and holds its state. exact: generate the exact form."""
 
     def __init__(self, declarations: Declarations, exact: bool) -> None:
@@ -28,9 +28,9 @@ class CodeGenerator(Pass[Value]):
         self.writer = CodeWriter()
         self.scope: dict[str, Value] = {}
         self.constants: dict[Expr, bool] = {}
-        self.halting: dict[Expr, bool] = {}  # answers of `halts`
+        self.halts_by_node: dict[Expr, bool] = {}  # answers of `can_halt`
 
-    def emit(self, node: Expr) -> Value:
+    def emit_node(self, node: Expr) -> Value:
         """Return the code of a node, after writing the lines that must run before it.
 
         Code that is nested too deep for Python goes into a separate function.
@@ -39,45 +39,45 @@ class CodeGenerator(Pass[Value]):
             return self.emit_aside(node)
         value = self.visit(node)
         if len(value.code) > LONGEST and not isinstance(node, LiteralExpr):
-            return Value(self.writer.keep(value.code), value.kind, value.decl)
+            return Value(self.writer.assign_temp(value.code), value.kind, value.decl)
         return value
 
     def emit_aside(self, node: Expr) -> Value:
         """Return the code of a node in a separate function."""
-        aside = self.writer.aside(self.exact)
+        aside = self.writer.begin_aside(self.exact)
         value = self.visit(node)
         name = aside.end(value.code, (known.code for known in self.scope.values()))
         return Value(name, value.kind, value.decl)
 
     def emit_value(self, node: Expr) -> str:
         """Return the code of a node as a value of the language."""
-        return self.convert_code(self.emit(node))
+        return self.convert_code(self.emit_node(node))
 
     def convert_code(self, value: Value) -> str:
         """Return the code that converts JSON to a CEL value."""
         decl = value.decl
-        if decl is None or decl.plain:
+        if decl is None or decl.is_plain:
             return value.code
-        return f"{self.writer.constant(partial(convert_value, decl))}({value.code})"
+        return f"{self.writer.name_constant(partial(convert_value, decl))}({value.code})"
 
     def emit_leaf(self, code: str, decl: Decl) -> Value:
         """Return the code of a part of JSON. Scalars are converted at once; lists and maps stay JSON."""
         if decl.kind in ("list", "map", "object"):
             return Value(code, decl.type, decl)
-        if decl.plain and not self.exact:
+        if decl.is_plain and not self.exact:
             return Value(code, decl.type)
         if decl.kind == "double" and not self.exact and not decl.nullable:
             return Value(f"float({code})", decl.type)
-        return Value(f"{self.writer.constant(partial(convert_value, decl))}({code})", decl.type)
+        return Value(f"{self.writer.name_constant(partial(convert_value, decl))}({code})", decl.type)
 
-    def emit_steady(self, node: Expr) -> str:
+    def emit_repeatable(self, node: Expr) -> str:
         """Return code that can be repeated and keeps its order of evaluation among its neighbours."""
         code = self.emit_value(node)
-        return code if code.isidentifier() or isinstance(node, LiteralExpr) else self.writer.keep(code)
+        return code if code.isidentifier() or isinstance(node, LiteralExpr) else self.writer.assign_temp(code)
 
     def name_code(self, code: str) -> str:
         """Return a variable for code that is used more than once."""
-        return code if code.isidentifier() else self.writer.keep(code)
+        return code if code.isidentifier() else self.writer.assign_temp(code)
 
     def emit_condition(self, node: Expr) -> str:
         """Return the code of a value that must be a bool."""
@@ -92,55 +92,56 @@ class CodeGenerator(Pass[Value]):
             if not self.exact:
                 return item
             return Value(
-                f"{self.writer.constant(partial(convert_container, item.decl))}({item.code})", item.kind, item.decl
+                f"{self.writer.name_constant(partial(convert_container, item.decl))}({item.code})", item.kind, item.decl
             )
-        if item.decl.plain and not self.exact:
+        if item.decl.is_plain and not self.exact:
             return Value(item.code, item.kind)
         if item.decl.kind == "double" and not self.exact and not item.decl.nullable:
             return Value(f"float({item.code})", item.kind)
-        return Value(f"{self.writer.constant(partial(convert_value, item.decl))}({item.code})", item.kind)
+        return Value(f"{self.writer.name_constant(partial(convert_value, item.decl))}({item.code})", item.kind)
 
     def emit_call(self, node: CallExpr) -> Value:
         """Write a call of the function. Arguments of unknown type are checked first."""
         nodes = node.args if node.target is None else [node.target, *node.args]
         fatal = _COUNTED.get(node.function, -1) if self.exact else -1
         emit = [
-            partial(self.emit_fatal if index == fatal else self.emit_held, arg, node) for index, arg in enumerate(nodes)
+            partial(self.emit_fatal if index == fatal else self.emit_argument, arg, node)
+            for index, arg in enumerate(nodes)
         ]
-        both = len(nodes) == 2 and node.function != "format" and self.halts(nodes[1])
+        both = len(nodes) == 2 and node.function != "format" and self.can_halt(nodes[1])
         args = [value.code for value in (self.emit_pair(*emit) if both else [each() for each in emit])]
-        self.writer.tick()
+        self.writer.write_clock_check()
         overloads = [self.declarations.overloads[name] for name in node.overloads]
         call = self.choose_callee(node, overloads, [arg.type for arg in nodes])
-        result = self.writer.keep(f"{self.writer.constant(call)}({', '.join(args)})")
+        result = self.writer.assign_temp(f"{self.writer.name_constant(call)}({', '.join(args)})")
         self.emit_cost(overloads, nodes, args, result)
         return Value(result, node.type)
 
     def emit_fatal(self, arg: Expr, call: CallExpr) -> Value:
         """Return the name of an argument whose error ends the evaluation, because the cost function needs a list."""
         if len(call.overloads) != 1:
-            return Value(self.emit_steady(arg), arg.type)
+            return Value(self.emit_repeatable(arg), arg.type)
         writer = self.writer
-        writer.open("try:")
-        value = self.emit(arg)
-        name = writer.keep(self.convert_code(value))
-        writer.close()
-        writer.line("except Halted: raise")
-        writer.line("except EvaluationError: raise Panic")
+        writer.open_block("try:")
+        value = self.emit_node(arg)
+        name = writer.assign_temp(self.convert_code(value))
+        writer.close_block()
+        writer.write_line("except Halted: raise")
+        writer.write_line("except EvaluationError: raise Panic")
         return Value(name, value.kind)
 
-    def emit_held(self, arg: Expr, _: CallExpr) -> Value:
+    def emit_argument(self, arg: Expr, _: CallExpr) -> Value:
         """Return an argument as the name of a variable."""
-        return Value(self.emit_steady(arg), arg.type)
+        return Value(self.emit_repeatable(arg), arg.type)
 
-    def halts(self, tree: Expr) -> bool:
+    def can_halt(self, tree: Expr) -> bool:
         """Return whether an error within a part can end the whole evaluation."""
         if not self.exact:
             return False
-        result = self.halting.get(tree)
+        result = self.halts_by_node.get(tree)
         if result is None:
-            own = isinstance(tree, CallExpr) and tree.function in _COUNTED
-            result = self.halting[tree] = own or any(map(self.halts, tree.children()))
+            counts_list = isinstance(tree, CallExpr) and tree.function in _COUNTED
+            result = self.halts_by_node[tree] = counts_list or any(map(self.can_halt, tree.list_children()))
         return result
 
     def emit_pair(self, left: Callable[[], Value], right: Callable[[], Value]) -> tuple[Value, Value]:
@@ -149,26 +150,28 @@ class CodeGenerator(Pass[Value]):
         The second is evaluated even if the first fails, because its error can end the evaluation.
         """
         writer = self.writer
-        failed = writer.keep("None")
-        made = []
+        failed = writer.assign_temp("None")
+        operands = []
         for emit in (left, right):
-            name = writer.keep("None")
-            writer.open("try:")
+            name = writer.assign_temp("None")
+            writer.open_block("try:")
             value = emit()
-            writer.line(f"{name} = {value.code}")
-            writer.close()
-            writer.line("except Halted: raise")
-            writer.line(f"except EvaluationError as error: {failed} = {failed} or error")
-            made.append(Value(name, value.kind, value.decl))
-        writer.line(f"if {failed} is not None: raise {failed}")
-        return made[0], made[1]
+            writer.write_line(f"{name} = {value.code}")
+            writer.close_block()
+            writer.write_line("except Halted: raise")
+            writer.write_line(f"except EvaluationError as error: {failed} = {failed} or error")
+            operands.append(Value(name, value.kind, value.decl))
+        writer.write_line(f"if {failed} is not None: raise {failed}")
+        return operands[0], operands[1]
 
     def choose_callee(self, node: CallExpr, overloads: list[Overload], types: list[Type]) -> Callable[..., Any]:
         """Return the function to call: the function itself, or one that checks the arguments first."""
         if not overloads:
             return guard_overloads(node.function, [])
-        sure = all(_sure(one, wanted) for one, wanted in zip(types, overloads[0].args, strict=True))
-        if (len(overloads) == 1 and sure) or (len({id(overload.call) for overload in overloads}) == 1 and sure):
+        always_fits = all(_always_fits(one, wanted) for one, wanted in zip(types, overloads[0].args, strict=True))
+        if (len(overloads) == 1 and always_fits) or (
+            len({id(overload.call) for overload in overloads}) == 1 and always_fits
+        ):
             call = overloads[0].call
             assert call is not None
             return call
@@ -178,29 +181,29 @@ class CodeGenerator(Pass[Value]):
         """Write the cost of a call."""
         cost = self.declarations.costs.get(overloads[0].name) if overloads else None
         if cost is None:
-            self.writer.spend(1)
+            self.writer.add_cost(1)
             return
-        name = self.writer.constant(cost.actual if len(overloads) == 1 else _loosely(cost.actual))
-        self.writer.spend(f"{name}({', '.join((*args, result))})")
-        self.writer.settle()
-        self.writer.line("if c > limit: raise CostExceeded")
+        name = self.writer.name_constant(cost.actual if len(overloads) == 1 else _tolerate_other_overloads(cost.actual))
+        self.writer.add_cost(f"{name}({', '.join((*args, result))})")
+        self.writer.write_cost()
+        self.writer.write_line("if c > limit: raise CostExceeded")
 
 
-def _sure(given: Type, wanted: Type) -> bool:
-    """Return whether a value of the given type always fits, so that no check is needed."""
-    if wanted.kind in ("dyn", "param"):
+def _always_fits(actual: Type, declared: Type) -> bool:
+    """Return whether a value of the actual type always fits, so that no check is needed."""
+    if declared.kind in ("dyn", "param"):
         return True
-    if given.kind in ("dyn", "null", "error", "param") or given.name == "wrapper":
+    if actual.kind in ("dyn", "null", "error", "param") or actual.name == "wrapper":
         return False
-    return given.kind == wanted.kind
+    return actual.kind == declared.kind
 
 
-def _loosely(actual: Callable[..., int]) -> Callable[..., int]:
+def _tolerate_other_overloads(actual: Callable[..., int]) -> Callable[..., int]:
     """Return the cost function of the first overload; it returns 1 if another overload was called."""
 
-    def cost(*given: Any) -> int:
+    def cost(*args: Any) -> int:
         try:
-            return actual(*given)
+            return actual(*args)
         except (AttributeError, TypeError, ValueError):
             return 1
 

@@ -13,99 +13,99 @@ from podless.runtime.meter import charge
 _ORDERED = frozenset((str, bytes, bool, Timestamp, Duration))
 
 
-def compare(one: Any, other: Any) -> int:
-    """Return -1, 0 or 1 if `one` is less than, equal to or greater than `other`."""
-    kind, its = one.__class__, other.__class__
+def compare_values(left: Any, right: Any) -> int:
+    """Return -1, 0 or 1 if `left` is less than, equal to or greater than `right`."""
+    kind, its = left.__class__, right.__class__
     if kind in NUMBERS:
         if its not in NUMBERS:
             raise no_overload()
-        if one != one or other != other:
+        if left != left or right != right:
             raise EvaluationError("NaN values cannot be ordered")
         if (kind is float) is not (its is float):
-            one, other = float(one), float(other)
+            left, right = float(left), float(right)
     elif kind is not its or kind not in _ORDERED:
         raise no_overload()
-    return int(one > other) - int(one < other)
+    return int(left > right) - int(left < right)
 
 
-def less(one: Any, other: Any) -> bool:
-    """Return one < other."""
-    return compare(one, other) < 0
+def is_less(left: Any, right: Any) -> bool:
+    """Return left < right."""
+    return compare_values(left, right) < 0
 
 
-def less_equal(one: Any, other: Any) -> bool:
-    """Return one <= other."""
-    return compare(one, other) <= 0
+def is_less_or_equal(left: Any, right: Any) -> bool:
+    """Return left <= right."""
+    return compare_values(left, right) <= 0
 
 
-def greater(one: Any, other: Any) -> bool:
-    """Return one > other."""
-    return compare(one, other) > 0
+def is_greater(left: Any, right: Any) -> bool:
+    """Return left > right."""
+    return compare_values(left, right) > 0
 
 
-def greater_equal(one: Any, other: Any) -> bool:
-    """Return one >= other."""
-    return compare(one, other) >= 0
+def is_greater_or_equal(left: Any, right: Any) -> bool:
+    """Return left >= right."""
+    return compare_values(left, right) >= 0
 
 
-def equal(one: Any, other: Any, seen: list[int] | None = None) -> bool:
-    """Return one == other. Values of different types are unequal, except equal numbers.
+def are_equal(left: Any, right: Any, steps: list[int] | None = None) -> bool:
+    """Return left == right. Values of different types are unequal, except equal numbers.
 
-    seen: the number of parts compared so far. Raises CostExceeded for too many.
+    steps: the number of parts compared so far. Raises CostExceeded for too many.
     """
-    kind, its = one.__class__, other.__class__
+    kind, its = left.__class__, right.__class__
     if kind in _CONTAINERS and its in _CONTAINERS:
-        seen = [0] if seen is None else seen
-        seen[0] += len(one)
-        afford_work(seen[0])
-        charge(len(one))
-        return _CONTAINERS[kind](one, other, seen)
+        steps = [0] if steps is None else steps
+        steps[0] += len(left)
+        afford_work(steps[0])
+        charge(len(left))
+        return _CONTAINERS[kind](left, right, steps)
     if kind is not its:
-        return kind in NUMBERS and its in NUMBERS and bool(one == other)
+        return kind in NUMBERS and its in NUMBERS and bool(left == right)
     if kind is Optional:
-        return one.present is other.present and (not one.present or equal(one.value, other.value, seen))
-    return bool(one == other)
+        return left.present is right.present and (not left.present or are_equal(left.value, right.value, steps))
+    return bool(left == right)
 
 
-def _same_lists(one: Any, other: Any, seen: list[int]) -> bool:
+def _are_lists_equal(one: Any, other: Any, steps: list[int]) -> bool:
     if other.__class__ is dict or len(one) != len(other):
         return False
-    return all(equal(left, right, seen) for left, right in zip(charge_each(one), other, strict=True))
+    return all(are_equal(left, right, steps) for left, right in zip(charge_each(one), other, strict=True))
 
 
-def _same_dicts(one: Any, other: Any, seen: list[int]) -> bool:
-    if other.__class__ is not dict or len(one) != len(other):
+def _are_dicts_equal(left: Any, right: Any, steps: list[int]) -> bool:
+    if right.__class__ is not dict or len(left) != len(right):
         return False
-    return all(key in other and equal(item, other[key], seen) for key, item in charge_each(one.items()))
+    return all(key in right and are_equal(item, right[key], steps) for key, item in charge_each(left.items()))
 
 
-def _same_sets(one: Any, other: Any, seen: list[int]) -> bool:
-    if other.__class__ is dict or len(one) != len(other):
+def _are_sets_equal(left: Any, right: Any, steps: list[int]) -> bool:
+    if right.__class__ is dict or len(left) != len(right):
         return False
-    return {key_of(item) for item in charge_each(one)} == {key_of(item) for item in charge_each(other)}
+    return {key_of(item) for item in charge_each(left)} == {key_of(item) for item in charge_each(right)}
 
 
-def _same_maps(one: Any, other: Any, seen: list[int]) -> bool:
-    if other.__class__ is dict or len(one) != len(other):
+def _are_map_lists_equal(left: Any, right: Any, steps: list[int]) -> bool:
+    if right.__class__ is dict or len(left) != len(right):
         return False
-    known = {keys_of(item, one.keys): item for item in charge_each(one)}
+    known = {keys_of(item, left.keys): item for item in charge_each(left)}
     found = set()
-    for item in charge_each(other):
-        key = keys_of(item, one.keys)
-        if key not in known or not equal(known[key], item, seen):
+    for item in charge_each(right):
+        key = keys_of(item, left.keys)
+        if key not in known or not are_equal(known[key], item, steps):
             return False
         found.add(key)
     return len(found) == len(known)
 
 
 _CONTAINERS: dict[type, Callable[[Any, Any, list[int]], bool]] = {
-    **dict.fromkeys(LISTS, _same_lists),
-    dict: _same_dicts,
-    SetList: _same_sets,
-    MapList: _same_maps,
+    **dict.fromkeys(LISTS, _are_lists_equal),
+    dict: _are_dicts_equal,
+    SetList: _are_sets_equal,
+    MapList: _are_map_lists_equal,
 }
 
 
-def unequal(one: Any, other: Any) -> bool:
-    """Return one != other."""
-    return not equal(one, other)
+def are_unequal(left: Any, right: Any) -> bool:
+    """Return left != right."""
+    return not are_equal(left, right)

@@ -26,7 +26,7 @@ _GO = {
 }
 
 
-class Unknown:
+class SchemalessValue:
     """Data without a schema. It is compared like JSON in Go, where 1 and 1.0 differ."""
 
     __slots__ = ("value",)
@@ -35,7 +35,7 @@ class Unknown:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Unknown) and pairs.equal_json(self.value, other.value)
+        return isinstance(other, SchemalessValue) and pairs.equal_json(self.value, other.value)
 
     def __hash__(self) -> int:
         return hash(serializer.encode_sorted(self.value))
@@ -44,12 +44,12 @@ class Unknown:
 _NO_MAP = "a map for the provided schema with type=object"
 
 
-def _list(decl: Decl, value: Any) -> Any:
+def _convert_list(decl: Decl, value: Any) -> Any:
     items = decl.items
     assert items is not None
     if not isinstance(value, list):
         raise EvaluationError("invalid data, expected an array for the provided schema with type=array")
-    out = value if items.plain else [convert_value(items, item) for item in charge_each(value)]
+    out = value if items.is_plain else [convert_value(items, item) for item in charge_each(value)]
     kind = decl.schema.get("x-kubernetes-list-type")
     if kind == "set":
         return SetList(out)
@@ -59,77 +59,77 @@ def _list(decl: Decl, value: Any) -> Any:
     return out
 
 
-def _map(decl: Decl, value: Any) -> Any:
+def _convert_map(decl: Decl, value: Any) -> Any:
     items = decl.items
     assert items is not None
     if not isinstance(value, dict):
         raise EvaluationError("invalid data, expected a map for the provided schema with type=object")
-    return value if items.plain else {key: convert_value(items, item) for key, item in charge_each(value.items())}
+    return value if items.is_plain else {key: convert_value(items, item) for key, item in charge_each(value.items())}
 
 
-def _object(decl: Decl, value: Any) -> Any:
+def _convert_object(decl: Decl, value: Any) -> Any:
     if not isinstance(value, dict):
         raise EvaluationError("invalid data, expected a map for the provided schema with type=object")
-    if decl.plain:
+    if decl.is_plain:
         return value
     out = {}
     for real, item in charge_each(value.items()):
         if item is None:  # a null field is absent for expressions, but counts in comparisons of objects
-            out[f" {real}"] = Unknown(None)
+            out[f" {real}"] = SchemalessValue(None)
             continue
         name = escape_name(real)
-        part = decl.field(name) if name is not None else None
+        part = decl.find_field(name) if name is not None else None
         if name is not None and part is not None:
             out[name] = convert_value(part, item)
         else:
-            out[f" {real}"] = Unknown(item)  # a name that no expression can use, so that only equality sees it
+            out[f" {real}"] = SchemalessValue(item)  # a name that no expression can use, so that only equality sees it
     return out
 
 
-def _number(decl: Decl, value: Any) -> float:
+def _convert_double(decl: Decl, value: Any) -> float:
     if value.__class__ is float or value.__class__ is int:
         return float(value)
     raise EvaluationError(f"invalid data, expected float, got {_GO.get(value.__class__, '')}")
 
 
-def _int(decl: Decl, value: Any) -> int:
+def _convert_int(decl: Decl, value: Any) -> int:
     if value.__class__ is int:
         return int(value)
     raise EvaluationError(f"invalid data, expected int, got {_GO.get(value.__class__, '')}")
 
 
-def _bool(decl: Decl, value: Any) -> bool:
+def _convert_bool(decl: Decl, value: Any) -> bool:
     if value.__class__ is bool:
         return bool(value)
     raise EvaluationError(f"invalid data, expected bool, got {_GO.get(value.__class__, '')}")
 
 
-def _check_text(decl: Decl, value: Any) -> str:
+def _convert_text(decl: Decl, value: Any) -> str:
     if value.__class__ is str:
         return str(value)
     raise EvaluationError(f"invalid data, expected string, got {_GO.get(value.__class__, '')}")
 
 
-def _either(decl: Decl, value: Any) -> Any:
+def _convert_int_or_string(decl: Decl, value: Any) -> Any:
     if value.__class__ is str or value.__class__ is int:
         return value
     raise EvaluationError("invalid data, expected XIntOrString value to be either a string or integer")
 
 
-def _bytes(decl: Decl, value: Any) -> bytes:
-    return _base64(_check_text(decl, value))
+def _convert_bytes(decl: Decl, value: Any) -> bytes:
+    return _decode_base64(_convert_text(decl, value))
 
 
-def _duration(decl: Decl, value: Any) -> Duration:
-    text = _check_text(decl, value)
+def _convert_duration(decl: Decl, value: Any) -> Duration:
+    text = _convert_text(decl, value)
     try:
         return Duration(gotime.parse_span(text))
     except ValueError as error:
         raise EvaluationError(f"Invalid duration {text}: {error}") from None
 
 
-def _date(decl: Decl, value: Any) -> Timestamp:
-    text = _check_text(decl, value)
+def _convert_date(decl: Decl, value: Any) -> Timestamp:
+    text = _convert_text(decl, value)
     timestamp = gotimes.parse_timestamp(f"{text}T00:00:00Z")
     if timestamp is None:
         why = f'parsing time "{text}" as "2006-01-02": cannot parse "{text}" as "2006"'
@@ -137,9 +137,9 @@ def _date(decl: Decl, value: Any) -> Timestamp:
     return timestamp
 
 
-def _time(decl: Decl, value: Any) -> Timestamp:
+def _convert_date_time(decl: Decl, value: Any) -> Timestamp:
     """Return a time in RFC 3339, or without a zone, the last layout that kube-apiserver tries."""
-    text = _check_text(decl, value)
+    text = _convert_text(decl, value)
     timestamp = gotimes.parse_timestamp(text)
     if timestamp is not None:
         return timestamp
@@ -150,25 +150,25 @@ def _time(decl: Decl, value: Any) -> Timestamp:
 
 
 _CONVERT: dict[str, Callable[[Decl, Any], Any]] = {
-    "list": _list,
-    "map": _map,
-    "object": _object,
-    "double": _number,
-    "int": _int,
-    "bool": _bool,
-    "string": _check_text,
-    "dyn": _either,
-    "bytes": _bytes,
-    "duration": _duration,
-    "date": _date,
-    "date-time": _time,
+    "list": _convert_list,
+    "map": _convert_map,
+    "object": _convert_object,
+    "double": _convert_double,
+    "int": _convert_int,
+    "bool": _convert_bool,
+    "string": _convert_text,
+    "dyn": _convert_int_or_string,
+    "bytes": _convert_bytes,
+    "duration": _convert_duration,
+    "date": _convert_date,
+    "date-time": _convert_date_time,
 }
 
 
 _URL_SAFE = re.compile(r"[A-Za-z0-9_\-\r\n]*")
 
 
-def _base64(text: str) -> bytes:
+def _decode_base64(text: str) -> bytes:
     """Return bytes from base64 with the URL alphabet, the only one that kube-apiserver accepts."""
     good = _URL_SAFE.match(text)
     assert good is not None
@@ -176,16 +176,16 @@ def _base64(text: str) -> bytes:
     rest = text[end:]
     digits = len(text[:end].replace("\n", "").replace("\r", ""))
     if rest.strip("=\r\n"):
-        raise _not_base64(text, end + len(rest) - len(rest.lstrip("=")))
+        raise _make_base64_error(text, end + len(rest) - len(rest.lstrip("=")))
     if (digits + rest.count("=")) % 4 or rest.count("=") > 2:
-        raise _not_base64(text, len(text))
+        raise _make_base64_error(text, len(text))
     try:
         return base64.urlsafe_b64decode(text)
     except (binascii.Error, ValueError):
-        raise _not_base64(text, end) from None
+        raise _make_base64_error(text, end) from None
 
 
-def _not_base64(text: str, at: int) -> EvaluationError:
+def _make_base64_error(text: str, at: int) -> EvaluationError:
     return EvaluationError(f"Invalid byte formatted string {text}: illegal base64 data at input byte {at}")
 
 

@@ -48,23 +48,23 @@ class Declared:
         """Return the declaration of a schema; None if expressions cannot use the value."""
         if schema.get("x-kubernetes-int-or-string"):
             longest = schema.get("maxLength") if has("CELIntOrStringLengths") else None
-            most = MAX_REQUEST - 2 if longest is None else max(longest, 0) * 4
-            return Decl(self, "dyn", types.DYN, schema, 1, most)
+            max_items = MAX_REQUEST - 2 if longest is None else max(longest, 0) * 4
+            return Decl(self, "dyn", types.DYN, schema, 1, max_items)
         if resource:
             schema = with_metadata(schema)
         kind = schema.get("type")
         if kind == "array":
-            return self._list(schema, name)
+            return self._declare_list(schema, name)
         if kind == "object":
-            return self._object(schema, name)
+            return self._declare_object(schema, name)
         if kind == "string":
             return self._declare_text(schema)
         if kind in _SCALARS:
-            word, type_, least = _SCALARS[kind]
-            return Decl(self, word, type_, schema, least, 0)
+            word, type_, min_bytes = _SCALARS[kind]
+            return Decl(self, word, type_, schema, min_bytes, 0)
         return None
 
-    def _list(self, schema: Schema, name: str) -> Decl | None:
+    def _declare_list(self, schema: Schema, name: str) -> Decl | None:
         items = schema.get("items")
         if not isinstance(items, dict):
             return None
@@ -72,46 +72,46 @@ class Declared:
         if inner is None:
             return None
         limit = schema.get("maxItems")
-        most = (MAX_REQUEST - 2) // (inner.least + 1) if limit is None else max(limit, 0)
-        decl = Decl(self, "list", types.list_of(inner.type), schema, 2, most)
+        max_items = (MAX_REQUEST - 2) // (inner.min_bytes + 1) if limit is None else max(limit, 0)
+        decl = Decl(self, "list", types.list_of(inner.type), schema, 2, max_items)
         decl.items = inner
         return decl
 
-    def _object(self, schema: Schema, name: str) -> Decl | None:
+    def _declare_object(self, schema: Schema, name: str) -> Decl | None:
         values = schema.get("additionalProperties")
         if isinstance(values, dict):
             inner = self.declare(values, bool(values.get("x-kubernetes-embedded-resource")), f"{name}.@elem")
             if inner is None:
                 return None
             limit = schema.get("maxProperties")
-            most = (MAX_REQUEST - 2) // (inner.least + 6) if limit is None else max(limit, 0)
-            decl = Decl(self, "map", types.map_of(types.STRING, inner.type), schema, 2, most)
+            max_items = (MAX_REQUEST - 2) // (inner.min_bytes + 6) if limit is None else max(limit, 0)
+            decl = Decl(self, "map", types.map_of(types.STRING, inner.type), schema, 2, max_items)
             decl.items = inner
             return decl
-        decl = Decl(self, "object", types.struct(name), schema, -1, 0)
+        decl = Decl(self, "object", types.struct_type(name), schema, -1, 0)
         remember_value(self.structs, name, lambda: decl)
         return decl
 
     def _declare_text(self, schema: Schema) -> Decl:
         longest = schema.get("maxLength")
-        kind, type_, least, most = _FORMATS.get(
+        kind, type_, min_bytes, max_items = _FORMATS.get(
             schema.get("format") or "", ("string", types.STRING, 2, MAX_REQUEST - 2)
         )
         if kind == "bytes" and longest is not None:
-            most = max(longest, 0)
+            max_items = max(longest, 0)
         elif kind == "string" and longest is not None:
-            most = max(longest, 0) * 4
+            max_items = max(longest, 0) * 4
         elif kind == "string" and schema.get("enum"):
-            most = max((len(item.encode()) for item in schema["enum"] if isinstance(item, str)), default=0)
-        return Decl(self, kind, type_, schema, least, most)
+            max_items = max((len(item.encode()) for item in schema["enum"] if isinstance(item, str)), default=0)
+        return Decl(self, kind, type_, schema, min_bytes, max_items)
 
-    def field(self, struct: str, name: str) -> Type | None:
+    def find_field_type(self, struct: str, name: str) -> Type | None:
         """Return the type of a field of a struct type."""
         decl = find_value(self.structs, struct)
-        found = decl.field(name) if decl is not None else None
-        return None if found is None else found.type
+        field = decl.find_field(name) if decl is not None else None
+        return None if field is None else field.type
 
-    def constructs(self, struct: str) -> bool:
+    def can_construct(self, struct: str) -> bool:
         """Return False: rules cannot construct structs."""
         return False
 
@@ -119,30 +119,32 @@ class Declared:
 class Decl:
     """The declaration of a part of a schema.
 
-    kind: of its values. least: minimum bytes in JSON. most: maximum number of items. plain: JSON and CEL have the same
-    value. items: of a list or map. keys: of a map, if more than their type is known.
+    kind: of its values. min_bytes: minimum bytes in JSON. max_items: maximum number of items. is_plain: the value is
+    the same in JSON and CEL. items: of a list or map. keys: of a map, if more than their type is known.
     """
 
-    __slots__ = ("_fields", "_least", "_plain", "items", "keys", "kind", "most", "nullable", "owner", "schema", "type")
+    __slots__ = (
+        "_fields", "_min_bytes", "_plain", "items", "keys", "kind", "max_items", "nullable", "owner", "schema", "type",
+    )  # fmt: skip
 
     def __init__(self, owner: Declared, kind: str, type_: Type, schema: Schema, minimum: int, maximum: int) -> None:
         self.owner = owner
         self.kind = kind
         self.type = type_
         self.schema = schema
-        self._least = minimum
-        self.most = maximum
+        self._min_bytes = minimum
+        self.max_items = maximum
         self.nullable = bool(schema.get("nullable"))
         self.items: Decl | None = None
         self.keys: Decl | None = None
         self._fields: dict[str, Decl | None] = {}
         self._plain: bool | None = None
 
-    def field(self, name: str) -> Decl | None:
+    def find_field(self, name: str) -> Decl | None:
         """Return a field by its name in expressions, None if it does not exist."""
-        return remember_value(self._fields, name, lambda: self._declare(name))
+        return remember_value(self._fields, name, lambda: self._declare_field(name))
 
-    def _declare(self, name: str) -> Decl | None:
+    def _declare_field(self, name: str) -> Decl | None:
         properties = self.schema.get("properties") or {}
         real = unescape_field(name)
         part = properties.get(real)
@@ -155,20 +157,20 @@ class Decl:
         embedded = bool(part.get("x-kubernetes-embedded-resource"))
         return self.owner.declare(part, embedded, f"{self.type.name}.{usual}")
 
-    def fields(self) -> Iterator[tuple[str, str, Decl]]:
+    def iterate_fields(self) -> Iterator[tuple[str, str, Decl]]:
         """Yield all fields: the name in expressions, the name in JSON, the declaration."""
         for real in self.schema.get("properties") or {}:
             name = escape_name(real)
-            decl = self.field(name) if name is not None else None
+            decl = self.find_field(name) if name is not None else None
             if name is not None and decl is not None:
                 yield name, real, decl
 
     @property
-    def least(self) -> int:
+    def min_bytes(self) -> int:
         """The minimum bytes in JSON."""
-        return self._least if self._least >= 0 else fill_attribute(self, "_least", self._add_up)
+        return self._min_bytes if self._min_bytes >= 0 else fill_attribute(self, "_min_bytes", self._sum_min_bytes)
 
-    def _add_up(self) -> int:
+    def _sum_min_bytes(self) -> int:
         properties = self.schema.get("properties") or {}
         total = 2
         for name in dict.fromkeys(self.schema.get("required") or ()):
@@ -178,39 +180,39 @@ class Decl:
             embedded = bool(part.get("x-kubernetes-embedded-resource"))
             decl = self.owner.declare(part, embedded, f"{self.type.name}.{escape_name(name) or name}")
             if decl is not None:
-                total += len(name.encode()) + decl.least + 4
+                total += len(name.encode()) + decl.min_bytes + 4
         return total
 
     @property
-    def plain(self) -> bool:
+    def is_plain(self) -> bool:
         """Whether values are the same in JSON and in CEL."""
-        return self._plain if self._plain is not None else fill_attribute(self, "_plain", self._is_plain)
+        return self._plain if self._plain is not None else fill_attribute(self, "_plain", self._check_plain)
 
-    def complete(self) -> None:
+    def declare_all(self) -> None:
         """Make all parts of this declaration and of those below it, which are otherwise made at first use."""
         todo = [self]
         while todo:
             charge(1)
             decl = todo.pop()
-            _ = decl.plain
-            todo.extend(part for _, _, part in decl.fields())
+            _ = decl.is_plain
+            todo.extend(part for _, _, part in decl.iterate_fields())
             todo.extend(part for part in (decl.items, decl.keys) if part is not None)
 
-    def _is_plain(self) -> bool:
+    def _check_plain(self) -> bool:
         if self.kind in _PLAIN_KINDS:
             return not (self.owner.with_floats and self.kind in _WHOLE_KINDS)
         if self.kind == "list":
             assert self.items is not None
-            return self.schema.get("x-kubernetes-list-type") not in ("set", "map") and self.items.plain
+            return self.schema.get("x-kubernetes-list-type") not in ("set", "map") and self.items.is_plain
         if self.kind == "map":
             assert self.items is not None
-            return self.items.plain
+            return self.items.is_plain
         if self.kind != "object" or self.schema.get("x-kubernetes-preserve-unknown-fields"):
             return False
         properties = self.schema.get("properties") or {}
-        seen = list(self.fields())
-        same = len(seen) == len(properties) and all(name == real for name, real, _ in seen)
-        return same and all(part.plain and not part.nullable for _, _, part in seen)
+        fields = list(self.iterate_fields())
+        same_names = len(fields) == len(properties) and all(name == real for name, real, _ in fields)
+        return same_names and all(part.is_plain and not part.nullable for _, _, part in fields)
 
 
 def with_metadata(schema: Schema) -> Schema:
@@ -218,7 +220,7 @@ def with_metadata(schema: Schema) -> Schema:
     properties = schema.get("properties") or {}
     metadata = properties.get("metadata") or {}
     inner = metadata.get("properties") or {}
-    wanted = (properties.get("kind"), properties.get("apiVersion"), inner.get("name"), inner.get("generateName"))
-    if metadata.get("type") == "object" and all((part or {}).get("type") == "string" for part in wanted):
+    identifying = (properties.get("kind"), properties.get("apiVersion"), inner.get("name"), inner.get("generateName"))
+    if metadata.get("type") == "object" and all((part or {}).get("type") == "string" for part in identifying):
         return schema
     return {**schema, "properties": {**properties, "kind": _TEXT, "apiVersion": _TEXT, "metadata": _METADATA}}

@@ -48,7 +48,9 @@ class Function:
 
 
 def declare_function(name: str, *overloads: Overload, cost: Cost | None = None, feature: str = "") -> Function:
-    """Return a function for a `Library`. overloads: from `member` and `plain`. cost, feature: as in `Function`."""
+    """Return a function for a `Library`. overloads: from `member` and
+    `overload`. cost, feature: as in `Function`.
+    """
     return Function(name, overloads, cost, feature)
 
 
@@ -59,7 +61,7 @@ def member(
     return Overload(name, args, result, call, True, cost)
 
 
-def plain(
+def overload(
     name: str, args: tuple[Type, ...], result: Type, call: Callable[..., Any] | None, cost: Cost | None = None
 ) -> Overload:
     """Return an overload of a global function."""
@@ -109,8 +111,8 @@ class Declarations:
                     continue
                 known = self.functions.get(function.name, ())
                 self.functions[function.name] = known + function.overloads
-                for overload in function.overloads:
-                    self._add_overload(function, overload)
+                for each in function.overloads:
+                    self._add_overload(function, each)
 
     def _add_overload(self, owner: Function, overload: Overload) -> None:
         self.overloads[overload.name] = overload

@@ -13,7 +13,7 @@ from podless.cel.bounds import run_with_room
 from podless.cel.declared import Decl
 from podless.cel.errors import CompileError, ProgramError
 from podless.cel.library.quantity import QUANTITY
-from podless.cel.policies.environment import runtime_type_name
+from podless.cel.policies.environment import format_runtime_type
 from podless.cel.program import LIMIT, Program
 from podless.cel.types import Type
 from podless.meta.field import At, FieldError, forbidden, internal, invalid, too_long
@@ -25,53 +25,55 @@ _ANY = Type("dyn", "any")  # a value whose type is known only at evaluation
 _NAME = "device"
 
 
-class _DevicePart(Decl):
-    """A part of a device. most: the size of its values. every: the declaration of keys that are not fields."""
+class _DeviceDecl(Decl):
+    """A part of a device. max_items: the size of its values. other_fields: the declaration of all other keys."""
 
     def __init__(
         self,
         kind: str,
-        made: Type,
+        type_: Type,
         limit: int,
         fields: Mapping[str, Decl] | None = None,
         *,
-        every: Decl | None = None,
+        other_fields: Decl | None = None,
         items: Decl | None = None,
         keys: Decl | None = None,
     ) -> None:
-        self.kind, self.type, self.most = kind, made, limit
+        self.kind, self.type, self.max_items = kind, type_, limit
         self.items, self.keys = items, keys
-        self.known, self.every = fields or {}, every
+        self.known, self.other_fields = fields or {}, other_fields
 
-    def field(self, name: str) -> Decl | None:
-        return self.known.get(name, self.every)
-
-
-def _text_part(limit: int) -> _DevicePart:
-    return _DevicePart("string", types.STRING, limit)
+    def find_field(self, name: str) -> Decl | None:
+        return self.known.get(name, self.other_fields)
 
 
-def _domains(item: Decl, *, named: bool) -> _DevicePart:
+def _declare_text(limit: int) -> _DeviceDecl:
+    return _DeviceDecl("string", types.STRING, limit)
+
+
+def _declare_domains(item: Decl, *, named: bool) -> _DeviceDecl:
     """Return the attributes or capacities of a device, by domain and name.
 
     named: the sizes of values under a name are known.
     """
-    inner = types.map_of(types.STRING, item.type)
-    every = item if named else None
-    below = _DevicePart("map", inner, _MOST_ENTRIES, every=every, items=item, keys=_text_part(_MOST_NAME))
-    outer = types.map_of(types.STRING, inner)
-    return _DevicePart("map", outer, _MOST_ENTRIES, items=below, keys=_text_part(_MOST_DOMAIN))
+    names_type = types.map_of(types.STRING, item.type)
+    other_fields = item if named else None
+    domain = _DeviceDecl(
+        "map", names_type, _MOST_ENTRIES, other_fields=other_fields, items=item, keys=_declare_text(_MOST_NAME)
+    )
+    domains_type = types.map_of(types.STRING, names_type)
+    return _DeviceDecl("map", domains_type, _MOST_ENTRIES, items=domain, keys=_declare_text(_MOST_DOMAIN))
 
 
-_DEVICE = _DevicePart(
+_DEVICE = _DeviceDecl(
     "object",
-    types.struct("kubernetes.DRADevice"),
+    types.struct_type("kubernetes.DRADevice"),
     0,
     {
-        "driver": _text_part(_MOST_DRIVER),
-        "attributes": _domains(_DevicePart("dyn", _ANY, _MOST_VALUE), named=True),
-        "capacity": _domains(_DevicePart("quantity", QUANTITY, 0), named=False),
-        "allowMultipleAllocations": _DevicePart("bool", types.BOOL, 1),
+        "driver": _declare_text(_MOST_DRIVER),
+        "attributes": _declare_domains(_DeviceDecl("dyn", _ANY, _MOST_VALUE), named=True),
+        "capacity": _declare_domains(_DeviceDecl("quantity", QUANTITY, 0), named=False),
+        "allowMultipleAllocations": _DeviceDecl("bool", types.BOOL, 1),
     },
 )
 _MACROS = macros.KUBERNETES | macros.BIND
@@ -81,12 +83,12 @@ _GIVEN: Mapping[str, Type] = {_NAME: _DEVICE.type}
 class _DeviceFields:
     """The struct type of a device."""
 
-    def field(self, struct: str, name: str) -> Type | None:
+    def find_field_type(self, struct: str, name: str) -> Type | None:
         """Return the type of a field, or None."""
-        found = _DEVICE.field(name) if struct == _DEVICE.type.name else None
-        return None if found is None else found.type
+        decl = _DEVICE.find_field(name) if struct == _DEVICE.type.name else None
+        return None if decl is None else decl.type
 
-    def constructs(self, struct: str) -> bool:
+    def can_construct(self, struct: str) -> bool:
         """Return False: no struct can be constructed."""
         return False
 
@@ -100,11 +102,11 @@ def validate_device_selector(source: str, at: At) -> list[FieldError]:
     try:
         tree = program.analyze_source(source, _GIVEN, functions, fields, _MACROS)
         if tree.type not in (types.BOOL, _ANY):
-            why = f"must evaluate to bool or the unknown type, not {runtime_type_name(tree.type)}"
-            return [invalid(at, source, why)]
-        made = Program(source, tree, functions, _GIVEN, {_NAME: None})
-        made.check_constants()
-        made.prepare()
+            reason = f"must evaluate to bool or the unknown type, not {format_runtime_type(tree.type)}"
+            return [invalid(at, source, reason)]
+        compiled = Program(source, tree, functions, _GIVEN, {_NAME: None})
+        compiled.check_constants()
+        compiled.prepare()
     except CompileError as error:
         return [invalid(at, source, f"compilation failed: {error}")]
     except ProgramError as error:

@@ -65,32 +65,35 @@ _OWN = {
 _NAMELESS = frozenset(("!_", "@in", "_==_", "_!=_", "contains", "startsWith", "endsWith"))
 
 
-def _unfit(function: str, args: tuple[Any, ...]) -> EvaluationError:
+def _make_overload_error(function: str, args: tuple[Any, ...]) -> EvaluationError:
     """Return the error for arguments that no overload accepts, with the detail that cel-go gives."""
     names = [values.NAMES.get(arg.__class__, "") for arg in args]
-    own = _OWN.get(function)
-    if own is not None and names[0] not in own:
+    first_types = _OWN.get(function)
+    if first_types is not None and names[0] not in first_types:
         return NoOverload(f"no such overload: {function}")
-    if own is not None or function in _NAMELESS:
+    if first_types is not None or function in _NAMELESS:
         return no_overload()
     return no_overload(function, *names)
 
 
-def _outside(kind: Type) -> Type:
+def _erase_params(kind: Type) -> Type:
     """Return a type with its parameters replaced by dyn."""
     return types.Type(kind.kind, kind.name, (types.DYN,) * len(kind.params))
 
 
 def guard_overloads(function: str, overloads: list[Overload]) -> Callable[..., Any]:
     """Return a function that calls the first matching overload. It raises EvaluationError if none matches."""
-    loose = function in _LOOSE
-    forms = [(tuple(map(_outside, overload.args)) if loose else overload.args, overload.call) for overload in overloads]
+    ignores_params = function in _LOOSE
+    candidates = [
+        (tuple(map(_erase_params, overload.args)) if ignores_params else overload.args, overload.call)
+        for overload in overloads
+    ]
 
     def call(*args: Any) -> Any:
-        for wanted, run in forms:
+        for wanted, run in candidates:
             if run is not None and all(map(fits_type, args, wanted)):
                 return run(*args)
-        raise _unfit(function, args)
+        raise _make_overload_error(function, args)
 
     call.__name__ = function
     return call

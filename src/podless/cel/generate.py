@@ -39,11 +39,11 @@ def generate_program(
         generator.scope[name] = generator.bind_variable(Value(f"v{index}", types[name], decl))
     writer.begin_function(exact)
     result = generator.emit_value(tree)
-    writer.settle()
-    writer.line(f"return {result}, c")
+    writer.write_cost()
+    writer.write_line(f"return {result}, c")
     if exact:
         writer.lines += [" except EvaluationError as error:", "  error.cost = c", "  raise"]
-    source = writer.source(f"def program({', '.join((*params, 'limit'))}):")
+    source = writer.join_source(f"def program({', '.join((*params, 'limit'))}):")
     charge(len(source) // _CHARACTERS)
     exec(compile(source, "<cel>", "exec"), writer.names)
     program: Callable[..., tuple[Any, int]] = writer.names["program"]
@@ -53,28 +53,28 @@ def generate_program(
 class _ProgramGenerator(InlineGenerator, ControlGenerator):
     """One method for each kind of node."""
 
-    def literal(self, node: LiteralExpr) -> Value:
+    def visit_literal(self, node: LiteralExpr) -> Value:
         value = node.value
         simple = value is None or value.__class__ in (str, int, bool, bytes)
         if not simple and (value.__class__ is not float or not math.isfinite(value)):
-            return Value(self.writer.constant(value), node.kind)
+            return Value(self.writer.name_constant(value), node.kind)
         code = f"({value!r})" if value.__class__ in (int, float) and value < 0 else repr(value)
         return Value(code, node.kind)
 
-    def ident(self, node: Ident) -> Value:
+    def visit_ident(self, node: Ident) -> Value:
         if node.constant:
-            return Value(self.writer.constant(node.value), node.type)
-        known = self.scope.get(node.name) or Value(f"absent({node.name!r})", node.type)
-        self.writer.spend(1)
-        return Value(known.code, node.type, known.decl)
+            return Value(self.writer.name_constant(node.value), node.type)
+        variable = self.scope.get(node.name) or Value(f"absent({node.name!r})", node.type)
+        self.writer.add_cost(1)
+        return Value(variable.code, node.type, variable.decl)
 
-    def select(self, node: Select) -> Value:
-        if node.ident is not None:
-            return self.ident(node.ident)
-        operand = self.emit(node.operand)
-        if node.test:
-            return self.present(node, operand)
-        self.writer.spend(1)
+    def visit_select(self, node: Select) -> Value:
+        if node.qualified_ident is not None:
+            return self.visit_ident(node.qualified_ident)
+        operand = self.emit_node(node.operand)
+        if node.is_test:
+            return self.emit_presence_test(node, operand)
+        self.writer.add_cost(1)
         decl = operand.decl
         if decl is None:
             return Value(f"select({operand.code}, {node.field!r})", node.type)
@@ -82,30 +82,30 @@ class _ProgramGenerator(InlineGenerator, ControlGenerator):
             assert decl.items is not None
             call = "index" if self.exact else ""
             code = f"index({operand.code}, {node.field!r})" if call else f"{operand.code}[{node.field!r}]"
-            return self.emit_leaf(self.writer.keep(code), decl.items)
-        part = decl.field(node.field) if decl.kind == "object" else None
+            return self.emit_leaf(self.writer.assign_temp(code), decl.items)
+        part = decl.find_field(node.field) if decl.kind == "object" else None
         if part is None:  # after dyn() a field can be undeclared
             return Value(f"select({self.convert_code(operand)}, {node.field!r})", node.type)
         real = unescape_field(node.field)
         if self.exact or part.nullable:
-            return self.emit_leaf(self.writer.keep(f"field({operand.code}, {real!r}, {node.field!r})"), part)
+            return self.emit_leaf(self.writer.assign_temp(f"field({operand.code}, {real!r}, {node.field!r})"), part)
         return self.emit_leaf(f"{operand.code}[{real!r}]", part)
 
-    def present(self, node: Select, operand: Value) -> Value:
+    def emit_presence_test(self, node: Select, operand: Value) -> Value:
         decl = operand.decl
         if decl is None:
             code = f"has({operand.code}, {node.field!r}, {self.declarations.lenient})"
         elif decl.kind == "map":
             code = f"({node.field!r} in {operand.code})"
-        elif decl.kind != "object" or decl.field(node.field) is None:
+        elif decl.kind != "object" or decl.find_field(node.field) is None:
             code = f"has({self.convert_code(operand)}, {node.field!r}, {self.declarations.lenient})"
         else:
             code = f"({operand.code}.get({unescape_field(node.field)!r}) is not None)"
         return Value(code, node.type)
 
-    def list(self, node: ListExpr) -> Value:
-        self.writer.spend(0 if self.constant(node) else 10)
-        items = [self.emit_steady(item) for item in node.items]
+    def visit_list(self, node: ListExpr) -> Value:
+        self.writer.add_cost(0 if self.is_constant(node) else 10)
+        items = [self.emit_repeatable(item) for item in node.items]
         if not node.optional:
             return Value(f"[{', '.join(items)}]", node.type)
         parts = [
@@ -114,41 +114,41 @@ class _ProgramGenerator(InlineGenerator, ControlGenerator):
         ]
         return Value(f"[{', '.join(parts)}]", node.type)
 
-    def map(self, node: MapExpr) -> Value:
-        self.writer.spend(0 if self.constant(node) else 30)
-        name = self.writer.keep("{}")
+    def visit_map(self, node: MapExpr) -> Value:
+        self.writer.add_cost(0 if self.is_constant(node) else 30)
+        name = self.writer.assign_temp("{}")
         for entry in node.entries:
-            key, value = self.emit_steady(entry.key), self.emit_steady(entry.value)
+            key, value = self.emit_repeatable(entry.key), self.emit_repeatable(entry.value)
             if entry.optional:
-                self.writer.open(f"if {value}.present:")
-                self.writer.line(f"put({name}, {key}, {value}.value)")
-                self.writer.close()
-                self.writer.open("else:")
-                self.writer.line(f"remove({name}, {key})")
-                self.writer.close()
+                self.writer.open_block(f"if {value}.present:")
+                self.writer.write_line(f"put({name}, {key}, {value}.value)")
+                self.writer.close_block()
+                self.writer.open_block("else:")
+                self.writer.write_line(f"remove({name}, {key})")
+                self.writer.close_block()
             else:
-                self.writer.line(f"put({name}, {key}, {value})")
+                self.writer.write_line(f"put({name}, {key}, {value})")
         return Value(name, node.type)
 
-    def message(self, node: MessageExpr) -> Value:
-        self.writer.spend(40)
+    def visit_message(self, node: MessageExpr) -> Value:
+        self.writer.add_cost(40)
         fields = []
         for entry in node.entries:
-            code = self.emit_steady(entry.value)
+            code = self.emit_repeatable(entry.value)
             fields.append(f"({entry.key!r}, {f'opened({code})' if entry.optional else code})")
         make = "construct" if node.type.kind == "struct" else "build"
         return Value(f"{make}({node.name!r}, [{', '.join(fields)}])", node.type)
 
-    def constant(self, node: Expr) -> bool:
+    def is_constant(self, node: Expr) -> bool:
         """Return whether a list or map has only literals, so that it is made once."""
         if not isinstance(node, ListExpr | MapExpr):
             return isinstance(node, LiteralExpr)
         known = self.constants.get(node)
         if known is None:
-            known = self.constants[node] = all(map(self.constant, node.children()))
+            known = self.constants[node] = all(map(self.is_constant, node.list_children()))
         return known
 
-    def call(self, node: CallExpr) -> Value:
+    def visit_call(self, node: CallExpr) -> Value:
         special = _SPECIAL.get(node.function)
         if special is not None:
             result = special(self, node)
@@ -158,22 +158,22 @@ class _ProgramGenerator(InlineGenerator, ControlGenerator):
 
 
 _SPECIAL: dict[str, Callable[..., Value | None]] = {
-    "_&&_": _ProgramGenerator.logical,
-    "_||_": _ProgramGenerator.logical,
-    "_?_:_": _ProgramGenerator.conditional,
-    "_==_": _ProgramGenerator.equality,
-    "_!=_": _ProgramGenerator.equality,
-    **dict.fromkeys(COMPARE, _ProgramGenerator.comparison),
-    **dict.fromkeys(ARITHMETIC, _ProgramGenerator.arithmetic),
-    "!_": _ProgramGenerator.negation,
-    "@in": _ProgramGenerator.membership,
-    "size": _ProgramGenerator.size,
-    **dict.fromkeys(TESTS, _ProgramGenerator.test),
-    "matches": _ProgramGenerator.match,
-    "_[_]": _ProgramGenerator.index,
+    "_&&_": _ProgramGenerator.emit_logical,
+    "_||_": _ProgramGenerator.emit_logical,
+    "_?_:_": _ProgramGenerator.emit_conditional,
+    "_==_": _ProgramGenerator.emit_equality,
+    "_!=_": _ProgramGenerator.emit_equality,
+    **dict.fromkeys(COMPARE, _ProgramGenerator.emit_comparison),
+    **dict.fromkeys(ARITHMETIC, _ProgramGenerator.emit_arithmetic),
+    "!_": _ProgramGenerator.emit_negation,
+    "@in": _ProgramGenerator.emit_membership,
+    "size": _ProgramGenerator.emit_size,
+    **dict.fromkeys(TESTS, _ProgramGenerator.emit_text_test),
+    "matches": _ProgramGenerator.emit_match,
+    "_[_]": _ProgramGenerator.emit_index,
     "_[?_]": _ProgramGenerator.optional_index,
     "_?._": _ProgramGenerator.optional_field,
-    "or": _ProgramGenerator.otherwise,
-    "orValue": _ProgramGenerator.otherwise,
-    "dyn": _ProgramGenerator.forget,
+    "or": _ProgramGenerator.emit_or_value,
+    "orValue": _ProgramGenerator.emit_or_value,
+    "dyn": _ProgramGenerator.emit_dyn,
 }

@@ -22,12 +22,12 @@ def parse_timestamp(text: str) -> Timestamp | None:
         return None
 
 
-def in_years(time: Timestamp) -> bool:
+def is_in_years(time: Timestamp) -> bool:
     """Return whether a timestamp is in the years 1 to 9999."""
     return TIME_MIN <= time.ns <= TIME_MAX
 
 
-def show_timestamp(time: Timestamp) -> str:
+def format_timestamp(time: Timestamp) -> str:
     """Return a timestamp in RFC 3339 in its own offset, with as many digits as needed."""
     seconds, nanos = divmod(time.ns + time.offset * SECOND, SECOND)
     local = _EPOCH.replace(tzinfo=None) + timedelta(seconds=seconds)
@@ -40,7 +40,7 @@ def show_timestamp(time: Timestamp) -> str:
     return f"{text}{'-' if time.offset < 0 else '+'}{hours:02d}:{minutes:02d}"
 
 
-def show_duration(span: Duration) -> str:
+def format_duration(span: Duration) -> str:
     """Return a duration in seconds as a float64 with as many digits as needed, and "s"."""
     whole, nanos = divmod(abs(span.ns), SECOND)
     seconds = float(whole) + nanos / 1e9
@@ -49,18 +49,18 @@ def show_duration(span: Duration) -> str:
     return f"{'-' if span.ns < 0 else ''}{text}s"
 
 
-def _offset(name: str) -> int:
+def _parse_offset(name: str) -> int:
     """Return the seconds of an offset such as -08:00. As in cel-go, its parts can be any integers.
 
     Raises EvaluationError.
     """
     hours, _, minutes = name.partition(":")
-    count = _atoi(hours) * 60 + (-_atoi(minutes) if name[0] == "-" else _atoi(minutes))
+    count = _parse_int(hours) * 60 + (-_parse_int(minutes) if name[0] == "-" else _parse_int(minutes))
     nanos = (count * 60 * SECOND + (1 << 63)) % (1 << 64) - (1 << 63)  # wraps around like Go's int64 nanoseconds
     return int(nanos / SECOND)
 
 
-def _atoi(text: str) -> int:
+def _parse_int(text: str) -> int:
     digits = text[1:] if text[:1] in ("+", "-") else text
     problem = ""
     if not (digits.isascii() and digits.isdigit()):
@@ -72,7 +72,7 @@ def _atoi(text: str) -> int:
     return int(text)
 
 
-def _named(name: str, time: Timestamp) -> int:
+def _find_zone_offset(name: str, time: Timestamp) -> int:
     """Return the offset in seconds of a named time zone at some time. Raises EvaluationError."""
     if name in ("", "UTC", "Local"):
         return 0
@@ -92,42 +92,42 @@ def _named(name: str, time: Timestamp) -> int:
     return int(offset.total_seconds())
 
 
-def local_time(time: Timestamp, name: str = "UTC") -> tuple[datetime, int]:
+def convert_to_zone(time: Timestamp, name: str = "UTC") -> tuple[datetime, int]:
     """Return a time in a zone (name or offset), truncated to microseconds; and years to add to it.
 
     Raises EvaluationError.
     """
-    offset = 0 if name == "UTC" else _offset(name) if ":" in name else _named(name, time)
+    offset = 0 if name == "UTC" else _parse_offset(name) if ":" in name else _find_zone_offset(name, time)
     seconds, nanos = divmod(time.ns, SECOND)
     days, rest = divmod(seconds + offset, _DAY)
     cycles, days = divmod(days, _CYCLE)
     return _EPOCH + timedelta(days=days, seconds=rest, microseconds=nanos // 1000), cycles * _YEARS
 
 
-def spelled_timestamp(time: Timestamp) -> str:
+def format_go_timestamp(time: Timestamp) -> str:
     """Return a time as Go's Time.String formats it: 2024-01-01 00:04:59.999 +0000 UTC."""
-    text = show_timestamp(Timestamp(time.ns + time.offset * SECOND))
+    text = format_timestamp(Timestamp(time.ns + time.offset * SECOND))
     hours, minutes = divmod(abs(time.offset) // 60, 60)
     zone = f"{'-' if time.offset < 0 else '+'}{hours:02d}{minutes:02d}"
     return f"{text[:-1].replace('T', ' ')} {zone} {zone if time.offset else 'UTC'}"
 
 
-def spelled_duration(span: Duration) -> str:
+def format_go_duration(span: Duration) -> str:
     """Return a duration as Go's Duration.String formats it: 1h30m0s, 1.5ms."""
     sign, rest = ("-" if span.ns < 0 else ""), abs(span.ns)
     if rest < SECOND:
         unit, scale = next(((unit, scale) for unit, scale in _SMALL if rest >= scale), ("s", 1))
-        return f"{sign}{_decimal(rest, scale)}{unit}"
+        return f"{sign}{_format_decimal(rest, scale)}{unit}"
     minutes, rest = divmod(rest, 60 * SECOND)
     hours, minutes = divmod(minutes, 60)
     lead = f"{hours}h{minutes}m" if hours else f"{minutes}m" if minutes else ""
-    return f"{sign}{lead}{_decimal(rest, SECOND)}s"
+    return f"{sign}{lead}{_format_decimal(rest, SECOND)}s"
 
 
 _SMALL = (("ms", 10**6), ("µs", 10**3), ("ns", 1))
 
 
-def _decimal(count: int, scale: int) -> str:
+def _format_decimal(count: int, scale: int) -> str:
     whole, rest = divmod(count, scale)
     fraction = f"{rest:0{len(str(scale)) - 1}d}".rstrip("0") if rest else ""
     return f"{whole}.{fraction}" if fraction else str(whole)

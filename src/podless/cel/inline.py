@@ -26,48 +26,48 @@ class InlineGenerator(CodeGenerator):
 
     def emit_both(self, node: CallExpr) -> tuple[Value, Value]:
         """Return both operands, in order."""
-        if self.halts(node.args[1]):
-            return self.emit_pair(partial(self.emit, node.args[0]), partial(self.emit, node.args[1]))
-        left = self.emit(node.args[0])
+        if self.can_halt(node.args[1]):
+            return self.emit_pair(partial(self.emit_node, node.args[0]), partial(self.emit_node, node.args[1]))
+        left = self.emit_node(node.args[0])
         mark = len(self.writer.lines)
-        right = self.emit(node.args[1])
+        right = self.emit_node(node.args[1])
         if len(self.writer.lines) > mark and not left.code.isidentifier() and not isinstance(node.args[0], LiteralExpr):
             # the right operand needs lines of its own, and the left one must be evaluated before them
-            name = self.writer.temp()
+            name = self.writer.name_temp()
             self.writer.lines.insert(mark, f"{' ' * self.writer.depth}{name} = {left.code}")
             left = Value(name, left.kind, left.decl)
         return left, right
 
-    def equality(self, node: CallExpr) -> Value | None:
+    def emit_equality(self, node: CallExpr) -> Value | None:
         """Write == and !=."""
         left, right = self.emit_both(node)
         one, two = node.args[0].type, node.args[1].type
         sign = "==" if node.function == "_==_" else "!="
-        same = left.decl is not None and right.decl is not None and left.decl is right.decl and left.decl.plain
+        same = left.decl is not None and right.decl is not None and left.decl is right.decl and left.decl.is_plain
         if one == two and ((one.kind in _NATIVE and one.name != "wrapper") or same):
             if same:
-                self.writer.tick()
+                self.writer.write_clock_check()
             if one.kind in _TEXTS or same:
                 a, b = self.emit_texts(node, left, right)
                 return Value(f"({a} {sign} {b})", node.type)
-            self.writer.spend(1)
+            self.writer.add_cost(1)
             return Value(f"({left.code} {sign} {right.code})", node.type)
-        self.writer.tick()
+        self.writer.write_clock_check()
         a, b = self.name_code(self.convert_code(left)), self.name_code(self.convert_code(right))
-        self.writer.spend(f"least({a}, {b})")
+        self.writer.add_cost(f"least({a}, {b})")
         return Value(f"equal({a}, {b})" if sign == "==" else f"(not equal({a}, {b}))", node.type)
 
     def emit_texts(self, node: CallExpr, left: Value, right: Value) -> tuple[str, str]:
         """Return the code of two strings to compare. The cost is that of the shorter one."""
         for arg in node.args:
             if isinstance(arg, LiteralExpr):
-                self.writer.spend(-(-len(arg.value) // 10))
+                self.writer.add_cost(-(-len(arg.value) // 10))
                 return left.code, right.code
         a, b = self.name_code(left.code), self.name_code(right.code)
-        self.writer.spend(f"-(-min(len({a}), len({b})) // 10)")
+        self.writer.add_cost(f"-(-min(len({a}), len({b})) // 10)")
         return a, b
 
-    def comparison(self, node: CallExpr) -> Value | None:
+    def emit_comparison(self, node: CallExpr) -> Value | None:
         """Write <, <=, > and >=."""
         one, two = node.args[0].type, node.args[1].type
         numbers = {one.kind, two.kind} <= {"int", "uint"}
@@ -78,32 +78,32 @@ class InlineGenerator(CodeGenerator):
         if one.kind in _TEXTS:
             a, b = self.emit_texts(node, left, right)
             return Value(f"({a} {sign} {b})", node.type)
-        self.writer.spend(1)
+        self.writer.add_cost(1)
         return Value(f"({left.code} {sign} {right.code})", node.type)
 
-    def arithmetic(self, node: CallExpr) -> Value | None:
+    def emit_arithmetic(self, node: CallExpr) -> Value | None:
         """Write +, - and *."""
         one, two = node.args[0].type, node.args[1].type
         if one != two or one.kind not in ("int", "double") or one.name == "wrapper":
             return None
         left, right = self.emit_both(node)
-        self.writer.spend(1)
+        self.writer.add_cost(1)
         code = f"({left.code} {ARITHMETIC[node.function]} {right.code})"
         if one.kind == "double":
             return Value(code, node.type)
-        name = self.writer.keep(code)
-        self.writer.line(f"if {name} > {INT_MAX} or {name} < {INT_MIN}: whole({name})")
+        name = self.writer.assign_temp(code)
+        self.writer.write_line(f"if {name} > {INT_MAX} or {name} < {INT_MIN}: whole({name})")
         return Value(name, node.type)
 
-    def negation(self, node: CallExpr) -> Value | None:
+    def emit_negation(self, node: CallExpr) -> Value | None:
         """Write ! on a bool."""
         if node.args[0].type.kind != "bool" or node.args[0].type.name == "wrapper":
             return None
         code = self.emit_value(node.args[0])
-        self.writer.spend(1)
+        self.writer.add_cost(1)
         return Value(f"(not {code})", node.type)
 
-    def membership(self, node: CallExpr) -> Value | None:
+    def emit_membership(self, node: CallExpr) -> Value | None:
         """Write `in`, if items can be compared natively."""
         item, place = node.args
         if place.type.kind not in ("list", "map") or len(node.overloads) != 1:
@@ -113,120 +113,122 @@ class InlineGenerator(CodeGenerator):
             return None
         if isinstance(place, ListExpr) and all(isinstance(each, LiteralExpr) for each in place.items):
             code = self.emit_value(item)
-            self.writer.spend(len(place.items))
+            self.writer.add_cost(len(place.items))
             known = tuple(each.value for each in place.items if isinstance(each, LiteralExpr))
-            return Value(f"({code} in {self.writer.constant(known)})", node.type)
+            return Value(f"({code} in {self.writer.name_constant(known)})", node.type)
         left, right = self.emit_both(node)
         inner = right.decl.items if right.decl is not None else None
-        if place.type.kind == "list" and inner is not None and not inner.plain:
+        if place.type.kind == "list" and inner is not None and not inner.is_plain:
             return None if not isinstance(item, LiteralExpr) else self.emit_call(node)
         where = self.name_code(right.code)
-        self.writer.spend(f"len({where})" if place.type.kind == "list" else 1)
+        self.writer.add_cost(f"len({where})" if place.type.kind == "list" else 1)
         return Value(f"({left.code} in {where})", node.type)
 
-    def size(self, node: CallExpr) -> Value | None:
+    def emit_size(self, node: CallExpr) -> Value | None:
         """Write size() of a value with a length."""
         target = node.target or node.args[0]
         if target.type.kind not in _SIZED or target.type.name == "wrapper":
             return None
-        code = self.emit(target).code
-        self.writer.spend(1)
+        code = self.emit_node(target).code
+        self.writer.add_cost(1)
         return Value(f"len({code})", node.type)
 
-    def test(self, node: CallExpr) -> Value | None:
+    def emit_text_test(self, node: CallExpr) -> Value | None:
         """Write startsWith(), endsWith() and contains()."""
         target = node.target
         if target is None or target.type.kind != "string" or node.args[0].type.kind != "string":
             return None
-        if self.halts(node.args[0]):
+        if self.can_halt(node.args[0]):
             return None
-        left, right = self.name_code(self.emit_value(target)), self.emit_steady(node.args[0])
-        self.writer.spend(f"-(-len({left}) // 10)")
+        left, right = self.name_code(self.emit_value(target)), self.emit_repeatable(node.args[0])
+        self.writer.add_cost(f"-(-len({left}) // 10)")
         if node.function == "contains":
-            self.writer.spend(f"-(-len({left}) // 10) * (-(-len({right}) // 10) - 1)")
+            self.writer.add_cost(f"-(-len({left}) // 10) * (-(-len({right}) // 10) - 1)")
         return Value(f"({TESTS[node.function].format(left, right)})", node.type)
 
-    def match(self, node: CallExpr) -> Value | None:
+    def emit_match(self, node: CallExpr) -> Value | None:
         """Write matches() with a constant pattern."""
         args = node.args if node.target is None else [node.target, *node.args]
         text, pattern = args
         if text.type.kind != "string" or not isinstance(pattern, LiteralExpr) or pattern.kind.kind != "string":
             return None
-        found = self.writer.constant(patterns.make_matcher(pattern.value))
+        found = self.writer.name_constant(patterns.make_matcher(pattern.value))
         left = self.name_code(self.emit_value(text))
         # in cel-go, the global form of matches() costs 1
-        self.writer.spend(f"-(-(len({left}) + 1) // 10) * {-(-len(pattern.value) // 4)}" if node.target else 1)
+        self.writer.add_cost(f"-(-(len({left}) + 1) // 10) * {-(-len(pattern.value) // 4)}" if node.target else 1)
         return Value(f"{found}({left})", node.type)
 
     def optional_index(self, node: CallExpr) -> None:
         """Charge the cost of an optional item. The function itself is called."""
-        self.writer.spend(-_reference(node.args[1]))
+        self.writer.add_cost(-_is_reference(node.args[1]))
 
-    def index(self, node: CallExpr) -> Value | None:
+    def emit_index(self, node: CallExpr) -> Value | None:
         """Write an item by its index or key."""
         place, key = node.args
-        self.writer.spend(-_reference(key))
-        operand = self.emit(place)
+        self.writer.add_cost(-_is_reference(key))
+        operand = self.emit_node(place)
         decl = operand.decl
         if decl is None or decl.kind not in ("list", "map"):
             where = self.name_code(self.convert_code(operand))
-            code = self.writer.keep(f"index({where}, {self.emit_value(key)})")
-            self.writer.spend(1)
+            code = self.writer.assign_temp(f"index({where}, {self.emit_value(key)})")
+            self.writer.add_cost(1)
             return Value(code, node.type)
         assert decl.items is not None
         where = self.name_code(operand.code)
         at = self.emit_value(key)
-        self.writer.spend(1)
+        self.writer.add_cost(1)
         literal = isinstance(key, LiteralExpr) and key.value.__class__ is int and key.value >= 0
         quick = not self.exact and (
             (decl.kind == "map" and key.type.kind == "string") or (literal and decl.kind == "list")
         )
         look = "item" if decl.kind == "list" else "index"
-        return self.emit_leaf(self.writer.keep(f"{where}[{at}]" if quick else f"{look}({where}, {at})"), decl.items)
+        return self.emit_leaf(
+            self.writer.assign_temp(f"{where}[{at}]" if quick else f"{look}({where}, {at})"), decl.items
+        )
 
     def optional_field(self, node: CallExpr) -> Value | None:
         """Write an optional field."""
-        operand = self.emit(node.args[0])
+        operand = self.emit_node(node.args[0])
         field = node.args[1]
         assert isinstance(field, LiteralExpr)
-        self.writer.spend(1)
+        self.writer.add_cost(1)
         decl = operand.decl
-        part = decl.field(field.value) if decl is not None and decl.kind == "object" else None
+        part = decl.find_field(field.value) if decl is not None and decl.kind == "object" else None
         if part is None:
             lenient = self.declarations.lenient
             return Value(f"optional_index({self.convert_code(operand)}, {field.value!r}, {lenient})", node.type)
-        name = self.writer.keep(f"{operand.code}.get({unescape_field(field.value)!r})")
+        name = self.writer.assign_temp(f"{operand.code}.get({unescape_field(field.value)!r})")
         return Value(
             f"(NONE if {name} is None else Optional({self.convert_code(self.emit_leaf(name, part))}))", node.type
         )
 
-    def otherwise(self, node: CallExpr) -> Value:
+    def emit_or_value(self, node: CallExpr) -> Value:
         """Write or() and orValue(), whose argument is evaluated only if needed."""
         assert node.target is not None
         target = self.name_code(self.emit_value(node.target))
-        result = self.writer.temp()
-        self.writer.line(f"if {target}.__class__ is not Optional: raise no_overload()")
-        self.writer.open(f"if {target}.present:")
-        self.writer.line(f"{result} = {target}" + ("" if node.function == "or" else ".value"))
-        self.writer.close()
-        self.writer.open("else:")
+        result = self.writer.name_temp()
+        self.writer.write_line(f"if {target}.__class__ is not Optional: raise no_overload()")
+        self.writer.open_block(f"if {target}.present:")
+        self.writer.write_line(f"{result} = {target}" + ("" if node.function == "or" else ".value"))
+        self.writer.close_block()
+        self.writer.open_block("else:")
         code = self.emit_value(node.args[0])
-        self.writer.line(f"{result} = {code}")
-        self.writer.close()
-        self.writer.spend(1)
+        self.writer.write_line(f"{result} = {code}")
+        self.writer.close_block()
+        self.writer.add_cost(1)
         return Value(result, node.type)
 
-    def forget(self, node: CallExpr) -> Value:
+    def emit_dyn(self, node: CallExpr) -> Value:
         """Write dyn(): the value, unchanged."""
-        value = self.emit(node.args[0])
-        self.writer.spend(1)
+        value = self.emit_node(node.args[0])
+        self.writer.add_cost(1)
         return Value(value.code, node.type, value.decl)
 
 
-def _reference(key: Expr) -> bool:
+def _is_reference(key: Expr) -> bool:
     """Return whether a key is a variable or a selection, whose cost is charged together with its container."""
     if isinstance(key, Ident):
         return not key.constant
     if isinstance(key, Select):
-        return not key.test
+        return not key.is_test
     return isinstance(key, CallExpr) and key.function in ("_[_]", "_[?_]", "_?._")

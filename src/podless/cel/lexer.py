@@ -78,7 +78,7 @@ def list_tokens(source: str, issues: list[Issue]) -> list[Token]:
             uncharged = 0
         match = match_at(source, offset)
         if match is None:
-            offset = _skip(source, offset, issues)
+            offset = _skip_invalid(source, offset, issues)
             continue
         kind = match.lastgroup
         if kind != "skip":
@@ -94,7 +94,7 @@ def list_tokens(source: str, issues: list[Issue]) -> list[Token]:
     return tokens
 
 
-def _skip(source: str, offset: int, issues: list[Issue]) -> int:
+def _skip_invalid(source: str, offset: int, issues: list[Issue]) -> int:
     """Return the offset after invalid text: the start of a possible token, and the character where it failed."""
     match = _UNENDED.match(source, offset)
     stop = match.end() if match else offset
@@ -113,13 +113,13 @@ def escape_text(text: str) -> str:
     return text.replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")
 
 
-def format_wanted(wanted: frozenset[str]) -> str:
+def format_expected(kinds: frozenset[str]) -> str:
     """Return token kinds as error messages list them."""
-    names = [_name(kind) for kind in sorted(wanted, key=_ORDER.__getitem__)]
+    names = [_name_kind(kind) for kind in sorted(kinds, key=_ORDER.__getitem__)]
     return names[0] if len(names) == 1 else f"{{{', '.join(names)}}}"
 
 
-def _name(kind: str) -> str:
+def _name_kind(kind: str) -> str:
     if kind == "EOF":
         return "<EOF>"
     return kind if kind in _NAMED else f"'{kind}'"

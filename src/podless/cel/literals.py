@@ -14,56 +14,56 @@ _PLAIN = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v":
 _ESCAPE = re.compile(r"\\(?:([xX])(..)|u(....)|U(........)|([0-3][0-7][0-7])|(.))", re.DOTALL)
 
 
-def _whole(digits: str) -> int:
+def _parse_digits(digits: str) -> int:
     """Return the value of decimal or hexadecimal digits; a too large one as some large number."""
     if digits.startswith("0x"):
         return int(digits, 16)
     return int(digits) if len(digits) < _LONG else 1 << 64
 
 
-def _int(text: str) -> tuple[Any, Type]:
+def _parse_int(text: str) -> tuple[Any, Type]:
     digits = text.lstrip("-")
-    value = _whole(digits)
+    value = _parse_digits(digits)
     value = -value if text.startswith("-") else value
     if not -(1 << 63) <= value < 1 << 63:
         raise ValueError("invalid int literal")
     return value, INT
 
 
-def _uint(text: str) -> tuple[Any, Type]:
-    value = _whole(text[:-1])
+def _parse_uint(text: str) -> tuple[Any, Type]:
+    value = _parse_digits(text[:-1])
     if value >= 1 << 64:
         raise ValueError("invalid uint literal")
     return Uint(value), UINT
 
 
-def _double(text: str) -> tuple[Any, Type]:
+def _parse_double(text: str) -> tuple[Any, Type]:
     value = float(text)
     if value in (float("inf"), float("-inf")):
         raise ValueError("invalid double literal")
     return value, DOUBLE
 
 
-def _string(text: str) -> tuple[Any, Type]:
-    body, raw = _body(text)
-    return (body if raw else _ESCAPE.sub(_character, body)), STRING
+def _parse_string(text: str) -> tuple[Any, Type]:
+    body, raw = _split_quotes(text)
+    return (body if raw else _ESCAPE.sub(_decode_character, body)), STRING
 
 
-def _bytes(text: str) -> tuple[Any, Type]:
-    body, raw = _body(text[1:])
+def _parse_bytes(text: str) -> tuple[Any, Type]:
+    body, raw = _split_quotes(text[1:])
     if raw or "\\" not in body:
         return body.encode("utf-8", "surrogatepass"), BYTES
     out = bytearray()
     end = 0
     for match in _ESCAPE.finditer(body):
         out += body[end : match.start()].encode("utf-8", "surrogatepass")
-        out += _octet(match)
+        out += _decode_octet(match)
         end = match.end()
     out += body[end:].encode("utf-8", "surrogatepass")
     return bytes(out), BYTES
 
 
-def _body(text: str) -> tuple[str, bool]:
+def _split_quotes(text: str) -> tuple[str, bool]:
     """Return the content of a quoted literal, and whether it is raw."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     raw = text[0] in "rR"
@@ -73,7 +73,7 @@ def _body(text: str) -> tuple[str, bool]:
     return text[quotes:-quotes], raw
 
 
-def _code(match: re.Match[str]) -> int | None:
+def _read_code_point(match: re.Match[str]) -> int | None:
     """Return the code point of an escape, None if it is invalid."""
     if match[1]:
         return int(match[2], 16)
@@ -83,8 +83,8 @@ def _code(match: re.Match[str]) -> int | None:
     return int(match[5], 8) if match[5] else None
 
 
-def _character(match: re.Match[str]) -> str:
-    code = _code(match)
+def _decode_character(match: re.Match[str]) -> str:
+    code = _read_code_point(match)
     if code is None:
         return _PLAIN.get(match[6], match[6])
     if code > 0x10FFFF or 0xD800 <= code < 0xE000:
@@ -92,17 +92,17 @@ def _character(match: re.Match[str]) -> str:
     return chr(code)
 
 
-def _octet(match: re.Match[str]) -> bytes:
+def _decode_octet(match: re.Match[str]) -> bytes:
     if match[3] or match[4]:
         raise ValueError("unable to unescape string")
-    code = _code(match)
+    code = _read_code_point(match)
     return _PLAIN.get(match[6], match[6]).encode() if code is None else bytes((code,))
 
 
 READERS: dict[str, Callable[[str], tuple[Any, Type]]] = {
-    "NUM_INT": _int,
-    "NUM_UINT": _uint,
-    "NUM_FLOAT": _double,
-    "STRING": _string,
-    "BYTES": _bytes,
+    "NUM_INT": _parse_int,
+    "NUM_UINT": _parse_uint,
+    "NUM_FLOAT": _parse_double,
+    "STRING": _parse_string,
+    "BYTES": _parse_bytes,
 }

@@ -1,6 +1,6 @@
 """Macros: calls that the parser expands to comprehensions.
 
-Each makes a Comprehension with the same parts as cel-go, because types and costs depend on them; `macro`, `guard` and
+Each makes a Comprehension with the same parts as cel-go, because types and costs depend on them; `macro`, `filter` and
 `body` give the compiler a shorter form.
 """
 
@@ -29,7 +29,7 @@ Macro = Callable[[int, Expr | None, list[Expr]], Expr | None]
 _SORTED = "@__sortBy_input__"
 
 
-class Misuse(Exception):
+class MacroError(Exception):
     """The arguments of a macro have the wrong form."""
 
     def __init__(self, offset: int, message: str) -> None:
@@ -37,39 +37,39 @@ class Misuse(Exception):
         self.offset = offset
 
 
-def has(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
+def expand_has(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
     """Return has(e.f): a test for a field."""
     operand = args[0]
     if not isinstance(operand, Select):
-        raise Misuse(operand.offset, "invalid argument to has() macro")
+        raise MacroError(operand.offset, "invalid argument to has() macro")
     return Select(offset, operand.operand, operand.field, test=True)
 
 
-def _name(arg: Expr, text: str) -> str:
+def _require_name(arg: Expr, text: str) -> str:
     if not isinstance(arg, Ident):
-        raise Misuse(arg.offset, text)
+        raise MacroError(arg.offset, text)
     if arg.name in (ACCU, "__result__"):
-        raise Misuse(arg.offset, "iteration variable overwrites accumulator variable")
+        raise MacroError(arg.offset, "iteration variable overwrites accumulator variable")
     return arg.name
 
 
-def _one(args: list[Expr], text: str = "argument must be a simple name") -> tuple[str, str]:
-    return _name(args[0], text), ""
+def _require_one_name(args: list[Expr], text: str = "argument must be a simple name") -> tuple[str, str]:
+    return _require_name(args[0], text), ""
 
 
-def _two(args: list[Expr]) -> tuple[str, str]:
+def _require_two_names(args: list[Expr]) -> tuple[str, str]:
     for arg in args[:2]:
         if not isinstance(arg, Ident):
-            raise Misuse(arg.offset, "argument must be a simple name")
+            raise MacroError(arg.offset, "argument must be a simple name")
     one, two = args[0], args[1]
     assert isinstance(one, Ident)
     assert isinstance(two, Ident)
     if one.name == two.name:
-        raise Misuse(two.offset, f"duplicate variable name: {one.name}")
-    return _name(one, ""), _name(two, "")
+        raise MacroError(two.offset, f"duplicate variable name: {one.name}")
+    return _require_name(one, ""), _require_name(two, "")
 
 
-def _quantifier(macro: str, offset: int, over: Expr, names: tuple[str, str], body: Expr) -> Expr:
+def _build_quantifier(macro: str, offset: int, over: Expr, names: tuple[str, str], body: Expr) -> Expr:
     def accu() -> Expr:
         return Ident(offset, ACCU)
 
@@ -91,7 +91,7 @@ def _quantifier(macro: str, offset: int, over: Expr, names: tuple[str, str], bod
     return Comprehension(offset, macro, over, names, ACCU, parts, None, body)
 
 
-def _fold(
+def _build_fold(
     macro: str, offset: int, over: Expr, names: tuple[str, str], init: Expr, step: Expr, guard: Expr | None, body: Expr
 ) -> Expr:
     """Return a comprehension that folds items into a result."""
@@ -101,127 +101,127 @@ def _fold(
     return Comprehension(offset, macro, over, names, ACCU, parts, guard, body)
 
 
-def _list(offset: int, over: Expr, names: tuple[str, str], guard: Expr | None, body: Expr) -> Expr:
+def _build_list_fold(offset: int, over: Expr, names: tuple[str, str], guard: Expr | None, body: Expr) -> Expr:
     step = CallExpr(offset, "_+_", [Ident(offset, ACCU), ListExpr(offset, [body])])
-    return _fold("list", offset, over, names, ListExpr(offset, []), step, guard, body)
+    return _build_fold("list", offset, over, names, ListExpr(offset, []), step, guard, body)
 
 
-def _quantifier1(macro: str) -> Macro:
+def _make_quantifier(macro: str) -> Macro:
     def expand(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
         assert target is not None
-        return _quantifier(macro, offset, target, _one(args), args[1])
+        return _build_quantifier(macro, offset, target, _require_one_name(args), args[1])
 
     return expand
 
 
-def _quantifier2(macro: str) -> Macro:
+def _make_two_variable_quantifier(macro: str) -> Macro:
     def expand(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
         assert target is not None
-        return _quantifier(macro, offset, target, _two(args), args[2])
+        return _build_quantifier(macro, offset, target, _require_two_names(args), args[2])
 
     return expand
 
 
-def _map(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
+def _expand_map(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
     assert target is not None
-    names = _one(args, "argument is not an identifier")
-    return _list(offset, target, names, args[1] if len(args) == 3 else None, args[-1])
+    names = _require_one_name(args, "argument is not an identifier")
+    return _build_list_fold(offset, target, names, args[1] if len(args) == 3 else None, args[-1])
 
 
-def _filter(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
+def _expand_filter(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
     assert target is not None
-    return _list(offset, target, _one(args, "argument is not an identifier"), args[1], args[0])
+    return _build_list_fold(offset, target, _require_one_name(args, "argument is not an identifier"), args[1], args[0])
 
 
-def _transform_list(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
+def _expand_transform_list(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
     assert target is not None
-    return _list(offset, target, _two(args), args[2] if len(args) == 4 else None, args[-1])
+    return _build_list_fold(offset, target, _require_two_names(args), args[2] if len(args) == 4 else None, args[-1])
 
 
-def _transform_map(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
+def _expand_transform_map(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
     assert target is not None
-    names = _two(args)
+    names = _require_two_names(args)
     step = CallExpr(offset, "cel.@mapInsert", [Ident(offset, ACCU), Ident(offset, names[0]), args[-1]])
     guard = args[2] if len(args) == 4 else None
-    return _fold("map", offset, target, names, MapExpr(offset, []), step, guard, args[-1])
+    return _build_fold("map", offset, target, names, MapExpr(offset, []), step, guard, args[-1])
 
 
-def _transform_entry(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
+def _expand_transform_map_entry(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
     assert target is not None
-    names = _two(args)
+    names = _require_two_names(args)
     step = CallExpr(offset, "cel.@mapInsert", [Ident(offset, ACCU), args[-1]])
     guard = args[2] if len(args) == 4 else None
-    return _fold("entries", offset, target, names, MapExpr(offset, []), step, guard, args[-1])
+    return _build_fold("entries", offset, target, names, MapExpr(offset, []), step, guard, args[-1])
 
 
-def bound(offset: int, name: str, value: Expr, body: Expr) -> Comprehension:
+def build_bind(offset: int, name: str, value: Expr, body: Expr) -> Comprehension:
     """Return cel.bind(name, value, body): a comprehension over an empty list, whose accumulator is the name."""
     parts = (value, LiteralExpr(offset, False, BOOL), Ident(offset, name), body)
     return Comprehension(offset, "bind", ListExpr(offset, []), (UNUSED, ""), name, parts, None, body)
 
 
-def _bind(offset: int, target: Expr | None, args: list[Expr]) -> Expr | None:
+def _expand_bind(offset: int, target: Expr | None, args: list[Expr]) -> Expr | None:
     if not isinstance(target, Ident) or target.name != "cel":
         return None
     if not isinstance(args[0], Ident):
-        raise Misuse(args[0].offset, "cel.bind() variable names must be simple identifiers")
-    return bound(offset, args[0].name, args[1], args[2])
+        raise MacroError(args[0].offset, "cel.bind() variable names must be simple identifiers")
+    return build_bind(offset, args[0].name, args[1], args[2])
 
 
-def _optional(flat: bool) -> Macro:
+def _make_optional_macro(flat: bool) -> Macro:
     name = "optFlatMap" if flat else "optMap"
 
     def expand(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
         assert target is not None
         if not isinstance(args[0], Ident):
-            raise Misuse(args[0].offset, f"{name}() variable name must be a simple identifier")
-        value = bound(offset, args[0].name, CallExpr(offset, "value", [], target), args[1])
-        kept: Expr = value if flat else CallExpr(offset, "optional.of", [value])
+            raise MacroError(args[0].offset, f"{name}() variable name must be a simple identifier")
+        value = build_bind(offset, args[0].name, CallExpr(offset, "value", [], target), args[1])
+        present: Expr = value if flat else CallExpr(offset, "optional.of", [value])
         absent = CallExpr(offset, "optional.none", [])
-        return CallExpr(offset, "_?_:_", [CallExpr(offset, "hasValue", [], target), kept, absent])
+        return CallExpr(offset, "_?_:_", [CallExpr(offset, "hasValue", [], target), present, absent])
 
     return expand
 
 
-def _sort_by(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
+def _expand_sort_by(offset: int, target: Expr | None, args: list[Expr]) -> Expr:
     assert target is not None
     if isinstance(target, LiteralExpr | MapExpr):
         text = "sortBy can only be applied to a list, identifier, comprehension, call or select expression"
-        raise Misuse(target.offset, text)
-    keys = _map(offset, Ident(offset, _SORTED), args)
+        raise MacroError(target.offset, text)
+    keys = _expand_map(offset, Ident(offset, _SORTED), args)
     call = CallExpr(offset, "@sortByAssociatedKeys", [keys], Ident(offset, _SORTED))
-    return bound(offset, _SORTED, target, call)
+    return build_bind(offset, _SORTED, target, call)
 
 
 STANDARD: dict[tuple[str, int, bool], Macro] = {
-    ("has", 1, False): has,
-    ("all", 2, True): _quantifier1("all"),
-    ("exists", 2, True): _quantifier1("exists"),
-    ("exists_one", 2, True): _quantifier1("exists_one"),
-    ("map", 2, True): _map,
-    ("map", 3, True): _map,
-    ("filter", 2, True): _filter,
+    ("has", 1, False): expand_has,
+    ("all", 2, True): _make_quantifier("all"),
+    ("exists", 2, True): _make_quantifier("exists"),
+    ("exists_one", 2, True): _make_quantifier("exists_one"),
+    ("map", 2, True): _expand_map,
+    ("map", 3, True): _expand_map,
+    ("filter", 2, True): _expand_filter,
 }
 TWO_VARIABLES: dict[tuple[str, int, bool], Macro] = {
-    ("all", 3, True): _quantifier2("all"),
-    ("exists", 3, True): _quantifier2("exists"),
-    ("existsOne", 3, True): _quantifier2("exists_one"),
-    ("exists_one", 3, True): _quantifier2("exists_one"),
-    ("transformList", 3, True): _transform_list,
-    ("transformList", 4, True): _transform_list,
-    ("transformMap", 3, True): _transform_map,
-    ("transformMap", 4, True): _transform_map,
-    ("transformMapEntry", 3, True): _transform_entry,
-    ("transformMapEntry", 4, True): _transform_entry,
+    ("all", 3, True): _make_two_variable_quantifier("all"),
+    ("exists", 3, True): _make_two_variable_quantifier("exists"),
+    ("existsOne", 3, True): _make_two_variable_quantifier("exists_one"),
+    ("exists_one", 3, True): _make_two_variable_quantifier("exists_one"),
+    ("transformList", 3, True): _expand_transform_list,
+    ("transformList", 4, True): _expand_transform_list,
+    ("transformMap", 3, True): _expand_transform_map,
+    ("transformMap", 4, True): _expand_transform_map,
+    ("transformMapEntry", 3, True): _expand_transform_map_entry,
+    ("transformMapEntry", 4, True): _expand_transform_map_entry,
 }
 OPTIONALS: dict[tuple[str, int, bool], Macro] = {
-    ("optMap", 2, True): _optional(False),
-    ("optFlatMap", 2, True): _optional(True),
+    ("optMap", 2, True): _make_optional_macro(False),
+    ("optFlatMap", 2, True): _make_optional_macro(True),
 }
-LISTS: dict[tuple[str, int, bool], Macro] = {("sortBy", 2, True): _sort_by}
+LISTS: dict[tuple[str, int, bool], Macro] = {("sortBy", 2, True): _expand_sort_by}
 BIND: dict[tuple[str, int, bool], Macro] = {
-    ("bind", 3, True): _bind,
-    ("existsOne", 2, True): _quantifier1("exists_one"),
+    ("bind", 3, True): _expand_bind,
+    ("existsOne", 2, True): _make_quantifier("exists_one"),
 }
 
 # macros for rules of CustomResourceDefinitions
@@ -234,10 +234,10 @@ FEATURES = tuple(feature for _, feature in _FEATURES)
 
 
 @bounded_cache(16)
-def kubernetes(release: Release) -> dict[tuple[str, int, bool], Macro]:
+def select_macros(release: Release) -> dict[tuple[str, int, bool], Macro]:
     """Return the macros for a new rule in a release."""
-    left_out = {key for some, feature in _FEATURES if not release.has_feature(feature) for key in some}
-    return {key: macro for key, macro in KUBERNETES.items() if key not in left_out}
+    excluded = {key for macros, feature in _FEATURES if not release.has_feature(feature) for key in macros}
+    return {key: macro for key, macro in KUBERNETES.items() if key not in excluded}
 
 
 EVERY = KUBERNETES | BIND

@@ -27,7 +27,7 @@ class CorrelatedNode(Protocol):
     def items(self) -> CorrelatedNode | None:
         """The node of items."""
 
-    def field(self, name: str) -> CorrelatedNode | None:
+    def find_field(self, name: str) -> CorrelatedNode | None:
         """Return the node of a field."""
 
 
@@ -50,7 +50,7 @@ class SchemaNode:
         items = self.schema.get("items")
         return SchemaNode(items) if isinstance(items, dict) else None
 
-    def field(self, name: str) -> CorrelatedNode | None:
+    def find_field(self, name: str) -> CorrelatedNode | None:
         """Return the schema of a field."""
         part = (self.schema.get("properties") or {}).get(name)
         if part is None:
@@ -63,66 +63,66 @@ def map_keys(schema: dict[str, Any]) -> Sequence[str]:
     return (schema.get("x-kubernetes-list-map-keys") or ()) if schema.get("x-kubernetes-list-type") == "map" else ()
 
 
-class Pair:
+class ValuePair:
     """The new and the old value at one path. Pairs below it are cached."""
 
-    __slots__ = ("_below", "_equal", "_keyed", "new", "node", "old")
+    __slots__ = ("_children", "_equal", "_old_items", "new", "node", "old")
 
     def __init__(self, new: Any, old: Any, node: CorrelatedNode) -> None:
         self.new, self.old, self.node = new, old, node
-        self._below: dict[str | int, Pair | None] = {}
+        self._children: dict[str | int, ValuePair | None] = {}
         self._equal: bool | None = None
-        self._keyed: Keyed | None = None
+        self._old_items: ItemsByKey | None = None
 
-    def key(self, name: str) -> Pair | None:
+    def pair_field(self, name: str) -> ValuePair | None:
         """Return the pair of a field, None if it cannot be correlated."""
-        if name not in self._below:
-            self._below[name] = self._key(name)
-        return self._below[name]
+        if name not in self._children:
+            self._children[name] = self._make_field_pair(name)
+        return self._children[name]
 
-    def _key(self, name: str) -> Pair | None:
+    def _make_field_pair(self, name: str) -> ValuePair | None:
         if not isinstance(self.new, dict) or not isinstance(self.old, dict):
             return None
         if name not in self.old or name not in self.new:
             return None
-        child = self.node.field(name)
-        return None if child is None else Pair(self.new[name], self.old[name], child)
+        child = self.node.find_field(name)
+        return None if child is None else ValuePair(self.new[name], self.old[name], child)
 
-    def index(self, place: int) -> Pair | None:
+    def pair_item(self, index: int) -> ValuePair | None:
         """Return the pair of a list item, None unless the list is of type map."""
-        if place not in self._below:
-            self._below[place] = self._index(place)
-        return self._below[place]
+        if index not in self._children:
+            self._children[index] = self._make_item_pair(index)
+        return self._children[index]
 
-    def _index(self, index: int) -> Pair | None:
+    def _make_item_pair(self, index: int) -> ValuePair | None:
         items = self.node.items
         if items is None or not isinstance(self.new, list) or index >= len(self.new):
             return None
-        if self._keyed is None:
-            self._keyed = Keyed(self.node.map_keys, self.old)
-        found = self._keyed.get(self.new[index])
-        return None if found is None else Pair(self.new[index], found, items)
+        if self._old_items is None:
+            self._old_items = ItemsByKey(self.node.map_keys, self.old)
+        old_item = self._old_items.get(self.new[index])
+        return None if old_item is None else ValuePair(self.new[index], old_item, items)
 
-    def unchanged(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Return whether both values are equal. The items of a map list may be in another order."""
         if self._equal is None:
-            self._equal = self._compare()
+            self._equal = self._compare_values()
         return self._equal
 
-    def _compare(self) -> bool:
+    def _compare_values(self) -> bool:
         new, old = self.new, self.old
         if isinstance(new, dict) and isinstance(old, dict):
-            return len(new) == len(old) and all(_unchanged(self.key(name)) for name in each(new))
+            return len(new) == len(old) and all(_is_unchanged(self.pair_field(name)) for name in each(new))
         if isinstance(new, list) and isinstance(old, list) and self.node.map_keys:
-            return len(new) == len(old) and all(_unchanged(self.index(place)) for place in range(len(new)))
+            return len(new) == len(old) and all(_is_unchanged(self.pair_item(index)) for index in range(len(new)))
         return equal_json(new, old)
 
 
-def _unchanged(pair: Pair | None) -> bool:
-    return pair is not None and pair.unchanged()
+def _is_unchanged(pair: ValuePair | None) -> bool:
+    return pair is not None and pair.is_unchanged()
 
 
-class Keyed:
+class ItemsByKey:
     """The items of an old list by their keys. The first of equal ones counts; items without keys are left out."""
 
     __slots__ = ("_items", "_names")
@@ -133,27 +133,27 @@ class Keyed:
         self._items: dict[Any, Any] = {}
         if names and isinstance(items, list):
             for item in each(items):
-                key = _identity(item, names)
+                key = _build_key(item, names)
                 if key is not None:
                     self._items.setdefault(key, item)
 
     def get(self, item: Any) -> Any:
         """Return the old item with the same keys, or None."""
-        key = _identity(item, self._names) if self._items else None
+        key = _build_key(item, self._names) if self._items else None
         return None if key is None else self._items.get(key)
 
 
-def _identity(item: Any, names: Sequence[str]) -> Any:
+def _build_key(item: Any, names: Sequence[str]) -> Any:
     """Return the identity of an item by its keys, None if one is missing or not a scalar."""
     if not isinstance(item, dict):
         return None
-    found = [item.get(name) for name in names]
-    if any(part.__class__ not in _SCALARS for part in found):
+    values = [item.get(name) for name in names]
+    if any(part.__class__ not in _SCALARS for part in values):
         return None
-    return (found[0].__class__, found[0]) if len(found) == 1 else "\0".join(map(_key_text, found))
+    return (values[0].__class__, values[0]) if len(values) == 1 else "\0".join(map(_format_key_part, values))
 
 
-def _key_text(part: Any) -> str:
+def _format_key_part(part: Any) -> str:
     """Return the text of one of several keys, which kube-apiserver compares as text."""
     if part.__class__ is str:
         return gotext.quote(part)
@@ -164,21 +164,21 @@ def equal_json(one: Any, other: Any) -> bool:
     """Compare JSON values deeply, by Go's types: 1, 1.0 and true differ."""
     todo = [(one, other)]
     while todo:
-        left, right = todo.pop()
-        if left is right:
+        left_value, right_value = todo.pop()
+        if left_value is right_value:
             continue
-        if left.__class__ is not right.__class__:
+        if left_value.__class__ is not right_value.__class__:
             return False
-        if isinstance(left, dict):
-            if left.keys() != right.keys():
+        if isinstance(left_value, dict):
+            if left_value.keys() != right_value.keys():
                 return False
-            charge(len(left))
-            todo.extend((item, right[key]) for key, item in left.items())
-        elif isinstance(left, list):
-            if len(left) != len(right):
+            charge(len(left_value))
+            todo.extend((item, right_value[key]) for key, item in left_value.items())
+        elif isinstance(left_value, list):
+            if len(left_value) != len(right_value):
                 return False
-            charge(len(left))
-            todo.extend(zip(left, right, strict=True))
-        elif left != right:
+            charge(len(left_value))
+            todo.extend(zip(left_value, right_value, strict=True))
+        elif left_value != right_value:
             return False
     return True

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Any, Final
 
 from podless.cel.errors import CostExceeded, EvaluationError
-from podless.cel.values import Strings
+from podless.cel.values import StringList
 from podless.codec import patterns, re2
 from podless.runtime import bounded, patternprice
 from podless.runtime.allowance import ALLOWANCE
@@ -58,7 +58,7 @@ class Pattern:
             self.fault = str(fault)
         self.weight = _LEAST + 4 * len(text) + _INSTRUCTION * self.size
 
-    def afford(self, searched: str) -> None:
+    def charge_search(self, searched: str) -> None:
         """Charge a search in a text to the allowance. Raises CostExceeded."""
         work = len(searched) * self.size
         charge(1 + work * _SEARCH // _STEP)
@@ -67,72 +67,72 @@ class Pattern:
             raise CostExceeded
         self._gain += len(searched) * _STATE
         if self._gain > _GAIN:
-            _KEPT.grow(self, self._gain)
+            _KEPT.add_growth(self, self._gain)
             self._gain = 0
 
 
-class _Kept:
+class _PatternCache:
     """A cache of patterns by text, with a limit of bytes. The oldest ones are dropped first."""
 
     def __init__(self, limit: int) -> None:
-        self._most = limit
-        self._known: dict[str, Pattern] = {}
+        self._max_bytes = limit
+        self._patterns: dict[str, Pattern] = {}
         self._lock = Lock()  # the off-loop thread adds patterns, too
-        self.find = self._known.get
+        self.find = self._patterns.get
         self.size = 0
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._patterns)
 
-    def keep(self, pattern: Pattern) -> None:
+    def add_pattern(self, pattern: Pattern) -> None:
         with self._lock:
-            if pattern.text not in self._known:
-                self._known[pattern.text] = pattern
+            if pattern.text not in self._patterns:
+                self._patterns[pattern.text] = pattern
                 self._add_weight(pattern.weight)
 
-    def grow(self, pattern: Pattern, gain: int) -> None:
+    def add_growth(self, pattern: Pattern, gain: int) -> None:
         """Count the growth of a pattern by searches."""
         with self._lock:
             gain = min(gain, max(_GROWN - pattern.weight, 0))
-            if gain and self._known.get(pattern.text) is pattern:
+            if gain and self._patterns.get(pattern.text) is pattern:
                 pattern.weight += gain
                 self._add_weight(gain)
 
     def _add_weight(self, weight: int) -> None:
         self.size += weight
-        while self.size > self._most:
-            self.size -= self._known.pop(next(iter(self._known))).weight
+        while self.size > self._max_bytes:
+            self.size -= self._patterns.pop(next(iter(self._patterns))).weight
 
     def clear(self) -> None:
         with self._lock:
-            self._known.clear()
+            self._patterns.clear()
             self.size = 0
 
 
-_KEPT: Final = _Kept(MOST)
+_KEPT: Final = _PatternCache(MOST)
 # the number of the smallest possible patterns that fit
 bounded.CACHES.append(bounded.BoundedCache(f"{__name__}.patterns", MOST // _LEAST, _KEPT.__len__, _KEPT.clear))
 
 
-def _make(text: str, price: float) -> Pattern:
+def _compile_and_cache(text: str, price: float) -> Pattern:
     charge(int(min(price, patternprice.MAX_PRICE)) // _STEP)
     result = Pattern(text)
-    _KEPT.keep(result)
+    _KEPT.add_pattern(result)
     return result
 
 
 def compile_pattern(text: str) -> Any:
     """Return the compiled pattern of an expression's constant. Raises PatternError."""
-    return _sound(text).compiled
+    return _get_valid_pattern(text).compiled
 
 
 def make_matcher(text: str) -> Callable[[str], bool]:
     """Return a function that returns whether a text contains a match of a constant pattern. Raises PatternError."""
-    return _sound(text).contains
+    return _get_valid_pattern(text).contains
 
 
-def _sound(text: str) -> Pattern:
-    result = _KEPT.find(text) or _make(text, patternprice.price_pattern(text))
+def _get_valid_pattern(text: str) -> Pattern:
+    result = _KEPT.find(text) or _compile_and_cache(text, patternprice.price_pattern(text))
     if result.fault:
         raise PatternError(result.fault)
     return result
@@ -143,28 +143,30 @@ def _compile_given(text: str, searched: str) -> Pattern:
 
     Raises PatternError, and CostExceeded if the request's allowance is spent.
     """
-    given = _KEPT.find(text)
-    if given is None:
+    compiled = _KEPT.find(text)
+    if compiled is None:
         price = patternprice.price_pattern(text)
         allowance = ALLOWANCE.get()
-        dear = DEAREST < price <= patternprice.MAX_PRICE  # beyond patternprice.MOST, the pattern is invalid instead
-        if dear or (price <= DEAREST and allowance is not None and not allowance.spend(price)):
+        too_expensive = (
+            DEAREST < price <= patternprice.MAX_PRICE
+        )  # beyond patternprice.MOST, the pattern is invalid instead
+        if too_expensive or (price <= DEAREST and allowance is not None and not allowance.spend(price)):
             raise CostExceeded
-        given = _make(text, price)
-    if given.fault:
-        raise PatternError(given.fault)
-    given.afford(searched)
-    return given
+        compiled = _compile_and_cache(text, price)
+    if compiled.fault:
+        raise PatternError(compiled.fault)
+    compiled.charge_search(searched)
+    return compiled
 
 
-def matches(text: str, pattern: str) -> bool:
+def has_match(text: str, pattern: str) -> bool:
     """Return whether a text contains a match. Raises PatternError and CostExceeded."""
     return _compile_given(pattern, text).contains(text)
 
 
 def find_match(text: str, pattern: str) -> str:
     """Return the first match in a text, or "". Raises EvaluationError and CostExceeded."""
-    match = _legal(text, pattern).search(text)
+    match = _compile_legal(text, pattern).search(text)
     return "" if match is None else match.group()
 
 
@@ -173,19 +175,19 @@ def find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
 
     Raises as `find_match`.
     """
-    alls = Strings()
-    for match in _legal(text, pattern).finditer(text):
-        if 0 <= limit <= len(alls):
+    found = StringList()
+    for match in _compile_legal(text, pattern).finditer(text):
+        if 0 <= limit <= len(found):
             break
         charge(_MATCH)
-        alls.append(match.group())
-    return alls
+        found.append(match.group())
+    return found
 
 
 _MATCH = 4  # steps for each match
 
 
-def _legal(text: str, pattern: str) -> Any:
+def _compile_legal(text: str, pattern: str) -> Any:
     try:
         return _compile_given(pattern, text).compiled
     except PatternError as error:

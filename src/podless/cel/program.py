@@ -27,7 +27,7 @@ class Program:
     source: its text. type: the type of its value. Immutable, except for code that is generated at first use.
     """
 
-    __slots__ = ("_declarations", "_exact", "_quick", "_tree", "_types", "_variables", "source", "type")
+    __slots__ = ("_declarations", "_exact", "_fast", "_tree", "_types", "_variables", "source", "type")
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class Program:
         self._declarations = declarations
         self._types = types
         self._variables = variables
-        self._quick: _Run | None = None
+        self._fast: _Run | None = None
         self._exact: _Run | None = None
 
     def evaluate(self, bindings: Mapping[str, Any] | None = None, *, limit: int = LIMIT) -> Any:
@@ -51,34 +51,34 @@ class Program:
 
         limit: the maximum cost. Raises EvaluationError, for example CostExceeded.
         """
-        given = bindings or {}
-        return self.run(*(given.get(name) for name in self._variables), limit=limit)[0]
+        values = bindings or {}
+        return self.run(*(values.get(name) for name in self._variables), limit=limit)[0]
 
     def run(self, *values: Any, limit: int = LIMIT) -> tuple[Any, int]:
         """Return value and cost for variables in order. An error has the cost in its attribute cost."""
-        quick = self._quick
-        if quick is None:
-            quick = fill_attribute(self, "_quick", lambda: self._make(False))
+        fast = self._fast
+        if fast is None:
+            fast = fill_attribute(self, "_fast", lambda: self._generate(False))
         try:
-            result = quick(*values, limit)
+            result = fast(*values, limit)
         except CostExceeded:
             raise cost_exceeded(limit + 1) from None
         except Timeout:
             raise
         except Exception:
-            return self._again(*values, limit)
+            return self._run_exact(*values, limit)
         if result[1] > limit:
             raise cost_exceeded(result[1])
         return result
 
-    def exactly(self, *values: Any, limit: int = LIMIT) -> tuple[Any, int]:
-        return self._again(*values, limit)
+    def run_exact_form(self, *values: Any, limit: int = LIMIT) -> tuple[Any, int]:
+        return self._run_exact(*values, limit)
 
-    def _again(self, *values: Any) -> tuple[Any, int]:
+    def _run_exact(self, *values: Any) -> tuple[Any, int]:
         """Evaluate the exact form after an error of the fast one."""
         exact = self._exact
         if exact is None:
-            exact = fill_attribute(self, "_exact", lambda: self._make(True))
+            exact = fill_attribute(self, "_exact", lambda: self._generate(True))
         try:
             result = exact(*values)
         except (EvaluationError, Timeout):
@@ -93,25 +93,25 @@ class Program:
             raise cost_exceeded(result[1])
         return result
 
-    def _make(self, exact: bool) -> _Run:
+    def _generate(self, exact: bool) -> _Run:
         return run_with_room(
             lambda: generate.generate_program(self._tree, self._declarations, self._variables, self._types, exact)
         )
 
     def complete(self) -> None:
         """Generate all code that an evaluation can need."""
-        if self._quick is None:
-            fill_attribute(self, "_quick", lambda: self._make(False))
+        if self._fast is None:
+            fill_attribute(self, "_fast", lambda: self._generate(False))
         if self._exact is None:
-            fill_attribute(self, "_exact", lambda: self._make(True))
+            fill_attribute(self, "_exact", lambda: self._generate(True))
         for decl in self._variables.values():
             if decl is not None:
-                decl.complete()
+                decl.declare_all()
 
     def prepare(self) -> None:
         """Generate the code of the fast form now. Raises CompileError if the expression is too large."""
         try:
-            self._quick = self._make(False)
+            self._fast = self._generate(False)
         except (SyntaxError, MemoryError, RecursionError):
             raise CompileError(self.source, [Issue(-1, parser.NESTED)]) from None
 
@@ -122,7 +122,7 @@ class Program:
 
     def uses(self, name: str) -> bool:
         """Return whether the expression uses a variable."""
-        return syntax.names_variable(self._tree, name)
+        return syntax.uses_variable(self._tree, name)
 
     def check_constants(self) -> None:
         """Raise ProgramError for a constant that no evaluation can use."""
@@ -178,7 +178,7 @@ def analyze_source(
 ) -> Expr:
     """Parse and check an expression, and return its tree. Raises CompileError."""
 
-    def work() -> Expr:
+    def analyze() -> Expr:
         tree = parser.parse_expression(source, known)
         checker.check_tree(source, tree, declarations, types, schemas, container=container, typed=typed)
         issues = validate.check_literals(tree, declarations) if typed else []
@@ -187,6 +187,6 @@ def analyze_source(
         return tree
 
     try:
-        return run_with_room(work)
+        return run_with_room(analyze)
     except RecursionError:
         raise CompileError(source, [Issue(-1, parser.NESTED)]) from None

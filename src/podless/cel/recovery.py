@@ -8,7 +8,7 @@ are the same.
 from __future__ import annotations
 
 from podless.cel.errors import Issue
-from podless.cel.lexer import TOGETHER, Token, escape_text, format_wanted, list_tokens
+from podless.cel.lexer import TOGETHER, Token, escape_text, format_expected, list_tokens
 from podless.cel.syntax import Expr, LiteralExpr
 from podless.cel.types import STRING
 from podless.runtime.meter import charge
@@ -25,7 +25,7 @@ class SyntaxFault(Exception):
         self.message = message
 
 
-class Stop(Exception):
+class ParsingStopped(Exception):
     """Parsing ends here; the issues say why."""
 
 
@@ -48,7 +48,7 @@ class RecoveringParser:
         self.failed_in: set[str] = set()  # rules that failed since the last valid token
 
     def look_ahead(self, count: int = 1) -> Token:
-        """Return the token `count_recovery` places ahead."""
+        """Return the token `count` places ahead."""
         return self.tokens[min(self.at + count, len(self.tokens) - 1)]
 
     def advance(self) -> Token:
@@ -73,68 +73,68 @@ class RecoveringParser:
             self.token = self.tokens[self.at]
         return token
 
-    def match(self, kind: str, after: frozenset[str]) -> Token:
+    def match_token(self, kind: str, after: frozenset[str]) -> Token:
         """Consume a token of one kind, or recover. after: tokens that can come after it."""
         if self.token.kind == kind:
             return self.advance()
         self.count_recovery()
-        wanted = frozenset((kind,))
+        expected = frozenset((kind,))
         if self.look_ahead().kind == kind:
-            self.report_unwanted(wanted)
+            self.report_unwanted(expected)
             self.consume()
             return self.advance()
         if self.token.kind in after:
-            self.report(f"missing {format_wanted(wanted)} at {self.describe_token()}")
-            return Token(kind, f"<missing {format_wanted(wanted)}>", self.token.offset)
-        raise SyntaxFault(self.token, f"mismatched input {self.describe_token()} expecting {format_wanted(wanted)}")
+            self.report_error(f"missing {format_expected(expected)} at {self.describe_token()}")
+            return Token(kind, f"<missing {format_expected(expected)}>", self.token.offset)
+        raise SyntaxFault(self.token, f"mismatched input {self.describe_token()} expecting {format_expected(expected)}")
 
-    def sync(self, wanted: frozenset[str]) -> None:
-        """Make one of the wanted tokens the next one, by skipping a stray token."""
-        if self.recovering or self.token.kind in wanted:
+    def sync_token(self, expected: frozenset[str]) -> None:
+        """Make one of the expected tokens the next one, by skipping a stray token."""
+        if self.recovering or self.token.kind in expected:
             return
         self.count_recovery(0)
-        if self.look_ahead().kind in wanted:
-            self.report_unwanted(wanted)
+        if self.look_ahead().kind in expected:
+            self.report_unwanted(expected)
             self.consume()
             self.end_recovery()
             return
-        raise SyntaxFault(self.token, f"mismatched input {self.describe_token()} expecting {format_wanted(wanted)}")
+        raise SyntaxFault(self.token, f"mismatched input {self.describe_token()} expecting {format_expected(expected)}")
 
-    def resync(self, wanted: frozenset[str]) -> None:
+    def resync_tokens(self, expected: frozenset[str]) -> None:
         """Recover inside a repetition: skip everything up to a token that can follow."""
-        if self.recovering or self.token.kind in wanted:
+        if self.recovering or self.token.kind in expected:
             return
-        self.report_unwanted(wanted)
-        self.skip_to(wanted)
+        self.report_unwanted(expected)
+        self.skip_to(expected)
 
     def describe_token(self) -> str:
         """Return the token as error messages show it."""
         return f"'{escape_text(self.token.text)}'"
 
-    def report(self, message: str, token: Token | None = None) -> None:
+    def report_error(self, message: str, token: Token | None = None) -> None:
         """Report an error, unless one was reported since the last valid token."""
         if not self.recovering:
             self.recovering = True
             self.issues.append(Issue((token or self.token).offset, f"Syntax error: {message}"))
 
-    def report_unwanted(self, wanted: frozenset[str]) -> None:
-        """Report an unwanted token."""
-        self.report(f"extraneous input {self.describe_token()} expecting {format_wanted(wanted)}")
+    def report_unwanted(self, expected: frozenset[str]) -> None:
+        """Report an unexpected token."""
+        self.report_error(f"extraneous input {self.describe_token()} expecting {format_expected(expected)}")
 
-    def count_recovery(self, one: int = 1) -> None:
+    def count_recovery(self, count: int = 1) -> None:
         """Count a recovery; their number is limited."""
-        self.recoveries += one
+        self.recoveries += count
         if self.recoveries > _MAX_RECOVERIES:
             text = f"Syntax error: error recovery attempt limit exceeded: {_MAX_RECOVERIES}"
             self.issues.append(Issue(self.token.offset, text))
-            raise Stop
+            raise ParsingStopped
 
-    def recover(self, fault: SyntaxFault, rule: str, after: frozenset[str] = frozenset()) -> Expr:
+    def recover_rule(self, fault: SyntaxFault, rule: str, after: frozenset[str] = frozenset()) -> Expr:
         """Report a failed rule, and continue at a token that can follow. after: further such tokens.
 
         A rule that fails again at the same token skips that token, too.
         """
-        self.report(fault.message, fault.token)
+        self.report_error(fault.message, fault.token)
         self.count_recovery()
         if self.failed_at == self.at and rule in self.failed_in:
             self.consume()
@@ -143,9 +143,9 @@ class RecoveringParser:
         self.skip_to(after)
         return LiteralExpr(fault.token.offset, "<<error>>", STRING)
 
-    def skip_to(self, wanted: frozenset[str]) -> None:
-        """Skip to the next token that is wanted or can follow."""
-        stops = wanted.union(*self.follow)
+    def skip_to(self, expected: frozenset[str]) -> None:
+        """Skip to the next token that is expected or can follow."""
+        stops = expected.union(*self.follow)
         while self.token.kind != "EOF" and self.token.kind not in stops:
             self.consume()
 
@@ -154,7 +154,7 @@ class RecoveringParser:
         self.issues.append(Issue(offset, message))
         return LiteralExpr(offset, "<<error>>", STRING)
 
-    def make_unviable(self, start: Token, at: Token) -> SyntaxFault:
+    def make_unviable_fault(self, start: Token, at: Token) -> SyntaxFault:
         """Return the fault of tokens that begin no alternative. at: the token that shows it."""
         end = at.offset + len(at.text) if at.kind != "EOF" else start.offset + len(start.text)
         return SyntaxFault(at, f"no viable alternative at input '{escape_text(self.source[start.offset : end])}'")

@@ -12,7 +12,7 @@ from podless.cel.errors import CostExceeded, EvaluationError, Halted, NoOverload
 from podless.cel.values import NONE, Optional, Uint
 
 
-def _field(value: Any, real: str, name: str) -> Any:
+def _get_field(value: Any, real: str, name: str) -> Any:
     """Return a declared field. A null field counts as missing."""
     result = value.get(real)
     if result is None:
@@ -20,39 +20,39 @@ def _field(value: Any, real: str, name: str) -> Any:
     return result
 
 
-def _item(place: list[Any], key: Any) -> Any:
+def _get_item(items: list[Any], key: Any) -> Any:
     """Return an item of a declared list, which accepts integer indexes only."""
-    if key.__class__ is float and key.is_integer() and 0 <= key < len(place):
+    if key.__class__ is float and key.is_integer() and 0 <= key < len(items):
         raise EvaluationError(f"unsupported index: {int(key)}")
-    return access.index(place, key)
+    return access.get_item(items, key)
 
 
-def _least(one: Any, other: Any) -> int:
+def _count_shorter(one: Any, other: Any) -> int:
     return math.ceil(min(values.size_of(one), values.size_of(other)) * 0.1)
 
 
 _UNSET = object()  # the value of an omitted optional field
 
 
-def _opened(value: Optional) -> Any:
+def _open_optional(value: Optional) -> Any:
     return value.value if value.present else _UNSET
 
 
-def _build(name: str, fields: list[tuple[str, Any]]) -> Any:
+def _build_wrapper(name: str, fields: list[tuple[str, Any]]) -> Any:
     """Return the plain value of a wrapper or JSON message."""
     given = {key: value for key, value in fields if value is not _UNSET}
     if name == "google.protobuf.Duration":
-        return arithmetic.span(given.get("seconds", 0) * values.SECOND + given.get("nanos", 0))
+        return arithmetic.make_duration(given.get("seconds", 0) * values.SECOND + given.get("nanos", 0))
     if name == "google.protobuf.Timestamp":
-        return arithmetic.moment(given.get("seconds", 0) * values.SECOND + given.get("nanos", 0))
+        return arithmetic.make_timestamp(given.get("seconds", 0) * values.SECOND + given.get("nanos", 0))
     if name == "google.protobuf.FloatValue":
         return struct.unpack("f", struct.pack("f", given.get("value", 0.0)))[0]
     if name in _JSON:
-        return _json(name, given)
+        return _build_json(name, given)
     return given.get("value", _ZEROS[name])
 
 
-def _json(name: str, given: dict[str, Any]) -> Any:
+def _build_json(name: str, given: dict[str, Any]) -> Any:
     """Return a JSON value. A null is written as the enum null_value."""
     if name == "google.protobuf.Value":
         return next((value for key, value in given.items() if key != "null_value"), None)
@@ -66,7 +66,7 @@ _JSON: dict[str, Any] = {
 }
 
 
-def _construct(name: str, fields: list[tuple[str, Any]]) -> values.Message:
+def _construct_message(name: str, fields: list[tuple[str, Any]]) -> values.Message:
     """Construct a message of a declared type."""
     return values.Message(name, ((key, value) for key, value in fields if value is not _UNSET))
 
@@ -84,12 +84,12 @@ _ZEROS: dict[str, Any] = {
 }
 
 
-def _absent(name: str) -> Any:
+def _fail_undeclared(name: str) -> Any:
     raise EvaluationError(f"no such attribute(s): {name}")
 
 
 GLOBALS: dict[str, Any] = {
-    "absent": _absent,
+    "absent": _fail_undeclared,
     "clock": time.perf_counter,
     "CostExceeded": CostExceeded,
     "EvaluationError": EvaluationError,
@@ -97,24 +97,24 @@ GLOBALS: dict[str, Any] = {
     "NONE": NONE,
     "Optional": Optional,
     "Panic": Panic,
-    "build": _build,
-    "construct": _construct,
-    "equal": compare.equal,
-    "field": _field,
-    "go_on": bounds.go_on,
-    "has": access.has,
-    "index": access.index,
-    "item": _item,
-    "insert": access.insert,
-    "iterate": access.iterate,
-    "least": _least,
+    "build": _build_wrapper,
+    "construct": _construct_message,
+    "equal": compare.are_equal,
+    "field": _get_field,
+    "go_on": bounds.check_loop_cost,
+    "has": access.has_field,
+    "index": access.get_item,
+    "item": _get_item,
+    "insert": access.insert_entry,
+    "iterate": access.iterate_items,
+    "least": _count_shorter,
     "no_overload": NoOverload,
-    "opened": _opened,
-    "optional_index": access.optional_index,
+    "opened": _open_optional,
+    "optional_index": access.get_optional_item,
     "pause": bounds.pause_work,
     "put": access.put_item,
     "remove": access.remove_item,
-    "select": access.select,
-    "truth": access.truth,
-    "whole": arithmetic.whole,
+    "select": access.select_field,
+    "truth": access.require_bool,
+    "whole": arithmetic.check_int,
 }

@@ -29,15 +29,15 @@ class Range(NamedTuple):
     low: int
     high: int
 
-    def plus(self, other: Range) -> Range:
+    def add(self, other: Range) -> Range:
         return Range(min(self.low + other.low, MOST), min(self.high + other.high, MOST))
 
-    def times(self, other: Range) -> Range:
+    def multiply(self, other: Range) -> Range:
         return Range(min(self.low * other.low, MOST), min(self.high * other.high, MOST))
 
-    def scaled(self, factor: float) -> Range:
+    def scale(self, factor: float) -> Range:
         """Return the product with a factor, rounded up."""
-        return Range(scale(self.low, factor), scale(self.high, factor))
+        return Range(scale_count(self.low, factor), scale_count(self.high, factor))
 
     def union(self, other: Range) -> Range:
         """Return a range that contains both."""
@@ -49,25 +49,25 @@ ZERO = Range(0, 0)
 ONE = Range(1, 1)
 
 
-def scale(count: int, factor: float) -> int:
+def scale_count(count: int, factor: float) -> int:
     """Return a count times a factor, rounded up."""
     product = count * factor
     return MOST if product >= 2.0**64 else math.ceil(product)
 
 
-class Site(Protocol):
+class CallSite(Protocol):
     """A call whose cost is estimated. Argument 0 is the target of a member function."""
 
-    def size(self, index: int) -> Range:
+    def get_size(self, index: int) -> Range:
         """Return the size of an argument."""
 
-    def item_size(self, index: int) -> Range | None:
+    def get_item_size(self, index: int) -> Range | None:
         """Return the size of the items of a list argument of strings or bytes; None for others."""
 
-    def type(self, index: int) -> Type:
+    def get_type(self, index: int) -> Type:
         """Return the type of an argument."""
 
-    def constant(self, index: int) -> Any:
+    def get_constant(self, index: int) -> Any:
         """Return the value of a literal argument, None for others."""
 
     @property
@@ -82,43 +82,43 @@ Estimate = tuple[Range, Range | None]
 class Cost(NamedTuple):
     """The cost of a function: estimated from the sizes of arguments, and counted from arguments and result."""
 
-    estimate: Callable[[Site], Estimate]
+    estimate: Callable[[CallSite], Estimate]
     actual: Callable[..., int]
 
 
-def once() -> Cost:
+def unit_cost() -> Cost:
     """Return a cost of one unit."""
     return Cost(lambda site: (ONE, None), lambda *_: 1)
 
 
-def traversal(factor: float = 1.0, *, sized: bool = False) -> Cost:
+def traversal_cost(factor: float = 1.0, *, sized: bool = False) -> Cost:
     """Return the cost of visiting each character of the first argument. sized: the result has the same size."""
     each = factor * PER_CHARACTER
 
-    def estimate(site: Site) -> Estimate:
-        size = site.size(0)
-        return size.scaled(each), size if sized else None
+    def estimate(site: CallSite) -> Estimate:
+        size = site.get_size(0)
+        return size.scale(each), size if sized else None
 
     return Cost(estimate, lambda first, *_: math.ceil(size_of(first) * each))
 
 
-def searched() -> Cost:
+def estimated_search_cost() -> Cost:
     """Return the cost of a pattern search: the product of both lengths."""
 
-    def estimate(site: Site) -> Estimate:
-        text = site.size(0)
-        cost = text.plus(ONE).scaled(PER_CHARACTER).times(site.size(1).scaled(PER_PATTERN))
+    def estimate(site: CallSite) -> Estimate:
+        text = site.get_size(0)
+        cost = text.add(ONE).scale(PER_CHARACTER).multiply(site.get_size(1).scale(PER_PATTERN))
         return cost, Range(0, text.high)
 
-    return Cost(estimate, search_cost)
+    return Cost(estimate, count_search)
 
 
-def search_cost(text: Any, pattern: Any, *_: Any) -> int:
+def count_search(text: Any, pattern: Any, *_: Any) -> int:
     """Return the actual cost of a pattern search."""
     return math.ceil((1.0 + size_of(text)) * PER_CHARACTER) * math.ceil(size_of(pattern) * PER_PATTERN)
 
 
-def value_cost(value: Any) -> int:
+def measure_value(value: Any) -> int:
     """Return the cost of visiting a whole value."""
     total = seen = 0
     todo = [value]

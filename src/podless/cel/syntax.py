@@ -17,17 +17,17 @@ _NODE = 16  # steps for a node in a pass
 
 
 class Expr:
-    """A node. type: set by the checker. word: the name of the method for its class in a Pass."""
+    """A node. type: set by the checker. visit_method: the name of the method for its class in a Pass."""
 
     __slots__ = ("offset", "overloads", "type")
-    word: ClassVar[str]
+    visit_method: ClassVar[str]
 
     def __init__(self, offset: int) -> None:
         self.offset = offset
         self.type: Type = ERROR
         self.overloads: tuple[str, ...] = ()
 
-    def children(self) -> list[Expr]:
+    def list_children(self) -> list[Expr]:
         """Return the child nodes, in the order of the text."""
         return []
 
@@ -36,7 +36,7 @@ class LiteralExpr(Expr):
     """A constant."""
 
     __slots__ = ("kind", "value")
-    word = "literal"
+    visit_method = "visit_literal"
 
     def __init__(self, offset: int, value: Any, kind: Type) -> None:
         super().__init__(offset)
@@ -48,7 +48,7 @@ class Ident(Expr):
     """A name. constant: it is the name of a type, which `value` holds."""
 
     __slots__ = ("constant", "name", "value")
-    word = "ident"
+    visit_method = "visit_ident"
 
     def __init__(self, offset: int, name: str) -> None:
         super().__init__(offset)
@@ -58,27 +58,27 @@ class Ident(Expr):
 
 
 class Select(Expr):
-    """The selection of a field. test: only test its presence, for has()."""
+    """The selection of a field. is_test: only test its presence, for has()."""
 
-    __slots__ = ("field", "ident", "operand", "test")
-    word = "select"
+    __slots__ = ("field", "is_test", "operand", "qualified_ident")
+    visit_method = "visit_select"
 
     def __init__(self, offset: int, operand: Expr, field: str, test: bool = False) -> None:
         super().__init__(offset)
         self.operand = operand
         self.field = field
-        self.test = test
-        self.ident: Ident | None = None  # set by the checker if the whole dotted name is a variable
+        self.is_test = test
+        self.qualified_ident: Ident | None = None  # set by the checker if the whole dotted name is a variable
 
-    def children(self) -> list[Expr]:
-        return [self.ident or self.operand]
+    def list_children(self) -> list[Expr]:
+        return [self.qualified_ident or self.operand]
 
 
 class CallExpr(Expr):
     """A function or operator with arguments. target: the receiver of a member function."""
 
     __slots__ = ("args", "function", "target")
-    word = "call"
+    visit_method = "visit_call"
 
     def __init__(self, offset: int, function: str, args: list[Expr], target: Expr | None = None) -> None:
         super().__init__(offset)
@@ -86,7 +86,7 @@ class CallExpr(Expr):
         self.args = args
         self.target = target
 
-    def children(self) -> list[Expr]:
+    def list_children(self) -> list[Expr]:
         return self.args if self.target is None else [self.target, *self.args]
 
 
@@ -94,14 +94,14 @@ class ListExpr(Expr):
     """[a, b, ?c]. optional: the indexes of optional items."""
 
     __slots__ = ("items", "optional")
-    word = "list"
+    visit_method = "visit_list"
 
     def __init__(self, offset: int, items: list[Expr], optional: frozenset[int] = frozenset()) -> None:
         super().__init__(offset)
         self.items = items
         self.optional = optional
 
-    def children(self) -> list[Expr]:
+    def list_children(self) -> list[Expr]:
         return self.items
 
 
@@ -121,13 +121,13 @@ class MapExpr(Expr):
     """{k: v, ?o: w}."""
 
     __slots__ = ("entries",)
-    word = "map"
+    visit_method = "visit_map"
 
     def __init__(self, offset: int, entries: list[MapEntry]) -> None:
         super().__init__(offset)
         self.entries = entries
 
-    def children(self) -> list[Expr]:
+    def list_children(self) -> list[Expr]:
         return [part for entry in self.entries for part in (entry.key, entry.value)]
 
 
@@ -135,14 +135,14 @@ class MessageExpr(Expr):
     """Name{field: value}."""
 
     __slots__ = ("entries", "name")
-    word = "message"
+    visit_method = "visit_message"
 
     def __init__(self, offset: int, name: str, entries: list[MapEntry]) -> None:
         super().__init__(offset)
         self.name = name
         self.entries = entries
 
-    def children(self) -> list[Expr]:
+    def list_children(self) -> list[Expr]:
         return [entry.value for entry in self.entries]
 
 
@@ -153,69 +153,69 @@ class Comprehension(Expr):
     own expressions: the filter if there is one, and the predicate or value.
     """
 
-    __slots__ = ("accu", "body", "condition", "guard", "init", "macro", "over", "result", "step", "var", "var2")
-    word = "comprehension"
+    __slots__ = ("accu", "body", "condition", "filter", "init", "iter_range", "macro", "result", "step", "var", "var2")
+    visit_method = "visit_comprehension"
 
     def __init__(
         self,
         offset: int,
         macro: str,
-        over: Expr,
+        iter_range: Expr,
         names: tuple[str, str],
         accu: str,
         parts: tuple[Expr, Expr, Expr, Expr],
-        guard: Expr | None,
+        filter: Expr | None,
         body: Expr,
     ) -> None:
         super().__init__(offset)
         self.macro = macro
-        self.over = over
+        self.iter_range = iter_range
         self.var, self.var2 = names
         self.accu = accu
         self.init, self.condition, self.step, self.result = parts
-        self.guard = guard
+        self.filter = filter
         self.body = body
 
-    def children(self) -> list[Expr]:
-        return [self.over, self.init, self.condition, self.step, self.result]
+    def list_children(self) -> list[Expr]:
+        return [self.iter_range, self.init, self.condition, self.step, self.result]
 
 
-class Pass(Generic[T]):
+class ExprVisitor(Generic[T]):
     """A walk over a tree, with one method for each class of nodes."""
 
     def visit(self, node: Expr) -> T:
         """Call the method for the node's class, and return its result."""
         charge(_NODE)
-        result: T = getattr(self, node.word)(node)
+        result: T = getattr(self, node.visit_method)(node)
         return result
 
-    def literal(self, node: LiteralExpr) -> T:
+    def visit_literal(self, node: LiteralExpr) -> T:
         raise NotImplementedError
 
-    def ident(self, node: Ident) -> T:
+    def visit_ident(self, node: Ident) -> T:
         raise NotImplementedError
 
-    def select(self, node: Select) -> T:
+    def visit_select(self, node: Select) -> T:
         """Visit a field, or a test for it."""
         raise NotImplementedError
 
-    def call(self, node: CallExpr) -> T:
+    def visit_call(self, node: CallExpr) -> T:
         """Visit a function or operator."""
         raise NotImplementedError
 
-    def list(self, node: ListExpr) -> T:
+    def visit_list(self, node: ListExpr) -> T:
         """Visit a list literal."""
         raise NotImplementedError
 
-    def map(self, node: MapExpr) -> T:
+    def visit_map(self, node: MapExpr) -> T:
         """Visit a map literal."""
         raise NotImplementedError
 
-    def message(self, node: MessageExpr) -> T:
+    def visit_message(self, node: MessageExpr) -> T:
         """Visit a message literal."""
         raise NotImplementedError
 
-    def comprehension(self, node: Comprehension) -> T:
+    def visit_comprehension(self, node: Comprehension) -> T:
         """Visit a macro over a list or map."""
         raise NotImplementedError
 
@@ -226,10 +226,10 @@ def walk_nodes(tree: Expr, *, backwards: bool = False) -> Iterator[Expr]:
     while todo:
         node = todo.pop()
         yield node
-        todo.extend(node.children() if backwards else reversed(node.children()))
+        todo.extend(node.list_children() if backwards else reversed(node.list_children()))
 
 
-def names_variable(tree: Expr, name: str) -> bool:
+def uses_variable(tree: Expr, name: str) -> bool:
     """Return whether a tree uses a variable."""
     return any(isinstance(node, Ident) and node.name == name and not node.constant for node in walk_nodes(tree))
 

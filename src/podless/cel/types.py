@@ -67,12 +67,12 @@ def type_of(item: Type) -> Type:
     return Type("type", "type", (item,))
 
 
-def struct(name: str) -> Type:
+def struct_type(name: str) -> Type:
     """Return a type with declared fields, identified by its name."""
     return Type("struct", name)
 
 
-def opaque(name: str) -> Type:
+def opaque_type(name: str) -> Type:
     """Return an opaque type, which only functions can use."""
     return Type("opaque", name)
 
@@ -126,16 +126,16 @@ class Bindings:
         self._bound: dict[str, Type] = {}
         self._count = 0
 
-    def fresh(self) -> Type:
+    def make_param(self) -> Type:
         """Return a new type parameter."""
         self._count += 1
         return Type("param", f"_var{self._count - 1}")
 
-    def assignable(self, one: Type, other: Type) -> bool:
+    def is_assignable(self, one: Type, other: Type) -> bool:
         """Return whether `one` is assignable to `other`. If so, binds parameters."""
-        return self.all_assignable((one,), (other,))
+        return self.are_assignable((one,), (other,))
 
-    def all_assignable(self, ones: tuple[Type, ...], others: tuple[Type, ...]) -> bool:
+    def are_assignable(self, ones: tuple[Type, ...], others: tuple[Type, ...]) -> bool:
         """Return whether each type is assignable to the other at the same index. If so, binds parameters."""
         if len(ones) != len(others):
             return False
@@ -144,29 +144,29 @@ class Bindings:
                 return False
         before = self._bound
         self._bound = before.copy()
-        if all(map(self._fits, ones, others)):
+        if all(map(self._can_assign, ones, others)):
             return True
         self._bound = before
         return False
 
-    def _fits(self, one: Type, other: Type) -> bool:
+    def _can_assign(self, one: Type, other: Type) -> bool:
         if one is other:
             return True
         if other.kind == "param":
-            fits, bound = self._substitutes(one, other)
+            fits, bound = self._can_bind(one, other)
             if fits or bound:
                 return fits
         if one.kind == "param":
-            return self._substitutes(other, one)[0]
+            return self._can_bind(other, one)[0]
         if one.kind in ("dyn", "error") or other.kind in ("dyn", "error"):
             return True
         if one.kind == "null":
             return other.kind == "null" or other.kind in _NULLABLE or is_wrapper(other)
         if other.kind == "null":
             return one.kind in _NULLABLE or is_wrapper(one)
-        return self._same(one, other)
+        return self._have_same_params(one, other)
 
-    def _same(self, one: Type, other: Type) -> bool:
+    def _have_same_params(self, one: Type, other: Type) -> bool:
         kind = one.kind
         if kind != other.kind:
             return False
@@ -174,10 +174,10 @@ class Bindings:
             return True
         if kind in _NESTED:
             params = len(one.params) == len(other.params)
-            return params and one.name == other.name and all(map(self._fits, one.params, other.params))
+            return params and one.name == other.name and all(map(self._can_assign, one.params, other.params))
         return one.name == other.name
 
-    def _substitutes(self, item: Type, parameter: Type) -> tuple[bool, bool]:
+    def _can_bind(self, item: Type, parameter: Type) -> tuple[bool, bool]:
         """Return whether the parameter can be bound to the type, and whether it was bound before."""
         if item == parameter:
             return True, True
@@ -185,64 +185,64 @@ class Bindings:
         if known is not None:
             if item == known:
                 return True, True
-            if not self._fits(item, known):
+            if not self._can_assign(item, known):
                 return False, True
-            general = most_general(item, known)
-            if self._absent(parameter, general):
+            general = pick_most_general(item, known)
+            if self._is_absent(parameter, general):
                 self._bound[parameter.name] = general
             return True, True
-        if self._absent(parameter, item):
+        if self._is_absent(parameter, item):
             self._bound[parameter.name] = item
             return True, False
         return False, False
 
-    def _absent(self, parameter: Type, within: Type) -> bool:
+    def _is_absent(self, parameter: Type, within: Type) -> bool:
         """Return whether a parameter does not occur in a type."""
         if parameter == within:
             return False
         if within.kind == "param":
             known = self._bound.get(within.name)
-            return known is None or self._absent(parameter, known)
+            return known is None or self._is_absent(parameter, known)
         charge(len(within.params))
-        return all(self._absent(parameter, part) for part in within.params)
+        return all(self._is_absent(parameter, part) for part in within.params)
 
-    def resolve(self, item: Type, final: bool = False) -> Type:
+    def resolve_params(self, item: Type, final: bool = False) -> Type:
         """Return a type with its parameters replaced by their bindings. final: replace unbound ones by dyn."""
         if item.kind == "param":
             known = self._bound.get(item.name)
             if known is None:
                 return DYN if final else item
-            return self.resolve(known, final)
+            return self.resolve_params(known, final)
         if not item.params:
             return item
         charge(len(item.params))
-        params = tuple(self.resolve(part, final) for part in item.params)
+        params = tuple(self.resolve_params(part, final) for part in item.params)
         # identity, because equality takes time in proportion to the depth
         if all(map(operator.is_, params, item.params)):
             return item
         return Type(item.kind, item.name, params)
 
-    def instance(self, parts: tuple[Type, ...]) -> tuple[Type, ...]:
+    def instantiate(self, parts: tuple[Type, ...]) -> tuple[Type, ...]:
         """Return the types of a declaration with new parameters."""
         names: dict[str, Type] = {}
-        return tuple(self._renamed(part, names) for part in parts)
+        return tuple(self._rename_params(part, names) for part in parts)
 
-    def _renamed(self, item: Type, names: dict[str, Type]) -> Type:
+    def _rename_params(self, item: Type, names: dict[str, Type]) -> Type:
         if item.kind == "param":
             if item.name not in names:
-                names[item.name] = self.fresh()
+                names[item.name] = self.make_param()
             return names[item.name]
         if not item.params:
             return item
-        return Type(item.kind, item.name, tuple(self._renamed(part, names) for part in item.params))
+        return Type(item.kind, item.name, tuple(self._rename_params(part, names) for part in item.params))
 
 
-def most_general(one: Type, other: Type) -> Type:
+def pick_most_general(one: Type, other: Type) -> Type:
     """Return the more general of two compatible types."""
-    return one if _less_specific(one, other) else other
+    return one if _is_less_specific(one, other) else other
 
 
-def _less_specific(one: Type, other: Type) -> bool:
+def _is_less_specific(one: Type, other: Type) -> bool:
     if one.kind in ("dyn", "param"):
         return True
     if other.kind in ("dyn", "param") or one.kind != other.kind:
@@ -251,5 +251,5 @@ def _less_specific(one: Type, other: Type) -> bool:
         return True
     if one.kind in _NESTED:
         same = one.name == other.name and len(one.params) == len(other.params)
-        return same and all(map(_less_specific, one.params, other.params))
+        return same and all(map(_is_less_specific, one.params, other.params))
     return one == other

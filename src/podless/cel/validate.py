@@ -30,18 +30,18 @@ _GO_TYPES = {
 
 def check_literals(tree: Expr, declarations: Declarations) -> list[Issue]:
     """Return an issue for each invalid literal: mixed types, durations, timestamps, patterns and formats."""
-    found: dict[tuple[int, str], Issue] = {}
+    issues: dict[tuple[int, str], Issue] = {}
     if declarations.homogeneous:
         for issue in check_homogeneous(tree):
-            found.setdefault((issue.offset, issue.message), issue)
+            issues.setdefault((issue.offset, issue.message), issue)
     for node in walk_nodes(tree):
         if isinstance(node, CallExpr):
-            for issue in _call(node, declarations):
-                found.setdefault((issue.offset, issue.message), issue)
-    return list(found.values())
+            for issue in _check_call(node, declarations):
+                issues.setdefault((issue.offset, issue.message), issue)
+    return list(issues.values())
 
 
-def _call(node: CallExpr, declarations: Declarations) -> Iterator[Issue]:
+def _check_call(node: CallExpr, declarations: Declarations) -> Iterator[Issue]:
     check = declarations.overloads[node.overloads[0]].check if node.overloads else None
     if check is not None and isinstance(node.target, LiteralExpr) and isinstance(node.args[0], ListExpr):
         problem = check(node.target.value, node.args[0].items)
@@ -51,7 +51,7 @@ def _call(node: CallExpr, declarations: Declarations) -> Iterator[Issue]:
         return
     arg = node.args[0]
     if node.function in _READERS:
-        if _fails(node.function, arg.value):
+        if _fails_to_read(node.function, arg.value):
             yield Issue(arg.offset, f"invalid {node.function} argument")
     elif node.function == "matches":
         # for the global form this is the text, not the pattern, but cel-go checks it too
@@ -61,7 +61,7 @@ def _call(node: CallExpr, declarations: Declarations) -> Iterator[Issue]:
             yield Issue(arg.offset, "invalid matches argument")
 
 
-def _fails(function: str, value: Any) -> bool:
+def _fails_to_read(function: str, value: Any) -> bool:
     try:
         _READERS[function](value)
     except EvaluationError:
@@ -75,37 +75,39 @@ def check_constants(tree: Expr, declarations: Declarations) -> None:
     Conversions of constants are constants, and so are lists and maps of them; constant patterns are compiled. Source:
     cel-go's optimizations of a program.
     """
-    known: dict[Expr, Any] = {}
+    constants: dict[Expr, Any] = {}
     for node in reversed(list(walk_nodes(tree, backwards=True))):
         try:
-            _fold(node, known, declarations)
+            _fold_constant(node, constants, declarations)
         except EvaluationError as error:
             raise ProgramError(str(error)) from None
 
 
-def _fold(node: Expr, known: dict[Expr, Any], declarations: Declarations) -> None:
+def _fold_constant(node: Expr, constants: dict[Expr, Any], declarations: Declarations) -> None:
     if isinstance(node, LiteralExpr):
-        known[node] = node.value
+        constants[node] = node.value
     elif isinstance(node, Ident):
         if node.constant:
-            known[node] = node.value
+            constants[node] = node.value
     elif isinstance(node, ListExpr):
-        if not node.optional and all(item in known for item in node.items):
-            known[node] = [known[item] for item in node.items]
+        if not node.optional and all(item in constants for item in node.items):
+            constants[node] = [constants[item] for item in node.items]
     elif isinstance(node, MapExpr):
-        if all(part in known for part in node.children()) and not any(entry.optional for entry in node.entries):
-            entries = [(known[entry.key], known[entry.value]) for entry in node.entries]
+        if all(part in constants for part in node.list_children()) and not any(
+            entry.optional for entry in node.entries
+        ):
+            entries = [(constants[entry.key], constants[entry.value]) for entry in node.entries]
             if all(access.is_key(key) for key, _ in entries):
-                known[node] = dict(entries)
+                constants[node] = dict(entries)
     elif isinstance(node, CallExpr):
-        args = node.children()
-        if node.function in _PATTERNS and len(args) > 1 and args[1] in known:
-            patterns.compile_pattern(known[args[1]])
-        if node.function in _INDEXES and args[1] in known and not access.is_key(known[args[1]]):
-            raise ProgramError(f"invalid qualifier type: {_name_go_type(known[args[1]])}")
-        if node.function in _CONVERSIONS and len(args) == 1 and args[0] in known:
+        args = node.list_children()
+        if node.function in _PATTERNS and len(args) > 1 and args[1] in constants:
+            patterns.compile_pattern(constants[args[1]])
+        if node.function in _INDEXES and args[1] in constants and not access.is_key(constants[args[1]]):
+            raise ProgramError(f"invalid qualifier type: {_name_go_type(constants[args[1]])}")
+        if node.function in _CONVERSIONS and len(args) == 1 and args[0] in constants:
             call = guard_overloads(node.function, [declarations.overloads[name] for name in node.overloads])
-            known[node] = call(known[args[0]])
+            constants[node] = call(constants[args[0]])
 
 
 def _name_go_type(value: Any) -> str:
@@ -127,11 +129,13 @@ def check_homogeneous(tree: Expr) -> list[Issue]:
             continue
         if isinstance(node, ListExpr):
             items = [(item, _type_of_item(item, index in node.optional)) for index, item in enumerate(node.items)]
-            issues += list(_mismatches(items))[:1]
+            issues += list(_find_mismatches(items))[:1]
         elif isinstance(node, MapExpr):
-            issues += _mismatches([(entry.key, entry.key.type) for entry in node.entries])
-            issues += _mismatches([(entry.value, _type_of_item(entry.value, entry.optional)) for entry in node.entries])
-        todo.extend(reversed(node.children()))
+            issues += _find_mismatches([(entry.key, entry.key.type) for entry in node.entries])
+            issues += _find_mismatches(
+                [(entry.value, _type_of_item(entry.value, entry.optional)) for entry in node.entries]
+            )
+        todo.extend(reversed(node.list_children()))
     return issues
 
 
@@ -139,8 +143,8 @@ def _type_of_item(item: Expr, optional: bool) -> Type:
     return types.unwrap_optional(item.type)[0] if optional else item.type
 
 
-def _mismatches(items: list[tuple[Expr, Type]]) -> Iterator[Issue]:
-    for item, found in items[1:]:
-        wanted = items[0][1]
-        if not types.are_equivalent(wanted, found):
-            yield Issue(item.offset, f"expected type '{wanted}' but found '{found}'")
+def _find_mismatches(items: list[tuple[Expr, Type]]) -> Iterator[Issue]:
+    for item, item_type in items[1:]:
+        first_type = items[0][1]
+        if not types.are_equivalent(first_type, item_type):
+            yield Issue(item.offset, f"expected type '{first_type}' but found '{item_type}'")

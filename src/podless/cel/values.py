@@ -25,7 +25,7 @@ class Uint(int):
     __slots__ = ()
 
 
-class _Moment:
+class _Nanoseconds:
     """A point in time or a duration, in nanoseconds."""
 
     __slots__ = ("ns",)
@@ -36,16 +36,16 @@ class _Moment:
     def __eq__(self, other: object) -> bool:
         return self.__class__ is other.__class__ and self.ns == other.ns
 
-    def __lt__(self, other: _Moment) -> bool:
+    def __lt__(self, other: _Nanoseconds) -> bool:
         return self.ns < other.ns
 
-    def __le__(self, other: _Moment) -> bool:
+    def __le__(self, other: _Nanoseconds) -> bool:
         return self.ns <= other.ns
 
-    def __gt__(self, other: _Moment) -> bool:
+    def __gt__(self, other: _Nanoseconds) -> bool:
         return self.ns > other.ns
 
-    def __ge__(self, other: _Moment) -> bool:
+    def __ge__(self, other: _Nanoseconds) -> bool:
         return self.ns >= other.ns
 
     def __hash__(self) -> int:
@@ -55,7 +55,7 @@ class _Moment:
         return f"{self.__class__.__name__}({self.ns})"
 
 
-class Timestamp(_Moment):
+class Timestamp(_Nanoseconds):
     """A point in time: nanoseconds since 1970, and the UTC offset in seconds from its text."""
 
     __slots__ = ("offset",)
@@ -65,7 +65,7 @@ class Timestamp(_Moment):
         self.offset = offset
 
 
-class Duration(_Moment):
+class Duration(_Nanoseconds):
     """A duration in nanoseconds."""
 
     __slots__ = ()
@@ -121,13 +121,13 @@ class MapList(list[Any]):
         self.keys = keys
 
 
-class Joined(list[Any]):
+class ConcatenatedList(list[Any]):
     """Two concatenated lists. In Go, the result is a list of CEL values."""
 
     __slots__ = ()
 
 
-class Strings(list[str]):
+class StringList(list[str]):
     """The parts of a string; in Go a []string."""
 
     __slots__ = ()
@@ -168,8 +168,8 @@ NAMES: dict[type, str] = {
     list: "list",
     SetList: "list",
     MapList: "list",
-    Joined: "list",
-    Strings: "list",
+    ConcatenatedList: "list",
+    StringList: "list",
     dict: "map",
     Timestamp: "google.protobuf.Timestamp",
     Duration: "google.protobuf.Duration",
@@ -194,7 +194,7 @@ def size_of(value: Any) -> int:
 
 
 NUMBERS = (int, Uint, float)
-LISTS = (list, SetList, MapList, Joined, Strings)
+LISTS = (list, SetList, MapList, ConcatenatedList, StringList)
 _SIZED = frozenset((str, bytes, dict, *LISTS))
 
 

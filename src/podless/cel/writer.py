@@ -44,80 +44,80 @@ class CodeWriter:
         self.timed = self.looped = False
         self.functions: list[str] = []
 
-    def tick(self) -> None:
+    def write_clock_check(self) -> None:
         """Write a check of the clock in every fourth iteration, before work whose cost is less than its time."""
         if self.loops:
             self.timed = True
-            self.line("n += 1")
-            self.line("if not n & 3 and clock() > due: due, until = pause(until)")
+            self.write_line("n += 1")
+            self.write_line("if not n & 3 and clock() > due: due, until = pause(until)")
 
     def write_cost_check(self) -> None:
         """Write a check of the cost at the end of a loop's body; it also pauses for other requests now and then."""
-        self.settle()
+        self.write_cost()
         self.looped = True
-        self.line("if c > stop: stop = go_on(c, limit)")
+        self.write_line("if c > stop: stop = go_on(c, limit)")
 
-    def line(self, text: str) -> None:
+    def write_line(self, text: str) -> None:
         """Write one line."""
         self.lines.append(f"{' ' * self.depth}{text}")
 
-    def spend(self, cost: int | str) -> None:
+    def add_cost(self, cost: int | str) -> None:
         """Add a cost: a number, or an expression."""
         if isinstance(cost, int):
             self.pending += cost
         else:
-            self.line(f"c += {cost}")
+            self.write_line(f"c += {cost}")
 
-    def settle(self) -> None:
+    def write_cost(self) -> None:
         """Write the added cost, if there is any."""
         if self.pending:
-            self.line(f"c += {self.pending}")
+            self.write_line(f"c += {self.pending}")
             self.pending = 0
 
-    def temp(self) -> str:
+    def name_temp(self) -> str:
         """Return a new variable name."""
         self.count += 1
         return f"t{self.count}"
 
-    def keep(self, code: str) -> str:
+    def assign_temp(self, code: str) -> str:
         """Assign an expression to a variable, and return its name."""
-        name = self.temp()
-        self.line(f"{name} = {code}")
+        name = self.name_temp()
+        self.write_line(f"{name} = {code}")
         return name
 
-    def constant(self, value: Any) -> str:
+    def name_constant(self, value: Any) -> str:
         """Return a name for a constant."""
         self.count += 1
         name = f"k{self.count}"
         self.names[name] = value
         return name
 
-    def open(self, head: str) -> None:
+    def open_block(self, head: str) -> None:
         """Begin a block."""
-        self.settle()
-        self.line(head)
+        self.write_cost()
+        self.write_line(head)
         self.depth += 1
 
-    def close(self) -> None:
+    def close_block(self) -> None:
         """End a block."""
-        self.settle()
+        self.write_cost()
         if self.lines[-1].endswith(":"):
-            self.line("pass")
+            self.write_line("pass")
         self.depth -= 1
 
     def begin_function(self, exact: bool) -> None:
         """Start the body of a function. exact: an error keeps its cost."""
         self.depth = 1
         if exact:
-            self.line("try:")
+            self.write_line("try:")
             self.depth = 2
 
-    def aside(self, exact: bool) -> Aside:
+    def begin_aside(self, exact: bool) -> SeparateFunction:
         """Continue in a separate function."""
-        self.settle()
-        return Aside(self, exact)
+        self.write_cost()
+        return SeparateFunction(self, exact)
 
-    def source(self, head: str) -> str:
+    def join_source(self, head: str) -> str:
         """Return the whole source. head: of the main function."""
         begun = " c = 0\n"
         if self.looped or self.functions:
@@ -127,21 +127,21 @@ class CodeWriter:
         return "\n".join((*self.functions, f"{head}\n{begun}" + "\n".join(self.lines), ""))
 
 
-class Aside:
+class SeparateFunction:
     """A separate function for code that is nested too deep."""
 
     def __init__(self, writer: CodeWriter, exact: bool) -> None:
         self._writer = writer
         self._exact = exact
-        self._outer = writer.lines, writer.depth
+        self._outer_block = writer.lines, writer.depth
         writer.lines = []
         writer.begin_function(exact)
 
     def end(self, code: str, scope: Iterable[str]) -> str:
         """Return `code` from the function, and return the name of its result. scope: code that the body may use."""
         writer = self._writer
-        writer.settle()
-        writer.line(f"return {code}, c, n, until, None")
+        writer.write_cost()
+        writer.write_line(f"return {code}, c, n, until, None")
         if self._exact:
             writer.lines += [" except EvaluationError as error:", "  return None, c, n, until, error"]
         writer.count += 1
@@ -149,9 +149,9 @@ class Aside:
         used = sorted({found for part in scope for found in _NAME.findall(part)})
         given = ", ".join(("c", "limit", "stop", "n", "due", "until", *used))
         writer.functions.append("\n".join((f"def {name}({given}):", *writer.lines)))
-        writer.lines, writer.depth = self._outer
-        result = writer.temp()
-        writer.line(f"{result}, c, n, until, error = {name}({given})")
+        writer.lines, writer.depth = self._outer_block
+        result = writer.name_temp()
+        writer.write_line(f"{result}, c, n, until, error = {name}({given})")
         if self._exact:
-            writer.line("if error is not None: raise error")
+            writer.write_line("if error is not None: raise error")
         return result

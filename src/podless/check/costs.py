@@ -70,7 +70,9 @@ def estimate_costs(definition: dict[str, Any]) -> Iterator[RuleCost]:
                     alone = tuple(_alone(schema, steps, index))
                     together = () if alone else _together(schema, steps, index)
                 at, rule = ".".join(steps), nodes[-1][RULES][index]["rule"]
-                yield RuleCost(name, version["name"], at, rule, cost.once, cost.times, cost.error, alone, together)
+                yield RuleCost(
+                    name, version["name"], at, rule, cost.per_evaluation, cost.times, cost.error, alone, together
+                )
 
 
 def _cost(schema: Schema, steps: Steps, index: int) -> EstimatedCost:

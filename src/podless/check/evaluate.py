@@ -12,7 +12,7 @@ from podless.cel.declared import Decl, Declared
 from podless.cel.errors import CelError
 from podless.cel.program import LIMIT, Program
 from podless.cel.syntax import CallExpr, Comprehension, Expr, Ident, LiteralExpr, Select
-from podless.cel.text import format_expression, optional_name
+from podless.cel.text import find_optional_bind, format_expression
 from podless.cel.types import Type
 from podless.cel.values import Duration, Optional, Timestamp
 from podless.runtime.jsonobject import Object
@@ -61,7 +61,7 @@ def evaluate_rule(
         names["oldSelf"], values["oldSelf"] = names["self"], old
     decls: dict[str, Decl | None] = dict.fromkeys(names, root)
     new = library.reduce_release(new)
-    tree = program.analyze_source(rule, names, library.kubernetes_libraries(new), declared, macros.kubernetes(new))
+    tree = program.analyze_source(rule, names, library.kubernetes_libraries(new), declared, macros.select_macros(new))
     made = Program(rule, tree, library.kubernetes_libraries(), names, decls)
     made.check_constants()
     scope = _Scope(names, decls, values)
@@ -109,15 +109,15 @@ class _Trace:
         yield step
         if isinstance(node, Comprehension):
             yield from self.loop(node, depth)
-        elif isinstance(node, CallExpr) and (bound := optional_name(node)) is not None:
+        elif isinstance(node, CallExpr) and (bound := find_optional_bind(node)) is not None:
             yield from self.loop(bound, depth)
         elif step.error or not _path(node):
-            for part in _links(node, node) if isinstance(node, CallExpr) else node.children():
+            for part in _links(node, node) if isinstance(node, CallExpr) else node.list_children():
                 yield from self.steps(part, depth + 1)
 
     def loop(self, node: Comprehension, depth: int) -> Iterator[EvaluationStep]:
         """Yield the range of a loop, then its body for each item; for cel.bind, the value, then the result."""
-        source = node.init if node.macro == "bind" else node.over
+        source = node.init if node.macro == "bind" else node.iter_range
         yield from self.steps(source, depth + 1)
         try:
             found = self.scope.evaluate_node(source)
@@ -136,8 +136,8 @@ class _Trace:
                 scope = scope.with_variable(name, type_, value)
                 yield EvaluationStep(depth + 1, name, format_value(value))
             inner = _Trace(scope, frozenset(self.told) | {node.var, node.var2})
-            if node.guard is not None:
-                yield from inner.steps(node.guard, depth + 2)
+            if node.filter is not None:
+                yield from inner.steps(node.filter, depth + 2)
             yield from inner.steps(node.body, depth + 2)
 
     def step(self, said: str, node: Expr, depth: int) -> EvaluationStep:
@@ -157,7 +157,7 @@ def _path(node: Expr) -> bool:
 def _links(node: Expr, chain: CallExpr) -> Iterator[Expr]:
     """Yield the operands of an operation; of a chain of && or || those of the whole chain."""
     if isinstance(node, CallExpr) and (node is chain or (node.function == chain.function and chain.function in _LOGIC)):
-        for part in node.children():
+        for part in node.list_children():
             yield from _links(part, chain)
     else:
         yield node
@@ -165,7 +165,7 @@ def _links(node: Expr, chain: CallExpr) -> Iterator[Expr]:
 
 def _variables(node: Comprehension, over: Any, index: int, item: Any) -> list[tuple[str, Type, Any]]:
     """Return the variables of a loop for one item: names, types and values."""
-    params = node.over.type.params
+    params = node.iter_range.type.params
     first = params[0] if params else types.DYN
     if not node.var2:
         return [(node.var, first, item)]
@@ -188,7 +188,7 @@ def _written(value: Any) -> str:
     if isinstance(value, Optional):
         return f"optional.of({_written(value.value)})" if value.present else "optional.none()"
     if isinstance(value, Timestamp):
-        return f'timestamp("{gotimes.show_timestamp(value)}")'
+        return f'timestamp("{gotimes.format_timestamp(value)}")'
     if isinstance(value, Duration):
-        return f'duration("{gotimes.show_duration(value)}")'
+        return f'duration("{gotimes.format_duration(value)}")'
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str | int | float | None) else repr(value)

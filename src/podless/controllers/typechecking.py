@@ -71,7 +71,7 @@ class PolicyTypeChecking(Controller):
         async for part in self.api.pace.iterate_slices(SERVER.name, list(_list_expressions(spec)) if checks else []):
             for field, source in part:
                 text = "\n".join(
-                    _format_warning(named, problem) for named, one in checks if (problem := one.find_problem(source))
+                    _format_warning(named, problem) for named, one in checks if (problem := one.find_error(source))
                 )
                 if text:
                     warnings.append({"fieldRef": field, "warning": text})
@@ -131,7 +131,7 @@ def _make_environment(spec: Object, registry: Registry, kind: Kind, version: Ver
         has_parameters=bool(param_kind),
     )
     for variable in spec.get("variables") or ():
-        environment.declare(variable["name"], variable["expression"])
+        environment.declare_variable(variable["name"], variable["expression"])
     return environment
 
 

@@ -60,7 +60,7 @@ def _list_costs(version: Object) -> Object:
     for steps, nodes in list_nodes(schema):
         for given, cost in zip(nodes[-1].get(RULES) or (), estimate_rules(nodes), strict=True):
             total += cost.total + cost.message
-            told = {"once": cost.once, "times": cost.times, "cost": cost.total, "messageCost": cost.message}
+            told = {"once": cost.per_evaluation, "times": cost.times, "cost": cost.total, "messageCost": cost.message}
             shown = {"path": ".".join(steps), "rule": given.get("rule") or ""}
             shown |= {name: min(value, _MOST) for name, value in told.items()}
             rules.append(shown | ({"error": cost.error} if cost.error else {}))

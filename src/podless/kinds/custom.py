@@ -102,7 +102,7 @@ class CustomStrategy(Strategy[Kind]):
             compiled.complete()
             if compiled.has_rules:
                 for with_floats in (False, True):
-                    self.expressions(version, with_floats).complete()
+                    self.expressions(version, with_floats).compile_all()
         if (declared := self.conversions(kind)) is not None:
             declared.complete()
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from podless.cel.pairs import Pair
+from podless.cel.pairs import ValuePair
 from podless.codec import gotext
 from podless.meta import field
 from podless.meta.field import At, FieldError, Path
@@ -155,7 +155,7 @@ class _Tally(Result):
     logic = plain = typed = invalid = add_error = put_error = tell  # type: ignore[assignment]
 
 
-def validate_value(value: Any, node: Node, at: Path = (), pair: Pair | None = None) -> list[FieldError]:
+def validate_value(value: Any, node: Node, at: Path = (), pair: ValuePair | None = None) -> list[FieldError]:
     """Return the errors of a value.
 
     at: the path of the value, only for the fields of errors, as a real server does for status and defaults. pair: value
@@ -166,14 +166,14 @@ def validate_value(value: Any, node: Node, at: Path = (), pair: Pair | None = No
     return list(result.errors.values())
 
 
-def _ratcheted(value: Any, node: Node, path: Path, into: Result, pair: Pair | None) -> None:
+def _ratcheted(value: Any, node: Node, path: Path, into: Result, pair: ValuePair | None) -> None:
     result = _check_value(value, node, path, into, pair)
-    if pair is not None and result.wrong and pair.unchanged():
+    if pair is not None and result.wrong and pair.is_unchanged():
         result.forgive()
     into.merge(result)
 
 
-def _check_value(value: Any, node: Node, path: Path, like: Result, pair: Pair | None = None) -> Result:
+def _check_value(value: Any, node: Node, path: Path, like: Result, pair: ValuePair | None = None) -> Result:
     """Check a value and everything below it. like: a result of the wanted type."""
     result = like.fresh()
     charge(_VALUE)
@@ -390,13 +390,13 @@ def _multiple(value: float, factor: float, path: Path, result: Result, exact: bo
         result.invalid(path, shown, "in body should be a multiple of %s", numbers.format_number(factor))
 
 
-def _list(value: list[Any], node: Node, path: Path, result: Result, pair: Pair | None) -> None:
+def _list(value: list[Any], node: Node, path: Path, result: Result, pair: ValuePair | None) -> None:
     raw = node.raw
     if node.items is not None:
         for index, item in enumerate(each(value)):
             if result.full:
                 break
-            inner = pair.index(index) if pair is not None else None
+            inner = pair.pair_item(index) if pair is not None else None
             _ratcheted(item, node.items, (*path, index), result, inner)
     most, least = raw.get("maxItems"), raw.get("minItems")
     if least is not None and len(value) < least:
@@ -411,7 +411,7 @@ def _list(value: list[Any], node: Node, path: Path, result: Result, pair: Pair |
     result.matched += 1
 
 
-def _object(value: dict[str, Any], node: Node, path: Path, result: Result, pair: Pair | None) -> None:
+def _object(value: dict[str, Any], node: Node, path: Path, result: Result, pair: ValuePair | None) -> None:
     raw = node.raw
     most, least = raw.get("maxProperties"), raw.get("minProperties")
     if least is not None and len(value) < least:
@@ -455,10 +455,10 @@ def _missing(name: str, path: Path, result: Result) -> None:
     )
 
 
-def _inner(pair: Pair | None, name: str, path: Path) -> Pair | None:
+def _inner(pair: ValuePair | None, name: str, path: Path) -> ValuePair | None:
     if pair is None or (not path and name in _TYPE_META):
         return None
-    return pair.key(name)
+    return pair.pair_field(name)
 
 
 def _enum(value: Any, node: Node, path: Path, result: Result) -> None:

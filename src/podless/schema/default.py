@@ -138,7 +138,7 @@ def drop_nulls(value: Any, node: Node, skip: frozenset[str] = frozenset(), *, de
         for key, item in list(each(value).items()):
             if item is not None and not isinstance(item, _HOLDERS):
                 continue
-            child = None if key in skip else node.field(key)
+            child = None if key in skip else node.find_field(key)
             if child is None:
                 continue
             if item is not None:
@@ -180,7 +180,7 @@ def _fields(value: dict[str, Any], node: Node, skip: frozenset[str]) -> None:
     for key, item in each(value).items():
         if item is not None and not isinstance(item, _HOLDERS):
             continue
-        child_or_none = None if key in skip else node.field(key)
+        child_or_none = None if key in skip else node.find_field(key)
         if child_or_none is None:
             continue
         if item is None and not child_or_none.nullable and child_or_none.has_default:

@@ -58,7 +58,7 @@ def _coerce(value: Any, node: Node, path: Path, texts: list[str], drop: bool, re
     charge(1)
     if isinstance(value, dict):
         for key in list(each(value)):
-            item, child = value[key], node.field(key)
+            item, child = value[key], node.find_field(key)
             if item is None and child is not None and not child.nullable and not child.has_default:
                 continue  # a real server drops these nulls before coercion
             if resource and key in ("apiVersion", "kind") and not isinstance(item, str):
@@ -106,7 +106,7 @@ def _validate(value: Any, node: Node, path: Path, errors: list[FieldError], reso
         if resource:
             errors += _resource(value, path)
         for key, item in each(value).items():
-            child = node.field(key)
+            child = node.find_field(key)
             if child is not None and isinstance(item, dict | list):
                 at = (*path, key if key in node.properties else Key(key))
                 _validate(item, child, at, errors, child.embedded)

@@ -140,7 +140,7 @@ def _write_items(keyword: str, value: Any) -> Iterator[str]:
         write = _write_dependency if keyword == "dependencies" else _write_schema
         yield from (f"{gotext.quote(name)}:{write(value[name])}" for name in each(sort_texts(value)))
     elif keyword == "x-kubernetes-validations":
-        yield from map(rule.write_rule, each(value))
+        yield from map(rule.format_go_rule, each(value))
     elif keyword in ("allOf", "anyOf", "oneOf"):
         yield from map(_write_schema, each(value))
     else:

@@ -123,7 +123,7 @@ class Node:
         places = self._make_once(_PLACES, lambda: {name: index for index, name in enumerate(each(properties))})
         return sorted((name for name in each(value) if name in places), key=places.__getitem__)
 
-    def field(self, name: str) -> Node | None:
+    def find_field(self, name: str) -> Node | None:
         """Return the node for a field's value: that of the property, else that of additionalProperties."""
         return self.child(name) if name in self.properties else self.additional
 

@@ -43,7 +43,7 @@ def _prune(value: Any, node: Node | None, path: str, texts: list[str], embedded:
                 continue
             at = f"{path}.{key}" if path else key
             if key in node.properties or node.extra:
-                child = node.field(key)
+                child = node.find_field(key)
                 _prune(value[key], child, at, texts, child is not None and child.embedded)
             else:
                 texts.append(at)
@@ -63,7 +63,7 @@ def _keep(value: Any, node: Node, path: str, texts: list[str], embedded: bool) -
             if embedded and key in META:
                 continue
             if key in node.properties or node.extra:
-                child = node.field(key)
+                child = node.find_field(key)
                 at = f"{path}.{key}" if path else key
                 _prune(item, child, at, texts, child is not None and child.embedded)
     elif isinstance(value, list) and node.items is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from podless.cel.pairs import Pair
+from podless.cel.pairs import ValuePair
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.memo import fill_attribute, make_once
@@ -176,7 +176,7 @@ class Schema:
         node = self.node.child("status")
         errors: list[FieldError] = []
         if node is not None and isinstance(obj, dict) and "status" in obj:
-            pair = None if old is None else Pair(obj, old, self.node).key("status")
+            pair = None if old is None else ValuePair(obj, old, self.node).pair_field("status")
             errors = check.validate_value(obj["status"], node, ("status",) if has("StatusPaths") else (), pair)
         return self._blocked([*errors, *more, *self._lists(obj, old)])
 
@@ -185,7 +185,7 @@ class Schema:
         return embedded.validate_embedded(obj, self.node) + self._lists(obj, old)
 
     def _errors(self, obj: Any, old: Any, more: Sequence[FieldError]) -> list[FieldError]:
-        pair = None if old is None else Pair(obj, old, self.node)
+        pair = None if old is None else ValuePair(obj, old, self.node)
         errors = [*check.validate_value(obj, self.node, pair=pair), *more]
         errors += embedded.validate_embedded(obj, self.node)
         return self._blocked(errors + self._lists(obj, old))

@@ -12,21 +12,21 @@ from podless.cel.policies import (
     BOOL,
     JSON_PATCHES,
     OBJECT,
-    AccessQuestion,
+    AccessCheck,
     Activation,
-    Answer,
     AuthorizerValue,
+    Decision,
     Environment,
     ExpressionFailure,
     OutOfBudget,
     TypeMismatch,
     apply_message,
-    patch_operations,
+    make_patch_operations,
 )
 
 
 def value(source: str, kind: Any = (), *, patches: bool = False, **given: Any) -> Any:
-    made = Environment(params=True).compile(source, kind, patches=patches)
+    made = Environment(params=True).compile_expression(source, kind, patches=patches)
     assert not made.error
     return Activation(given).evaluate(made)
 
@@ -34,7 +34,7 @@ def value(source: str, kind: Any = (), *, patches: bool = False, **given: Any) -
 def test_the_values_of_a_request_are_freed_without_the_garbage_collector() -> None:
     environment = composed(("n", "object.n"))
     activation = Activation({"object": {"n": 1}}, environment.variables)
-    assert activation.evaluate(environment.compile("variables.n == 1", BOOL)) is True
+    assert activation.evaluate(environment.compile_expression("variables.n == 1", BOOL)) is True
     freed = weakref.ref(activation)
     gc.disable()
     try:
@@ -79,41 +79,41 @@ def test_bytes_have_the_name_that_go_gives_them() -> None:
 def test_patches_are_made_of_values_of_the_object() -> None:
     source = "[JSONPatch{op: 'add', path: '/metadata/labels/' + jsonpatch.escapeKey('a/b~c'), value: object.color}]"
     made = value(source, JSON_PATCHES, patches=True, object={"color": "red"})
-    assert patch_operations(made) == [{"op": "add", "path": "/metadata/labels/a~1b~0c", "value": "red"}]
+    assert make_patch_operations(made) == [{"op": "add", "path": "/metadata/labels/a~1b~0c", "value": "red"}]
 
 
 def composed(*variables: tuple[str, str]) -> Environment:
     environment = Environment(composed=True)
     for name, source in variables:
-        environment.declare(name, source)
+        environment.declare_variable(name, source)
     return environment
 
 
 def test_a_variable_is_evaluated_when_it_is_named_and_once() -> None:
     environment = composed(("n", "object.list.size()"), ("bad", "object.nothing"))
-    made = environment.compile("variables.n + variables.n == 4", BOOL)
+    made = environment.compile_expression("variables.n + variables.n == 4", BOOL)
     activation = Activation({"object": {"list": [1, 2]}}, environment.variables)
     assert activation.evaluate(made) is True
-    spent = 10_000_000 - activation.left
-    again = activation.left
+    spent = 10_000_000 - activation.remaining_budget
+    again = activation.remaining_budget
     assert activation.evaluate(made) is True
-    assert again - activation.left < spent
+    assert again - activation.remaining_budget < spent
 
 
 def test_an_error_in_a_variable_is_one_of_its_user() -> None:
     environment = composed(("bad", "object.nothing"))
-    made = environment.compile("variables.bad == 1", BOOL)
+    made = environment.compile_expression("variables.bad == 1", BOOL)
     activation = Activation({"object": {}}, environment.variables)
     said = 'composited variable "bad" fails to evaluate: no such key: nothing'
     with pytest.raises(ExpressionFailure, match=said):
         activation.evaluate(made)
-    either = environment.compile("true || variables.bad == 1", BOOL)
+    either = environment.compile_expression("true || variables.bad == 1", BOOL)
     assert activation.evaluate(either) is True
 
 
 def test_the_budget_ends() -> None:
     environment = Environment()
-    made = environment.compile("object.items.all(a, object.items.all(b, a == a))", BOOL)
+    made = environment.compile_expression("object.items.all(a, object.items.all(b, a == a))", BOOL)
     activation = Activation({"object": {"items": list(range(200))}}, budget=1000)
     with pytest.raises(OutOfBudget):
         activation.evaluate(made)
@@ -121,11 +121,11 @@ def test_the_budget_ends() -> None:
 
 class Asked:
     def __init__(self) -> None:
-        self.questions: list[AccessQuestion] = []
+        self.questions: list[AccessCheck] = []
 
-    def __call__(self, question: AccessQuestion) -> Answer:
+    def __call__(self, question: AccessCheck) -> Decision:
         self.questions.append(question)
-        return Answer(question.verb == "get", f"{question.verb} it is")
+        return Decision(question.verb == "get", f"{question.verb} it is")
 
 
 def test_the_authorizer_is_asked_what_the_steps_say() -> None:
@@ -134,9 +134,9 @@ def test_the_authorizer_is_asked_what_the_steps_say() -> None:
         "authorizer.group('apps').resource('deployments').subresource('scale').namespace('n').name('x').check('get')"
     )
     assert value(f"{source}.allowed() && {source}.reason() == 'get it is'", authorizer=AuthorizerValue(asked))
-    assert asked.questions[0] == AccessQuestion("get", "", "apps", "deployments", "scale", "n", "x")
+    assert asked.questions[0] == AccessCheck("get", "", "apps", "deployments", "scale", "n", "x")
     assert not value("authorizer.path('/healthz').check('post').allowed()", authorizer=AuthorizerValue(asked))
-    assert asked.questions[-1] == AccessQuestion("post", path="/healthz")
+    assert asked.questions[-1] == AccessCheck("post", path="/healthz")
 
 
 def test_a_service_account_may_be_asked_for() -> None:
@@ -153,10 +153,10 @@ def test_a_service_account_may_be_asked_for() -> None:
 
 def test_the_requested_resource_is_ready_to_be_asked_about() -> None:
     asked = Asked()
-    about = AuthorizerValue(asked).about("a.io", "things", "", "n", "x")
-    made = Environment().compile("authorizer.requestResource.check('get').allowed()", BOOL)
+    about = AuthorizerValue(asked).check_object("a.io", "things", "", "n", "x")
+    made = Environment().compile_expression("authorizer.requestResource.check('get').allowed()", BOOL)
     assert Activation({"authorizer.requestResource": about}).evaluate(made) is True
-    assert asked.questions[0] == AccessQuestion("get", "", "a.io", "things", "", "n", "x")
+    assert asked.questions[0] == AccessCheck("get", "", "a.io", "things", "", "n", "x")
 
 
 def test_what_a_patch_says_can_be_asked() -> None:
@@ -164,7 +164,7 @@ def test_what_a_patch_says_can_be_asked() -> None:
 
 
 def test_an_expression_that_no_longer_compiles_fails_when_it_is_needed() -> None:
-    made = Environment().compile("nothing.at == all", BOOL)
+    made = Environment().compile_expression("nothing.at == all", BOOL)
     with pytest.raises(
         ExpressionFailure, match="compilation error: compilation failed: ERROR: <input>:1:1: undeclared"
     ):

@@ -29,7 +29,7 @@ MOST = 0.01  # of all may be known to differ
 
 
 def same(got: Any, wanted: Any) -> bool:
-    alike = values.name_of(got) == values.name_of(wanted) and compare.equal(got, wanted)
+    alike = values.name_of(got) == values.name_of(wanted) and compare.are_equal(got, wanted)
     return alike or (got != got and wanted != wanted)
 
 
@@ -55,7 +55,7 @@ def made(fact: Fact) -> Program:
 def result(program: Program, bindings: dict[str, Any], exact: bool) -> Any:
     if not exact:
         return program.evaluate(bindings)
-    return program._again(*(bindings.get(name) for name in program._variables), 10**6)[0]
+    return program._run_exact(*(bindings.get(name) for name in program._variables), 10**6)[0]
 
 
 @pytest.mark.parametrize("exact", [False, True], ids=["quick", "exact"])

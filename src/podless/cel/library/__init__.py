@@ -50,7 +50,7 @@ _RULES = (
 
 
 @lru_cache(maxsize=1)
-def _features() -> frozenset[str]:
+def _list_features() -> frozenset[str]:
     """Return all features that releases added for new expressions."""
     found = set(macros.FEATURES)
     for module in (*_RULES, jsonpatch):
@@ -60,14 +60,14 @@ def _features() -> frozenset[str]:
 
 def reduce_release(release: Release) -> Release:
     """Return a release reduced to what new expressions depend on, so that releases with the same CEL are equal."""
-    without = frozenset(name for name in _features() if not release.has_feature(name))
+    without = frozenset(name for name in _list_features() if not release.has_feature(name))
     return Release(without=without) if without else NEWEST
 
 
 @lru_cache(maxsize=1)
 def oldest_release() -> Release:
     """Return a release without any feature that was added for new expressions."""
-    return Release(without=_features())
+    return Release(without=_list_features())
 
 
 def kubernetes_libraries(release: Release = NEWEST) -> Declarations:
@@ -75,16 +75,16 @@ def kubernetes_libraries(release: Release = NEWEST) -> Declarations:
 
     release: limits new expressions; stored ones may use everything.
     """
-    return _declarations(release, patches=False)
+    return _declare_libraries(release, patches=False)
 
 
 def patch_libraries(release: Release = NEWEST) -> Declarations:
     """Return the declarations for mutating policies; see `kubernetes_libraries`."""
-    return _declarations(release, patches=True)
+    return _declare_libraries(release, patches=True)
 
 
 @bounded_cache(16)
-def _declarations(release: Release, *, patches: bool) -> Declarations:
+def _declare_libraries(release: Release, *, patches: bool) -> Declarations:
     modules = (*_RULES, jsonpatch) if patches else _RULES
     return Declarations((module.LIBRARY for module in modules), homogeneous=True, lenient=True, release=release)
 

@@ -6,15 +6,15 @@ import base64
 import binascii
 import re
 
-from podless.cel.decls import Library, declare_function, plain
+from podless.cel.decls import Library, declare_function, overload
 from podless.cel.errors import EvaluationError
-from podless.cel.sizes import traversal
+from podless.cel.sizes import traversal_cost
 from podless.cel.types import BYTES, STRING
 
 _ALPHABET = re.compile(r"[A-Za-z0-9+/]*={0,2}\Z")
 
 
-def _decode(text: str) -> bytes:
+def _decode_base64(text: str) -> bytes:
     if not _ALPHABET.match(text):
         raise EvaluationError("illegal base64 data at input byte 0")
     try:
@@ -28,9 +28,13 @@ LIBRARY = Library(
     (
         declare_function(
             "base64.encode",
-            plain("base64_encode_bytes", (BYTES,), STRING, lambda data: base64.b64encode(data).decode()),
-            cost=traversal(),
+            overload("base64_encode_bytes", (BYTES,), STRING, lambda data: base64.b64encode(data).decode()),
+            cost=traversal_cost(),
         ),
-        declare_function("base64.decode", plain("base64_decode_string", (STRING,), BYTES, _decode), cost=traversal()),
+        declare_function(
+            "base64.decode",
+            overload("base64_decode_string", (STRING,), BYTES, _decode_base64),
+            cost=traversal_cost(),
+        ),
     ),
 )

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from podless.cel import values
-from podless.cel.decls import Library, declare_function, member, plain
-from podless.cel.sizes import PER_CHARACTER, PER_PATTERN, Cost, Estimate, Site, once
-from podless.cel.types import STRING, list_of, optional, struct
+from podless.cel.decls import Library, declare_function, member, overload
+from podless.cel.sizes import PER_CHARACTER, PER_PATTERN, CallSite, Cost, Estimate, unit_cost
+from podless.cel.types import STRING, list_of, optional, struct_type
 from podless.cel.values import NONE, Optional
 from podless.codec import gotime
 from podless.codec.gourl import URLError, parse_url
 from podless.meta import names
 from podless.runtime.lazy import compile_late
 
-FORMAT = struct("kubernetes.NamedFormat")
+FORMAT = struct_type("kubernetes.NamedFormat")
 _UUID = compile_late(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}\Z", re.IGNORECASE)
 _BASE64 = compile_late(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})\Z")
 _CLOCK = compile_late(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})\Z")
@@ -37,7 +37,7 @@ class Format:
 values.NAMES[Format] = "kubernetes.NamedFormat"
 
 
-def _datetime(text: str) -> bool:
+def _is_datetime(text: str) -> bool:
     day, separator, clock = text.lower().partition("t")
     match = _CLOCK.match(clock)
     if not separator or match is None or not gotime.is_date(day):
@@ -45,7 +45,7 @@ def _datetime(text: str) -> bool:
     return match[1] <= "23" and match[2] <= "59" and match[3] <= "59"
 
 
-def _uri(text: str) -> list[str]:
+def _check_uri(text: str) -> list[str]:
     try:
         parse_url(text, True)
     except URLError as error:
@@ -53,12 +53,12 @@ def _uri(text: str) -> list[str]:
     return []
 
 
-def _masked(check: Callable[[str], list[str]]) -> Callable[[str], list[str]]:
+def _check_prefix(check: Callable[[str], list[str]]) -> Callable[[str], list[str]]:
     """Return a check for a prefix: it replaces a trailing dash by a valid character."""
     return lambda text: check(f"{text[:-2]}a" if len(text) > 1 and text.endswith("-") else text)
 
 
-def _said(test: Callable[[str], object], text: str) -> Callable[[str], list[str]]:
+def _make_check(test: Callable[[str], object], text: str) -> Callable[[str], list[str]]:
     return lambda value: [] if test(value) else [text]
 
 
@@ -67,32 +67,32 @@ FORMATS = {
     "dns1123Subdomain": Format("DNS1123Subdomain", names.check_subdomain, 60),
     "dns1035Label": Format("DNS1035Label", names.label_1035, 30),
     "qualifiedName": Format("QualifiedName", names.qualified_name, 60),
-    "dns1123LabelPrefix": Format("DNS1123LabelPrefix", _masked(names.check_label_name), 30),
-    "dns1123SubdomainPrefix": Format("DNS1123SubdomainPrefix", _masked(names.check_subdomain), 60),
-    "dns1035LabelPrefix": Format("DNS1035LabelPrefix", _masked(names.label_1035), 30),
+    "dns1123LabelPrefix": Format("DNS1123LabelPrefix", _check_prefix(names.check_label_name), 30),
+    "dns1123SubdomainPrefix": Format("DNS1123SubdomainPrefix", _check_prefix(names.check_subdomain), 60),
+    "dns1035LabelPrefix": Format("DNS1035LabelPrefix", _check_prefix(names.label_1035), 30),
     "labelValue": Format("LabelValue", names.label_value, 40),
-    "uri": Format("URI", _uri, 1103),
-    "uuid": Format("uuid", _said(_UUID.match, "does not match the UUID format"), 94),
-    "byte": Format("byte", _said(_BASE64.match, "invalid base64"), 84),
-    "date": Format("date", _said(gotime.is_date, "invalid date"), 88),
-    "datetime": Format("datetime", _said(_datetime, "invalid datetime"), 88),
+    "uri": Format("URI", _check_uri, 1103),
+    "uuid": Format("uuid", _make_check(_UUID.match, "does not match the UUID format"), 94),
+    "byte": Format("byte", _make_check(_BASE64.match, "invalid base64"), 84),
+    "date": Format("date", _make_check(gotime.is_date, "invalid date"), 88),
+    "datetime": Format("datetime", _make_check(_is_datetime, "invalid datetime"), 88),
 }
 
 
-def _validate(form: Format, text: str) -> Optional:
+def _validate_text(form: Format, text: str) -> Optional:
     found = form.check(text)
     return Optional(found) if found else NONE
 
 
-def _named(name: str) -> Optional:
+def _find_format(name: str) -> Optional:
     return Optional(FORMATS[name]) if name in FORMATS else NONE
 
 
-def _estimate(site: Site) -> Estimate:
-    return site.size(1).scaled(PER_CHARACTER).scaled(_LONGEST * PER_PATTERN), None
+def _estimate_validation(site: CallSite) -> Estimate:
+    return site.get_size(1).scale(PER_CHARACTER).scale(_LONGEST * PER_PATTERN), None
 
 
-def _actual(form: Format, text: str, *_: Any) -> int:
+def _count_validation(form: Format, text: str, *_: Any) -> int:
     return math.ceil((1.0 + len(text)) * PER_CHARACTER) * math.ceil(form.pattern * PER_PATTERN)
 
 
@@ -101,12 +101,14 @@ LIBRARY = Library(
     (
         declare_function(
             "validate",
-            member("format-validate", (FORMAT, STRING), optional(list_of(STRING)), _validate),
-            cost=Cost(_estimate, _actual),
+            member("format-validate", (FORMAT, STRING), optional(list_of(STRING)), _validate_text),
+            cost=Cost(_estimate_validation, _count_validation),
         ),
-        declare_function("format.named", plain("format-named", (STRING,), optional(FORMAT), _named), cost=once()),
+        declare_function(
+            "format.named", overload("format-named", (STRING,), optional(FORMAT), _find_format), cost=unit_cost()
+        ),
         *(
-            declare_function(f"format.{name}", plain(f"format.{name}", (), FORMAT, lambda found=found: found))
+            declare_function(f"format.{name}", overload(f"format.{name}", (), FORMAT, lambda found=found: found))
             for name, found in FORMATS.items()
         ),
     ),

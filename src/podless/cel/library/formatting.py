@@ -88,13 +88,13 @@ def split_format(text: str, count: int, *, checked: bool = False) -> list[tuple[
             raise BadClause(_ENDED)
         if len(found) >= count:
             raise BadClause(f"index {len(found)} out of range")
-        letter, precision, at = _clause(text, at + 1)
+        letter, precision, at = _parse_clause(text, at + 1)
         found.append((piece, letter, precision))
         piece = ""
     return [*found, (piece, "", None)]
 
 
-def _clause(text: str, at: int) -> tuple[str, int | None, int]:
+def _parse_clause(text: str, at: int) -> tuple[str, int | None, int]:
     if at >= len(text):
         raise BadClause(_ENDED)
     precision = None
@@ -121,13 +121,13 @@ def _clause(text: str, at: int) -> tuple[str, int | None, int]:
 
 @dataclass(frozen=True)
 class Clauses:
-    """The clauses of one version of format(). show: by letter. takes: accepted types.
+    """The clauses of one version of format(). show: by letter. accepted_types: accepted types.
 
     refused: error texts for other types.
     """
 
     show: Mapping[str, Callable[[Any, int | None], str]]
-    takes: Mapping[str, Set[str]]
+    accepted_types: Mapping[str, Set[str]]
     refused: Mapping[str, str]
 
     def render(self, text: str, args: list[Any]) -> str:
@@ -145,38 +145,38 @@ class Clauses:
             bounds.afford_work(size)
         return "".join(out)
 
-    def problem(self, text: str, args: list[Expr]) -> tuple[Expr | None, str] | None:
+    def find_fault(self, text: str, args: list[Expr]) -> tuple[Expr | None, str] | None:
         """Return the fault of a constant format, None for none: the faulty argument or None, and why."""
         try:
             parts = split_format(text, len(args), checked=True)
         except BadClause as error:
             return None, str(error)
         for arg, (_, letter, _) in zip(args, parts[:-1], strict=False):
-            wrong = self.misfit(arg, letter.lower())
+            wrong = self.find_misfit(arg, letter.lower())
             if wrong is not None:
-                shown = _shown(wrong.type)
+                shown = _name_type(wrong.type)
                 return wrong, f"error during formatting: {self.refused[letter.lower()].format(shown)}"
         if len(parts) - 1 < len(args):
             count = len(parts) - 1
             return None, f"too many arguments supplied to string.format (expected {count}, got {len(args)})"
         return None
 
-    def misfit(self, arg: Expr, letter: str) -> Expr | None:
+    def find_misfit(self, arg: Expr, letter: str) -> Expr | None:
         """Return the part that does not fit a clause: an argument, or for %s a part of a list or map literal."""
         todo = [arg]
         while todo:
             part = todo.pop()
-            name = _shown(part.type)
+            name = _name_type(part.type)
             # the strings "NaN" and "Infinity" fit; the value shows at evaluation
             words = letter in "fe" and name == "string"
-            if name not in ("dyn", "error") and name not in self.takes[letter] and not words:
+            if name not in ("dyn", "error") and name not in self.accepted_types[letter] and not words:
                 return part
             if letter == "s" and isinstance(part, ListExpr | MapExpr):
-                todo.extend(reversed(part.children()))
+                todo.extend(reversed(part.list_children()))
         return None
 
 
-def _shown(kind: Type) -> str:
+def _name_type(kind: Type) -> str:
     """Return the name of the values of a type."""
     return kind.name if kind.kind in ("struct", "opaque") else _NAMES.get(kind.kind, kind.kind)
 
@@ -186,15 +186,18 @@ def clause_error(letter: str, value: Any, texts: Mapping[str, str] | None = None
     return BadClause((texts or REFUSED)[letter.lower()].format(name_of(value)))
 
 
-def _string(value: Any, precision: int | None = None) -> str:
+def _format_string(value: Any, precision: int | None = None) -> str:
     from podless.cel.library.standard import to_string
 
     if value is None:
         return "null"
     if isinstance(value, list):
-        return f"[{join_parts(map(_inner, bounds.charge_each(value)))}]"
+        return f"[{join_parts(map(_format_nested, bounds.charge_each(value)))}]"
     if value.__class__ is dict:
-        entries = sorted((_quoted(key, _key(key)), _inner(item)) for key, item in bounds.charge_each(value.items()))
+        entries = sorted(
+            (_quote_nested(key, _format_key(key)), _format_nested(item))
+            for key, item in bounds.charge_each(value.items())
+        )
         return f"{{{join_parts(f'{key}:{item}' for key, item in entries)}}}"
     if name_of(value) not in TAKES["s"]:
         raise clause_error("s", value)
@@ -215,27 +218,27 @@ def join_parts(parts: Iterable[str]) -> str:
     return ", ".join(out)
 
 
-def _key(key: Any) -> str:
+def _format_key(key: Any) -> str:
     if key.__class__ not in (str, bool, int, Uint):
         raise BadClause(f"no formatting function for map key of type {name_of(key)}")
-    return _string(key)
+    return _format_string(key)
 
 
-def _inner(value: Any) -> str:
+def _format_nested(value: Any) -> str:
     """Return a value inside a list or map, in CEL's syntax."""
     kind = value.__class__
     if kind is float:
         return f'"{_fixed_plain(value)}"' if not math.isfinite(value) else _fixed_plain(value)
     if kind is Timestamp:
-        return f"timestamp({gotext.quote(gotimes.show_timestamp(value))})"
+        return f"timestamp({gotext.quote(gotimes.format_timestamp(value))})"
     if kind is Duration:
-        return f"duration({gotext.quote(gotimes.show_duration(value))})"
+        return f"duration({gotext.quote(gotimes.format_duration(value))})"
     if isinstance(value, list) or kind in (dict, str, bytes, bool, int, Uint, TypeValue) or value is None:
-        return _quoted(value, _string(value))
+        return _quote_nested(value, _format_string(value))
     raise BadClause(f"no formatting function for {name_of(value)}")
 
 
-def _quoted(value: Any, text: str) -> str:
+def _quote_nested(value: Any, text: str) -> str:
     if value.__class__ is str:
         return gotext.quote(text)
     return f"b{gotext.quote(text)}" if value.__class__ is bytes else text
@@ -247,7 +250,7 @@ def _fixed_plain(value: float) -> str:
     return gotext.format_float(value)
 
 
-def _number(value: Any, letter: str) -> float:
+def _parse_number(value: Any, letter: str) -> float:
     if value.__class__ is str and value in _WORDS:
         return float(value.replace("Infinity", "inf"))
     if value.__class__ is not float:
@@ -255,21 +258,21 @@ def _number(value: Any, letter: str) -> float:
     return float(value)
 
 
-def _special(value: float) -> str:
+def _format_special(value: float) -> str:
     return "NaN" if value != value else "∞" if value > 0 else "-∞"
 
 
-def _fixed(value: Any, precision: int | None) -> str:
-    number = _number(value, "f")
+def _format_fixed(value: Any, precision: int | None) -> str:
+    number = _parse_number(value, "f")
     if not math.isfinite(number):
-        return _special(number)
+        return _format_special(number)
     return f"{number:,.{6 if precision is None else precision}f}"
 
 
-def _scientific(value: Any, precision: int | None) -> str:
-    number = _number(value, "e")
+def _format_scientific(value: Any, precision: int | None) -> str:
+    number = _parse_number(value, "e")
     if not math.isfinite(number):
-        return _special(number)
+        return _format_special(number)
     # cel-go reads the precision as a width and pads to it
     mantissa, _, power = f"{number:.6e}".partition("e")
     sign = "-" if power.startswith("-") else ""
@@ -277,13 +280,13 @@ def _scientific(value: Any, precision: int | None) -> str:
     return text.rjust(precision or 0)
 
 
-def _decimal(value: Any, precision: int | None) -> str:
+def _format_decimal(value: Any, precision: int | None) -> str:
     if value.__class__ not in (int, Uint):
         raise clause_error("d", value)
     return str(int(value))
 
 
-def shown_whole(letter: str) -> Callable[[Any, int | None], str]:
+def make_integer_formatter(letter: str) -> Callable[[Any, int | None], str]:
     """Return the function for %b or %o."""
     classes = (int, Uint, bool) if letter == "b" else (int, Uint)
 
@@ -295,7 +298,7 @@ def shown_whole(letter: str) -> Callable[[Any, int | None], str]:
     return show
 
 
-def shown_hex(upper: bool) -> Callable[[Any, int | None], str]:
+def make_hex_formatter(upper: bool) -> Callable[[Any, int | None], str]:
     """Return the function for %x or %X."""
 
     def show(value: Any, precision: int | None) -> str:
@@ -313,25 +316,25 @@ def shown_hex(upper: bool) -> Callable[[Any, int | None], str]:
 
 CLAUSES = Clauses(
     {
-        "s": _string,
-        "d": _decimal,
-        "f": _fixed,
-        "e": _scientific,
-        **{letter: shown_whole(letter) for letter in "bo"},
-        "x": shown_hex(False),
-        "X": shown_hex(True),
+        "s": _format_string,
+        "d": _format_decimal,
+        "f": _format_fixed,
+        "e": _format_scientific,
+        **{letter: make_integer_formatter(letter) for letter in "bo"},
+        "x": make_hex_formatter(False),
+        "X": make_hex_formatter(True),
     },
     TAKES,
     REFUSED,
 )
 _COST = Cost(
-    lambda site: (site.size(0).scaled(PER_CHARACTER), None), lambda a, *_: math.ceil(size_of(a) * PER_CHARACTER)
+    lambda site: (site.get_size(0).scale(PER_CHARACTER), None), lambda a, *_: math.ceil(size_of(a) * PER_CHARACTER)
 )
 
 
 def format_library(name: str, kinds: Clauses) -> Library:
     """Return the library with format() for some clauses."""
-    form = Overload("string_format", (STRING, LIST_DYN), STRING, kinds.render, member=True, check=kinds.problem)
+    form = Overload("string_format", (STRING, LIST_DYN), STRING, kinds.render, member=True, check=kinds.find_fault)
     return Library(name, (declare_function("format", form, cost=_COST),))
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from podless.cel.decls import Library, declare_function, plain
+from podless.cel.decls import Library, declare_function, overload
 from podless.cel.types import STRING
 
 
-def _escape(key: str) -> str:
+def _escape_key(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
 
 
 LIBRARY = Library(
     "jsonpatch",
-    (declare_function("jsonpatch.escapeKey", plain("string_jsonpatch_escapeKey_string", (STRING,), STRING, _escape)),),
+    (
+        declare_function(
+            "jsonpatch.escapeKey", overload("string_jsonpatch_escapeKey_string", (STRING,), STRING, _escape_key)
+        ),
+    ),
 )

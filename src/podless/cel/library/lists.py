@@ -8,10 +8,21 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.cel import arithmetic, bounds, compare
-from podless.cel.decls import Library, Overload, declare_function, member, plain
+from podless.cel.decls import Library, Overload, declare_function, member, overload
 from podless.cel.errors import EvaluationError
 from podless.cel.library.optionals import SECOND as OPTIONALS
-from podless.cel.sizes import MOST, NEW_LIST, ONE, PER_CHARACTER, Cost, Estimate, Range, Site, scale, value_cost
+from podless.cel.sizes import (
+    MOST,
+    NEW_LIST,
+    ONE,
+    PER_CHARACTER,
+    CallSite,
+    Cost,
+    Estimate,
+    Range,
+    measure_value,
+    scale_count,
+)
 from podless.cel.types import (
     BOOL,
     BYTES,
@@ -35,37 +46,37 @@ _COMPARABLE = (INT, UINT, DOUBLE, BOOL, DURATION, TIMESTAMP, STRING, BYTES)
 _ZEROS: dict[str, Any] = {"int": 0, "uint": Uint(0), "double": 0.0, "duration": Duration(0)}
 
 
-def _sorted(items: list[Any]) -> bool:
-    return all(compare.compare(one, other) <= 0 for one, other in itertools.pairwise(bounds.charge_each(items)))
+def _is_sorted(items: list[Any]) -> bool:
+    return all(compare.compare_values(one, other) <= 0 for one, other in itertools.pairwise(bounds.charge_each(items)))
 
 
-def _sum(zero: Any) -> Callable[[list[Any]], Any]:
+def _make_sum(zero: Any) -> Callable[[list[Any]], Any]:
     return lambda items: functools.reduce(arithmetic.add, bounds.charge_each(items), zero)
 
 
-def _extreme(name: str, sign: int) -> Callable[[list[Any]], Any]:
+def _make_extreme(name: str, sign: int) -> Callable[[list[Any]], Any]:
     def extreme(items: list[Any]) -> Any:
         if not items:
             raise EvaluationError(f"{name} called on empty list")
         found = items[0]
         for item in itertools.islice(bounds.charge_each(items), 1, None):
-            if compare.compare(item, found) == sign:
+            if compare.compare_values(item, found) == sign:
                 found = item
         return found
 
     return extreme
 
 
-def _index(items: list[Any], wanted: Any) -> int:
-    return next((index for index, item in enumerate(bounds.charge_each(items)) if compare.equal(item, wanted)), -1)
+def _find_index(items: list[Any], wanted: Any) -> int:
+    return next((index for index, item in enumerate(bounds.charge_each(items)) if compare.are_equal(item, wanted)), -1)
 
 
-def _last_index(items: list[Any], wanted: Any) -> int:
+def _find_last_index(items: list[Any], wanted: Any) -> int:
     places = range(len(items) - 1, -1, -1)
-    return next((place for place in bounds.charge_each(places) if compare.equal(items[place], wanted)), -1)
+    return next((place for place in bounds.charge_each(places) if compare.are_equal(items[place], wanted)), -1)
 
 
-def _slice(items: list[Any], start: int, end: int) -> list[Any]:
+def _slice_list(items: list[Any], start: int, end: int) -> list[Any]:
     text = f"cannot slice({start}, {end}), "
     if start < 0 or end < 0:
         raise EvaluationError(f"{text}negative indexes not supported")
@@ -76,13 +87,13 @@ def _slice(items: list[Any], start: int, end: int) -> list[Any]:
     return list(items[start:end])
 
 
-def _flatten(items: list[Any], depth: int = 1) -> list[Any]:
+def _flatten_list(items: list[Any], depth: int = 1) -> list[Any]:
     if depth < 0:
         raise EvaluationError("level must be non-negative")
     out: list[Any] = []
     for item in bounds.charge_each(items):
         if isinstance(item, list) and depth:
-            out += _flatten(item, depth - 1)
+            out += _flatten_list(item, depth - 1)
         else:
             out.append(item)
         bounds.bounded_list(len(out))
@@ -98,116 +109,118 @@ def _sort_by(items: list[Any], keys: list[Any]) -> list[Any]:
     if any(key.__class__ is not keys[0].__class__ for key in keys):
         raise EvaluationError("list elements must have the same type")
     bounds.afford_work(len(items) ** 2)
-    order = functools.cmp_to_key(compare.compare)
+    order = functools.cmp_to_key(compare.compare_values)
     return [items[place] for place in sorted(range(len(items)), key=lambda place: order(keys[place]))]
 
 
-def _distinct(items: list[Any]) -> list[Any]:
+def _list_distinct(items: list[Any]) -> list[Any]:
     bounds.afford_work(len(items) ** 2)
     out: list[Any] = []
     for item in items:
         charge(len(out))
-        if not any(compare.equal(item, other) for other in out):
+        if not any(compare.are_equal(item, other) for other in out):
             out.append(item)
     return out
 
 
-def _range(count: int) -> list[int]:
+def _list_range(count: int) -> list[int]:
     bounds.bounded_list(count)
     return list(range(count))
 
 
-def _scan(site: Site) -> Estimate:
-    item = site.item_size(0)
+def _estimate_scan(site: CallSite) -> Estimate:
+    item = site.get_item_size(0)
     if item is None:
-        return site.size(0).scaled(PER_CHARACTER), None
-    return site.size(0).times(ONE.plus(item.scaled(PER_CHARACTER))), None
+        return site.get_size(0).scale(PER_CHARACTER), None
+    return site.get_size(0).multiply(ONE.add(item.scale(PER_CHARACTER))), None
 
 
-def _plain_scan(site: Site) -> Estimate:
-    kind = site.type(0)
+def _plain_scan(site: CallSite) -> Estimate:
+    kind = site.get_type(0)
     if kind.params and kind.params[0].kind in ("string", "bytes"):
-        return _scan(site)
-    return site.size(0), None
+        return _estimate_scan(site)
+    return site.get_size(0), None
 
 
 def _estimate_list(factor: float, size: Range) -> Estimate:
-    return size.scaled(factor).plus(Range(1 + NEW_LIST, 1 + NEW_LIST)), size
+    return size.scale(factor).add(Range(1 + NEW_LIST, 1 + NEW_LIST)), size
 
 
-def _counted(factor: float, size: int) -> int:
-    return min(scale(size, factor) + 1 + NEW_LIST, MOST)
+def _count_new_list(factor: float, size: int) -> int:
+    return min(scale_count(size, factor) + 1 + NEW_LIST, MOST)
 
 
-def _sliced(site: Site) -> Estimate:
-    size = site.size(0)
-    start, end = _constant(site, 1), _constant(site, 2)
+def _estimate_slice(site: CallSite) -> Estimate:
+    size = site.get_size(0)
+    start, end = _read_constant(site, 1), _read_constant(site, 2)
     count = (size.high if end is None else end) - (start or 0)
     return _estimate_list(1, Range(count % (MOST + 1), count % (MOST + 1)))
 
 
-def _constant(site: Site, index: int) -> int | None:
+def _read_constant(site: CallSite, index: int) -> int | None:
     """Return the value of a literal argument, 0 for a negative one; None for others."""
-    value = site.constant(index)
+    value = site.get_constant(index)
     return None if value is None else max(value, 0)
 
 
-def _ranged(site: Site) -> Estimate:
-    count = _constant(site, 0)
+def _estimate_range(site: CallSite) -> Estimate:
+    count = _read_constant(site, 0)
     return _estimate_list(1, Range(MOST, MOST) if count is None else Range(count, count))
 
 
-def _flattened(site: Site) -> Estimate:
-    depth = 1 if site.count < 2 else _constant(site, 1)
-    return _estimate_list(float(MOST if depth is None else depth), site.size(0))
+def _estimate_flatten(site: CallSite) -> Estimate:
+    depth = 1 if site.count < 2 else _read_constant(site, 1)
+    return _estimate_list(float(MOST if depth is None else depth), site.get_size(0))
 
 
-def _compared(index: int) -> Callable[[Site], Estimate]:
-    def estimate(site: Site) -> Estimate:
-        kind = site.type(index)
+def _make_comparison_estimate(index: int) -> Callable[[CallSite], Estimate]:
+    def estimate(site: CallSite) -> Estimate:
+        kind = site.get_type(index)
         texts = bool(kind.params) and kind.params[0].kind in ("string", "bytes")
-        size = site.size(index)
-        return _estimate_list(2.0 + PER_CHARACTER * texts, size.times(size))
+        size = site.get_size(index)
+        return _estimate_list(2.0 + PER_CHARACTER * texts, size.multiply(size))
 
     return estimate
 
 
-def _compared_actual(index: int) -> Callable[..., int]:
+def _make_comparison_count(index: int) -> Callable[..., int]:
     def actual(*given: Any) -> int:
         items = given[index]
         texts = bool(items) and items[0].__class__ in (str, bytes)
-        return _counted(2.0 + PER_CHARACTER * texts, len(items) ** 2)
+        return _count_new_list(2.0 + PER_CHARACTER * texts, len(items) ** 2)
 
     return actual
 
 
-def _distinct_estimate(site: Site) -> Estimate:
-    size = site.size(0)
-    return _estimate_list(2.0, size.times(size))
+def _distinct_estimate(site: CallSite) -> Estimate:
+    size = site.get_size(0)
+    return _estimate_list(2.0, size.multiply(size))
 
 
-_SCAN = Cost(_plain_scan, lambda items, *_: value_cost(items))
-_OUTPUT = Cost(_sliced, lambda *given: _counted(1, size_of(given[-1])))
-_RANGE = Cost(_ranged, lambda *given: _counted(1, size_of(given[-1])))
-_REVERSE = Cost(lambda site: _estimate_list(1, site.size(0)), lambda *given: _counted(1, size_of(given[-1])))
-_FLATTEN = Cost(_flattened, lambda items, *rest: _counted(float(rest[0]) if len(rest) == 2 else 1.0, len(items)))
+_SCAN = Cost(_plain_scan, lambda items, *_: measure_value(items))
+_OUTPUT = Cost(_estimate_slice, lambda *given: _count_new_list(1, size_of(given[-1])))
+_RANGE = Cost(_estimate_range, lambda *given: _count_new_list(1, size_of(given[-1])))
+_REVERSE = Cost(lambda site: _estimate_list(1, site.get_size(0)), lambda *given: _count_new_list(1, size_of(given[-1])))
+_FLATTEN = Cost(
+    _estimate_flatten, lambda items, *rest: _count_new_list(float(rest[0]) if len(rest) == 2 else 1.0, len(items))
+)
 
 
-def _typed(pattern: str, call: Callable[[list[Any]], Any], same: bool = False) -> list[Overload]:
+def _overload_types(pattern: str, call: Callable[[list[Any]], Any], same: bool = False) -> list[Overload]:
     """Return an overload for each comparable type."""
     return [member(pattern.format(kind.name), (list_of(kind),), kind if same else BOOL, call) for kind in _COMPARABLE]
 
 
-def _sorts() -> list[Overload]:
+def _declare_sorts() -> list[Overload]:
     def sort(items: list[Any]) -> list[Any]:
         return _sort_by(items, items)
 
-    cost = Cost(_compared(0), _compared_actual(0))
+    cost = Cost(_make_comparison_estimate(0), _make_comparison_count(0))
     return [member(f"list_{kind.name}_sort", (list_of(kind),), list_of(kind), sort, cost) for kind in _COMPARABLE]
 
 
-def _associated() -> list[Overload]:
-    cost = Cost(_compared(1), _compared_actual(1))
+def _declare_sorts_by_key() -> list[Overload]:
+    cost = Cost(_make_comparison_estimate(1), _make_comparison_count(1))
     return [
         member(f"list_{kind.name}_sortByAssociatedKeys", (LIST_A, list_of(kind)), LIST_A, _sort_by, cost)
         for kind in _COMPARABLE
@@ -218,35 +231,43 @@ _THIRD = "CELListsV3"  # functions of version 3
 LIBRARY = Library(
     "lists",
     (
-        declare_function("isSorted", *_typed("list_{}_is_sorted_bool", _sorted), cost=_SCAN),
+        declare_function("isSorted", *_overload_types("list_{}_is_sorted_bool", _is_sorted), cost=_SCAN),
         declare_function(
             "sum",
             *(
-                member(f"list_{kind.name}_sum_{kind.name}", (list_of(kind),), kind, _sum(_ZEROS[kind.name]))
+                member(f"list_{kind.name}_sum_{kind.name}", (list_of(kind),), kind, _make_sum(_ZEROS[kind.name]))
                 for kind in (INT, UINT, DOUBLE, DURATION)
             ),
             cost=_SCAN,
         ),
-        declare_function("min", *_typed("list_{0}_min_{0}", _extreme("min", -1), True), cost=_SCAN),
-        declare_function("max", *_typed("list_{0}_max_{0}", _extreme("max", 1), True), cost=_SCAN),
-        declare_function("indexOf", member("list_a_index_of_int", (LIST_A, PARAM_A), INT, _index), cost=_SCAN),
+        declare_function("min", *_overload_types("list_{0}_min_{0}", _make_extreme("min", -1), True), cost=_SCAN),
+        declare_function("max", *_overload_types("list_{0}_max_{0}", _make_extreme("max", 1), True), cost=_SCAN),
+        declare_function("indexOf", member("list_a_index_of_int", (LIST_A, PARAM_A), INT, _find_index), cost=_SCAN),
         declare_function(
-            "lastIndexOf", member("list_a_last_index_of_int", (LIST_A, PARAM_A), INT, _last_index), cost=_SCAN
+            "lastIndexOf",
+            member("list_a_last_index_of_int", (LIST_A, PARAM_A), INT, _find_last_index),
+            cost=_SCAN,
         ),
         declare_function(
-            "slice", member("list_slice", (LIST_A, INT, INT), LIST_A, _slice), cost=_OUTPUT, feature=_THIRD
+            "slice",
+            member("list_slice", (LIST_A, INT, INT), LIST_A, _slice_list),
+            cost=_OUTPUT,
+            feature=_THIRD,
         ),
         declare_function(
             "flatten",
-            member("list_flatten", (list_of(LIST_A),), LIST_A, _flatten),
-            member("list_flatten_int", (LIST_DYN, INT), LIST_DYN, _flatten),
+            member("list_flatten", (list_of(LIST_A),), LIST_A, _flatten_list),
+            member("list_flatten_int", (LIST_DYN, INT), LIST_DYN, _flatten_list),
             cost=_FLATTEN,
             feature=_THIRD,
         ),
-        declare_function("sort", *_sorts(), feature=_THIRD),
-        declare_function("@sortByAssociatedKeys", *_associated(), feature=_THIRD),
+        declare_function("sort", *_declare_sorts(), feature=_THIRD),
+        declare_function("@sortByAssociatedKeys", *_declare_sorts_by_key(), feature=_THIRD),
         declare_function(
-            "lists.range", plain("lists_range", (INT,), list_of(INT), _range), cost=_RANGE, feature=_THIRD
+            "lists.range",
+            overload("lists_range", (INT,), list_of(INT), _list_range),
+            cost=_RANGE,
+            feature=_THIRD,
         ),
         declare_function(
             "reverse",
@@ -256,8 +277,8 @@ LIBRARY = Library(
         ),
         declare_function(
             "distinct",
-            member("list_distinct", (LIST_A,), LIST_A, _distinct),
-            cost=Cost(_distinct_estimate, _compared_actual(0)),
+            member("list_distinct", (LIST_A,), LIST_A, _list_distinct),
+            cost=Cost(_distinct_estimate, _make_comparison_count(0)),
             feature=_THIRD,
         ),
         declare_function(

@@ -8,14 +8,14 @@ import re
 from dataclasses import dataclass
 
 from podless.cel import values
-from podless.cel.decls import Library, declare_function, member, plain
+from podless.cel.decls import Library, declare_function, member, overload
 from podless.cel.errors import EvaluationError, NoOverload
-from podless.cel.sizes import ONE, PER_CHARACTER, Cost, Estimate, Range, Site, once, traversal
-from podless.cel.types import BOOL, INT, STRING, opaque
+from podless.cel.sizes import ONE, PER_CHARACTER, CallSite, Cost, Estimate, Range, traversal_cost, unit_cost
+from podless.cel.types import BOOL, INT, STRING, opaque_type
 from podless.codec import gotext
 from podless.codec.goaddress import find_address_fault
 
-IP_TYPE, CIDR_TYPE = opaque("net.IP"), opaque("net.CIDR")
+IP_TYPE, CIDR_TYPE = opaque_type("net.IP"), opaque_type("net.CIDR")
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
@@ -33,12 +33,12 @@ class Cidr:
     address: Address
     bits: int
 
-    def masked(self) -> Cidr:
+    def mask_host_bits(self) -> Cidr:
         """Return the range with all bits after the prefix set to zero."""
         network = ipaddress.ip_network((self.address, self.bits), strict=False)
         return Cidr(network.network_address, self.bits)
 
-    def covers(self, address: Address) -> bool:
+    def contains_address(self, address: Address) -> bool:
         """Return whether an address is in the range."""
         return address.version == self.address.version and address in ipaddress.ip_network(
             (self.address, self.bits), strict=False
@@ -50,7 +50,7 @@ values.NAMES[Cidr] = "net.CIDR"
 _BITS = re.compile(r"(?:0|[1-9][0-9]*)\Z")
 
 
-def _address(text: str) -> Address:
+def _parse_address(text: str) -> Address:
     problem = find_address_fault(text)
     shown = gotext.quote(text)
     if problem:
@@ -65,7 +65,7 @@ def _address(text: str) -> Address:
 
 def parse_ip(text: str) -> Ip:
     """Parse an address. Raises EvaluationError."""
-    return Ip(_address(text))
+    return Ip(_parse_address(text))
 
 
 def parse_cidr(text: str) -> Cidr:
@@ -106,7 +106,7 @@ def _is_cidr(text: str) -> bool:
     return True
 
 
-def _argument(text: str, reader: type) -> Ip | Cidr:
+def _parse_argument(text: str, reader: type) -> Ip | Cidr:
     """Parse a string argument. As in kube-apiserver, an invalid one is a missing overload."""
     try:
         return parse_ip(text) if reader is Ip else parse_cidr(text)
@@ -114,26 +114,26 @@ def _argument(text: str, reader: type) -> Ip | Cidr:
         raise NoOverload from None
 
 
-def _has_ip(where: Cidr, what: Ip) -> bool:
-    return where.covers(what.address)
+def _contains_ip(where: Cidr, what: Ip) -> bool:
+    return where.contains_address(what.address)
 
 
-def _has_cidr(where: Cidr, what: Cidr) -> bool:
-    return where.bits <= what.bits and where.covers(what.masked().address)
+def _contains_cidr(where: Cidr, what: Cidr) -> bool:
+    return where.bits <= what.bits and where.contains_address(what.mask_host_bits().address)
 
 
-def _has_ip_text(where: Cidr, text: str) -> bool:
-    found = _argument(text, Ip)
+def _contains_ip_text(where: Cidr, text: str) -> bool:
+    found = _parse_argument(text, Ip)
     assert isinstance(found, Ip)
-    return _has_ip(where, found)
+    return _contains_ip(where, found)
 
 
-def _has_cidr_text(where: Cidr, text: str) -> bool:
+def _contains_cidr_text(where: Cidr, text: str) -> bool:
     # unlike an address, an invalid range keeps its own error
-    return _has_cidr(where, parse_cidr(text))
+    return _contains_cidr(where, parse_cidr(text))
 
 
-def _global(address: Address) -> bool:
+def _is_global_unicast(address: Address) -> bool:
     special = address.is_unspecified or address.is_loopback or address.is_multicast or address.is_link_local
     return not special and str(address) != "255.255.255.255"
 
@@ -144,46 +144,46 @@ def _local_multicast(address: Address) -> bool:
     return address.is_multicast and int(address) >> 112 & 0xF == 2
 
 
-def _bytes(value: Ip | Cidr | str) -> int:
+def _count_bytes(value: Ip | Cidr | str) -> int:
     if isinstance(value, str):
         return len(value)
     bits = value.bits if isinstance(value, Cidr) else value.address.max_prefixlen
     return math.ceil(bits / 8)
 
 
-def _covering(extra: bool) -> Cost:
-    def estimate(site: Site) -> Estimate:
+def _make_containment_cost(extra: bool) -> Cost:
+    def estimate(site: CallSite) -> Estimate:
         size = Range(4, 16)
-        cost = size.plus(size).scaled(PER_CHARACTER)
+        cost = size.add(size).scale(PER_CHARACTER)
         if extra:
-            cost = cost.plus(size.scaled(PER_CHARACTER)).plus(ONE)
-        if site.type(1) == STRING:
-            cost = cost.plus(site.size(1).scaled(PER_CHARACTER))
+            cost = cost.add(size.scale(PER_CHARACTER)).add(ONE)
+        if site.get_type(1) == STRING:
+            cost = cost.add(site.get_size(1).scale(PER_CHARACTER))
         return cost, None
 
     def actual(where: Cidr, what: Ip | Cidr | str, *_: object) -> int:
-        size = _bytes(where)
+        size = _count_bytes(where)
         cost = math.ceil(2 * size * PER_CHARACTER) + (math.ceil(size * PER_CHARACTER) + 1 if extra else 0)
         return cost + (math.ceil(len(what) * PER_CHARACTER) if isinstance(what, str) else 0)
 
     return Cost(estimate, actual)
 
 
-_LOOK, _ONE = traversal(), once()
+_LOOK, _ONE = traversal_cost(), unit_cost()
 _SAME = "'192.168.0.0/24'"
 LIBRARY = Library(
     "network",
     (
         declare_function(
             "ip",
-            plain("string_to_ip", (STRING,), IP_TYPE, parse_ip, _LOOK),
+            overload("string_to_ip", (STRING,), IP_TYPE, parse_ip, _LOOK),
             member("cidr_ip", (CIDR_TYPE,), IP_TYPE, lambda value: Ip(value.address), _ONE),
         ),
-        declare_function("isIP", plain("is_ip", (STRING,), BOOL, _is_ip), cost=_LOOK),
+        declare_function("isIP", overload("is_ip", (STRING,), BOOL, _is_ip), cost=_LOOK),
         declare_function(
             "ip.isCanonical",
-            plain("ip_is_canonical", (STRING,), BOOL, lambda text: str(_address(text)) == text),
-            cost=traversal(2),
+            overload("ip_is_canonical", (STRING,), BOOL, lambda text: str(_parse_address(text)) == text),
+            cost=traversal_cost(2),
         ),
         declare_function(
             "family", member("ip_family", (IP_TYPE,), INT, lambda value: value.address.version), cost=_ONE
@@ -194,7 +194,9 @@ LIBRARY = Library(
             cost=_ONE,
         ),
         declare_function(
-            "isLoopback", member("ip_is_loopback", (IP_TYPE,), BOOL, lambda value: value.address.is_loopback), cost=_ONE
+            "isLoopback",
+            member("ip_is_loopback", (IP_TYPE,), BOOL, lambda value: value.address.is_loopback),
+            cost=_ONE,
         ),
         declare_function(
             "isLinkLocalMulticast",
@@ -208,33 +210,33 @@ LIBRARY = Library(
         ),
         declare_function(
             "isGlobalUnicast",
-            member("ip_is_global_unicast", (IP_TYPE,), BOOL, lambda value: _global(value.address)),
+            member("ip_is_global_unicast", (IP_TYPE,), BOOL, lambda value: _is_global_unicast(value.address)),
             cost=_ONE,
         ),
-        declare_function("cidr", plain("string_to_cidr", (STRING,), CIDR_TYPE, parse_cidr), cost=_LOOK),
-        declare_function("isCIDR", plain("is_cidr", (STRING,), BOOL, _is_cidr), cost=_LOOK),
+        declare_function("cidr", overload("string_to_cidr", (STRING,), CIDR_TYPE, parse_cidr), cost=_LOOK),
+        declare_function("isCIDR", overload("is_cidr", (STRING,), BOOL, _is_cidr), cost=_LOOK),
         declare_function(
             "containsIP",
-            member("cidr_contains_ip_string", (CIDR_TYPE, STRING), BOOL, _has_ip_text),
-            member("cidr_contains_ip_ip", (CIDR_TYPE, IP_TYPE), BOOL, _has_ip),
-            cost=_covering(False),
+            member("cidr_contains_ip_string", (CIDR_TYPE, STRING), BOOL, _contains_ip_text),
+            member("cidr_contains_ip_ip", (CIDR_TYPE, IP_TYPE), BOOL, _contains_ip),
+            cost=_make_containment_cost(False),
         ),
         declare_function(
             "containsCIDR",
-            member("cidr_contains_cidr_string", (CIDR_TYPE, STRING), BOOL, _has_cidr_text),
-            member("cidr_contains_cidr", (CIDR_TYPE, CIDR_TYPE), BOOL, _has_cidr),
-            cost=_covering(True),
+            member("cidr_contains_cidr_string", (CIDR_TYPE, STRING), BOOL, _contains_cidr_text),
+            member("cidr_contains_cidr", (CIDR_TYPE, CIDR_TYPE), BOOL, _contains_cidr),
+            cost=_make_containment_cost(True),
         ),
         declare_function(
-            "prefixLength", member("cidr_prefix_length", (CIDR_TYPE,), INT, lambda value: value.bits), cost=_ONE
+            "prefixLength",
+            member("cidr_prefix_length", (CIDR_TYPE,), INT, lambda value: value.bits),
+            cost=_ONE,
         ),
-        declare_function(
-            "masked", member("cidr_masked", (CIDR_TYPE,), CIDR_TYPE, lambda value: value.masked()), cost=_ONE
-        ),
+        declare_function("masked", member("cidr_masked", (CIDR_TYPE,), CIDR_TYPE, Cidr.mask_host_bits), cost=_ONE),
         declare_function(
             "string",
-            plain("ip_to_string", (IP_TYPE,), STRING, lambda value: str(value.address)),
-            plain("cidr_to_string", (CIDR_TYPE,), STRING, lambda value: f"{value.address}/{value.bits}"),
+            overload("ip_to_string", (IP_TYPE,), STRING, lambda value: str(value.address)),
+            overload("cidr_to_string", (CIDR_TYPE,), STRING, lambda value: f"{value.address}/{value.bits}"),
         ),
     ),
     {"net.IP": IP_TYPE, "net.CIDR": CIDR_TYPE},

@@ -6,7 +6,7 @@ from typing import Any
 
 from podless.cel import values
 from podless.cel.bounds import charge_each
-from podless.cel.decls import Library, declare_function, member, plain
+from podless.cel.decls import Library, declare_function, member, overload
 from podless.cel.errors import EvaluationError
 from podless.cel.types import BOOL, DYN, LIST_A, PARAM_A, list_of, optional
 from podless.cel.values import NONE, Optional
@@ -14,7 +14,7 @@ from podless.cel.values import NONE, Optional
 _OPT = optional(PARAM_A)
 
 
-def _value(value: Optional) -> Any:
+def _get_value(value: Optional) -> Any:
     if not value.present:
         raise EvaluationError("optional.none() dereference")
     return value.value
@@ -35,7 +35,7 @@ def _make_optional(value: Any) -> Optional:
     return NONE if is_zero(value) else Optional(value)
 
 
-def _unwrap(items: list[Optional]) -> list[Any]:
+def _unwrap_all(items: list[Optional]) -> list[Any]:
     return [item.value for item in charge_each(items) if item.present]
 
 
@@ -43,17 +43,21 @@ SECOND = "CELOptionalsV2"  # functions of version 2 of optional types
 LIBRARY = Library(
     "optionals",
     (
-        declare_function("optional.of", plain("optional_of", (PARAM_A,), _OPT, Optional)),
-        declare_function("optional.ofNonZeroValue", plain("optional_ofNonZeroValue", (PARAM_A,), _OPT, _make_optional)),
-        declare_function("optional.none", plain("optional_none", (), _OPT, lambda: NONE)),
-        declare_function("value", member("optional_value", (_OPT,), PARAM_A, _value)),
+        declare_function("optional.of", overload("optional_of", (PARAM_A,), _OPT, Optional)),
+        declare_function(
+            "optional.ofNonZeroValue", overload("optional_ofNonZeroValue", (PARAM_A,), _OPT, _make_optional)
+        ),
+        declare_function("optional.none", overload("optional_none", (), _OPT, lambda: NONE)),
+        declare_function("value", member("optional_value", (_OPT,), PARAM_A, _get_value)),
         declare_function("hasValue", member("optional_hasValue", (_OPT,), BOOL, lambda value: value.present)),
         declare_function("or", member("optional_or_optional", (_OPT, _OPT), _OPT, None)),
         declare_function("orValue", member("optional_orValue_value", (_OPT, PARAM_A), PARAM_A, None)),
         declare_function(
-            "optional.unwrap", plain("optional_unwrap", (list_of(_OPT),), LIST_A, _unwrap), feature=SECOND
+            "optional.unwrap", overload("optional_unwrap", (list_of(_OPT),), LIST_A, _unwrap_all), feature=SECOND
         ),
-        declare_function("unwrapOpt", member("optional_unwrapOpt", (list_of(_OPT),), LIST_A, _unwrap), feature=SECOND),
+        declare_function(
+            "unwrapOpt", member("optional_unwrapOpt", (list_of(_OPT),), LIST_A, _unwrap_all), feature=SECOND
+        ),
     ),
     {"optional_type": optional(DYN)},
 )

@@ -18,8 +18,8 @@ from podless.cel.library.formatting import (
     clause_error,
     format_library,
     join_parts,
-    shown_hex,
-    shown_whole,
+    make_hex_formatter,
+    make_integer_formatter,
 )
 from podless.cel.values import SECOND, Duration, Timestamp, TypeValue, Uint
 
@@ -39,21 +39,21 @@ def _format_value(value: Any, precision: int | None = None) -> str:
     return show(value)
 
 
-def _map(value: dict[Any, Any]) -> str:
+def _format_map(value: dict[Any, Any]) -> str:
     entries = sorted(((_format_value(key), item) for key, item in value.items()), key=lambda entry: entry[0])
     return f"{{{join_parts(f'{key}: {_format_value(item)}' for key, item in entries)}}}"
 
 
-def _double(value: float) -> str:
-    return format(Decimal(repr(value)).normalize(), "f") if math.isfinite(value) else _special(value)
+def _format_double(value: float) -> str:
+    return format(Decimal(repr(value)).normalize(), "f") if math.isfinite(value) else _format_special(value)
 
 
-def _special(value: float) -> str:
+def _format_special(value: float) -> str:
     return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
 
 
-def _duration(value: Duration) -> str:
-    return f"{_double(value.ns / SECOND)}s"
+def _format_duration(value: Duration) -> str:
+    return f"{_format_double(value.ns / SECOND)}s"
 
 
 _TEXTS: dict[type, Callable[[Any], str]] = {
@@ -61,23 +61,23 @@ _TEXTS: dict[type, Callable[[Any], str]] = {
     bool: lambda value: "true" if value else "false",
     int: str,
     Uint: lambda value: str(int(value)),
-    float: _double,
+    float: _format_double,
     bytes: lambda value: value.decode("utf-8", "replace"),
-    Timestamp: gotimes.show_timestamp,
-    Duration: _duration,
+    Timestamp: gotimes.format_timestamp,
+    Duration: _format_duration,
     type(None): lambda value: "null",
     TypeValue: lambda value: value.name,
-    dict: _map,
+    dict: _format_map,
 }
 
 
-def _number(letter: str) -> Callable[[Any, int | None], str]:
+def _make_number_formatter(letter: str) -> Callable[[Any, int | None], str]:
     def show(value: Any, precision: int | None) -> str:
         if value.__class__ not in (int, Uint, float):
             raise clause_error(letter, value, _REFUSED)
         if not math.isfinite(value):
-            return _special(value)
-        return _double(value) if value.__class__ is float else str(int(value))
+            return _format_special(value)
+        return _format_double(value) if value.__class__ is float else str(int(value))
 
     def fixed(value: Any, precision: int | None) -> str:
         plain = show(value, precision)
@@ -89,12 +89,12 @@ def _number(letter: str) -> Callable[[Any, int | None], str]:
 CLAUSES = Clauses(
     {
         "s": _format_value,
-        "d": _number("d"),
-        "f": _number("f"),
-        "e": _number("e"),
-        **{letter: shown_whole(letter) for letter in "bo"},
-        "x": shown_hex(False),
-        "X": shown_hex(True),
+        "d": _make_number_formatter("d"),
+        "f": _make_number_formatter("f"),
+        "e": _make_number_formatter("e"),
+        **{letter: make_integer_formatter(letter) for letter in "bo"},
+        "x": make_hex_formatter(False),
+        "X": make_hex_formatter(True),
     },
     TAKES | dict.fromkeys(_REFUSED, frozenset(("int", "uint", "double"))),
     REFUSED | _REFUSED,

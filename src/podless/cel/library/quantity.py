@@ -6,14 +6,14 @@ import re
 from fractions import Fraction
 
 from podless.cel import values
-from podless.cel.decls import Library, declare_function, member, plain
+from podless.cel.decls import Library, declare_function, member, overload
 from podless.cel.errors import EvaluationError, no_overload
-from podless.cel.sizes import once, traversal
-from podless.cel.types import BOOL, DOUBLE, INT, STRING, struct
+from podless.cel.sizes import traversal_cost, unit_cost
+from podless.cel.types import BOOL, DOUBLE, INT, STRING, struct_type
 from podless.cel.values import INT_MAX, INT_MIN
 from podless.codec import quantity
 
-QUANTITY = struct("kubernetes.Quantity")
+QUANTITY = struct_type("kubernetes.Quantity")
 _PARTS = re.compile(r"[+-]?0*([0-9]*)\.?([0-9]*)(.*)", re.DOTALL)
 _DIGITS = 18  # decimal digits that fit 64 bits
 _BINARY_DIGITS = 15
@@ -35,7 +35,7 @@ class QuantityValue:
         self.small = small
         self.sum = sum
 
-    def at(self, power: int) -> int:
+    def scale_mantissa(self, power: int) -> int:
         """Return the mantissa for a lower power."""
         return self.mantissa * int(10 ** (self.power - power))
 
@@ -90,16 +90,16 @@ def _is_quantity(text: str) -> bool:
 
 
 def _is_integer(value: QuantityValue) -> bool:
-    return value.small and value.power >= 0 and INT_MIN <= value.at(0) <= INT_MAX
+    return value.small and value.power >= 0 and INT_MIN <= value.scale_mantissa(0) <= INT_MAX
 
 
-def _integer(value: QuantityValue) -> int:
+def _convert_to_int(value: QuantityValue) -> int:
     if not _is_integer(value):
         raise EvaluationError("cannot convert value to integer")
-    return value.at(0)
+    return value.scale_mantissa(0)
 
 
-def _float(value: QuantityValue) -> float:
+def _convert_to_double(value: QuantityValue) -> float:
     """Return mantissa times power as a float, both rounded first, the power as by Go's math.Pow10."""
     try:
         base = float(value.mantissa)
@@ -113,21 +113,21 @@ def _float(value: QuantityValue) -> float:
 
 
 def _add_quantities(one: QuantityValue, other: QuantityValue | int) -> QuantityValue:
-    return _sum(one, other if isinstance(other, QuantityValue) else QuantityValue(other, 0, True), 1)
+    return _sum_quantities(one, other if isinstance(other, QuantityValue) else QuantityValue(other, 0, True), 1)
 
 
-def _sub(one: QuantityValue, other: QuantityValue | int) -> QuantityValue:
-    return _sum(one, other if isinstance(other, QuantityValue) else QuantityValue(other, 0, True), -1)
+def _subtract_quantities(one: QuantityValue, other: QuantityValue | int) -> QuantityValue:
+    return _sum_quantities(one, other if isinstance(other, QuantityValue) else QuantityValue(other, 0, True), -1)
 
 
-def _sum(one: QuantityValue, other: QuantityValue, sign: int) -> QuantityValue:
+def _sum_quantities(one: QuantityValue, other: QuantityValue, sign: int) -> QuantityValue:
     small = one.small and other.small
     if small and not other.mantissa:
         return QuantityValue(one.mantissa, one.power, True, True)
     if small and not one.mantissa:
         return QuantityValue(sign * other.mantissa, other.power, True, True)
     power = min(one.power, other.power)
-    mine, its = one.at(power), other.at(power) * sign
+    mine, its = one.scale_mantissa(power), other.scale_mantissa(power) * sign
     total = mine + its
     small = small and all(INT_MIN <= part <= INT_MAX for part in (mine, its, total))
     return QuantityValue(total, power, small, True)
@@ -136,20 +136,20 @@ def _sum(one: QuantityValue, other: QuantityValue, sign: int) -> QuantityValue:
 def compare_quantities(one: QuantityValue, other: QuantityValue) -> int:
     """Return -1, 0 or 1 if `one` is less than, equal to or greater than `other`."""
     power = min(one.power, other.power)
-    mine, its = one.at(power), other.at(power)
+    mine, its = one.scale_mantissa(power), other.scale_mantissa(power)
     return (mine > its) - (mine < its)
 
 
-_LOOK, _ONE = traversal(), once()
+_LOOK, _ONE = traversal_cost(), unit_cost()
 _PAIR = (QUANTITY, QUANTITY)
 LIBRARY = Library(
     "quantity",
     (
-        declare_function("quantity", plain("string_to_quantity", (STRING,), QUANTITY, parse_quantity), cost=_LOOK),
-        declare_function("isQuantity", plain("is_quantity_string", (STRING,), BOOL, _is_quantity), cost=_LOOK),
+        declare_function("quantity", overload("string_to_quantity", (STRING,), QUANTITY, parse_quantity), cost=_LOOK),
+        declare_function("isQuantity", overload("is_quantity_string", (STRING,), BOOL, _is_quantity), cost=_LOOK),
         declare_function(
             "sign",
-            plain("quantity_sign", (QUANTITY,), INT, lambda value: (value.mantissa > 0) - (value.mantissa < 0)),
+            overload("quantity_sign", (QUANTITY,), INT, lambda value: (value.mantissa > 0) - (value.mantissa < 0)),
             cost=_ONE,
         ),
         declare_function(
@@ -163,8 +163,12 @@ LIBRARY = Library(
             cost=_ONE,
         ),
         declare_function("compareTo", member("quantity_compare_to", _PAIR, INT, compare_quantities), cost=_ONE),
-        declare_function("asApproximateFloat", member("quantity_get_float", (QUANTITY,), DOUBLE, _float), cost=_ONE),
-        declare_function("asInteger", member("quantity_get_int", (QUANTITY,), INT, _integer), cost=_ONE),
+        declare_function(
+            "asApproximateFloat",
+            member("quantity_get_float", (QUANTITY,), DOUBLE, _convert_to_double),
+            cost=_ONE,
+        ),
+        declare_function("asInteger", member("quantity_get_int", (QUANTITY,), INT, _convert_to_int), cost=_ONE),
         declare_function("isInteger", member("quantity_is_integer", (QUANTITY,), BOOL, _is_integer), cost=_ONE),
         declare_function(
             "add",
@@ -174,8 +178,8 @@ LIBRARY = Library(
         ),
         declare_function(
             "sub",
-            member("quantity_sub", _PAIR, QUANTITY, _sub),
-            member("quantity_sub_int", (QUANTITY, INT), QUANTITY, _sub),
+            member("quantity_sub", _PAIR, QUANTITY, _subtract_quantities),
+            member("quantity_sub_int", (QUANTITY, INT), QUANTITY, _subtract_quantities),
             cost=_ONE,
         ),
     ),

@@ -8,9 +8,9 @@ from decimal import Decimal
 from typing import Any
 
 from podless.cel import access, arithmetic, gotimes, patterns
-from podless.cel.decls import Library, declare_function, member, plain
+from podless.cel.decls import Library, declare_function, member, overload
 from podless.cel.errors import EvaluationError
-from podless.cel.sizes import ONE, PER_CHARACTER, PER_PATTERN, Cost, Estimate, Range, Site, search_cost
+from podless.cel.sizes import ONE, PER_CHARACTER, PER_PATTERN, CallSite, Cost, Estimate, Range, count_search
 from podless.cel.types import (
     BOOL,
     BYTES,
@@ -60,7 +60,7 @@ def to_int(value: Any) -> int:
     if kind is int:
         return int(value)
     if kind is Uint:
-        return arithmetic.whole(int(value))
+        return arithmetic.check_int(int(value))
     if kind is float:
         if value != value or not -(2.0**63) < value < 2.0**63:
             raise EvaluationError("integer overflow")
@@ -82,7 +82,7 @@ def to_uint(value: Any) -> Uint:
     if kind is Uint:
         return Uint(value)
     if kind is int:
-        return arithmetic.unsigned(value)
+        return arithmetic.check_uint(value)
     if kind is float:
         if value != value or not 0 <= value < 2.0**64:
             raise EvaluationError("unsigned integer overflow")
@@ -144,9 +144,9 @@ def to_string(value: Any) -> str:
         except UnicodeDecodeError:
             raise EvaluationError("invalid UTF-8 in bytes, cannot convert to string") from None
     if kind is Timestamp:
-        return gotimes.show_timestamp(value)
+        return gotimes.format_timestamp(value)
     if kind is Duration:
-        return gotimes.show_duration(value)
+        return gotimes.format_duration(value)
     if kind is TypeValue:
         return str(value.name)
     raise conversion_error(value, "string")
@@ -178,12 +178,12 @@ def to_timestamp(value: Any) -> Timestamp:
     if kind is Timestamp:
         return Timestamp(value.ns, value.offset)
     if kind is int:
-        return arithmetic.moment(value * SECOND)
+        return arithmetic.make_timestamp(value * SECOND)
     if kind is str:
         time = gotimes.parse_timestamp(value)
         if time is None:
             raise conversion_error(value, "google.protobuf.Timestamp")
-        if not gotimes.in_years(time):
+        if not gotimes.is_in_years(time):
             raise EvaluationError("timestamp overflow")
         return time
     raise conversion_error(value, "google.protobuf.Timestamp")
@@ -202,43 +202,43 @@ def to_duration(value: Any) -> Duration:
     raise conversion_error(value, "google.protobuf.Duration")
 
 
-def _size(value: Any) -> int:
+def _get_size(value: Any) -> int:
     return len(value)
 
 
-def _looked(value: Any, *_: Any) -> int:
+def _count_lookup(value: Any, *_: Any) -> int:
     return math.ceil(size_of(value) * PER_CHARACTER)
 
 
-def _encoded(site: Site) -> Estimate:
-    size = site.size(0)
-    return size.scaled(PER_CHARACTER), Range(size.low, min(size.high * 4, (1 << 64) - 1))
+def _estimate_encoding(site: CallSite) -> Estimate:
+    size = site.get_size(0)
+    return size.scale(PER_CHARACTER), Range(size.low, min(size.high * 4, (1 << 64) - 1))
 
 
-def _decoded(site: Site) -> Estimate:
-    size = site.size(0)
-    return size.scaled(PER_CHARACTER), Range(size.low // 4, size.high)
+def _estimate_decoding(site: CallSite) -> Estimate:
+    size = site.get_size(0)
+    return size.scale(PER_CHARACTER), Range(size.low // 4, size.high)
 
 
-def _matched(site: Site) -> Estimate:
-    text = site.size(0).plus(ONE).scaled(PER_CHARACTER)
-    return text.times(site.size(1).scaled(PER_PATTERN)), None
+def _estimate_match(site: CallSite) -> Estimate:
+    text = site.get_size(0).add(ONE).scale(PER_CHARACTER)
+    return text.multiply(site.get_size(1).scale(PER_PATTERN)), None
 
 
-def _contained(site: Site) -> Estimate:
-    return site.size(0).scaled(PER_CHARACTER).times(site.size(1).scaled(PER_CHARACTER)), None
+def _estimate_containment(site: CallSite) -> Estimate:
+    return site.get_size(0).scale(PER_CHARACTER).multiply(site.get_size(1).scale(PER_CHARACTER)), None
 
 
-def _contained_actual(text: str, part: str, *_: Any) -> int:
+def _count_containment(text: str, part: str, *_: Any) -> int:
     return math.ceil(len(text) * PER_CHARACTER) * math.ceil(len(part) * PER_CHARACTER)
 
 
 # as in cel-go, the estimate uses the length of the argument, the actual cost that of the target
 _AFFIX = Cost(
-    lambda site: (site.size(1).scaled(PER_CHARACTER), None), lambda a, *_: math.ceil(size_of(a) * PER_CHARACTER)
+    lambda site: (site.get_size(1).scale(PER_CHARACTER), None), lambda a, *_: math.ceil(size_of(a) * PER_CHARACTER)
 )
-_BYTES = Cost(_encoded, _looked)
-_TEXT = Cost(_decoded, _looked)
+_BYTES = Cost(_estimate_encoding, _count_lookup)
+_TEXT = Cost(_estimate_decoding, _count_lookup)
 _SIZES = (("string", STRING), ("bytes", BYTES), ("list", LIST_A), ("map", MAP_AB))
 
 LIBRARY = Library(
@@ -246,13 +246,13 @@ LIBRARY = Library(
     (
         declare_function(
             "size",
-            *(plain(f"size_{name}", (kind,), INT, _size) for name, kind in _SIZES),
-            *(member(f"{name}_size", (kind,), INT, _size) for name, kind in _SIZES),
+            *(overload(f"size_{name}", (kind,), INT, _get_size) for name, kind in _SIZES),
+            *(member(f"{name}_size", (kind,), INT, _get_size) for name, kind in _SIZES),
         ),
         declare_function(
             "contains",
             member("contains_string", (STRING, STRING), BOOL, lambda a, b: b in a),
-            cost=Cost(_contained, _contained_actual),
+            cost=Cost(_estimate_containment, _count_containment),
         ),
         declare_function(
             "startsWith",
@@ -260,19 +260,21 @@ LIBRARY = Library(
             cost=_AFFIX,
         ),
         declare_function(
-            "endsWith", member("ends_with_string", (STRING, STRING), BOOL, lambda a, b: a.endswith(b)), cost=_AFFIX
+            "endsWith",
+            member("ends_with_string", (STRING, STRING), BOOL, lambda a, b: a.endswith(b)),
+            cost=_AFFIX,
         ),
         declare_function(
             "matches",
-            plain("matches", (STRING, STRING), BOOL, patterns.matches),
-            member("matches_string", (STRING, STRING), BOOL, patterns.matches, Cost(_matched, search_cost)),
+            overload("matches", (STRING, STRING), BOOL, patterns.has_match),
+            member("matches_string", (STRING, STRING), BOOL, patterns.has_match, Cost(_estimate_match, count_search)),
         ),
-        declare_function("type", plain("type", (PARAM_A,), type_of(PARAM_A), access.type_of)),
-        declare_function("dyn", plain("to_dyn", (PARAM_A,), DYN, lambda a: a)),
+        declare_function("type", overload("type", (PARAM_A,), type_of(PARAM_A), access.type_of)),
+        declare_function("dyn", overload("to_dyn", (PARAM_A,), DYN, lambda a: a)),
         declare_function(
             "int",
             *(
-                plain(f"{name}_to_int64", (kind,), INT, to_int)
+                overload(f"{name}_to_int64", (kind,), INT, to_int)
                 for name, kind in (
                     ("int64", INT),
                     ("double", DOUBLE),
@@ -286,24 +288,24 @@ LIBRARY = Library(
         declare_function(
             "uint",
             *(
-                plain(f"{name}_to_uint64", (kind,), UINT, to_uint)
+                overload(f"{name}_to_uint64", (kind,), UINT, to_uint)
                 for name, kind in (("uint64", UINT), ("double", DOUBLE), ("int64", INT), ("string", STRING))
             ),
         ),
         declare_function(
             "double",
             *(
-                plain(f"{name}_to_double", (kind,), DOUBLE, to_double)
+                overload(f"{name}_to_double", (kind,), DOUBLE, to_double)
                 for name, kind in (("double", DOUBLE), ("int64", INT), ("string", STRING), ("uint64", UINT))
             ),
         ),
         declare_function(
             "string",
-            plain("string_to_string", (STRING,), STRING, to_string),
-            plain("bool_to_string", (BOOL,), STRING, to_string),
-            plain("bytes_to_string", (BYTES,), STRING, to_string, _TEXT),
+            overload("string_to_string", (STRING,), STRING, to_string),
+            overload("bool_to_string", (BOOL,), STRING, to_string),
+            overload("bytes_to_string", (BYTES,), STRING, to_string, _TEXT),
             *(
-                plain(f"{name}_to_string", (kind,), STRING, to_string)
+                overload(f"{name}_to_string", (kind,), STRING, to_string)
                 for name, kind in (
                     ("double", DOUBLE),
                     ("duration", DURATION),
@@ -315,23 +317,25 @@ LIBRARY = Library(
         ),
         declare_function(
             "bytes",
-            plain("bytes_to_bytes", (BYTES,), BYTES, to_bytes),
-            plain("string_to_bytes", (STRING,), BYTES, to_bytes, _BYTES),
+            overload("bytes_to_bytes", (BYTES,), BYTES, to_bytes),
+            overload("string_to_bytes", (STRING,), BYTES, to_bytes, _BYTES),
         ),
         declare_function(
-            "bool", plain("bool_to_bool", (BOOL,), BOOL, to_bool), plain("string_to_bool", (STRING,), BOOL, to_bool)
+            "bool",
+            overload("bool_to_bool", (BOOL,), BOOL, to_bool),
+            overload("string_to_bool", (STRING,), BOOL, to_bool),
         ),
         declare_function(
             "timestamp",
             *(
-                plain(f"{name}_to_timestamp", (kind,), TIMESTAMP, to_timestamp)
+                overload(f"{name}_to_timestamp", (kind,), TIMESTAMP, to_timestamp)
                 for name, kind in (("timestamp", TIMESTAMP), ("int64", INT), ("string", STRING))
             ),
         ),
         declare_function(
             "duration",
             *(
-                plain(f"{name}_to_duration", (kind,), DURATION, to_duration)
+                overload(f"{name}_to_duration", (kind,), DURATION, to_duration)
                 for name, kind in (("duration", DURATION), ("int64", INT), ("string", STRING))
             ),
         ),

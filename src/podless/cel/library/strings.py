@@ -6,11 +6,21 @@ import math
 from typing import Any
 
 from podless.cel import access, bounds
-from podless.cel.decls import Library, declare_function, member, plain
+from podless.cel.decls import Library, declare_function, member, overload
 from podless.cel.errors import EvaluationError
-from podless.cel.sizes import MOST, PER_CHARACTER, Cost, Estimate, Range, Site, scale, traversal, value_cost
+from podless.cel.sizes import (
+    MOST,
+    PER_CHARACTER,
+    CallSite,
+    Cost,
+    Estimate,
+    Range,
+    measure_value,
+    scale_count,
+    traversal_cost,
+)
 from podless.cel.types import INT, STRING, list_of
-from podless.cel.values import Strings, size_of
+from podless.cel.values import StringList, size_of
 from podless.runtime.release import has
 
 _STRINGS = list_of(STRING)
@@ -39,7 +49,7 @@ def char_at(text: str, index: int) -> str:
     return text[index : index + 1]
 
 
-def index_of(text: str, part: str, start: int = 0) -> int:
+def find_index(text: str, part: str, start: int = 0) -> int:
     """Return the first index of a part at or after `start`; -1 if there is none."""
     if start < 0:
         raise EvaluationError(f"index out of range: {start}")
@@ -50,7 +60,7 @@ def index_of(text: str, part: str, start: int = 0) -> int:
     return text.find(part, start)
 
 
-def last_index_of(text: str, part: str, start: int | None = None) -> int:
+def find_last_index(text: str, part: str, start: int | None = None) -> int:
     """Return the last index of a part at or before `start`; -1 if there is none."""
     if start is None:
         if part and not text and not has("CELLastIndexOfNothing"):
@@ -65,7 +75,7 @@ def last_index_of(text: str, part: str, start: int | None = None) -> int:
     return -1 if start >= len(text) else text.rfind(part, 0, start + len(part))
 
 
-def substring(text: str, start: int, end: int | None = None) -> str:
+def take_substring(text: str, start: int, end: int | None = None) -> str:
     """Return the characters from `start` to before `end`."""
     size = len(text)
     if end is not None and start > end:
@@ -77,7 +87,7 @@ def substring(text: str, start: int, end: int | None = None) -> str:
     return text[start:end]
 
 
-def replace(text: str, old: str, new: str, count: int = -1) -> str:
+def replace_parts(text: str, old: str, new: str, count: int = -1) -> str:
     """Return the text with parts replaced, at most `count` of them; all for a negative count."""
     found = text.count(old)
     found = min(found, count) if count >= 0 else found
@@ -85,78 +95,78 @@ def replace(text: str, old: str, new: str, count: int = -1) -> str:
     return text.replace(old, new, count)
 
 
-def split(text: str, separator: str, count: int = -1) -> list[str]:
+def split_text(text: str, separator: str, count: int = -1) -> list[str]:
     """Return the parts between separators, at most `count` of them; all if it is negative."""
     if count == 0:
-        return Strings()
+        return StringList()
     if not separator:
         if count < 0 or count >= len(text):
-            return Strings(text)
-        return Strings((*text[: count - 1], text[count - 1 :]))
-    return Strings(text.split(separator, -1 if count < 0 else count - 1))
+            return StringList(text)
+        return StringList((*text[: count - 1], text[count - 1 :]))
+    return StringList(text.split(separator, -1 if count < 0 else count - 1))
 
 
-def join(items: list[Any], separator: str = "") -> str:
+def join_texts(items: list[Any], separator: str = "") -> str:
     """Join strings with a separator."""
     for item in bounds.charge_each(items):
         if item.__class__ is not str:
-            raise EvaluationError(f"join: invalid input: {access.show(item)}")
+            raise EvaluationError(f"join: invalid input: {access.describe_value(item)}")
     bounds.check_size(sum(map(len, items)) + len(separator) * len(items))
     return separator.join(items)
 
 
-def quote(text: str) -> str:
+def quote_text(text: str) -> str:
     """Return the text in double quotes, with escapes."""
     return '"' + text.translate(_QUOTED) + '"'
 
 
-def _replaced(site: Site) -> Estimate:
-    size, old, new = site.size(0), site.size(1), site.size(2)
-    high, kept_high = _longest(size, old, new)
-    low, kept_low = _shortest(size, old, new)
-    count = Range(low, high).times(new)
-    return size.scaled(2 * PER_CHARACTER), count.plus(Range(kept_low, kept_high))
+def _estimate_replacement(site: CallSite) -> Estimate:
+    size, old, new = site.get_size(0), site.get_size(1), site.get_size(2)
+    high, kept_high = _measure_longest(size, old, new)
+    low, kept_low = _measure_shortest(size, old, new)
+    count = Range(low, high).multiply(new)
+    return size.scale(2 * PER_CHARACTER), count.add(Range(kept_low, kept_high))
 
 
-def _longest(size: Range, old: Range, new: Range) -> tuple[int, int]:
+def _measure_longest(size: Range, old: Range, new: Range) -> tuple[int, int]:
     """Return the maximum replacements, and the characters that remain, for the longest result."""
     if old.low == 0:
         return min(size.high + 1, MOST), size.high
     if new.high <= old.low:
         return 0, size.high
-    return scale(size.high, 1 / old.low), 0
+    return scale_count(size.high, 1 / old.low), 0
 
 
-def _shortest(size: Range, old: Range, new: Range) -> tuple[int, int]:
+def _measure_shortest(size: Range, old: Range, new: Range) -> tuple[int, int]:
     if old.high == 0:
         return min(size.low + 1, MOST), size.low
     if old.high <= new.low:
         return 0, size.low
-    return scale(size.low, 1 / old.high), 0
+    return scale_count(size.low, 1 / old.high), 0
 
 
-def _split(site: Site) -> Estimate:
-    size = site.size(0)
-    most = site.constant(2) if site.count > 2 else None
+def _estimate_split(site: CallSite) -> Estimate:
+    size = site.get_size(0)
+    most = site.get_constant(2) if site.count > 2 else None
     high = size.high if most is None else most % (1 << 64)
-    return size.scaled(2 * PER_CHARACTER), Range(0, high)
+    return size.scale(2 * PER_CHARACTER), Range(0, high)
 
 
-def _joined(site: Site) -> Estimate:
-    count = site.size(0)
-    item = site.item_size(0)
-    size = count.times(item) if item is not None else Range(0, 0)
+def _estimate_join(site: CallSite) -> Estimate:
+    count = site.get_size(0)
+    item = site.get_item_size(0)
+    size = count.multiply(item) if item is not None else Range(0, 0)
     if site.count > 1:
-        size = size.plus(site.size(1).times(Range(max(count.low - 1, 0), max(count.high - 1, 0))))
-    return size.scaled(PER_CHARACTER), size
+        size = size.add(site.get_size(1).multiply(Range(max(count.low - 1, 0), max(count.high - 1, 0))))
+    return size.scale(PER_CHARACTER), size
 
 
-def _quoted(site: Site) -> Estimate:
-    size = site.size(0)
-    return size.scaled(PER_CHARACTER), Range(size.low + 2, min(size.high * 2 + 2, MOST))
+def _estimate_quote(site: CallSite) -> Estimate:
+    size = site.get_size(0)
+    return size.scale(PER_CHARACTER), Range(size.low + 2, min(size.high * 2 + 2, MOST))
 
 
-def _twice(text: Any, *_: Any) -> int:
+def _count_two_passes(text: Any, *_: Any) -> int:
     return math.ceil(size_of(text) * 2 * PER_CHARACTER)
 
 
@@ -164,13 +174,15 @@ def _join_actual(*given: Any) -> int:
     return math.ceil(size_of(given[-1]) * 2 * PER_CHARACTER)
 
 
-def _search(site: Site) -> Estimate:
-    return site.size(0).scaled(PER_CHARACTER), None
+def _estimate_search(site: CallSite) -> Estimate:
+    return site.get_size(0).scale(PER_CHARACTER), None
 
 
-_SEARCH = Cost(_search, lambda text, *_: value_cost(text))  # shared with lists, whose indexOf has the same cost
-_SAME = traversal(sized=True)
-_QUOTE = Cost(_quoted, lambda a, *_: math.ceil(size_of(a) * PER_CHARACTER))
+_SEARCH = Cost(
+    _estimate_search, lambda text, *_: measure_value(text)
+)  # shared with lists, whose indexOf has the same cost
+_SAME = traversal_cost(sized=True)
+_QUOTE = Cost(_estimate_quote, lambda a, *_: math.ceil(size_of(a) * PER_CHARACTER))
 
 LIBRARY = Library(
     "strings",
@@ -178,48 +190,52 @@ LIBRARY = Library(
         declare_function("charAt", member("string_char_at_int", (STRING, INT), STRING, char_at)),
         declare_function(
             "indexOf",
-            member("string_index_of_string", (STRING, STRING), INT, index_of),
-            member("string_index_of_string_int", (STRING, STRING, INT), INT, index_of),
+            member("string_index_of_string", (STRING, STRING), INT, find_index),
+            member("string_index_of_string_int", (STRING, STRING, INT), INT, find_index),
             cost=_SEARCH,
         ),
         declare_function(
             "lastIndexOf",
-            member("string_last_index_of_string", (STRING, STRING), INT, last_index_of),
-            member("string_last_index_of_string_int", (STRING, STRING, INT), INT, last_index_of),
+            member("string_last_index_of_string", (STRING, STRING), INT, find_last_index),
+            member("string_last_index_of_string_int", (STRING, STRING, INT), INT, find_last_index),
             cost=_SEARCH,
         ),
         declare_function(
-            "lowerAscii", member("string_lower_ascii", (STRING,), STRING, lambda a: a.translate(_LOWER)), cost=_SAME
+            "lowerAscii",
+            member("string_lower_ascii", (STRING,), STRING, lambda a: a.translate(_LOWER)),
+            cost=_SAME,
         ),
         declare_function(
-            "upperAscii", member("string_upper_ascii", (STRING,), STRING, lambda a: a.translate(_UPPER)), cost=_SAME
+            "upperAscii",
+            member("string_upper_ascii", (STRING,), STRING, lambda a: a.translate(_UPPER)),
+            cost=_SAME,
         ),
         declare_function(
             "replace",
-            member("string_replace_string_string", (STRING, STRING, STRING), STRING, replace),
-            member("string_replace_string_string_int", (STRING, STRING, STRING, INT), STRING, replace),
-            cost=Cost(_replaced, _twice),
+            member("string_replace_string_string", (STRING, STRING, STRING), STRING, replace_parts),
+            member("string_replace_string_string_int", (STRING, STRING, STRING, INT), STRING, replace_parts),
+            cost=Cost(_estimate_replacement, _count_two_passes),
         ),
         declare_function(
             "split",
-            member("string_split_string", (STRING, STRING), _STRINGS, split),
-            member("string_split_string_int", (STRING, STRING, INT), _STRINGS, split),
-            cost=Cost(_split, _twice),
+            member("string_split_string", (STRING, STRING), _STRINGS, split_text),
+            member("string_split_string_int", (STRING, STRING, INT), _STRINGS, split_text),
+            cost=Cost(_estimate_split, _count_two_passes),
         ),
         declare_function(
             "substring",
-            member("string_substring_int", (STRING, INT), STRING, substring),
-            member("string_substring_int_int", (STRING, INT, INT), STRING, substring),
+            member("string_substring_int", (STRING, INT), STRING, take_substring),
+            member("string_substring_int_int", (STRING, INT, INT), STRING, take_substring),
             cost=_SAME,
         ),
         declare_function("trim", member("string_trim", (STRING,), STRING, lambda a: a.strip(_SPACE)), cost=_SAME),
         declare_function(
             "join",
-            member("list_join", (_STRINGS,), STRING, join),
-            member("list_join_string", (_STRINGS, STRING), STRING, join),
-            cost=Cost(_joined, _join_actual),
+            member("list_join", (_STRINGS,), STRING, join_texts),
+            member("list_join_string", (_STRINGS, STRING), STRING, join_texts),
+            cost=Cost(_estimate_join, _join_actual),
         ),
-        declare_function("strings.quote", plain("strings_quote", (STRING,), STRING, quote), cost=_QUOTE),
+        declare_function("strings.quote", overload("strings_quote", (STRING,), STRING, quote_text), cost=_QUOTE),
     ),
 )
 

@@ -25,7 +25,7 @@ _PARTS: dict[str, Callable[[datetime], int]] = {
 _SPANS = {"getHours": 3600 * SECOND, "getMinutes": 60 * SECOND, "getSeconds": SECOND, "getMilliseconds": SECOND // 1000}
 
 
-def _span(unit: int) -> Callable[[Duration], int]:
+def _make_duration_part(unit: int) -> Callable[[Duration], int]:
     def part(value: Duration) -> int:
         count = abs(value.ns) // unit
         return -count if value.ns < 0 else count
@@ -33,9 +33,9 @@ def _span(unit: int) -> Callable[[Duration], int]:
     return part
 
 
-def _declare(name: str, part: Callable[[datetime], int]) -> Function:
+def _declare_getter(name: str, part: Callable[[datetime], int]) -> Function:
     def zoned(time: Timestamp, zone: str = "UTC") -> int:
-        moment, years = gotimes.local_time(time, zone)
+        moment, years = gotimes.convert_to_zone(time, zone)
         return part(moment) + (years if name == "getFullYear" else 0)
 
     overloads = [
@@ -43,8 +43,8 @@ def _declare(name: str, part: Callable[[datetime], int]) -> Function:
         member(f"timestamp_{name}_with_tz", (TIMESTAMP, STRING), INT, zoned),
     ]
     if name in _SPANS:
-        overloads.append(member(f"duration_{name}", (DURATION,), INT, _span(_SPANS[name])))
+        overloads.append(member(f"duration_{name}", (DURATION,), INT, _make_duration_part(_SPANS[name])))
     return declare_function(name, *overloads)
 
 
-LIBRARY = Library("time", tuple(_declare(name, part) for name, part in _PARTS.items()))
+LIBRARY = Library("time", tuple(_declare_getter(name, part) for name, part in _PARTS.items()))

@@ -6,13 +6,13 @@ import re
 
 from podless.cel import values
 from podless.cel.bounds import charge_each
-from podless.cel.decls import Library, declare_function, member, plain
+from podless.cel.decls import Library, declare_function, member, overload
 from podless.cel.errors import EvaluationError
-from podless.cel.sizes import once, traversal
-from podless.cel.types import BOOL, STRING, list_of, map_of, struct
+from podless.cel.sizes import traversal_cost, unit_cost
+from podless.cel.types import BOOL, STRING, list_of, map_of, struct_type
 from podless.codec.gourl import Url, URLError, is_request_url, parse_url, unescape_percent
 
-URL_TYPE = struct("kubernetes.URL")
+URL_TYPE = struct_type("kubernetes.URL")
 _PORT = re.compile(r":[0-9]*\Z")
 # bytes that Go does not escape in a path
 _PATH = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~$&+,/:;=@")
@@ -21,7 +21,7 @@ _PATH = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 values.NAMES[Url] = "kubernetes.URL"
 
 
-def _url(text: str) -> Url:
+def _parse_url(text: str) -> Url:
     try:
         parse_url(text, True)
         return parse_url(text)
@@ -29,7 +29,7 @@ def _url(text: str) -> Url:
         raise EvaluationError(f"URL parse error during conversion from string: {error}") from None
 
 
-def _hostname(url: Url) -> str:
+def _get_hostname(url: Url) -> str:
     host = url.host
     colon = host.rfind(":")
     if colon >= 0 and _PORT.match(host[colon:]):
@@ -37,7 +37,7 @@ def _hostname(url: Url) -> str:
     return host[1:-1] if host.startswith("[") and host.endswith("]") else host
 
 
-def _port(url: Url) -> str:
+def _get_port(url: Url) -> str:
     colon = url.host.rfind(":")
     return url.host[colon + 1 :] if colon >= 0 and _PORT.match(url.host[colon:]) else ""
 
@@ -51,7 +51,7 @@ def _escaped_path(url: Url) -> str:
     return "".join(chr(code) if code in _PATH else f"%{code:02X}" for code in charge_each(path))
 
 
-def _query(url: Url) -> dict[str, list[str]]:
+def _parse_query(url: Url) -> dict[str, list[str]]:
     out: dict[str, list[str]] = {}
     for part in charge_each(url.query.split("&")):
         if not part or ";" in part:
@@ -65,21 +65,25 @@ def _query(url: Url) -> dict[str, list[str]]:
     return out
 
 
-_ONE = once()
+_ONE = unit_cost()
 LIBRARY = Library(
     "urls",
     (
-        declare_function("url", plain("string_to_url", (STRING,), URL_TYPE, _url), cost=traversal(sized=True)),
-        declare_function("isURL", plain("is_url_string", (STRING,), BOOL, is_request_url)),
+        declare_function(
+            "url", overload("string_to_url", (STRING,), URL_TYPE, _parse_url), cost=traversal_cost(sized=True)
+        ),
+        declare_function("isURL", overload("is_url_string", (STRING,), BOOL, is_request_url)),
         declare_function("getScheme", member("url_get_scheme", (URL_TYPE,), STRING, lambda url: url.scheme), cost=_ONE),
         declare_function("getHost", member("url_get_host", (URL_TYPE,), STRING, lambda url: url.host), cost=_ONE),
-        declare_function("getHostname", member("url_get_hostname", (URL_TYPE,), STRING, _hostname), cost=_ONE),
-        declare_function("getPort", member("url_get_port", (URL_TYPE,), STRING, _port), cost=_ONE),
+        declare_function("getHostname", member("url_get_hostname", (URL_TYPE,), STRING, _get_hostname), cost=_ONE),
+        declare_function("getPort", member("url_get_port", (URL_TYPE,), STRING, _get_port), cost=_ONE),
         declare_function(
             "getEscapedPath", member("url_get_escaped_path", (URL_TYPE,), STRING, _escaped_path), cost=_ONE
         ),
         declare_function(
-            "getQuery", member("url_get_query", (URL_TYPE,), map_of(STRING, list_of(STRING)), _query), cost=_ONE
+            "getQuery",
+            member("url_get_query", (URL_TYPE,), map_of(STRING, list_of(STRING)), _parse_query),
+            cost=_ONE,
         ),
     ),
 )

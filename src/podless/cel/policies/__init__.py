@@ -5,9 +5,9 @@ budget. Objects are plain decoded JSON. Source: k8s.io/apiserver pkg/admission/p
 """
 
 from podless.cel.policies.activation import BUDGET, Activation, ExpressionFailure, OutOfBudget
-from podless.cel.policies.asking import AccessQuestion, Answer, AuthorizerValue
+from podless.cel.policies.asking import AccessCheck, AuthorizerValue, Decision
 from podless.cel.policies.environment import BOOL, JSON_PATCHES, OBJECT, STRING, TEXT_OR_NULL, Environment, Expression
-from podless.cel.policies.made import TypeMismatch, apply_message, collect_parts, patch_operations
+from podless.cel.policies.made import TypeMismatch, apply_message, collect_parts, make_patch_operations
 from podless.cel.policies.typed import TypedEnvironment
 
 __all__ = [
@@ -17,10 +17,10 @@ __all__ = [
     "OBJECT",
     "STRING",
     "TEXT_OR_NULL",
-    "AccessQuestion",
+    "AccessCheck",
     "Activation",
-    "Answer",
     "AuthorizerValue",
+    "Decision",
     "Environment",
     "Expression",
     "ExpressionFailure",
@@ -29,5 +29,5 @@ __all__ = [
     "TypedEnvironment",
     "apply_message",
     "collect_parts",
-    "patch_operations",
+    "make_patch_operations",
 ]

@@ -29,7 +29,7 @@ class OutOfBudget(Exception):
         super().__init__("validation failed due to running out of cost budget, no further validation rules will be run")
 
 
-class _Variables(Fields):
+class _VariablesValue(Fields):
     """The value of the variable `variables`, for one evaluation.
 
     The activation does not refer to it: requests with long objects must not leave them in reference cycles.
@@ -45,22 +45,22 @@ class _Variables(Fields):
 
     def __getitem__(self, name: str) -> Any:
         activation = self._activation
-        if name not in activation.known:
-            activation.known[name] = self._find(name)
-        result = activation.known[name]
+        if name not in activation.variable_values:
+            activation.variable_values[name] = self._find(name)
+        result = activation.variable_values[name]
         if isinstance(result, EvaluationError):
             raise EvaluationError(str(result))
         return result
 
     def _find(self, name: str) -> Any:
         """Return the value of a variable, or its error."""
-        made = self._activation.variables.get(name)
-        if made is None:
+        expression = self._activation.variables.get(name)
+        if expression is None:
             return NoSuchKey(name)
-        if made.program is None:
-            return EvaluationError(f"composited variable {gotext.quote(name)} fails to compile: {made.error}")
+        if expression.program is None:
+            return EvaluationError(f"composited variable {gotext.quote(name)} fails to compile: {expression.error}")
         try:
-            return self._activation.evaluate_expression(made)
+            return self._activation.evaluate_expression(expression)
         except EvaluationError as error:
             return EvaluationError(f"composited variable {gotext.quote(name)} fails to evaluate: {error}")
 
@@ -69,7 +69,7 @@ class Activation:
     """The variables of expressions and their values.
 
     values: by name; missing ones are null. variables: of the policy. budget: the maximum cost of all evaluations
-    together. known: the values of variables so far, or their errors.
+    together. variable_values: the values of variables so far, or their errors.
     """
 
     def __init__(
@@ -77,8 +77,8 @@ class Activation:
     ) -> None:
         self._values = values
         self.variables = variables or {}
-        self.known: dict[str, Any] = {}
-        self.left = budget
+        self.variable_values: dict[str, Any] = {}
+        self.remaining_budget = budget
 
     def evaluate(self, expression: Expression) -> Any:
         """Return the value of an expression.
@@ -102,19 +102,19 @@ class Activation:
         try:
             value, cost = program.run(*map(self._find_value, expression.names), limit=LIMIT)
         except EvaluationError as error:
-            self.spend(error.cost)
+            self.spend_cost(error.cost)
             raise
-        self.spend(cost)
+        self.spend_cost(cost)
         return value
 
     def _find_value(self, name: str) -> Any:
-        return _Variables(self) if name == "variables" else self._values.get(name)
+        return _VariablesValue(self) if name == "variables" else self._values.get(name)
 
-    def spend(self, cost: int) -> None:
+    def spend_cost(self, cost: int) -> None:
         """Subtract a cost from the budget."""
-        self.left -= cost
+        self.remaining_budget -= cost
         charge(_RUN + (cost >> _STEP))
 
     def _check_cost(self) -> None:
-        if self.left < 0:
+        if self.remaining_budget < 0:
             raise OutOfBudget

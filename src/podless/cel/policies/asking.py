@@ -11,7 +11,7 @@ from podless.cel.values import NAMES
 from podless.meta import names
 
 
-class AccessQuestion(NamedTuple):
+class AccessCheck(NamedTuple):
     """An authorization check. account: (namespace, name) of a service account to use instead of the requesting user."""
 
     verb: str
@@ -24,7 +24,7 @@ class AccessQuestion(NamedTuple):
     account: tuple[str, str] | None = None
 
 
-class Answer(NamedTuple):
+class Decision(NamedTuple):
     """The result of a check: whether it is allowed, the reason, and the error if the check failed."""
 
     allowed: bool
@@ -32,62 +32,62 @@ class Answer(NamedTuple):
     error: str = ""
 
 
-Ask = Callable[[AccessQuestion], Answer]
+Authorize = Callable[[AccessCheck], Decision]
 
 
 class DecisionValue:
     """kubernetes.authorization.Decision."""
 
-    def __init__(self, answer: Answer) -> None:
-        self._answer = answer
+    def __init__(self, answer: Decision) -> None:
+        self._decision = answer
 
     def allowed(self) -> bool:
         """Return whether it is allowed."""
-        return self._answer.allowed
+        return self._decision.allowed
 
     def reason(self) -> str:
         """Return the reason for the decision."""
-        return self._answer.reason
+        return self._decision.reason
 
     def errored(self) -> bool:
         """Return whether the check failed."""
-        return bool(self._answer.error)
+        return bool(self._decision.error)
 
     def error(self) -> str:
         """Return the error of a failed check."""
-        return self._answer.error
+        return self._decision.error
 
 
 @dataclass(frozen=True, slots=True)
 class PathCheck:
     """kubernetes.authorization.PathCheck."""
 
-    _ask: Ask
-    _question: AccessQuestion
+    _authorize: Authorize
+    _check: AccessCheck
 
     def check(self, verb: str) -> DecisionValue:
         """Check an HTTP method."""
-        return DecisionValue(self._ask(self._question._replace(verb=verb)))
+        return DecisionValue(self._authorize(self._check._replace(verb=verb)))
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceCheck:
     """kubernetes.authorization.ResourceCheck."""
 
-    _ask: Ask
-    _question: AccessQuestion
+    _authorize: Authorize
+    _check: AccessCheck
 
     def subresource(self, text: str) -> ResourceCheck:
         """Return the check for a subresource."""
-        return replace(self, _question=self._question._replace(subresource=text))
+        return replace(self, _check=self._check._replace(subresource=text))
 
     def namespace(self, text: str) -> ResourceCheck:
         """Return the check in a namespace."""
-        return replace(self, _question=self._question._replace(namespace=text))
+        return replace(self, _check=self._check._replace(namespace=text))
 
     def name(self, text: str) -> ResourceCheck:
         """Return the check for one object."""
-        return replace(self, _question=self._question._replace(name=text))
+        return replace(self, _check=self._check._replace(name=text))
 
     def fieldSelector(self, text: str) -> ResourceCheck:  # noqa: N802
         """Return the same check: no authorizer here uses field selectors."""
@@ -99,39 +99,39 @@ class ResourceCheck:
 
     def check(self, verb: str) -> DecisionValue:
         """Check a verb."""
-        return DecisionValue(self._ask(self._question._replace(verb=verb)))
+        return DecisionValue(self._authorize(self._check._replace(verb=verb)))
 
 
 @dataclass(frozen=True, slots=True)
 class GroupCheck:
     """kubernetes.authorization.GroupCheck."""
 
-    _ask: Ask
-    _question: AccessQuestion
+    _authorize: Authorize
+    _check: AccessCheck
 
     def resource(self, text: str) -> ResourceCheck:
         """Return a check of a resource of the group. Raises EvaluationError."""
         if not text.strip():
             raise EvaluationError("resource must not be empty")
-        return ResourceCheck(self._ask, self._question._replace(resource=text))
+        return ResourceCheck(self._authorize, self._check._replace(resource=text))
 
 
 @dataclass(frozen=True, slots=True)
 class AuthorizerValue:
-    """kubernetes.authorization.Authorizer. _ask: performs checks."""
+    """kubernetes.authorization.Authorizer. _authorize: performs checks."""
 
-    _ask: Ask
+    _authorize: Authorize
     _account: tuple[str, str] | None = None
 
     def path(self, text: str) -> PathCheck:
         """Return a check of a path. Raises EvaluationError."""
         if not text.strip():
             raise EvaluationError("path must not be empty")
-        return PathCheck(self._ask, AccessQuestion("", path=text, account=self._account))
+        return PathCheck(self._authorize, AccessCheck("", path=text, account=self._account))
 
     def group(self, text: str) -> GroupCheck:
         """Return a check of an API group."""
-        return GroupCheck(self._ask, AccessQuestion("", group=text, account=self._account))
+        return GroupCheck(self._authorize, AccessCheck("", group=text, account=self._account))
 
     def serviceAccount(self, namespace: str, name: str) -> AuthorizerValue:  # noqa: N802
         """Return the authorizer for a service account. Raises EvaluationError."""
@@ -139,12 +139,12 @@ class AuthorizerValue:
             raise EvaluationError("Invalid service account name")
         if names.check_label_name(namespace):
             raise EvaluationError("Invalid service account namespace")
-        return AuthorizerValue(self._ask, (namespace, name))
+        return AuthorizerValue(self._authorize, (namespace, name))
 
-    def about(self, group: str, resource: str, subresource: str, namespace: str, name: str) -> ResourceCheck:
+    def check_object(self, group: str, resource: str, subresource: str, namespace: str, name: str) -> ResourceCheck:
         """Return a check for one object."""
         return ResourceCheck(
-            self._ask, AccessQuestion("", "", group, resource, subresource, namespace, name, self._account)
+            self._authorize, AccessCheck("", "", group, resource, subresource, namespace, name, self._account)
         )
 
 

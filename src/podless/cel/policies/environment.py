@@ -16,8 +16,8 @@ from podless.runtime.release import NEWEST, Release, has
 STRING = (types.STRING,)
 BOOL = (types.BOOL,)
 TEXT_OR_NULL = (types.STRING, types.NULL)
-OBJECT = (types.struct("Object"),)
-JSON_PATCHES = (types.list_of(types.struct("JSONPatch")),)
+OBJECT = (types.struct_type("Object"),)
+JSON_PATCHES = (types.list_of(types.struct_type("JSONPatch")),)
 
 VARIABLES = "kubernetes.variables"
 
@@ -41,7 +41,7 @@ _DECLARED = {
     ),
     "Namespace": "metadata:NamespaceMetadata spec:NamespaceSpec status:NamespaceStatus",
 }
-_KINDS: Mapping[str, Type] = {name: types.struct(f"kubernetes.{name}") for name in _DECLARED} | {
+_KINDS: Mapping[str, Type] = {name: types.struct_type(f"kubernetes.{name}") for name in _DECLARED} | {
     "": types.STRING,
     "bool": types.BOOL,
     "int": INT,
@@ -50,7 +50,7 @@ _KINDS: Mapping[str, Type] = {name: types.struct(f"kubernetes.{name}") for name 
     "strings": types.list_of(types.STRING),
     "map": types.map_of(types.STRING, types.STRING),
     "extra": types.map_of(types.STRING, types.list_of(types.STRING)),
-    "conditions": types.list_of(types.struct("kubernetes.NamespaceCondition")),
+    "conditions": types.list_of(types.struct_type("kubernetes.NamespaceCondition")),
 }
 _STRUCTS: Mapping[str, Mapping[str, Type]] = {
     f"kubernetes.{struct}": {name: _KINDS[kind] for name, _, kind in (word.partition(":") for word in text.split())}
@@ -82,24 +82,24 @@ class Expression:
     internal: bool = False
 
 
-class Structs:
+class PolicyStructs:
     """The struct types of a policy. patches: expressions may construct those for mutations."""
 
     def __init__(self, variables: Mapping[str, Type], patches: bool) -> None:
         self._variables = variables
         self._patches = patches
 
-    def field(self, struct: str, name: str) -> Type | None:
+    def find_field_type(self, struct: str, name: str) -> Type | None:
         """Return the type of a field, or None."""
         if struct == VARIABLES:
             return self._variables.get(name)
         if self._patches and struct == "JSONPatch":
             return _PATCH.get(name, _NO_TYPE)
-        if self.constructs(struct):
+        if self.can_construct(struct):
             return DYN
         return _STRUCTS.get(struct, {}).get(name)
 
-    def constructs(self, struct: str) -> bool:
+    def can_construct(self, struct: str) -> bool:
         """Return whether expressions may construct a struct type."""
         return self._patches and (struct in ("JSONPatch", "Object") or struct.startswith("Object."))
 
@@ -107,8 +107,8 @@ class Structs:
 class Environment:
     """Compiles the expressions of one policy. params: it has a paramKind. composed: it has variables.
 
-    new: the release whose features new expressions may use; stored ones may use everything. needs: variables that the
-    compiled expressions use.
+    new: the release whose features new expressions may use; stored ones may use everything. used_variables: those
+    that the compiled expressions use.
     """
 
     def __init__(self, *, params: bool = False, composed: bool = False, new: Release = NEWEST) -> None:
@@ -116,49 +116,49 @@ class Environment:
         self._params = params
         self._composed = composed
         self._variables: dict[str, Type] = {}
-        self.needs: set[str] = set()  # variables that all expressions use together
+        self.used_variables: set[str] = set()  # variables that all expressions use together
         self.variables: dict[str, Expression] = {}
 
-    def declare(self, name: str, source: str) -> Expression:
+    def declare_variable(self, name: str, source: str) -> Expression:
         """Compile a policy variable, for use in later expressions."""
-        result = self.compile(source, ())
-        self._variables[name] = declarable_type(result.program.type) if result.program is not None else DYN
+        result = self.compile_expression(source, ())
+        self._variables[name] = get_declarable_type(result.program.type) if result.program is not None else DYN
         self.variables[name] = result
         return result
 
-    def compile(
-        self, source: str, wanted: tuple[Type, ...], *, authorizer: bool = True, patches: bool = False
+    def compile_expression(
+        self, source: str, expected: tuple[Type, ...], *, authorizer: bool = True, patches: bool = False
     ) -> Expression:
-        """Compile an expression that returns one of the wanted types, () for any. Never raises: see `Expression.error`.
+        """Compile an expression that returns one of the expected types, () for any. Errors are in the result.
 
         authorizer: it may use the authorizer. patches: it may construct patches.
         """
-        given = dict(ALWAYS)
+        variables = dict(ALWAYS)
         if self._params:
-            given["params"] = DYN
+            variables["params"] = DYN
         if authorizer:
-            given |= _ASKING
+            variables |= _ASKING
         if self._composed:
-            given["variables"] = types.struct(VARIABLES)
+            variables["variables"] = types.struct_type(VARIABLES)
         functions = (library.patch_libraries if patches else library.kubernetes_libraries)(self._new)
-        structs: Any = Structs(self._variables, patches)
+        structs: Any = PolicyStructs(self._variables, patches)
         try:
-            tree = program.analyze_source(source, given, functions, structs, macros.kubernetes(self._new))
+            tree = program.analyze_source(source, variables, functions, structs, macros.select_macros(self._new))
         except CompileError as error:
             return Expression(source, None, error=f"compilation failed: {error}")
-        if wanted and tree.type not in wanted:
-            return Expression(source, None, error=_unwanted(wanted, tree.type))
-        names = tuple(name for name in given if syntax.names_variable(tree, name))
-        made = Program(source, tree, functions, given, dict.fromkeys(names))
+        if expected and tree.type not in expected:
+            return Expression(source, None, error=_make_type_error(expected, tree.type))
+        names = tuple(name for name in variables if syntax.uses_variable(tree, name))
+        compiled = Program(source, tree, functions, variables, dict.fromkeys(names))
         try:
-            made.check_constants()
-            made.prepare()
+            compiled.check_constants()
+            compiled.prepare()
         except CompileError as error:
             return Expression(source, None, error=f"compilation failed: {error}")
         except ProgramError as error:
             return Expression(source, None, error=f"program instantiation failed: {error}", internal=True)
-        self.needs.update(names)
-        return Expression(source, made, names)
+        self.used_variables.update(names)
+        return Expression(source, compiled, names)
 
 
 _DECLARABLE = frozenset(
@@ -166,11 +166,11 @@ _DECLARABLE = frozenset(
 )
 
 
-def declarable_type(kind: Type) -> Type:
+def get_declarable_type(kind: Type) -> Type:
     """Return the declared type of a variable: structs and similar types become dyn, also in lists and maps."""
     if kind.kind not in _DECLARABLE or kind.name == "wrapper":
         return DYN
-    return replace(kind, params=tuple(map(declarable_type, kind.params))) if kind.params else kind
+    return replace(kind, params=tuple(map(get_declarable_type, kind.params))) if kind.params else kind
 
 
 _SPELLED = {
@@ -181,13 +181,13 @@ _SPELLED = {
 }
 
 
-def _unwanted(types: tuple[Type, ...], found: Type) -> str:
-    names = " ".join(map(runtime_type_name, types))
+def _make_type_error(types: tuple[Type, ...], actual: Type) -> str:
+    names = " ".join(map(format_runtime_type, types))
     text = f"must evaluate to {names}" if len(types) == 1 else f"must evaluate to one of [{names}]"
-    return f"{text} but got {runtime_type_name(found)}" if has("CELFoundTypes") else text
+    return f"{text} but got {format_runtime_type(actual)}" if has("CELFoundTypes") else text
 
 
-def runtime_type_name(kind: Type) -> str:
+def format_runtime_type(kind: Type) -> str:
     """Return the name of a type's runtime form, for error texts."""
     name = _SPELLED.get(kind.name, kind.name)
-    return f"{name}({', '.join(map(runtime_type_name, kind.params))})" if kind.params else name
+    return f"{name}({', '.join(map(format_runtime_type, kind.params))})" if kind.params else name

@@ -22,11 +22,11 @@ from podless.cel.policies.asking import CLASS_NAMES
 from podless.cel.values import (
     INT_MAX,
     INT_MIN,
+    ConcatenatedList,
     Duration,
-    Joined,
     Message,
     Optional,
-    Strings,
+    StringList,
     Timestamp,
     TypeValue,
     Uint,
@@ -51,7 +51,7 @@ class TypeMismatch(Exception):
     """An object or a patch has the wrong type. The text says why."""
 
 
-def patch_operations(patches: list[Message]) -> list[dict[str, Any]]:
+def make_patch_operations(patches: list[Message]) -> list[dict[str, Any]]:
     """Return the JSON patch operations of JSONPatch messages. Raises TypeMismatch for values without a JSON form."""
     result = []
     for patch in patches:
@@ -68,12 +68,12 @@ def patch_operations(patches: list[Message]) -> list[dict[str, Any]]:
 
 def _check_names(value: Any) -> None:
     if isinstance(value, Message):
-        wrong = _misplaced(value, value.name)
+        wrong = _find_misplaced(value, value.name)
         if wrong:
             raise TypeMismatch("type mismatch: " + "\n".join(wrong))
 
 
-def _misplaced(value: Any, path: str) -> list[str]:
+def _find_misplaced(value: Any, path: str) -> list[str]:
     """Return messages whose type name is not the path of their field."""
     results: list[str] = []
     if isinstance(value, Message):
@@ -83,13 +83,13 @@ def _misplaced(value: Any, path: str) -> list[str]:
                 "name path from root Object type"
             )
         for name, item in value.items():
-            results += _misplaced(item, f"{path}.{name}")
+            results += _find_misplaced(item, f"{path}.{name}")
     elif isinstance(value, list):
         for item in charge_each(value):
-            results += _misplaced(item, path)
+            results += _find_misplaced(item, path)
     elif isinstance(value, dict):
         for item in charge_each(value.values()):
-            results += _misplaced(item, path)
+            results += _find_misplaced(item, path)
     return results
 
 
@@ -100,7 +100,7 @@ def _patch_value(value: Any) -> Any:
     if value is None or value.__class__ in (bool, str):
         return value
     if isinstance(value, Message):
-        return _object_value(_applied(value, ()))
+        return _object_value(_apply_fields(value, ()))
     if isinstance(value, list):
         return [_patch_value(item) for item in charge_each(value)]
     if isinstance(value, dict):
@@ -114,13 +114,13 @@ def _patch_value(value: Any) -> Any:
     return convert(value)
 
 
-def _whole(value: int) -> int | str:
+def _convert_integer(value: int) -> int | str:
     if value.__class__ is int and not INT_MIN <= value <= INT_MAX:
         return value  # in Go it is a double, not an integer
     return int(value) if abs(value) <= _LARGEST else str(int(value))
 
 
-def _number(value: float) -> float | int:
+def _convert_double(value: float) -> float | int:
     """Return a double for JSON: an integer if it is whole."""
     if not math.isfinite(value):
         shown = "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
@@ -131,25 +131,25 @@ def _number(value: float) -> float | int:
     return int(value) if value.is_integer() and abs(value) < 2.0**63 else value
 
 
-def _held(value: Optional) -> Any:
+def _convert_optional(value: Optional) -> Any:
     if not value.present:
         raise EvaluationError("optional.none() dereference")
     return _patch_value(value.value)
 
 
-def _no_type(value: TypeValue) -> Any:
+def _reject_type(value: TypeValue) -> Any:
     raise EvaluationError("type conversion not supported for 'type'")
 
 
 _SCALARS: dict[type, Callable[[Any], Any]] = {
-    int: _whole,
-    Uint: _whole,
-    float: _number,
+    int: _convert_integer,
+    Uint: _convert_integer,
+    float: _convert_double,
     bytes: lambda value: base64.b64encode(value).decode(),
     Timestamp: to_string,
     Duration: to_string,
-    Optional: _held,
-    TypeValue: _no_type,
+    Optional: _convert_optional,
+    TypeValue: _reject_type,
 }
 
 
@@ -161,11 +161,11 @@ def _object_value(value: Any) -> Any:
         return [_object_value(item) for item in charge_each(value)]
     if isinstance(value, GoValue):
         if isinstance(value.value, int):
-            return _number(float(value.value))
+            return _convert_double(float(value.value))
         if isinstance(value.value, bytes):
             return base64.b64encode(value.value).decode()
         raise EvaluationError(f"proto: invalid type: {value.kind}")
-    return _number(float(value)) if value.__class__ in (int, float) else value
+    return _convert_double(float(value)) if value.__class__ in (int, float) else value
 
 
 # apply configurations: the Go values of CEL values
@@ -178,7 +178,7 @@ def apply_message(value: Message, data: Container[int]) -> dict[str, Any]:
     level deep only, as in kube-apiserver; deeper values stay Go values, which no schema accepts.
     """
     _check_names(value)
-    message: dict[str, Any] = _applied(value, data)
+    message: dict[str, Any] = _apply_fields(value, data)
     return message
 
 
@@ -195,32 +195,34 @@ def collect_parts(values: dict[str, Any]) -> set[int]:
     return parts
 
 
-def _applied(value: Message, data: Container[int]) -> Any:
-    return {name: _field(name, item, data) for name, item in charge_each(value.items())}
+def _apply_fields(value: Message, data: Container[int]) -> Any:
+    return {name: _apply_field(name, item, data) for name, item in charge_each(value.items())}
 
 
-def _field(name: str, value: Any, data: Container[int]) -> Any:
+def _apply_field(name: str, value: Any, data: Container[int]) -> Any:
     if id(value) in data:
         return value
     if value.__class__ is Optional:
-        return _field(name, value.value, data) if value.present else None
-    if isinstance(value, list) and value.__class__ not in (Joined, Strings):
-        return [_native(item, data) for item in charge_each(value)] or None
+        return _apply_field(name, value.value, data) if value.present else None
+    if isinstance(value, list) and value.__class__ not in (ConcatenatedList, StringList):
+        return [_convert_to_native(item, data) for item in charge_each(value)] or None
     if value.__class__ is dict:
         for key in value:
             if key.__class__ is not str:
                 kind = _TYPES[key.__class__]
-                shown = f"'{_rune(key)}'" if isinstance(key, int) and kind != "types.Bool" else f"%!q({kind}={key})"
+                shown = (
+                    f"'{_format_rune(key)}'" if isinstance(key, int) and kind != "types.Bool" else f"%!q({kind}={key})"
+                )
                 raise TypeMismatch(f"fail to convert field {gotext.quote(name)}: map key {shown} is of type {kind}")
-        return {key: _native(item, data) for key, item in charge_each(value.items())}
-    return _native(value, data)
+        return {key: _convert_to_native(item, data) for key, item in charge_each(value.items())}
+    return _convert_to_native(value, data)
 
 
-def _rune(code: int) -> str:
+def _format_rune(code: int) -> str:
     return repr(chr(code if 0 <= code <= 0x10FFFF else 0xFFFD))[1:-1]
 
 
-def _native(value: Any, data: Container[int]) -> Any:
+def _convert_to_native(value: Any, data: Container[int]) -> Any:
     """Return the equivalent of Go's Value()."""
     kind = value.__class__
     if id(value) in data or kind in (str, bool, float):
@@ -228,34 +230,39 @@ def _native(value: Any, data: Container[int]) -> Any:
     if kind is int:
         return int(value)
     if kind is Message:
-        return _applied(value, data)
-    if kind is Joined:
-        return [_native(item, data) for item in charge_each(value)]
+        return _apply_fields(value, data)
+    if kind is ConcatenatedList:
+        return [_convert_to_native(item, data) for item in charge_each(value)]
     if kind is Optional:
-        return _native(value.value, data) if value.present else None
+        return _convert_to_native(value.value, data) if value.present else None
     if kind is TypeValue:
         return value.name
-    return GoValue(value, *_foreign(value))
+    return GoValue(value, *_describe_go_value(value))
 
 
-def _foreign(value: Any) -> tuple[str, str, str]:
+def _describe_go_value(value: Any) -> tuple[str, str, str]:
     """Return a value as Go formats it, as text and as code, and the name of its type."""
     if isinstance(value, list):
-        inside = ", ".join(map(_code, value))
-        if value.__class__ is Strings:
+        inside = ", ".join(map(_format_code, value))
+        if value.__class__ is StringList:
             return f"[{' '.join(value)}]", f"[]string{{{inside}}}", "[]string"
         return f"[{' '.join(map(_format_value, value))}]", f"[]ref.Val{{{inside}}}", "[]ref.Val"
     if isinstance(value, dict):
         pairs = [
-            (_format_value(key), _code(key), item) for key, item in sorted(value.items(), key=lambda pair: str(pair[0]))
+            (_format_value(key), _format_code(key), item)
+            for key, item in sorted(value.items(), key=lambda pair: str(pair[0]))
         ]
         text = " ".join(f"{key}:{_format_value(item)}" for key, _, item in pairs)
-        code = ", ".join(f"{key}:{_code(item)}" for _, key, item in pairs)
+        code = ", ".join(f"{key}:{_format_code(item)}" for _, key, item in pairs)
         return f"map[{text}]", f"map[ref.Val]ref.Val{{{code}}}", "map[ref.Val]ref.Val"
     if value is None:
         return "NULL_VALUE", "0", "structpb.NullValue"
     kind = value.__class__
-    return _format_value(value), _code(value, "[]uint8"), _NATIVE.get(kind) or CLASS_NAMES.get(kind, kind.__name__)
+    return (
+        _format_value(value),
+        _format_code(value, "[]uint8"),
+        _NATIVE.get(kind) or CLASS_NAMES.get(kind, kind.__name__),
+    )
 
 
 _TYPES = {int: "types.Int", Uint: "types.Uint", bool: "types.Bool", float: "types.Double"}
@@ -278,9 +285,9 @@ def _format_value(value: Any) -> str:
     if kind is bytes:
         return f"[{' '.join(map(str, value))}]"
     if kind is Timestamp:
-        return gotimes.spelled_timestamp(value)
+        return gotimes.format_go_timestamp(value)
     if kind is Duration:
-        return gotimes.spelled_duration(value)
+        return gotimes.format_go_duration(value)
     if kind is TypeValue:
         return str(value.name)
     if isinstance(value, list):
@@ -296,7 +303,7 @@ def _format_value(value: Any) -> str:
     )
 
 
-def _code(value: Any, of_bytes: str = "types.Bytes") -> str:
+def _format_code(value: Any, of_bytes: str = "types.Bytes") -> str:
     """Return a value formatted with %#v. of_bytes: the Go type of bytes."""
     kind = value.__class__
     if kind is str:

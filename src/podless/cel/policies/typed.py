@@ -11,7 +11,7 @@ from podless.cel import library, macros, program, types
 from podless.cel.declared import Declared
 from podless.cel.errors import CompileError
 from podless.cel.library.authz import AUTHORIZER
-from podless.cel.policies.environment import ALWAYS, VARIABLES, Structs, declarable_type
+from podless.cel.policies.environment import ALWAYS, VARIABLES, PolicyStructs, get_declarable_type
 from podless.cel.types import DYN, Type
 
 
@@ -23,46 +23,46 @@ class TypedEnvironment:
 
     def __init__(self, objects: Declared, parameters: Declared | None, *, has_parameters: bool) -> None:
         self._variables: dict[str, Type] = {}
-        self._structs: Any = _PolicyFields(self._variables, objects, parameters)
-        given = dict(ALWAYS) | dict.fromkeys(("object", "oldObject"), _type(objects))
+        self._structs: Any = _TypedStructs(self._variables, objects, parameters)
+        variable_types = dict(ALWAYS) | dict.fromkeys(("object", "oldObject"), _get_root_type(objects))
         if has_parameters:
-            given["params"] = _type(parameters)
-        self._given = given | {"authorizer": AUTHORIZER, "variables": types.struct(VARIABLES)}
+            variable_types["params"] = _get_root_type(parameters)
+        self._variable_types = variable_types | {"authorizer": AUTHORIZER, "variables": types.struct_type(VARIABLES)}
 
-    def declare(self, name: str, source: str) -> None:
+    def declare_variable(self, name: str, source: str) -> None:
         """Declare a variable for later expressions. One with an error has type dyn."""
         try:
-            self._variables[name] = declarable_type(self._analyze(source))
+            self._variables[name] = get_declarable_type(self._infer_type(source))
         except CompileError:
             self._variables[name] = DYN
 
-    def find_problem(self, source: str) -> str:
+    def find_error(self, source: str) -> str:
         """Return the error of an expression, or ""."""
         try:
-            self._analyze(source)
+            self._infer_type(source)
         except CompileError as error:
             return str(error)
         return ""
 
-    def _analyze(self, source: str) -> Type:
+    def _infer_type(self, source: str) -> Type:
         return program.analyze_source(
-            source, self._given, library.kubernetes_libraries(), self._structs, macros.KUBERNETES
+            source, self._variable_types, library.kubernetes_libraries(), self._structs, macros.KUBERNETES
         ).type
 
 
-class _PolicyFields(Structs):
+class _TypedStructs(PolicyStructs):
     """The struct types of a policy, and those of its objects."""
 
     def __init__(self, variables: dict[str, Type], *declared: Declared | None) -> None:
         super().__init__(variables, patches=False)
-        self._declared = [one for one in declared if one is not None]
+        self._declared = [objects for objects in declared if objects is not None]
 
-    def field(self, struct: str, name: str) -> Type | None:
-        for one in self._declared:
-            if struct in one.structs:
-                return one.field(struct, name)
-        return super().field(struct, name)
+    def find_field_type(self, struct: str, name: str) -> Type | None:
+        for objects in self._declared:
+            if struct in objects.structs:
+                return objects.find_field_type(struct, name)
+        return super().find_field_type(struct, name)
 
 
-def _type(declared: Declared | None) -> Type:
+def _get_root_type(declared: Declared | None) -> Type:
     return DYN if declared is None or declared.root is None else declared.root.type

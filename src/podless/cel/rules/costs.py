@@ -17,11 +17,11 @@ _UNTYPED = "the values there have no type"
 class EstimatedCost(NamedTuple):
     """The estimated maximum cost of one rule, in kube-apiserver's units.
 
-    once: of one evaluation. times: evaluations for one object. message: of its messageExpression, 0 without one. error:
-    why the rule does not compile, "" if it does.
+    per_evaluation: of one evaluation. times: evaluations for one object. message: of its messageExpression, 0 without
+    one. error: why the rule does not compile, "" if it does.
     """
 
-    once: int
+    per_evaluation: int
     times: int
     message: int
     error: str
@@ -29,7 +29,7 @@ class EstimatedCost(NamedTuple):
     @property
     def total(self) -> int:
         """The cost for one object."""
-        return self.once * self.times
+        return self.per_evaluation * self.times
 
 
 def list_nodes(schema: Schema) -> Iterator[tuple[Steps, tuple[Schema, ...]]]:
@@ -49,7 +49,7 @@ def estimate_rules(nodes: tuple[Schema, ...]) -> list[EstimatedCost]:
     if not node.get(RULES):
         return []
     verdict = judge_node(node, resource=not above or bool(node.get("x-kubernetes-embedded-resource")))
-    if not verdict.typed:
+    if not verdict.has_type:
         return [EstimatedCost(0, 1, 0, _UNTYPED)] * len(node[RULES])
-    times = estimate_cardinality(tuple(above), verdict.least)
+    times = estimate_cardinality(tuple(above), verdict.min_bytes)
     return [EstimatedCost(rule.cost, times, rule.message_cost or 0, rule.error) for rule in verdict.rules]

@@ -7,8 +7,8 @@ from typing import Any
 
 from podless.cel.declared import MAX_REQUEST
 from podless.cel.rules.objects import NodeRules
-from podless.cel.rules.rule import RuleError, shown_rule
-from podless.cel.rules.verdict import RULES, Judged, NodeVerdict, judge_node
+from podless.cel.rules.rule import RuleError, format_rule
+from podless.cel.rules.verdict import RULES, NodeVerdict, RuleVerdict, judge_node
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Schema
@@ -44,15 +44,15 @@ class DefinitionRules:
     def declared(self, schema: Schema, path: str, above: tuple[Schema, ...]) -> list[FieldError]:
         """Return the errors of the rules of one node. above: its ancestors, starting with the root."""
         self._begin_definition(above[0] if above else schema)
-        at = f"{path}.{RULES}"
-        verdict = self._judge(schema, above)
-        if not verdict.typed:
-            return [field.internal(at, _UNTYPED)]
-        times = estimate_cardinality(above, verdict.least)
-        fixed = _uncorrelatable(schema, path, above)
+        rules_path = f"{path}.{RULES}"
+        verdict = self._judge_typed(schema, above)
+        if not verdict.has_type:
+            return [field.internal(rules_path, _UNTYPED)]
+        times = estimate_cardinality(above, verdict.min_bytes)
+        uncorrelatable = _find_uncorrelatable(schema, path, above)
         errors: list[FieldError] = []
-        for index, (given, judged) in enumerate(zip(schema[RULES], verdict.rules, strict=True)):
-            errors += self._rule(given, judged, f"{at}[{index}]", times, fixed)
+        for index, (rule, judged) in enumerate(zip(schema[RULES], verdict.rules, strict=True)):
+            errors += self._check_rule(rule, judged, f"{rules_path}[{index}]", times, uncorrelatable)
         return errors
 
     def default(self, schema: Schema, path: str, value: Any) -> list[FieldError]:
@@ -70,59 +70,61 @@ class DefinitionRules:
         self._costs, self._verdicts = [], {}
         if total <= TOTAL_LIMIT:
             return []
-        greatest = sorted((each for each in costs if each[1] >= TOTAL_LIMIT // 100), key=lambda each: -each[1])[:4]
+        greatest = sorted((entry for entry in costs if entry[1] >= TOTAL_LIMIT // 100), key=lambda entry: -entry[1])[:4]
         errors = [field.forbidden(at, _CONTRIBUTED) for at, _ in greatest]
-        return [*errors, field.forbidden(path, _over(_TOTAL, total, TOTAL_LIMIT))]
+        return [*errors, field.forbidden(path, _format_excess(_TOTAL, total, TOTAL_LIMIT))]
 
     def _begin_definition(self, root: Schema) -> None:
         if self._root is not root:
             self._root, self._costs, self._verdicts = root, [], {}
             self._unchanged = any(root == old for old in self._old)
 
-    def _judge(self, schema: Schema, above: tuple[Schema, ...]) -> NodeVerdict:
+    def _judge_typed(self, schema: Schema, ancestors: tuple[Schema, ...]) -> NodeVerdict:
         """Return the verdict on a node, or on its topmost ancestor with rules whose values have no type."""
-        nodes = (*above, schema)
+        nodes = (*ancestors, schema)
         for index, node in enumerate(nodes[:-1]):
-            if node.get(RULES) and not (verdict := self._verdict_of(node, index == 0)).typed:
+            if node.get(RULES) and not (verdict := self._verdict_of(node, index == 0)).has_type:
                 return verdict
-        return self._verdict_of(schema, not above)
+        return self._verdict_of(schema, not ancestors)
 
     def _verdict_of(self, node: Schema, root: bool) -> NodeVerdict:
-        known = self._verdicts.get(id(node))
-        if known is None:
+        entry = self._verdicts.get(id(node))
+        if entry is None:
             resource = root or bool(node.get("x-kubernetes-embedded-resource"))
-            known = self._verdicts[id(node)] = (
+            entry = self._verdicts[id(node)] = (
                 node,
                 judge_node(node, resource=resource, new=CURRENT.get(), stored=self._stored),
             )
-        return known[1]
+        return entry[1]
 
-    def _rule(self, schema: Schema, rule: Judged, at: str, times: int, fixed: str) -> list[FieldError]:
+    def _check_rule(
+        self, schema: Schema, rule: RuleVerdict, rule_path: str, times: int, uncorrelatable: str
+    ) -> list[FieldError]:
         errors: list[FieldError] = []
         cost = min(rule.cost * times, _MOST)
         if cost > RULE_LIMIT and not self._unchanged:
-            errors.append(field.forbidden(f"{at}.rule", _over("estimated rule cost", cost, RULE_LIMIT)))
-        self._costs.append((f"{at}.rule", cost))
+            errors.append(field.forbidden(f"{rule_path}.rule", _format_excess("estimated rule cost", cost, RULE_LIMIT)))
+        self._costs.append((f"{rule_path}.rule", cost))
         if rule.error:
-            errors.append(RuleError("FieldValueInvalid", f"{at}.rule", shown_rule(schema), rule.error))
-        errors += self._message(schema, rule, f"{at}.messageExpression")
-        if rule.transition and fixed:
-            text = f"oldSelf cannot be used on the uncorrelatable portion of the schema within {fixed}"
-            errors.append(field.invalid(f"{at}.rule", schema["rule"], text))
-        elif not rule.transition and schema.get("optionalOldSelf") is not None:
+            errors.append(RuleError("FieldValueInvalid", f"{rule_path}.rule", format_rule(schema), rule.error))
+        errors += self._check_message(schema, rule, f"{rule_path}.messageExpression")
+        if rule.uses_old_self and uncorrelatable:
+            text = f"oldSelf cannot be used on the uncorrelatable portion of the schema within {uncorrelatable}"
+            errors.append(field.invalid(f"{rule_path}.rule", schema["rule"], text))
+        elif not rule.uses_old_self and schema.get("optionalOldSelf") is not None:
             text = "may not be set if oldSelf is not used in rule"
-            errors.append(field.invalid(f"{at}.optionalOldSelf", schema["optionalOldSelf"], text))
+            errors.append(field.invalid(f"{rule_path}.optionalOldSelf", schema["optionalOldSelf"], text))
         return errors
 
-    def _message(self, schema: Schema, rule: Judged, at: str) -> list[FieldError]:
+    def _check_message(self, schema: Schema, rule: RuleVerdict, message_path: str) -> list[FieldError]:
         if rule.message_error:
-            return [RuleError("FieldValueInvalid", at, shown_rule(schema), rule.message_error)]
+            return [RuleError("FieldValueInvalid", message_path, format_rule(schema), rule.message_error)]
         cost = rule.message_cost
         if cost is None:
             return []
-        self._costs.append((at, cost))
+        self._costs.append((message_path, cost))
         if cost > RULE_LIMIT and not self._unchanged:
-            return [field.forbidden(at, _over("estimated messageExpression cost", cost, RULE_LIMIT))]
+            return [field.forbidden(message_path, _format_excess("estimated messageExpression cost", cost, RULE_LIMIT))]
         return []
 
 
@@ -145,41 +147,41 @@ def _rules_of(schemas: Iterable[Schema]) -> Iterator[str]:
         todo += [part for _, part in child_nodes(node)]
 
 
-def estimate_cardinality(above: tuple[Schema, ...], minimum: int) -> int:
+def estimate_cardinality(ancestors: tuple[Schema, ...], minimum: int) -> int:
     """Return the maximum number of values of a node in one request. minimum: minimum bytes of a value."""
     total = 1
-    for node in above:
+    for node in ancestors:
         if node.get("type") == "array":
-            most = node.get("maxItems")
+            max_count = node.get("maxItems")
         elif node.get("type") == "object" and node.get("additionalProperties") is not None:
-            most = node.get("maxProperties")
+            max_count = node.get("maxProperties")
         else:
             continue
-        if most is None:
+        if max_count is None:
             return MAX_REQUEST // (minimum + 1)
-        total = min(total * max(most, 0), _MOST)
+        total = min(total * max(max_count, 0), _MOST)
     return total
 
 
-def _uncorrelatable(schema: Schema, path: str, above: tuple[Schema, ...]) -> str:
-    """Return the path of the topmost list above a node that is not of type map, or ""."""
+def _find_uncorrelatable(schema: Schema, path: str, ancestors: tuple[Schema, ...]) -> str:
+    """Return the path of the topmost list among the ancestors of a node that is not of type map, or ""."""
     steps = []
-    for node, below in zip(above, (*above, schema)[1:], strict=True):
-        step = next((suffix for suffix, part in child_nodes(node) if part is below), "")
+    for node, child in zip(ancestors, (*ancestors, schema)[1:], strict=True):
+        step = next((suffix for suffix, part in child_nodes(node) if part is child), "")
         steps.append(step)
-    for index, node in enumerate(above):
+    for index, node in enumerate(ancestors):
         if node.get("type") == "array" and node.get("x-kubernetes-list-type") != "map" and steps[index] == ".items":
             return path.removesuffix("".join(steps[index:]))
     return ""
 
 
-def _over(name: str, cost: int, limit: int) -> str:
+def _format_excess(name: str, cost: int, limit: int) -> str:
     factor = cost / limit
     if factor > 100:
-        shown = "more than 100x"
+        text = "more than 100x"
     else:
-        shown = f"{factor:.6f}x" if factor < 1.5 else f"{factor:.1f}x"
+        text = f"{factor:.6f}x" if factor < 1.5 else f"{factor:.1f}x"
     return (
-        f"{name} exceeds budget by factor of {shown} (try simplifying the rule, or adding maxItems, maxProperties, and"
+        f"{name} exceeds budget by factor of {text} (try simplifying the rule, or adding maxItems, maxProperties, and"
         " maxLength where arrays, maps, and strings are declared)"
     )

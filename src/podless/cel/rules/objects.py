@@ -9,7 +9,7 @@ from typing import Any
 from podless.cel.convert import convert_value
 from podless.cel.declared import Declared
 from podless.cel.errors import CostExceeded, EvaluationError, NoOverload
-from podless.cel.pairs import Keyed, Pair, SchemaNode, map_keys
+from podless.cel.pairs import ItemsByKey, SchemaNode, ValuePair, map_keys
 from podless.cel.program import LIMIT
 from podless.cel.rules.rule import RuleError, ValidationRule, compile_rule
 from podless.cel.values import NONE, Optional
@@ -37,7 +37,7 @@ class _Absent:
 _ABSENT = _Absent()
 
 
-class _Stop(Exception):
+class _BudgetSpent(Exception):
     """The budget is used up, and no further rule runs."""
 
 
@@ -45,24 +45,24 @@ class NodeRules:
     """The rules of one schema node and of those below it. False if there are none. Compiled at first use."""
 
     __slots__ = (
-        "_made", "_plain", "additional", "classes", "items", "kind", "own", "properties", "resource", "schema",
-        "with_floats",
+        "_compiled", "_plain", "additional", "classes", "has_rules", "items", "kind", "properties", "resource",
+        "schema", "with_floats",
     )  # fmt: skip
 
     def __init__(self, schema: Schema, resource: bool, with_floats: bool = False) -> None:
         self.schema = schema
-        self.own = bool(schema.get(_RULES))  # whether the node itself has rules
+        self.has_rules = bool(schema.get(_RULES))  # whether the node itself has rules
         self.kind = gotext.quote(schema.get("type") or "")
         # the Python classes of values that match this node's type
-        self.classes = _classes(schema)
+        self.classes = _list_classes(schema)
         self.resource = resource
         self.with_floats = with_floats
-        self._made: list[tuple[ValidationRule, str]] | None = None
+        self._compiled: list[tuple[ValidationRule, str]] | None = None
         self._plain: bool | None = None
-        self.items = _node(schema.get("items"), with_floats)
-        self.additional = _node(schema.get("additionalProperties"), with_floats)
+        self.items = _make_node(schema.get("items"), with_floats)
+        self.additional = _make_node(schema.get("additionalProperties"), with_floats)
         parts = (schema.get("properties") or {}).items()
-        self.properties = {name: below for name, part in parts if (below := _node(part, with_floats)) is not None}
+        self.properties = {name: node for name, part in parts if (node := _make_node(part, with_floats)) is not None}
 
     @classmethod
     def compile(cls, schema: Schema, *, resource: bool = True, with_floats: bool = False) -> NodeRules:
@@ -73,7 +73,7 @@ class NodeRules:
         return cls(schema, resource, with_floats)
 
     def __bool__(self) -> bool:
-        return self.own or bool(self.items or self.additional or self.properties)
+        return self.has_rules or bool(self.items or self.additional or self.properties)
 
     def validate(
         self,
@@ -95,23 +95,23 @@ class NodeRules:
             return []
         if ratchet is None:
             ratchet = old is not None and not path
-        pair = Pair(obj, old, SchemaNode(self.schema)) if ratchet and old is not None else None
-        walk = _RuleRun(budget, warnings)
+        pair = ValuePair(obj, old, SchemaNode(self.schema)) if ratchet and old is not None else None
+        evaluation = _RuleEvaluation(budget, warnings)
         try:  # noqa: SIM105 (objects pass here all the time)
-            walk.node(self, obj, old, path, pair, None)
-        except _Stop:
+            evaluation.evaluate_node(self, obj, old, path, pair, None)
+        except _BudgetSpent:
             pass
-        return walk.errors
+        return evaluation.errors
 
-    def rules(self) -> list[tuple[ValidationRule, str]]:
+    def compile_rules(self) -> list[tuple[ValidationRule, str]]:
         """Return the rules of this node, each with the field name of its errors."""
-        return self._made if self._made is not None else fill_attribute(self, "_made", self._compile)
+        return self._compiled if self._compiled is not None else fill_attribute(self, "_compiled", self._compile)
 
     def are_plain(self) -> bool:
         """Return whether all rules of this node look only at the new value."""
         if self._plain is not None:
             return self._plain
-        return fill_attribute(self, "_plain", lambda: all(rule.plain for rule, _ in self.rules()))
+        return fill_attribute(self, "_plain", lambda: all(rule.is_plain for rule, _ in self.compile_rules()))
 
     def _compile(self) -> list[tuple[ValidationRule, str]]:
         given = self.schema.get(_RULES) or ()
@@ -119,31 +119,31 @@ class NodeRules:
         if declared is None or declared.root is None:
             return []
         result = []
-        for one in given:
+        for rule in given:
             charge(_RULE)
-            result.append((compile_rule(one, declared), field_path(one.get("fieldPath") or "", self.schema)))
+            result.append((compile_rule(rule, declared), format_field_path(rule.get("fieldPath") or "", self.schema)))
         return result
 
-    def complete(self) -> None:
+    def compile_all(self) -> None:
         """Compile all rules of this node and of those below it."""
         todo = [self]
         while todo:
             part = todo.pop()
-            for rule, _ in part.rules():
+            for rule, _ in part.compile_rules():
                 for program in (rule.program, rule.message):
                     if program is not None:
                         program.complete()
             todo.extend(part.properties.values())
-            todo.extend(below for below in (part.items, part.additional) if below is not None)
+            todo.extend(node for node in (part.items, part.additional) if node is not None)
 
-    def fits(self, value: Any) -> bool:
+    def fits_type(self, value: Any) -> bool:
         """Return whether the Python class of a value matches this node's type."""
         return value.__class__ in self.classes
 
     @property
     def uses_old(self) -> bool:
         """Whether a rule of this node uses oldSelf."""
-        return any(rule.transition for rule, _ in self.rules())
+        return any(rule.uses_old_self for rule, _ in self.compile_rules())
 
 
 _CLASSES: dict[str, tuple[type, ...]] = {
@@ -157,13 +157,13 @@ _CLASSES: dict[str, tuple[type, ...]] = {
 _ANY = (str, int, float, bool, list, dict)
 
 
-def _classes(schema: Schema) -> tuple[type, ...]:
+def _list_classes(schema: Schema) -> tuple[type, ...]:
     if schema.get("x-kubernetes-int-or-string"):
         return (int, str)
     return _CLASSES.get(schema.get("type") or "", _ANY)
 
 
-def _node(schema: Any, with_floats: bool) -> NodeRules | None:
+def _make_node(schema: Any, with_floats: bool) -> NodeRules | None:
     """Return the rules at and below a node, or None."""
     if not isinstance(schema, dict):
         return None
@@ -172,126 +172,128 @@ def _node(schema: Any, with_floats: bool) -> NodeRules | None:
     return None
 
 
-class _RuleRun:
+class _RuleEvaluation:
     """The evaluation of all rules for one object."""
 
-    __slots__ = ("errors", "left", "warnings")
+    __slots__ = ("budget", "errors", "warnings")
 
     def __init__(self, budget: int, warnings: list[str] | None) -> None:
-        self.left = budget
+        self.budget = budget
         self.errors: list[FieldError] = []
         self.warnings = warnings
 
-    def node(self, rules: NodeRules, obj: Any, old: Any, path: str, pair: Pair | None, parent: Pair | None) -> None:
+    def evaluate_node(
+        self, rules: NodeRules, obj: Any, old: Any, path: str, pair: ValuePair | None, parent: ValuePair | None
+    ) -> None:
         """Evaluate the rules of a node, then those below it. parent: the closest pair above."""
         if obj is None:
             return
-        if rules.own:
-            self.rules(rules, obj, old, path, pair if pair is not None else parent)
+        if rules.has_rules:
+            self.evaluate_rules(rules, obj, old, path, pair if pair is not None else parent)
         if isinstance(obj, list):
             if rules.items is not None:
-                self.list(rules, rules.items, obj, old, path, pair, parent)
+                self.evaluate_list(rules, rules.items, obj, old, path, pair, parent)
         elif isinstance(obj, dict):
-            self.object(rules, obj, old if isinstance(old, dict) else {}, path, pair, parent)
+            self.evaluate_object(rules, obj, old if isinstance(old, dict) else {}, path, pair, parent)
 
-    def list(
+    def evaluate_list(
         self,
         rules: NodeRules,
         items: NodeRules,
         obj: list[Any],
         old: Any,
         path: str,
-        pair: Pair | None,
-        parent: Pair | None,
+        pair: ValuePair | None,
+        parent: ValuePair | None,
     ) -> None:
-        known = Keyed(map_keys(rules.schema), old)
+        old_items = ItemsByKey(map_keys(rules.schema), old)
         charge(len(obj))
         for index, item in enumerate(obj):
-            below = pair.index(index) if pair is not None else None
-            self.node(items, item, known.get(item), f"{path}[{index}]", below, pair or parent)
+            item_pair = pair.pair_item(index) if pair is not None else None
+            self.evaluate_node(items, item, old_items.get(item), f"{path}[{index}]", item_pair, pair or parent)
 
-    def object(
-        self, rules: NodeRules, obj: Schema, old: Schema, path: str, pair: Pair | None, parent: Pair | None
+    def evaluate_object(
+        self, rules: NodeRules, obj: Schema, old: Schema, path: str, pair: ValuePair | None, parent: ValuePair | None
     ) -> None:
         if rules.additional is not None:
             charge(len(obj))
             for name, item in obj.items():
-                below = pair.key(name) if pair is not None else None
-                self.node(rules.additional, item, old.get(name), f"{path}[{name}]", below, pair or parent)
+                field_pair = pair.pair_field(name) if pair is not None else None
+                self.evaluate_node(rules.additional, item, old.get(name), f"{path}[{name}]", field_pair, pair or parent)
         for name, part in rules.properties.items():
             if name not in obj:
                 continue
-            where = f"{path}.{name}" if path else name
+            field_path = f"{path}.{name}" if path else name
             if pair is not None and parent is None and name in ("apiVersion", "kind"):
-                self.node(part, obj[name], old.get(name), where, None, None)
+                self.evaluate_node(part, obj[name], old.get(name), field_path, None, None)
                 continue
-            below = pair.key(name) if pair is not None else None
-            self.node(part, obj[name], old.get(name), where, below, pair or parent)
+            field_pair = pair.pair_field(name) if pair is not None else None
+            self.evaluate_node(part, obj[name], old.get(name), field_path, field_pair, pair or parent)
 
-    def rules(self, rules: NodeRules, obj: Any, old: Any, path: str, nearest: Pair | None) -> None:
+    def evaluate_rules(self, rules: NodeRules, obj: Any, old: Any, path: str, nearest: ValuePair | None) -> None:
         kind = rules.kind
         at = path or "<nil>"
-        compiled = rules.rules()
-        if self.left <= 0:
+        compiled = rules.compile_rules()
+        if self.budget <= 0:
             self.errors.append(RuleError("FieldValueInvalid", at, kind, _SPENT))
-            raise _Stop
-        before = self.left
-        plain = rules.are_plain() and obj.__class__ in rules.classes
+            raise _BudgetSpent
+        budget_before = self.budget
+        runs_plain = rules.are_plain() and obj.__class__ in rules.classes
         for rule, where in compiled:
-            if plain and rule.program is not None:
-                if self.judge(rule, rule.program.run, obj, _ABSENT, at, kind):
+            if runs_plain and rule.program is not None:
+                if self.run_rule(rule, rule.program.run, obj, _ABSENT, at, kind):
                     continue
             elif rule.error:
                 self.errors.append(RuleError("FieldValueInvalid", at, kind, f"rule compile error: {rule.error}"))
                 continue
-            elif rule.program is None or (rule.transition and old is None and not rule.optional):
+            elif rule.program is None or (rule.uses_old_self and old is None and not rule.has_optional_old):
                 continue
             else:
-                if self.holds(rule, rules, obj, old, at, kind):
+                if self.evaluate_rule(rule, rules, obj, old, at, kind):
                     continue
             target = f"{path}.{where}" if path and where else where or at
-            self.broken(rule, rules, obj, old, target, kind, nearest)
-        charge(len(compiled) + (before - self.left) // _STEP_COST)
+            self.report_violation(rule, rules, obj, old, target, kind, nearest)
+        charge(len(compiled) + (budget_before - self.budget) // _STEP_COST)
 
-    def holds(self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any, at: str, kind: str) -> bool:
+    def evaluate_rule(self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any, at: str, kind: str) -> bool:
         """Evaluate a rule. Return True if it holds, or if its failed evaluation has been reported."""
-        before: Any = old if old is not None else _ABSENT
+        old_self: Any = old if old is not None else _ABSENT
         assert rule.program is not None
         run = rule.program.run
-        if not rules.fits(obj) or (rule.transition and old is not None and not rules.fits(old)):
-            run = rule.program.exactly  # a ratcheted value can have a type from before a change of the schema
-        if rule.optional:
+        if not rules.fits_type(obj) or (rule.uses_old_self and old is not None and not rules.fits_type(old)):
+            run = rule.program.run_exact_form  # a ratcheted value can have a type from before a change of the schema
+        if rule.has_optional_old:
             try:
-                before = self.before(rule, rules, obj, old)
+                old_self = self.make_old_self(rule, rules, obj, old)
             except EvaluationError as error:
-                self.fail(error, rule, at, kind)
+                self.report_failure(error, rule, at, kind)
                 return True
-        return self.judge(rule, run, obj, before, at, kind)
+        return self.run_rule(rule, run, obj, old_self, at, kind)
 
-    def judge(
-        self, rule: ValidationRule, run: Callable[..., tuple[Any, int]], obj: Any, before: Any, at: str, kind: str
+    def run_rule(
+        self, rule: ValidationRule, run: Callable[..., tuple[Any, int]], obj: Any, old_self: Any, at: str, kind: str
     ) -> bool:
-        """Evaluate a rule as `holds` does, with `before` as oldSelf."""
+        """Evaluate a rule as `holds` does, with `old_self` as oldSelf."""
         try:
-            result, cost = run(obj, before, limit=LIMIT)
+            result, cost = run(obj, old_self, limit=LIMIT)
         except EvaluationError as error:
-            self.fail(error, rule, at, kind)
+            self.report_failure(error, rule, at, kind)
             return True
-        if cost > self.left:
-            self.spend(cost, at, kind)
-        self.left -= cost
+        if cost > self.budget:
+            self.spend_cost(cost, at, kind)
+        self.budget -= cost
         return result is True
 
-    def fail(self, error: EvaluationError, rule: ValidationRule, at: str, kind: str) -> None:
-        """Report a failed evaluation. Raises _Stop if no further rule may run."""
+    def report_failure(self, error: EvaluationError, rule: ValidationRule, at: str, kind: str) -> None:
+        """Report a failed evaluation. Raises _BudgetSpent if no further rule may run."""
         exceeded = isinstance(error, CostExceeded)
-        if not exceeded or error.cost > self.left:
-            self.spend(error.cost, at, kind)
-        self.errors.append(RuleError("FieldValueInvalid", at, kind, self.explain(error, rule)))
+        if not exceeded or error.cost > self.budget:
+            self.spend_cost(error.cost, at, kind)
+        self.errors.append(RuleError("FieldValueInvalid", at, kind, self.explain_failure(error, rule)))
         if exceeded:
-            raise _Stop from None
+            raise _BudgetSpent from None
 
-    def before(self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any) -> Optional:
+    def make_old_self(self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any) -> Optional:
         """Return the old value as an optional.
 
         Raises EvaluationError if it has another type and the rule would use it.
@@ -299,46 +301,46 @@ class _RuleRun:
         if old is None:
             return NONE
         try:
-            return Optional(_converted(rules, old))
+            return Optional(_convert_old(rules, old))
         except EvaluationError as error:
-            if not rule.transition or not rules.fits(obj):
+            if not rule.uses_old_self or not rules.fits_type(obj):
                 return NONE  # no rule uses it, or an earlier part of the rule fails anyway
             raise EvaluationError(f"unsupported conversion to ref.Val: (*errors.errorString){error}") from None
 
-    def explain(self, error: EvaluationError, rule: ValidationRule) -> str:
+    def explain_failure(self, error: EvaluationError, rule: ValidationRule) -> str:
         """Return the text for a failed evaluation."""
         text = str(error)
         if isinstance(error, NoOverload):
-            what = "call arguments did not match a supported operator, function or macro signature for rule"
-            return f"'{text}': {what}: {rule.text}"
+            reason = "call arguments did not match a supported operator, function or macro signature for rule"
+            return f"'{text}': {reason}: {rule.text}"
         if isinstance(error, CostExceeded):
-            what = "no further validation rules will be run due to call cost exceeds limit for rule"
-            return f"'{text}': {what}: {rule.text}"
+            reason = "no further validation rules will be run due to call cost exceeds limit for rule"
+            return f"'{text}': {reason}: {rule.text}"
         return f"{text} evaluating rule: {rule.text}"
 
-    def spend(self, cost: int, at: str, kind: str) -> None:
-        """Subtract a cost from the budget. Raises _Stop if that is used up."""
-        if cost > self.left:
+    def spend_cost(self, cost: int, at: str, kind: str) -> None:
+        """Subtract a cost from the budget. Raises _BudgetSpent if that is used up."""
+        if cost > self.budget:
             self.errors.append(RuleError("FieldValueInvalid", at, kind, _SPENT))
-            raise _Stop
-        self.left -= cost
+            raise _BudgetSpent
+        self.budget -= cost
 
-    def broken(
-        self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any, at: str, kind: str, nearest: Pair | None
+    def report_violation(
+        self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any, at: str, kind: str, nearest: ValuePair | None
     ) -> None:
         """Report a rule that is violated."""
-        forgiven = not rule.transition and nearest is not None and nearest.unchanged()
-        detail, fatal = self.message(rule, rules, obj, old)
+        forgiven = not rule.uses_old_self and nearest is not None and nearest.is_unchanged()
+        detail, fatal = self.evaluate_message(rule, rules, obj, old)
         if fatal:
             self.add_error(RuleError("FieldValueInvalid", at, kind, fatal), forgiven)
-            raise _Stop
-        shown: str | None = kind
+            raise _BudgetSpent
+        value: str | None = kind
         if has("CELShownValues"):
-            shown = None if rules.schema.get("type") in ("object", "array") else gotext.format_value(obj)
+            value = None if rules.schema.get("type") in ("object", "array") else gotext.format_value(obj)
         reason = rule.given.get("reason") or "FieldValueInvalid"
         if reason == "FieldValueDuplicate":
             detail = ""
-        self.add_error(RuleError(reason, at, shown, detail), forgiven)
+        self.add_error(RuleError(reason, at, value, detail), forgiven)
 
     def add_error(self, error: FieldError, forgiven: bool) -> None:
         if not forgiven:
@@ -346,34 +348,34 @@ class _RuleRun:
         elif self.warnings is not None:
             self.warnings.append(str(error))
 
-    def message(self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any) -> tuple[str, str]:
+    def evaluate_message(self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any) -> tuple[str, str]:
         """Return the message of a violated rule, and why no further rule may run, "" if one may."""
         if rule.message is None:
-            return rule.failure, ""
-        before = old if rules.uses_old and old is not None else _ABSENT
+            return rule.failure_text, ""
+        old_self = old if rules.uses_old and old is not None else _ABSENT
         source = gotext.quote(rule.given["messageExpression"])
         stopped = (
             f"no further validation rules will be run due to call cost exceeds limit for messageExpression: {source}"
         )
         try:
-            text, cost = rule.message.run(obj, before, limit=LIMIT)
+            text, cost = rule.message.run(obj, old_self, limit=LIMIT)
         except EvaluationError as error:
-            if error.cost > self.left:
+            if error.cost > self.budget:
                 return "", _OUT
             if isinstance(error, CostExceeded):
                 return "", stopped
-            self.left -= error.cost
-            return rule.failure, ""
-        if cost > self.left:
+            self.budget -= error.cost
+            return rule.failure_text, ""
+        if cost > self.budget:
             return "", _OUT
-        self.left -= cost
-        return (_usable(text) or rule.failure), ""
+        self.budget -= cost
+        return (_clean_message(text) or rule.failure_text), ""
 
 
 _OUT = "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run"
 
 
-def _usable(text: Any) -> str:
+def _clean_message(text: Any) -> str:
     """Return a message if it is usable, or ""."""
     if not isinstance(text, str):
         return ""
@@ -381,14 +383,14 @@ def _usable(text: Any) -> str:
     return "" if "\n" in text or len(text.encode("utf-8", "replace")) > _LONGEST_MESSAGE else text
 
 
-def _converted(rules: NodeRules, value: Any) -> Any:
+def _convert_old(rules: NodeRules, value: Any) -> Any:
     """Return the CEL value of JSON. An old value in an optional has no declaration."""
     declared = Declared(rules.schema, resource=rules.resource)
     assert declared.root is not None
     return convert_value(declared.root, value)
 
 
-def field_path(text: str, schema: Schema) -> str:
+def format_field_path(text: str, schema: Schema) -> str:
     """Return a fieldPath as error texts show it: .a.b as a.b, ['k'] in a map as [k]; "" for none."""
     out = ""
     node: Any = schema

@@ -43,15 +43,15 @@ class RuleError(FieldError):
         return ": ".join(parts)
 
 
-def shown_rule(given: Given) -> str:
+def format_rule(given: Given) -> str:
     """Return a rule as its Go struct formatted as JSON or with Go's syntax."""
     if not has("ValuesAsJSON"):
-        return write_rule(given)
-    found = {name: given.get(key, absent) if given.get(key) is not None else absent for name, key, absent in RULE}
-    return gotext.format_json(found)
+        return format_go_rule(given)
+    fields = {name: given.get(key, absent) if given.get(key) is not None else absent for name, key, absent in RULE}
+    return gotext.format_json(fields)
 
 
-def write_rule(given: Given) -> str:
+def format_go_rule(given: Given) -> str:
     """Return a rule in Go's syntax (%#v). Addresses of pointers are arbitrary."""
     parts = []
     for name, key, _ in RULE:
@@ -65,12 +65,12 @@ def write_rule(given: Given) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ValidationRule:
-    """A rule. error, message_error: why it did not compile. transition: the rule uses oldSelf."""
+    """A rule. error, message_error: why it did not compile. uses_old_self: the rule uses oldSelf."""
 
     given: Given
     program: Program | None = None
     error: str = ""
-    transition: bool = False
+    uses_old_self: bool = False
     message: Program | None = None
     message_error: str = ""
 
@@ -85,14 +85,14 @@ class ValidationRule:
         return self.message.estimate().high if self.message is not None else 0
 
     @property
-    def optional(self) -> bool:
+    def has_optional_old(self) -> bool:
         """Whether oldSelf is an optional."""
         return bool(self.given.get("optionalOldSelf"))
 
     @property
-    def plain(self) -> bool:
+    def is_plain(self) -> bool:
         """Whether the rule compiles, and looks only at the new value."""
-        return self.program is not None and not self.error and not self.transition and not self.optional
+        return self.program is not None and not self.error and not self.uses_old_self and not self.has_optional_old
 
     @property
     def text(self) -> str:
@@ -100,7 +100,7 @@ class ValidationRule:
         return ((self.given.get("message") or "") or (self.given.get("rule") or "")).strip(gotext.SPACE)
 
     @property
-    def failure(self) -> str:
+    def failure_text(self) -> str:
         """The error text of the rule without its messageExpression."""
         return self.text if self.given.get("message") else f"failed rule: {self.text}"
 
@@ -113,48 +113,50 @@ def compile_rule(given: Given, declared: Declared, new: Release = NEWEST) -> Val
     root = declared.root
     assert root is not None
     try:
-        made = _program(source, root, declared, given, new)
+        compiled = _compile_program(source, root, declared, given, new)
     except CompileError as error:
         return ValidationRule(given, error=f"compilation failed: {error}")
-    except _Unfit:
+    except _WrongResultType:
         return ValidationRule(given, error="cel expression must evaluate to a bool")
-    transition = made.uses("oldSelf")
+    transition = compiled.uses("oldSelf")
     try:
-        made.check_constants()
+        compiled.check_constants()
     except ProgramError as error:
-        return ValidationRule(given, error=f"program instantiation failed: {error}", transition=transition)
+        return ValidationRule(given, error=f"program instantiation failed: {error}", uses_old_self=transition)
     except CelError as error:
-        return ValidationRule(given, error=f"program instantiation failed: {error}", transition=transition)
-    message, wrong = _message(given, root, declared, new)
-    return ValidationRule(given, made, "", transition, message, wrong)
+        return ValidationRule(given, error=f"program instantiation failed: {error}", uses_old_self=transition)
+    message, message_error = _compile_message(given, root, declared, new)
+    return ValidationRule(given, compiled, "", transition, message, message_error)
 
 
-class _Unfit(Exception):
+class _WrongResultType(Exception):
     """The expression returns a value of the wrong type."""
 
 
-def _program(source: str, root: Decl, declared: Declared, given: Given, new: Release, wanted: str = "bool") -> Program:
+def _compile_program(
+    source: str, root: Decl, declared: Declared, given: Given, new: Release, wanted: str = "bool"
+) -> Program:
     old = types.optional(root.type) if given.get("optionalOldSelf") else root.type
     kinds = {"self": root.type, "oldSelf": old}
     functions = library.kubernetes_libraries(new)
-    tree = program.analyze_source(source, kinds, functions, declared, macros.kubernetes(new))
+    tree = program.analyze_source(source, kinds, functions, declared, macros.select_macros(new))
     if tree.type.kind != wanted or tree.type.name == "wrapper":
-        raise _Unfit
+        raise _WrongResultType
     decls = {"self": root, "oldSelf": None if given.get("optionalOldSelf") else root}
     return Program(source, tree, functions, kinds, decls)
 
 
-def _message(given: Given, root: Decl, declared: Declared, new: Release) -> tuple[Program | None, str]:
+def _compile_message(given: Given, root: Decl, declared: Declared, new: Release) -> tuple[Program | None, str]:
     source = given.get("messageExpression") or ""
     if not source:
         return None, ""
     try:
-        made = _program(source, root, declared, given, new, "string")
-        made.check_constants()
+        compiled = _compile_program(source, root, declared, given, new, "string")
+        compiled.check_constants()
     except CompileError as error:
         return None, f"messageExpression compilation failed: {error}"
-    except _Unfit:
+    except _WrongResultType:
         return None, "messageExpression must evaluate to a string"
     except ProgramError as error:
         return None, f"messageExpression instantiation failed: {error}"
-    return made, ""
+    return compiled, ""

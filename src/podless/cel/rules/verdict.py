@@ -25,25 +25,25 @@ _KEPT = 1024  # verdicts in the cache
 _LONGEST = 4096  # maximum characters of errors in a cached verdict
 
 
-class Judged(NamedTuple):
+class RuleVerdict(NamedTuple):
     """The verdict on one rule. cost: maximum of one evaluation. error, message_error: why it does not compile.
 
-    message_cost: None without a messageExpression. transition: the rule uses oldSelf.
+    message_cost: None without a messageExpression. uses_old_self: the rule uses oldSelf.
     """
 
     cost: int
     error: str
-    transition: bool
+    uses_old_self: bool
     message_cost: int | None
     message_error: str
 
 
 class NodeVerdict(NamedTuple):
-    """All rules of a node. typed: whether values have a type that rules can use. least: minimum bytes of a value."""
+    """All rules of a node. has_type: rules can use the type of values. min_bytes: minimum bytes of a value."""
 
-    typed: bool
-    least: int
-    rules: tuple[Judged, ...]
+    has_type: bool
+    min_bytes: int
+    rules: tuple[RuleVerdict, ...]
 
 
 class _LongVerdict(Exception):
@@ -54,15 +54,17 @@ class _LongVerdict(Exception):
         self.verdict = verdict
 
 
-class _Question:
+class _VerdictKey:
     """A node as a cache key. Keys of equal nodes are equal."""
 
     __slots__ = ("digest", "new", "node", "resource", "stored")
 
     def __init__(self, node: Schema, resource: bool, new: Release, stored: frozenset[str]) -> None:
-        told = sorted(_texts(node) & stored) if stored else []
+        stored_sources = sorted(_collect_sources(node) & stored) if stored else []
         estimated = [name for name in _ESTIMATED if not has(name)] if node.get(RULES) else []
-        self.digest = sha256(serializer.looked_at([node, resource, sorted(new.without), estimated, told])).digest()
+        self.digest = sha256(
+            serializer.looked_at([node, resource, sorted(new.without), estimated, stored_sources])
+        ).digest()
         self.node: Schema | None = node
         self.resource = resource
         self.new = new
@@ -72,10 +74,10 @@ class _Question:
         return hash(self.digest)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Question) and self.digest == other.digest
+        return isinstance(other, _VerdictKey) and self.digest == other.digest
 
 
-def _texts(node: Schema) -> set[str]:
+def _collect_sources(node: Schema) -> set[str]:
     return {given.get(name) or "" for given in node.get(RULES) or () for name in ("rule", "messageExpression")}
 
 
@@ -88,42 +90,42 @@ def judge_node(
     library of the oldest release share one verdict for all releases.
     """
     if new.without:
-        verdict = _verdict(node, resource, library.oldest_release(), stored)
+        verdict = _find_verdict(node, resource, library.oldest_release(), stored)
         if not any(rule.error or rule.message_error for rule in verdict.rules):
             return verdict
-    return _verdict(node, resource, library.reduce_release(new), stored)
+    return _find_verdict(node, resource, library.reduce_release(new), stored)
 
 
-def _verdict(node: Schema, resource: bool, new: Release, stored: frozenset[str]) -> NodeVerdict:
-    question = _Question(node, resource, new, stored)
+def _find_verdict(node: Schema, resource: bool, new: Release, stored: frozenset[str]) -> NodeVerdict:
+    key = _VerdictKey(node, resource, new, stored)
     try:
-        verdict = _judge(question)
+        verdict = _compute_cached(key)
     except _LongVerdict as long:
         return long.verdict
-    question.node = None  # the cache keeps the key, which must not keep the schema alive
+    key.node = None  # the cache keeps the key, which must not keep the schema alive
     return verdict
 
 
-def _answer(question: _Question) -> NodeVerdict:
-    node = question.node
+def _compute_verdict(key: _VerdictKey) -> NodeVerdict:
+    node = key.node
     assert node is not None
-    declared = Declared(node, resource=question.resource)
+    declared = Declared(node, resource=key.resource)
     if declared.root is None:
         return NodeVerdict(False, 0, ())
-    new, stored = question.new, question.stored
+    new, stored = key.new, key.stored
     rules = tuple(
-        _judged(compile_rule(given, declared, NEWEST if given.get("rule") in stored else new))
+        _judge_rule(compile_rule(given, declared, NEWEST if given.get("rule") in stored else new))
         for given in node.get(RULES) or ()
     )
-    verdict = NodeVerdict(True, declared.root.least, rules)
+    verdict = NodeVerdict(True, declared.root.min_bytes, rules)
     if sum(len(rule.error) + len(rule.message_error) + 100 for rule in rules) > _LONGEST:
         raise _LongVerdict(verdict)
     return verdict
 
 
-_judge: Callable[[_Question], NodeVerdict] = lru_cache(maxsize=_KEPT)(_answer)
+_compute_cached: Callable[[_VerdictKey], NodeVerdict] = lru_cache(maxsize=_KEPT)(_compute_verdict)
 
 
-def _judged(rule: ValidationRule) -> Judged:
+def _judge_rule(rule: ValidationRule) -> RuleVerdict:
     message = rule.message_cost if rule.message is not None else None
-    return Judged(rule.cost, rule.error, rule.transition, message, rule.message_error)
+    return RuleVerdict(rule.cost, rule.error, rule.uses_old_self, message, rule.message_error)

@@ -21,7 +21,7 @@ import base64
 import math
 from typing import Final
 
-from podless.cel.convert import Unknown
+from podless.cel.convert import SchemalessValue
 from podless.cel.escape import unescape_field
 from podless.cel.library.standard import to_string
 from podless.cel.types import DYN, Type
@@ -68,7 +68,7 @@ def to_json(value: Any, type_: Type, account: SizeAccount) -> Any:
 def _convert_value(value: Any, type_: Type, account: SizeAccount, depth: int) -> Any:
     if depth > _DEEP:
         raise ValueTooLarge(f"the value nests deeper than {_DEEP} levels")
-    if isinstance(value, Unknown):
+    if isinstance(value, SchemalessValue):
         value = value.value
     if isinstance(value, Optional):
         inner = type_.params[0] if type_.params else DYN
@@ -92,7 +92,7 @@ def _convert_map(value: dict[Any, Any], type_: Type, account: SizeAccount, depth
             raise ValueTooLarge("the value has a key that is not a string")
         account.charge_bytes(len(key) + 4)
         # podless.cel.convert puts a space before names that no expression can write
-        name = key[1:] if isinstance(item, Unknown) else unescape_field(key) if is_struct else key
+        name = key[1:] if isinstance(item, SchemalessValue) else unescape_field(key) if is_struct else key
         result[name] = _convert_value(item, inner, account, depth)
     return result
 

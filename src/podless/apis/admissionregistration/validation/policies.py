@@ -224,7 +224,7 @@ def _check_variable(variable: Object, environment: Environment, path: str) -> li
     if not source.strip():
         errors.append(field.required(f"{path}.expression", "expression is not specified"))
         return errors
-    made = environment.declare(name, source)
+    made = environment.declare_variable(name, source)
     if made.error:
         at = f"{path}.expression"
         errors.append(field.internal(at, made.error) if made.internal else field.invalid(at, source, made.error))

@@ -163,7 +163,7 @@ def check_expression(
 
     if not source.strip():
         return [field.required(path, missing)]
-    made = environment.compile(source, getattr(policies, kind), authorizer=authorizer, patches=patches)
+    made = environment.compile_expression(source, getattr(policies, kind), authorizer=authorizer, patches=patches)
     if not made.error:
         return []
     return [field.internal(path, made.error) if made.internal else field.invalid(path, shown or source, made.error)]
