@@ -33,9 +33,9 @@ _INTERRUPTED = 130
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A parser that reports an invalid argument in one line. mistake: the exit code then."""
+    """A parser that reports an invalid argument in one line. mistake_code: the exit code then."""
 
-    mistake = 2
+    mistake_code = 2
 
     def __init__(self, **more: Any) -> None:
         # an abbreviation of an option would get another meaning with the next option that begins like it
@@ -43,38 +43,38 @@ class CommandParser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Print the error and exit."""
-        self.exit(self.mistake, f"{self.prog}: {message}; see {self.prog} --help\n")
+        self.exit(self.mistake_code, f"{self.prog}: {message}; see {self.prog} --help\n")
 
 
-def _build(names: Sequence[str]) -> tuple[CommandParser, Mapping[str, CommandParser]]:
+def _build_parsers(names: Sequence[str]) -> tuple[CommandParser, Mapping[str, CommandParser]]:
     parser = CommandParser(prog="podless", description="The Kubernetes API without the pods.")
     parser.add_argument("--version", action="version", version=f"podless {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for name in names:
         import_module(f"podless.cli.{_MODULES.get(name, name)}").add(commands)
         if name in _MISTAKES:
-            commands.choices[name].mistake = _MISTAKES[name]
+            commands.choices[name].mistake_code = _MISTAKES[name]
     return parser, commands.choices
 
 
 def build_parser(names: Sequence[str] = _COMMANDS) -> CommandParser:
     """Return the parser of the command line with some of the commands. Imports their modules."""
-    return _build(names)[0]
+    return _build_parsers(names)[0]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
-    given = sys.argv[1:] if arguments is None else list(arguments)
-    if given[:1] != ["serve"]:  # serve sets up its own log
+    arguments_given = sys.argv[1:] if arguments is None else list(arguments)
+    if arguments_given[:1] != ["serve"]:  # serve sets up its own log
         logging.basicConfig(level=logging.ERROR, format="podless: %(message)s")
     try:
-        return _run(given)
+        return _run(arguments_given)
     except BrokenPipeError:  # the reader closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as error:
         print(f"podless: {describe_fault(error)}", file=sys.stderr)
-        return _FAILURES.get(given[0], 1)
+        return _FAILURES.get(arguments_given[0], 1)
     except KeyboardInterrupt:
         return _INTERRUPTED
 
@@ -83,8 +83,8 @@ def _run(given: list[str]) -> int:
     # imports only the modules of the given command; help and errors need all commands
     name = given[0] if given else ""
     with pause_gc():
-        parser, commands = _build([name] if name in _COMMANDS else _COMMANDS)
-    parser.mistake = _MISTAKES.get(name, parser.mistake)
+        parser, commands = _build_parsers([name] if name in _COMMANDS else _COMMANDS)
+    parser.mistake_code = _MISTAKES.get(name, parser.mistake_code)
     if name and name not in _COMMANDS and not name.startswith("-"):
         parser.error(f"unknown command {name!r}{suggest_name(name, _COMMANDS)}")
     options, unknown = parser.parse_known_args(given)

@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
             raise BadLog(f"{path}: the folder already has a database; name a new folder with --data")
         options.data.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=options.data, prefix=".import-") as scratch:
-            done = _import(options.paths, Path(scratch))
+            done = _import_log(options.paths, Path(scratch))
             (Path(scratch) / DATABASE).rename(path)
     except (StoreError, sqlite3.Error) as error:
         print(f"podless: {options.data}: {error}", file=sys.stderr)
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _import(paths: Sequence[str], scratch: Path) -> str:
+def _import_log(paths: Sequence[str], scratch: Path) -> str:
     """Create the database in a folder. Returns a summary. Raises BadLog."""
     skipped: Counter[Skipped] = Counter()
     database = sqlite3.connect(scratch / "changes.db", isolation_level=None)
@@ -64,10 +64,10 @@ def _import(paths: Sequence[str], scratch: Path) -> str:
         database.execute("PRAGMA synchronous = OFF")
         database.execute("CREATE TABLE changes (number INTEGER PRIMARY KEY, offset INTEGER, creates, author, value)")
         database.execute("BEGIN")
-        places = list(_collect(database, paths, skipped))
+        places = list(_collect_positions(database, paths, skipped))
         database.execute("COMMIT")
         if not places:
-            raise BadLog(f"the files have no changes; they have {_describe(skipped) or 'no events'}")
+            raise BadLog(f"the files have no changes; they have {_describe_skipped(skipped) or 'no events'}")
         ordered = settle_revisions(places)
         write_log(_read_back(database, ordered), scratch / DATABASE)
     finally:
@@ -80,14 +80,16 @@ def _import(paths: Sequence[str], scratch: Path) -> str:
     return f"{count_of(len(ordered), 'change')} of {count_of(objects, 'object')}"
 
 
-def _describe(skipped: Counter[Skipped]) -> str:
+def _describe_skipped(skipped: Counter[Skipped]) -> str:
     return "; ".join(f"{count_of(count, 'event')}: {reason.value}" for reason, count in skipped.most_common())
 
 
-def _collect(database: sqlite3.Connection, paths: Sequence[str], skipped: Counter[Skipped]) -> Iterator[_LogPosition]:
+def _collect_positions(
+    database: sqlite3.Connection, paths: Sequence[str], skipped: Counter[Skipped]
+) -> Iterator[_LogPosition]:
     """Store the states of all changes in a scratch database, and yield their positions. Raises BadLog."""
     number = 0
-    for where, line in _lines(paths):
+    for where, line in _read_lines(paths):
         try:
             event = read_event(line)
         except BadEvent as error:
@@ -97,24 +99,24 @@ def _collect(database: sqlite3.Connection, paths: Sequence[str], skipped: Counte
             continue
         for change in event:
             number += 1
-            database.execute("INSERT INTO changes VALUES (?, ?, ?, ?, ?)", (number, *_encode(change)))
+            database.execute("INSERT INTO changes VALUES (?, ?, ?, ?, ?)", (number, *_encode_change(change)))
             yield _LogPosition(change.at, number, change.revision, change.key)
 
 
-def _lines(paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+def _read_lines(paths: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     """Yield FILE:LINE and the line. Raises BadLog, OSError."""
     for path in paths:
         if path == "-":
             try:
-                yield from _split(STANDARD_INPUT, open_standard_input())
+                yield from _split_lines(STANDARD_INPUT, open_standard_input())
             except BadInput as error:
                 raise BadLog(str(error)) from None
         else:
             with open(path, "rb") as file:
-                yield from _split(path, file)
+                yield from _split_lines(path, file)
 
 
-def _split(name: str, file: BinaryIO) -> Iterator[tuple[str, bytes]]:
+def _split_lines(name: str, file: BinaryIO) -> Iterator[tuple[str, bytes]]:
     number = 0
     while line := file.readline(_LINE):
         number += 1
@@ -124,7 +126,7 @@ def _split(name: str, file: BinaryIO) -> Iterator[tuple[str, bytes]]:
             yield f"{name}:{number}", line
 
 
-def _encode(change: AuditChange) -> tuple[int, bool, bytes, bytes | None]:
+def _encode_change(change: AuditChange) -> tuple[int, bool, bytes, bytes | None]:
     author = orjson.dumps([*change.author[:6], change.author.audit.hex()])
     value, offset = change.stored if change.stored is not None else (None, 0)
     return offset, change.creates, author, value

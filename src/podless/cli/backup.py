@@ -87,13 +87,13 @@ async def _run(options: argparse.Namespace, new: Path) -> None:
 
     async def write() -> None:
         if options.kubeconfig is not None:
-            await _write(new, _online(options.kubeconfig, options.at))
+            await _write_backup(new, _read_online(options.kubeconfig, options.at))
         elif ENGINES[options.store].shared:
-            await _write(new, _store(engine.store_of_options(options), None, options.at))
+            await _write_backup(new, _read_store(engine.store_of_options(options), None, options.at))
         elif database.exists():
-            await _write(new, _store(engine.store_of_options(options), kubeconfig, options.at))
+            await _write_backup(new, _read_store(engine.store_of_options(options), kubeconfig, options.at))
         elif kubeconfig.exists():  # a server that uses etcd
-            await _write(new, _online(kubeconfig, options.at))
+            await _write_backup(new, _read_online(kubeconfig, options.at))
         else:
             raise StoreError(f"{database}: no such database")
 
@@ -107,17 +107,17 @@ async def save_state(database: Path, at: str, file: Path) -> None:
     BadKubeconfig, OSError.
     """
     store = make_store(ClusterSettings(), database, compacting=False)
-    await _fill(file, _store(store, database.with_name("kubeconfig"), at), lambda _: None)
+    await _write_pages(file, _read_store(store, database.with_name("kubeconfig"), at), lambda _: None)
 
 
-async def _store(store: Store, kubeconfig: Path | None, at: str) -> AsyncIterator[tuple[int, bytes]]:
+async def _read_store(store: Store, kubeconfig: Path | None, at: str) -> AsyncIterator[tuple[int, bytes]]:
     """Yield the pages of a store, or of the server that uses it."""
     try:
         await store.open()
     except StoreInUse:
         if kubeconfig is None:
             raise
-        async for page in _online(kubeconfig, at):
+        async for page in _read_online(kubeconfig, at):
             yield page
         return
     try:
@@ -132,7 +132,7 @@ async def _store(store: Store, kubeconfig: Path | None, at: str) -> AsyncIterato
         await store.close()
 
 
-async def _online(kubeconfig: Path, at: str) -> AsyncIterator[tuple[int, bytes]]:
+async def _read_online(kubeconfig: Path, at: str) -> AsyncIterator[tuple[int, bytes]]:
     async with RemoteCluster(configs.read_kubeconfig(kubeconfig), f"podless-backup/{__version__}") as cluster:
         revision, after = "", ""
         while True:
@@ -145,13 +145,15 @@ async def _online(kubeconfig: Path, at: str) -> AsyncIterator[tuple[int, bytes]]
                 return
 
 
-async def _write(new: Path, pages: AsyncIterator[tuple[int, bytes]]) -> None:
+async def _write_backup(new: Path, pages: AsyncIterator[tuple[int, bytes]]) -> None:
     progress = Progress()
-    records, revision = await _fill(new, pages, progress.say)
+    records, revision = await _write_pages(new, pages, progress.show)
     progress.end(f"backed up {count_of(records, 'record')} at revision {revision}")
 
 
-async def _fill(new: Path, pages: AsyncIterator[tuple[int, bytes]], say: Callable[[str], None]) -> tuple[int, int]:
+async def _write_pages(
+    new: Path, pages: AsyncIterator[tuple[int, bytes]], say: Callable[[str], None]
+) -> tuple[int, int]:
     """Write pages into a file. Returns the number of records, and their revision."""
     foot, begun = backup.BackupFooter(), 0
     with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:

@@ -83,14 +83,14 @@ def run(options: argparse.Namespace) -> int:
     sources = find_sources(chosen.paths, chosen.exclude)
     definitions = _find_definitions(chosen)
     if chosen.explain_cost:
-        return _explain([*definitions, *sources], chosen)
+        return _explain_costs([*definitions, *sources], chosen)
     progress = Progress(elsewhere=False)
     report = checking.check_files(
         sources,
         known=definitions,
         old=former_files(chosen.old, chosen.paths, chosen.exclude) if chosen.old else (),
         options=chosen.options(),
-        progress=lambda done, total: progress.say(f"{done} of {total} files"),
+        progress=lambda done, total: progress.show(f"{done} of {total} files"),
     )
     progress.clear()
     texts = {source.name: source.read for source in sources}
@@ -115,7 +115,7 @@ def _find_definitions(chosen: config.CheckSettings) -> list[SourceFile]:
     return [*found.values()]
 
 
-def _explain(source_files: Sequence[SourceFile], chosen: config.CheckSettings) -> int:
+def _explain_costs(source_files: Sequence[SourceFile], chosen: config.CheckSettings) -> int:
     """Print the maximum cost of every rule. Returns 1 if a rule is too expensive or does not compile, else 0."""
     from podless.check import costs
     from podless.check.run import read_definitions

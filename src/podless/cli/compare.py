@@ -90,7 +90,10 @@ def _compare_definitions(options: argparse.Namespace) -> int:
         tried += remote.fetch_objects(options.kubeconfig, options.context, old)
     trials = trial.try_objects(old, new, tried) if tried else []
     if options.output == "json":
-        whole = {"changes": [asdict(change) for change in definitions], "objects": [asdict(one) for one in trials]}
+        whole = {
+            "changes": [asdict(change) for change in definitions],
+            "objects": [asdict(outcome) for outcome in trials],
+        }
         print(json.dumps(whole, indent=2, ensure_ascii=False))
     else:
         for line in [*map(str, definitions), *map(str, trials)]:
@@ -98,5 +101,5 @@ def _compare_definitions(options: argparse.Namespace) -> int:
         errors = sum(change.severity is Severity.ERROR for change in definitions)
         looked = count_of(len(old), "definition")
         print(f"{looked}: {count_of(errors, 'error')}, {count_of(len(definitions) - errors, 'warning')}")
-    broken = any(one.refused for one in trials)
+    broken = any(outcome.refused for outcome in trials)
     return 1 if broken or any(change.severity is Severity.ERROR for change in definitions) else 0

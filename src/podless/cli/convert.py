@@ -83,23 +83,23 @@ def _run(options: argparse.Namespace, output: _Output) -> None:
         output.fail("", str(error))
         return
     for name, text in texts:
-        for index, document in enumerate(_documents(text), 1):
-            _convert(document, f"{'stdin' if name == '-' else name}[{index}]", options.prune, output)
+        for index, document in enumerate(_split_documents(text), 1):
+            _convert_document(document, f"{'stdin' if name == '-' else name}[{index}]", options.prune, output)
 
 
 def _read_file(name: str, output: _Output) -> str | None:
-    shown = "stdin" if name == "-" else name
+    display_name = "stdin" if name == "-" else name
     try:
         return (read_standard_input() if name == "-" else read_path(Path(name))).decode()
     except BadInput as error:
         output.fail("", str(error))
         return None
     except (OSError, UnicodeDecodeError) as error:
-        output.fail(shown, _explain(error))
+        output.fail(display_name, _describe_error(error))
         return None
 
 
-def _explain(error: OSError | UnicodeDecodeError) -> str:
+def _describe_error(error: OSError | UnicodeDecodeError) -> str:
     if isinstance(error, UnicodeDecodeError):
         return "not text in UTF-8"
     return (error.strerror or str(error)).lower()
@@ -115,18 +115,18 @@ def _make_converter(options: argparse.Namespace, texts: Sequence[tuple[str, str]
     from podless.check.run import read_definitions
     from podless.check.sources import find_sources
 
-    given = [definition for _, text in texts for definition in _definitions(text)]
+    definitions = [definition for _, text in texts for definition in _read_definitions(text)]
     if options.definitions:
-        given += read_definitions(find_sources(options.definitions))
-    converter = ObjectConverter(given, options.to)
+        definitions += read_definitions(find_sources(options.definitions))
+    converter = ObjectConverter(definitions, options.to)
     if not converter.knows_version:
         raise CannotCheck(f"no definition has a version {options.to}; name definitions with --definitions")
     return converter
 
 
-def _definitions(text: str) -> Iterator[dict[str, Any]]:
+def _read_definitions(text: str) -> Iterator[dict[str, Any]]:
     """Yield the v1 definitions in a stream."""
-    for document in _documents(text):
+    for document in _split_documents(text):
         with suppress(serializer.YAMLError):
             obj = serializer.decode_yaml(document.encode())
             items = obj.get("items") if isinstance(obj, dict) and obj.get("kind") == "List" else [obj]
@@ -162,34 +162,34 @@ class _Output:
             print(f"{'lost' if note.lost else 'note'}: {where}: {note.path}: {note.text}", file=sys.stderr)
 
 
-def _documents(text: str) -> Iterator[str]:
+def _split_documents(text: str) -> Iterator[str]:
     """Yield the documents of a stream that are not empty."""
-    for part in _SEPARATOR.split(text):
-        if any(line.strip() and not line.lstrip().startswith("#") for line in part.splitlines()):
-            yield part
+    for document in _SEPARATOR.split(text):
+        if any(line.strip() and not line.lstrip().startswith("#") for line in document.splitlines()):
+            yield document
 
 
-def _convert(text: str, where: str, prune: bool, output: _Output) -> None:
+def _convert_document(text: str, where: str, prune: bool, output: _Output) -> None:
     try:
         obj = serializer.decode_yaml(text.encode())
     except serializer.YAMLError as error:
         output.fail(where, error.message)
         return
     if isinstance(obj, dict) and obj.get("kind") == "List" and isinstance(obj.get("items"), list):
-        items = [_one(item, where, prune, output) for item in obj["items"]]
-        if any(made is not item for made, item in zip(items, obj["items"], strict=True)):
+        items = [_convert_object(item, where, prune, output) for item in obj["items"]]
+        if any(converted is not item for converted, item in zip(items, obj["items"], strict=True)):
             obj["items"] = [item for item in items if item is not None]
             text = serializer.encode_yaml(obj).decode()
         output.put(text)
         return
-    made = _one(obj, where, prune, output)
-    if made is obj:
+    converted = _convert_object(obj, where, prune, output)
+    if converted is obj:
         output.put(text)
-    elif made is not None:
-        output.put(serializer.encode_yaml(made).decode())
+    elif converted is not None:
+        output.put(serializer.encode_yaml(converted).decode())
 
 
-def _one(obj: Any, where: str, prune: bool, output: _Output) -> Any:
+def _convert_object(obj: Any, where: str, prune: bool, output: _Output) -> Any:
     """Return an object, converted if necessary; None if that fails."""
     metadata = obj.get("metadata") if isinstance(obj, dict) else None
     name = metadata.get("name") if isinstance(metadata, dict) else ""
@@ -198,10 +198,10 @@ def _one(obj: Any, where: str, prune: bool, output: _Output) -> Any:
         if not manifests.is_older(obj):
             converted = output.objects.convert(obj) if output.objects is not None else None
             return obj if converted is None else converted
-        made, notes = manifests.convert_definition(obj, prune=prune)
+        result, notes = manifests.convert_definition(obj, prune=prune)
     except (manifests.BadManifest, CannotCheck) as error:
         output.fail(where, str(error))
         return None
     for note in notes:
         output.note(where, note)
-    return made
+    return result

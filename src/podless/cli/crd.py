@@ -33,11 +33,11 @@ def run(options: argparse.Namespace) -> int:
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
-        made = crd(*map(_find_class, options.classes))
+        definition = crd(*map(_find_class, options.classes))
     except (Inexpressible, LookupError) as error:
         print(f"podless: {error.args[0] if isinstance(error, LookupError) else error}", file=sys.stderr)
         return 2
-    sys.stdout.write(serializer.encode_yaml(made).decode())
+    sys.stdout.write(serializer.encode_yaml(definition).decode())
     return 0
 
 

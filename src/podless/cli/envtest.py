@@ -90,7 +90,7 @@ def add(commands: Any) -> None:
     parser.add_argument("folder", metavar="DIR", type=Path, help="folder to write to")
     from podless.cli import options  # imported late, because the stand-in for etcd does not need it
 
-    options.add_some(parser, _OPTIONS)
+    options.add_selected(parser, _OPTIONS)
     parser.set_defaults(run=run, kubernetes_version=None)
 
 
@@ -183,13 +183,15 @@ def serve_arguments(given: dict[str, list[str]]) -> tuple[list[str], list[str]]:
             if action.nargs == 0:
                 made.append(f"--{own}" if values[-1] != "false" else f"--no-{own}")
             else:
-                made += [f"--{own}={_mode(value) if name == 'authorization-mode' else value}" for value in values]
+                made += [
+                    f"--{own}={_choose_mode(value) if name == 'authorization-mode' else value}" for value in values
+                ]
         else:
             unknown.append(f"--{name}")
     return made, unknown
 
 
-def _mode(value: str) -> str:
+def _choose_mode(value: str) -> str:
     """Return RBAC if it is one of several authorization modes: podless has no nodes for the others."""
     return "RBAC" if "RBAC" in value.split(",") else value
 
@@ -199,17 +201,17 @@ def serve_apiserver(given: Sequence[str]) -> int:
     from podless.cli import main
 
     made, unknown = serve_arguments(parse_flags(given))
-    _refuse(unknown)
+    _reject_flags(unknown)
     return main(["serve", *made])
 
 
-def _refuse(unknown: Sequence[str]) -> None:
+def _reject_flags(unknown: Sequence[str]) -> None:
     """Report unknown flags."""
     if unknown:
         print(f"podless: ignored flags: {', '.join(unknown)}", file=sys.stderr, flush=True)
 
 
-class _Health(BaseHTTPRequestHandler):
+class _HealthHandler(BaseHTTPRequestHandler):
     """Answers all requests with "healthy"."""
 
     def do_GET(self) -> None:
@@ -227,9 +229,9 @@ class _Health(BaseHTTPRequestHandler):
 def serve_etcd(given: Sequence[str]) -> int:
     """Run as etcd, and answer only health checks. Ends with the first signal."""
     chosen = parse_flags(given)
-    _refuse([f"--{name}" for name in chosen if name not in _KEPT])
+    _reject_flags([f"--{name}" for name in chosen if name not in _KEPT])
     address = urlsplit(chosen.get("listen-client-urls", ["http://127.0.0.1:2379"])[-1].split(",")[0])
-    with ThreadingHTTPServer((address.hostname or "127.0.0.1", address.port or 2379), _Health) as server:
+    with ThreadingHTTPServer((address.hostname or "127.0.0.1", address.port or 2379), _HealthHandler) as server:
         print(f"podless stands in for etcd at {address.geturl()}", flush=True)
         server.serve_forever()
     return 0

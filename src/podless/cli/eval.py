@@ -37,7 +37,7 @@ def add(commands: Any) -> None:
     )
     from podless.cli import options
 
-    options.add_some(parser, ("kubernetes_version",))
+    options.add_selected(parser, ("kubernetes_version",))
     parser.set_defaults(run=run)
 
 
@@ -50,13 +50,13 @@ def run(options: argparse.Namespace) -> int:
     try:
         obj = _read_document(options.object)
         old = _read_document(options.old) if options.old else None
-        schema = _schema(options, obj)
-        this, before = (_part(value, options.at) if value is not None else None for value in (obj, old))
+        schema = _find_schema(options, obj)
+        this, before = (_select_part(value, options.at) if value is not None else None for value in (obj, old))
         found = evaluate_rule(
             options.rule,
             this,
             before,
-            schema=_below(schema, options.at),
+            schema=_subschema(schema, options.at),
             whole=not options.at,
             new=features.choose_release(options.kubernetes_version),
         )
@@ -99,7 +99,7 @@ def _read_document(name: str) -> Object:
     return value
 
 
-def _schema(options: argparse.Namespace, obj: Object) -> Object | None:
+def _find_schema(options: argparse.Namespace, obj: Object) -> Object | None:
     """Return the schema of the object. Raises CannotCheck."""
     if options.schema is None:
         return None
@@ -109,17 +109,17 @@ def _schema(options: argparse.Namespace, obj: Object) -> Object | None:
     spec = document.get("spec")
     if document.get("kind") != "CustomResourceDefinition" or not isinstance(spec, dict):
         raise CannotCheck(f"{options.schema}: neither a CustomResourceDefinition nor an openAPIV3Schema")
-    wanted = options.version or str(obj.get("apiVersion") or "").rpartition("/")[2]
-    versions = [version for version in spec.get("versions") or () if version.get("name") == wanted]
+    version_name = options.version or str(obj.get("apiVersion") or "").rpartition("/")[2]
+    versions = [version for version in spec.get("versions") or () if version.get("name") == version_name]
     if not versions:
-        raise CannotCheck(f"{options.schema}: the definition has no version {wanted}; name one with --version")
+        raise CannotCheck(f"{options.schema}: the definition has no version {version_name}; name one with --version")
     schema: Object | None = (versions[0].get("schema") or {}).get("openAPIV3Schema")
     if not schema:
-        raise CannotCheck(f"{options.schema}: version {wanted} of the definition has no schema")
+        raise CannotCheck(f"{options.schema}: version {version_name} of the definition has no schema")
     return schema
 
 
-def _part(value: Any, at: str) -> Any:
+def _select_part(value: Any, at: str) -> Any:
     from podless.meta import field
 
     for step in field.parse_path(at):
@@ -130,7 +130,7 @@ def _part(value: Any, at: str) -> Any:
     return value
 
 
-def _below(schema: Object | None, at: str) -> Object | None:
+def _subschema(schema: Object | None, at: str) -> Object | None:
     """Return the schema of a part of the object."""
     from podless.meta import field
 

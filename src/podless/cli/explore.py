@@ -49,7 +49,7 @@ def add(commands: Any) -> None:
         default="text",
         help="format of the report; html is a page with a timeline (default: text)",
     )
-    options.add_some(parser, _OPTIONS)
+    options.add_selected(parser, _OPTIONS)
     parser.add_argument("command", metavar="COMMAND", nargs="+", help="the controller, after --; KUBECONFIG is set")
     parser.set_defaults(run=run)
 
@@ -96,7 +96,7 @@ def run(given: argparse.Namespace) -> int:
             given.replay = read_replay(Path(given.replay).read_bytes())
         if given.save:
             _require_writable(Path(given.save))
-        report = run_exploration(_explore(given, _read_setup(given)))
+        report = run_exploration(_run_exploration(given, _read_setup(given)))
     except OSError as error:
         print(f"podless explore: {describe_fault(error)}", file=sys.stderr)
         return 2
@@ -134,11 +134,11 @@ def _read_setup(given: argparse.Namespace) -> Setup:
         [Path(path) for path in given.apply],
         name_clients(given.instances),
         quiet=None if given.quiet is None else given.quiet / 1000,
-        settings=options.read_some(given, _OPTIONS),
+        settings=options.read_selected(given, _OPTIONS),
     )
 
 
-async def _explore(given: argparse.Namespace, setup: Setup) -> Report:
+async def _run_exploration(given: argparse.Namespace, setup: Setup) -> Report:
     from podless.explore.explorer import Options, explore, replay
 
     task = asyncio.current_task()
@@ -147,10 +147,10 @@ async def _explore(given: argparse.Namespace, setup: Setup) -> Report:
         # the controller runs in its own session, so the signal would not end it
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     if given.replay is not None:
-        return await replay(setup, given.replay, given.times, _tell)
+        return await replay(setup, given.replay, given.times, _print_progress)
     limits = Options(given.runs, given.time, given.findings, given.seed, given.workers, given.fresh)
-    return await explore(setup, limits, _tell)
+    return await explore(setup, limits, _print_progress)
 
 
-def _tell(line: str) -> None:
+def _print_progress(line: str) -> None:
     print(f"podless explore: {line}", file=sys.stderr, flush=True)

@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
         sink: ExportSink = (
             Folder(options.folder, options.output) if options.folder else DocumentStream(options.file, options.output)
         )
-        return asyncio.run(_export(options, choice, sink))
+        return asyncio.run(_export_objects(options, choice, sink))
     except (BadKubeconfig, BadDocument, RemoteError, LookupError) as error:
         print(f"podless: {error.args[0]}", file=sys.stderr)
     except KeyboardInterrupt:
@@ -77,11 +77,11 @@ def run(options: argparse.Namespace) -> int:
     return 1
 
 
-async def _export(options: argparse.Namespace, choice: Choice, sink: ExportSink) -> int:
+async def _export_objects(options: argparse.Namespace, choice: Choice, sink: ExportSink) -> int:
     progress = Progress()
     async with RemoteCluster(access.read_access(options), f"podless-export/{__version__}") as cluster:
         with sink:
-            export = Export(cluster, choice, sink, progress.say, progress.line)
+            export = Export(cluster, choice, sink, progress.show, progress.print_line)
             await export.run()
     progress.end(f"exported {count_of(export.done, 'object')}")
     return 1 if export.failed else 0

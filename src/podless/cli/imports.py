@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
         labels = parse_labels(options.selector) if options.selector else None
         wanted = Filter((), options.namespace, labels)
         with Documents(options.paths) as documents:
-            return asyncio.run(_import(options, documents, wanted))
+            return asyncio.run(_import_objects(options, documents, wanted))
     except BadRequest as error:
         print(f"podless: {error}", file=sys.stderr)
     except RemoteError as error:
@@ -89,25 +89,25 @@ def run(options: argparse.Namespace) -> int:
     return 1
 
 
-async def _import(options: argparse.Namespace, documents: Documents, wanted: Filter) -> int:
+async def _import_objects(options: argparse.Namespace, documents: Documents, wanted: Filter) -> int:
     progress = Progress()
     unread: list[str] = []
 
     def refuse(text: str) -> None:
         unread.append(text)
-        progress.line(text)
+        progress.print_line(text)
 
     access_ = access.read_access(options)
     async with RemoteCluster(access_, f"podless-import/{__version__}") as cluster:
         if options.kind:
-            served = await discover_resources(cluster, progress.line)
+            served = await discover_resources(cluster, progress.print_line)
             try:
                 kinds = choose_kinds(served, read_definitions(documents), options.kind)
             except LookupError as error:
                 raise BadRequest(str(error)) from None
             wanted = replace(wanted, kinds=kinds)
         order = Order(documents, wanted, refuse)
-        one = Import(cluster, documents, order, progress.say, progress.line, existing=options.existing)
+        one = Import(cluster, documents, order, progress.show, progress.print_line, existing=options.existing)
         await one.run()
-    progress.end(f"imported {one.made}, changed {one.changed}, unchanged {one.same}, failed {one.failed}")
+    progress.end(f"imported {one.created}, changed {one.updated}, unchanged {one.unchanged}, failed {one.failed}")
     return 1 if one.failed or unread else 0

@@ -21,7 +21,7 @@ from podless.runtime.option import ReportedError
 from podless.version import __version__
 
 
-class Unusable(ReportedError):
+class KubeconfigError(ReportedError):
     """The kubeconfig cannot be made. The text is one line."""
 
 
@@ -48,14 +48,14 @@ def add(commands: Any) -> None:
         help="print a kubeconfig with a token of this service account, which the running server issues",
     )
     parser.add_argument("--namespace", default="default", help="default namespace of the kubeconfig")
-    parser.add_argument("--days", type=_days, default=365, help="validity of the certificate or token")
+    parser.add_argument("--days", type=_parse_days, default=365, help="validity of the certificate or token")
     parser.add_argument(
         "--server", metavar="URL", default="", help="address of the server (default: that of its last start)"
     )
     parser.set_defaults(run=run)
 
 
-def _days(text: str) -> int:
+def _parse_days(text: str) -> int:
     days = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
     if not 1 <= days <= 3650:
         raise argparse.ArgumentTypeError("expected a number of days from 1 to 3650")
@@ -69,46 +69,46 @@ def run(options: argparse.Namespace) -> int:
 
 
 def build_kubeconfig(options: argparse.Namespace) -> bytes:
-    """Return the kubeconfig. Raises Unusable, BadCertificate, BadKubeconfig, RemoteError, OSError."""
-    known = options.data / "kubeconfig"
+    """Return the kubeconfig. Raises KubeconfigError, BadCertificate, BadKubeconfig, RemoteError, OSError."""
+    existing = options.data / "kubeconfig"
     try:
-        admin: dict[str, Any] = orjson.loads(known.read_bytes())
+        admin: dict[str, Any] = orjson.loads(existing.read_bytes())
         cluster = admin["clusters"][0]["cluster"]
         url = options.server or str(cluster["server"])
         authority = base64.b64decode(cluster.get("certificate-authority-data") or "") or None
     except FileNotFoundError:
-        raise Unusable(f"{known}: no server was started on this folder") from None
+        raise KubeconfigError(f"{existing}: no server was started on this folder") from None
     except (ValueError, LookupError, TypeError):
-        raise Unusable(f"{known}: not a kubeconfig of podless; start the server again") from None
+        raise KubeconfigError(f"{existing}: not a kubeconfig of podless; start the server again") from None
     if options.service_account:
-        return _of_account(options, url, authority)
+        return _build_for_account(options, url, authority)
     if options.user is None:
         return make_kubeconfig(url, admin["users"][0]["user"], authority, namespace=options.namespace)
     if not options.user:
-        raise Unusable("the user name is empty")
+        raise KubeconfigError("the user name is empty")
     if not url.startswith("https:"):
-        raise Unusable(f"the server at {url} serves plain HTTP, without client certificates")
+        raise KubeconfigError(f"the server at {url} serves plain HTTP, without client certificates")
     try:
-        made = Certificates(options.data).issue_client(options.user, options.groups, options.days)
+        issued = Certificates(options.data).issue_client(options.user, options.groups, options.days)
     except ValueError as error:
-        raise Unusable(f"a certificate cannot contain this: {error}") from None
-    return make_kubeconfig(url, by_certificate(*made), authority, options.user, options.namespace)
+        raise KubeconfigError(f"a certificate cannot contain this: {error}") from None
+    return make_kubeconfig(url, by_certificate(*issued), authority, options.user, options.namespace)
 
 
-def _of_account(options: argparse.Namespace, url: str, authority: bytes | None) -> bytes:
+def _build_for_account(options: argparse.Namespace, url: str, authority: bytes | None) -> bytes:
     """Return a kubeconfig with a service account token from the server."""
     if options.user is not None or options.groups:
-        raise Unusable("a service account has its own name and groups: leave --user and --group out")
+        raise KubeconfigError("a service account has its own name and groups: leave --user and --group out")
     before, slash, name = options.service_account.rpartition("/")
     namespace = before if slash else options.namespace
     path = f"/api/v1/namespaces/{quote(namespace, safe='')}/serviceaccounts/{quote(name, safe='')}/token"
-    wanted: dict[str, Any] = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest"}
-    wanted |= {"spec": {"expirationSeconds": options.days * 86400}}
+    token_request: dict[str, Any] = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest"}
+    token_request |= {"spec": {"expirationSeconds": options.days * 86400}}
 
-    async def ask() -> str:
+    async def request_token() -> str:
         access = configs.read_kubeconfig(options.data / "kubeconfig")
         async with RemoteCluster(access, f"podless-kubeconfig/{__version__}") as cluster:
-            return str((await cluster.send("POST", path, wanted))["status"]["token"])
+            return str((await cluster.send("POST", path, token_request))["status"]["token"])
 
-    token = asyncio.run(ask())
+    token = asyncio.run(request_token())
     return make_kubeconfig(url, by_token(token), authority, f"{namespace}/{name}", options.namespace)

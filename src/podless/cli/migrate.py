@@ -61,10 +61,10 @@ def run(options: argparse.Namespace) -> int:
         print("podless: name the definitions, or use --all", file=sys.stderr)
         return 2
     access = configs.read_kubeconfig(options.kubeconfig or configs.find_kubeconfig(), options.context)
-    return asyncio.run(_migrate(access, options.names))
+    return asyncio.run(_migrate_definitions(access, options.names))
 
 
-async def _migrate(access: configs.ClusterAccess, names: list[str]) -> int:
+async def _migrate_definitions(access: configs.ClusterAccess, names: list[str]) -> int:
     progress = Progress(sys.stdout)
     code = 0
     async with RemoteCluster(access, f"podless-migrate/{__version__}") as cluster:
@@ -73,7 +73,7 @@ async def _migrate(access: configs.ClusterAccess, names: list[str]) -> int:
             names = [item["metadata"]["name"] for item in listed]
         for name in names:
             try:
-                progress.end(f"{name}: {await Migration(cluster, name, progress.say).run()}")
+                progress.end(f"{name}: {await Migration(cluster, name, progress.show).run()}")
             except (MigrationFailed, RemoteError) as error:
                 progress.clear()
                 print(f"podless: {name}: {error}", file=sys.stderr)
@@ -96,30 +96,30 @@ class Migration:
         self._cluster = cluster
         self._name = name
         self._say = say
-        self._place = f"{_DEFINITIONS}/{quote(name)}"
+        self._path = f"{_DEFINITIONS}/{quote(name)}"
         self._refused: list[str] = []
-        self._done = 0
+        self._rewritten = 0
 
     async def run(self) -> str:
         """Migrate, and return a summary. Raises MigrationFailed, or RemoteError if the server does not answer."""
         try:
-            return await retry_call(self._migrate, _DefinitionChanged, tries=_TRIES)
+            return await retry_call(self._migrate_once, _DefinitionChanged, tries=_TRIES)
         except _DefinitionChanged:
             raise MigrationFailed("the definition keeps changing: run the command again") from None
 
-    async def _migrate(self) -> str:
+    async def _migrate_once(self) -> str:
         """Migrate the current definition. Raises _DefinitionChanged."""
-        definition = await self._cluster.send("GET", self._place)
-        storage, older = _versions(definition)
+        definition = await self._cluster.send("GET", self._path)
+        storage, older = _split_versions(definition)
         if not older:
             return f"all objects are stored in {storage}"
-        await self._rewrite(definition, storage)
-        await self._trim(definition, storage)
-        return f"{count_of(self._done, 'object')} rewritten in {storage}; none is stored in {', '.join(older)}"
+        await self._rewrite_objects(definition, storage)
+        await self._trim_versions(definition, storage)
+        return f"{count_of(self._rewritten, 'object')} rewritten in {storage}; none is stored in {', '.join(older)}"
 
-    async def _rewrite(self, definition: Object, storage: str) -> None:
+    async def _rewrite_objects(self, definition: Object, storage: str) -> None:
         """Write every object unchanged. Raises MigrationFailed if the server rejects some."""
-        self._done, self._refused = 0, []
+        self._rewritten, self._refused = 0, []
         spec = definition["spec"]
         served = [version["name"] for version in spec["versions"] if version["served"]]
         if not served:
@@ -128,21 +128,25 @@ class Migration:
         base = f"/apis/{spec['group']}/{version}"
         plural, token = spec["names"]["plural"], ""
         while True:
-            page, token = await self._page(f"{base}/{plural}", token)
+            page, token = await self._fetch_page(f"{base}/{plural}", token)
             items = page.get("items") or []
             for start in range(0, len(items), _TOGETHER):
-                await asyncio.gather(*(self._one(base, plural, item) for item in items[start : start + _TOGETHER]))
+                await asyncio.gather(
+                    *(self._rewrite_object(base, plural, item) for item in items[start : start + _TOGETHER])
+                )
                 left = (page["metadata"].get("remainingItemCount") or 0) + len(items) - start - _TOGETHER
-                self._say(f"{self._name}: {count_of(self._done, 'object')} rewritten in {storage}, {max(left, 0)} left")
+                self._say(
+                    f"{self._name}: {count_of(self._rewritten, 'object')} rewritten in {storage}, {max(left, 0)} left"
+                )
             if not token:
                 break
         if self._refused:
             shown = "; ".join(self._refused[:_SHOWN])
             raise MigrationFailed(
-                f"{count_of(len(self._refused), 'object')} rejected, {self._done} rewritten in {storage}: {shown}"
+                f"{count_of(len(self._refused), 'object')} rejected, {self._rewritten} rewritten in {storage}: {shown}"
             )
 
-    async def _page(self, path: str, token: str) -> tuple[Object, str]:
+    async def _fetch_page(self, path: str, token: str) -> tuple[Object, str]:
         query = f"?limit={_PAGE}" + (f"&continue={quote(token)}" if token else "")
         try:
             page = await self._cluster.send("GET", path + query)
@@ -151,10 +155,10 @@ class Migration:
                 raise
             # the continue token expired: go on with the server's new token, at the current state
             again = (refused.status.get("metadata") or {}).get("continue") or ""
-            return await self._page(path, again)
+            return await self._fetch_page(path, again)
         return page, page["metadata"].get("continue") or ""
 
-    async def _one(self, base: str, plural: str, item: Object) -> None:
+    async def _rewrite_object(self, base: str, plural: str, item: Object) -> None:
         metadata = item["metadata"]
         where = f"/namespaces/{quote(metadata['namespace'])}" if metadata.get("namespace") else ""
         path = f"{base}{where}/{plural}/{quote(metadata['name'])}"
@@ -171,21 +175,21 @@ class Migration:
             if refused.code != 404:
                 self._refused.append(f"{where.rpartition('/')[2]}/{metadata['name']}".lstrip("/") + f": {refused}")
         else:
-            self._done += 1
+            self._rewritten += 1
 
-    async def _trim(self, before: Object, storage: str) -> None:
+    async def _trim_versions(self, before: Object, storage: str) -> None:
         """Remove the older versions from the status.
 
         Raises _DefinitionChanged if the definition has changed; then the migration starts again.
         """
 
         async def write() -> None:
-            now = await self._cluster.send("GET", self._place)
+            now = await self._cluster.send("GET", self._path)
             if any(now["metadata"].get(key) != before["metadata"].get(key) for key in ("uid", "generation")):
                 raise _DefinitionChanged
             revision = {"resourceVersion": now["metadata"]["resourceVersion"]}
             change = {"metadata": revision, "status": {"storedVersions": [storage]}}
-            await self._cluster.send("PATCH", f"{self._place}/status", change, "application/merge-patch+json")
+            await self._cluster.send("PATCH", f"{self._path}/status", change, "application/merge-patch+json")
 
         try:
             await retry_call(write, Conflicting, tries=_TRIES)
@@ -193,7 +197,7 @@ class Migration:
             raise _DefinitionChanged from None
 
 
-def _versions(definition: Object) -> tuple[str, list[str]]:
+def _split_versions(definition: Object) -> tuple[str, list[str]]:
     """Return the storage version, and the other versions in which objects can be stored."""
     storage = next(version["name"] for version in definition["spec"]["versions"] if version["storage"])
     stored = definition.get("status", {}).get("storedVersions") or []

@@ -29,10 +29,10 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Generate the modules. Returns 2 if that fails."""
-    return run_generator(lambda: _run(options))
+    return run_generator(lambda: _generate_modules(options))
 
 
-def _run(options: argparse.Namespace) -> None:
+def _generate_modules(options: argparse.Namespace) -> None:
     from podless.models.render import module_path, write_modules
 
     made = write_modules(read_definitions(options), options.style)

@@ -29,7 +29,7 @@ class DefaultsFormatter(argparse.ArgumentDefaultsHelpFormatter):
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add all options to a parser."""
-    _add(parser, parser, Settings, "")
+    _add_fields(parser, parser, Settings, "")
 
 
 def add_section(group: Any, of: type, prefix: str) -> None:
@@ -39,7 +39,7 @@ def add_section(group: Any, of: type, prefix: str) -> None:
         _add_one(group, f"{prefix}{name}", default, replace(told, help=argparse.SUPPRESS) if told.server_only else told)
 
 
-def add_some(parser: argparse.ArgumentParser, names: Collection[str]) -> None:
+def add_selected(parser: argparse.ArgumentParser, names: Collection[str]) -> None:
     """Add the options of some fields of Settings, and show defaults in the help."""
     parser.formatter_class = DefaultsFormatter
     for name, default, told in declared_options(Settings):
@@ -47,10 +47,10 @@ def add_some(parser: argparse.ArgumentParser, names: Collection[str]) -> None:
             _add_one(parser, name, default, told)
 
 
-def read_some(given: argparse.Namespace, names: Collection[str]) -> dict[str, Any]:
+def read_selected(given: argparse.Namespace, names: Collection[str]) -> dict[str, Any]:
     """Return the values of some options, by field."""
     found = {name: told for name, _, told in declared_options(Settings) if name in names and isinstance(told, Option)}
-    return {name: _value(getattr(given, name), told) for name, told in found.items()}
+    return {name: _convert_value(getattr(given, name), told) for name, told in found.items()}
 
 
 def chaos_notice(seed: int) -> str:
@@ -58,16 +58,16 @@ def chaos_notice(seed: int) -> str:
     return f"chaos: seed {seed}; to get the same faults again, use --chaos {seed}"
 
 
-def _add(parser: argparse.ArgumentParser, group: Any, of: type, prefix: str) -> None:
-    for name, default, told in _ordered(of):
+def _add_fields(parser: argparse.ArgumentParser, group: Any, of: type, prefix: str) -> None:
+    for name, default, told in _order_options(of):
         if isinstance(told, Section):
             inner = parser.add_argument_group(told.title, told.description or None)
-            _add(parser, inner, told.of, f"{prefix}{name}.")
+            _add_fields(parser, inner, told.of, f"{prefix}{name}.")
         elif told.flag:
             _add_one(group, f"{prefix}{name}", default, told)
 
 
-def _ordered(of: type) -> list[tuple[str, Any, Option | Section]]:
+def _order_options(of: type) -> list[tuple[str, Any, Option | Section]]:
     """Return the declared options: those of the class first, then its sections."""
     own = of.__annotations__
     return sorted(declared_options(of), key=lambda each: (isinstance(each[2], Section), each[0] not in own))
@@ -92,7 +92,7 @@ def _add_one(group: Any, dest: str, default: Any, option: Option) -> None:
     if option.combine is not None:
         group.add_argument(option.flag, action="append", default=[], **more)
         return
-    more["default"] = _default(default, option)
+    more["default"] = _choose_default(default, option)
     if option.bare_value is not None:
         more |= {"nargs": "?", "const": option.bare_value, "metavar": option.metavar}
     if option.unset_flag is None:
@@ -104,7 +104,7 @@ def _add_one(group: Any, dest: str, default: Any, option: Option) -> None:
     either.add_argument(flag, dest=dest, action="store_const", const=None, default=argparse.SUPPRESS, help=about)
 
 
-def _default(default: Any, option: Option) -> Any:
+def _choose_default(default: Any, option: Option) -> Any:
     if option.default is not None:
         return option.default
     return None if default is MISSING else default
@@ -129,24 +129,24 @@ def _read_fields(given: dict[str, Any], of: type, prefix: str) -> Any:
             if not told.any_of or any(given[f"{dest}.{each}"] for each in told.any_of):
                 found[name] = _read_fields(given, told.of, f"{dest}.")
             else:
-                _refuse_alone(given, told, f"{dest}.")
+                _reject_without_required(given, told, f"{dest}.")
         elif told.flag:
-            found[name] = _value(given[dest], told)
+            found[name] = _convert_value(given[dest], told)
     return of(**{name: value if value is not None or name != "issuer" else "" for name, value in found.items()})
 
 
-def _refuse_alone(given: dict[str, Any], section: Section, prefix: str) -> None:
+def _reject_without_required(given: dict[str, Any], section: Section, prefix: str) -> None:
     """Raise StartError for an option whose section requires another option."""
     known = [(name, default, told) for name, default, told in declared_options(section.of) if isinstance(told, Option)]
     needed = next(told.flag for name, _, told in known if name in section.any_of)
     for name, default, told in known:
-        plain = _default(default, told)
+        plain = _choose_default(default, told)
         usual = told.parse(plain) if isinstance(plain, str) else plain
         if told.flag and name not in section.any_of and given[f"{prefix}{name}"] not in (usual, [], None):
             raise StartError(f"{told.flag} requires {needed}")
 
 
-def _value(value: Any, option: Option) -> Any:
+def _convert_value(value: Any, option: Option) -> Any:
     if option.values is not None:
         if option.values[1] is None and option.values[0] is False:
             return not value

@@ -34,7 +34,7 @@ def settle_past(settings: Settings, at: str, folder: Path) -> Settings:
     if not shared and not (source / DATABASE).exists():
         raise StartError(f"{source / DATABASE}: no such database")
     try:
-        asyncio.run(_copy(make_store(settings, source / DATABASE, compacting=False), at, folder / DATABASE))
+        asyncio.run(_copy_state(make_store(settings, source / DATABASE, compacting=False), at, folder / DATABASE))
     except StoreInUse:
         raise StartError(
             f"{source}: another server uses this folder; run podless backup --at {at}, and restore that elsewhere"
@@ -57,7 +57,7 @@ def settle_past(settings: Settings, at: str, folder: Path) -> Settings:
     return replace(settings, **copied, event_ttl=_FOREVER, garbage_delay=None)
 
 
-async def _copy(store: Store, at: str, target: Path) -> None:
+async def _copy_state(store: Store, at: str, target: Path) -> None:
     await store.open()
     store.hold_history()  # do not compact the source
     try:

@@ -46,7 +46,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser("plan", help="show what applying manifests would do", description=_DESCRIPTION)
     parser.add_argument("paths", metavar="PATH", nargs="+", help="file, folder or pattern; - for standard input")
     _add_start(parser.add_argument_group("starting state", "a running API if nothing is given, as for kubectl"))
-    _add_way(parser.add_argument_group("how to apply"))
+    _add_apply_options(parser.add_argument_group("how to apply"))
     show = parser.add_argument_group("output")
     show.add_argument("--output", "-o", choices=FORMS, default=FORMS[0], help="output format (default: %(default)s)")
     show.add_argument("--details", action="store_true", help="also show each field that the server adds")
@@ -95,7 +95,7 @@ def _add_start(start: Any) -> None:
     )
 
 
-def _add_way(how: Any) -> None:
+def _add_apply_options(how: Any) -> None:
     """Add the options for how the set is applied."""
     how.add_argument(
         "--mode", choices=MODES, default=MODES[0], help="how kubectl would write the objects (default: %(default)s)"
@@ -130,10 +130,10 @@ def _add_way(how: Any) -> None:
         default="",
         help="delete members of the ApplySet of this parent object that are no longer in the set",
     )
-    _add_user(how)
+    _add_user_options(how)
 
 
-def _add_user(how: Any) -> None:
+def _add_user_options(how: Any) -> None:
     """Add the options for the user who applies the set."""
     how.add_argument("--as", dest="user", metavar="USER", default="", help="plan the writes of this user")
     how.add_argument(
@@ -150,13 +150,13 @@ def _add_user(how: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Plan, and print the plan; with --watch again after each change. Returns the exit code of the last plan."""
     if not options.watch:
-        return _run(options)
+        return _make_plan(options)
     if STDIN in options.paths:
         print("podless: --watch follows files, not the standard input", file=sys.stderr)
         return 1
     while True:
         seen = _read_times(options)
-        code = _run(options)
+        code = _make_plan(options)
         try:
             sys.stdout.flush()  # a pipe would buffer the plan until the end
             print("-- waiting for changes of the files", file=sys.stderr)
@@ -175,10 +175,10 @@ def _read_times(options: argparse.Namespace) -> dict[str, tuple[int, int]]:
         return {}
 
 
-def _run(options: argparse.Namespace) -> int:
+def _make_plan(options: argparse.Namespace) -> int:
     try:
         with pause_gc():  # almost nothing becomes garbage before the end
-            plan = asyncio.run(_plan(options))
+            plan = asyncio.run(_compute_plan(options))
         if options.out is not None:
             write_plan(options.out, plan, _read_options(options))
     except (CannotPlan, CannotCheck, StartError, BadKubeconfig, RemoteError) as error:
@@ -213,14 +213,14 @@ def _read_options(options: argparse.Namespace) -> PlanOptions:
     )
 
 
-async def _plan(options: argparse.Namespace) -> Plan:
+async def _compute_plan(options: argparse.Namespace) -> Plan:
     chosen = _read_options(options)
     items, faults = read_set(find_sources(options.paths, options.exclude))
     progress = Progress()
     try:
         with tempfile.TemporaryDirectory(prefix="podless-plan-") as scratch:
             source = await _choose_source(options, Path(scratch) / "state.backup")
-            return await make_plan(items, faults, source, chosen, progress.say)
+            return await make_plan(items, faults, source, chosen, progress.show)
     finally:
         progress.clear()
 

@@ -19,7 +19,7 @@ class Progress:
         self._elsewhere = elsewhere
         self._last = 0.0
 
-    def say(self, text: str) -> None:
+    def show(self, text: str) -> None:
         """Show the progress, at most once in an interval."""
         now = time.monotonic()
         if (self._erase or self._elsewhere) and now - self._last >= (_TERMINAL if self._erase else _ELSEWHERE):
@@ -31,7 +31,7 @@ class Progress:
         if self._erase:
             print(self._erase, end="", file=self._output, flush=True)
 
-    def line(self, text: str) -> None:
+    def print_line(self, text: str) -> None:
         """Print a permanent line, such as an error."""
         self.end(f"podless: {text}")
 

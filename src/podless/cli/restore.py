@@ -49,42 +49,42 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Restore. Returns 1, with one line on standard error, if that fails."""
     try:
-        told = backup.check_backup(_lines(options.file))
+        told = backup.check_backup(_read_lines(options.file))
         store = engine.store_of_options(options)
         if not ENGINES[options.store].shared:
             options.data.mkdir(mode=0o700, parents=True, exist_ok=True)
             make_private(options.data)
-        asyncio.run(_run(options, told, store))
+        asyncio.run(_restore_backup(options, told, store))
     except backup.BadBackup as error:
         print(f"podless: {options.file}: {error}", file=sys.stderr)
         return 1
     return 0
 
 
-def _lines(path: Path) -> Iterator[bytes]:
+def _read_lines(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         yield from file
 
 
-async def _run(options: argparse.Namespace, told: backup.BackupSummary, store: Store) -> None:
+async def _restore_backup(options: argparse.Namespace, told: backup.BackupSummary, store: Store) -> None:
     progress = Progress()
     bump = options.bump_revision if options.bump_revision is not None else _BUMP.get(options.store, _BUMP["sqlite"])
     try:
         await store.open()
-        await _alone(store)
-        lines = _lines(options.file)
+        await _reserve_store(store)
+        lines = _read_lines(options.file)
         done = await backup.restore_backup(
             store,
             told.revision + bump,
             lines,
-            progress.say,
+            progress.show,
         )
         progress.end(f"restored {count_of(done, 'record')}; new revisions are above {await store.read_revision()}")
     finally:
         await store.close()
 
 
-async def _alone(store: Store) -> None:
+async def _reserve_store(store: Store) -> None:
     """Keep servers from starting, and raise StoreError if one is running. SQLite's lock does this for a database."""
     marked = await backup.mark_restoring(store)
     if store.prompt:

@@ -29,7 +29,7 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "--apply", metavar="PATH", action="append", default=[], help="manifests to apply first (repeatable)"
     )
-    options.add_some(parser, _OPTIONS)
+    options.add_selected(parser, _OPTIONS)
     parser.add_argument("command", metavar="COMMAND", nargs="+", help="command to run, after --")
     parser.set_defaults(run=run)
 
@@ -40,13 +40,13 @@ def run(given: argparse.Namespace) -> int:
     from podless.server import Server, StartError
 
     try:
-        with Server(**options.read_some(given, _OPTIONS)) as server:
+        with Server(**options.read_selected(given, _OPTIONS)) as server:
             if server.chaos is not None:
                 print(f"podless: {options.chaos_notice(server.chaos)}", file=sys.stderr)
             if given.console:
                 print(f"podless: console: {server.make_console_link()}", file=sys.stderr)
             server.apply([Path(path) for path in given.apply])
-            return _run(given.command, str(server.kubeconfig))
+            return _run_child(given.command, str(server.kubeconfig))
     except OSError as error:
         print(f"podless: {describe_fault(error)}", file=sys.stderr)
         return 1
@@ -55,19 +55,19 @@ def run(given: argparse.Namespace) -> int:
         return 1
 
 
-def _run(command: list[str], kubeconfig: str) -> int:
+def _run_child(command: list[str], kubeconfig: str) -> int:
     try:
         child = subprocess.Popen(command, env={**os.environ, "KUBECONFIG": kubeconfig})
     except OSError as error:
         print(f"podless: {describe_fault(error, command[0])}", file=sys.stderr)
         return 127
-    with _forwarded(child):
+    with _forward_signals(child):
         code = child.wait()
     return code if code >= 0 else 128 - code
 
 
 @contextmanager
-def _forwarded(child: subprocess.Popen[bytes]) -> Iterator[None]:
+def _forward_signals(child: subprocess.Popen[bytes]) -> Iterator[None]:
     """Forward SIGTERM to the command, whose exit status counts. For Ctrl-C, the terminal signals both."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN), signal.getsignal(signal.SIGTERM)
     signal.signal(signal.SIGTERM, lambda number, _: child.send_signal(number))

@@ -26,18 +26,19 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Generate the schemas. Returns the exit code."""
-    return run_generator(lambda: _run(options))
+    return run_generator(lambda: _generate_schemas(options))
 
 
-def _run(options: argparse.Namespace) -> None:
+def _generate_schemas(options: argparse.Namespace) -> None:
     from podless.check.editors import DIALECT, editor_schemas
 
-    made = [one for definition in read_definitions(options) for one in editor_schemas(definition)]
+    schemas = [item for definition in read_definitions(options) for item in editor_schemas(definition)]
     if options.output is not None:
-        write_files(options.output, {str(one.file): _show(one.schema) + "\n" for one in made})
+        write_files(options.output, {str(item.file): _format_schema(item.schema) + "\n" for item in schemas})
     else:
-        print(_show(made[0].schema if len(made) == 1 else {"$schema": DIALECT, "oneOf": [one.schema for one in made]}))
+        one_of = [item.schema for item in schemas]
+        print(_format_schema(one_of[0] if len(one_of) == 1 else {"$schema": DIALECT, "oneOf": one_of}))
 
 
-def _show(schema: Any) -> str:
+def _format_schema(schema: Any) -> str:
     return json.dumps(schema, indent=2, ensure_ascii=False)

@@ -63,15 +63,15 @@ def run(given: argparse.Namespace) -> int:
 
                 scratch = opened.enter_context(tempfile.TemporaryDirectory(prefix="podless-at-"))
                 settings = settle_past(settings, given.at, Path(scratch))
-            _certify(settings)
+            _create_certificates(settings)
             with asyncio.Runner(loop_factory=system.new_event_loop) as runner:
-                runner.run(_serve(settings))
+                runner.run(_serve_until_signal(settings))
     finally:
         gc.enable()
     return 0
 
 
-def _certify(settings: Settings) -> None:
+def _create_certificates(settings: Settings) -> None:
     """Create the certificates of a first start in a child process, because the libraries for that take 12 MB.
 
     If that fails, the start fails, too, and reports the error.
@@ -89,14 +89,14 @@ def _certify(settings: Settings) -> None:
         os._exit(0)
 
 
-def _reopen(app: App) -> None:
+def _reopen_audit_log(app: App) -> None:
     try:
         app.reopen()
     except OSError as error:
         log.error("audit: cannot open the log again: %s: %s", error.filename, error.strerror)
 
 
-async def _serve(settings: Settings) -> None:
+async def _serve_until_signal(settings: Settings) -> None:
     loop = asyncio.get_running_loop()
     sys.setswitchinterval(_SWITCH)
     stop = asyncio.Event()
@@ -111,7 +111,7 @@ async def _serve(settings: Settings) -> None:
     app = App(settings)
     await app.start()
     if hasattr(signal, "SIGHUP"):
-        loop.add_signal_handler(signal.SIGHUP, _reopen, app)
+        loop.add_signal_handler(signal.SIGHUP, _reopen_audit_log, app)
     collector = Collector()
     collector.start()
     if not sys.stderr.isatty():  # in a terminal, the lines below are enough
@@ -134,7 +134,7 @@ async def _serve(settings: Settings) -> None:
     if not settings.tls and settings.authorization != "AlwaysAllow":
         print("NOTE: kubectl and other Go clients send no token over plain HTTP, so they are anonymous", flush=True)
     threading.Thread(
-        target=_prepare, args=(settings,)
+        target=_import_early, args=(settings,)
     ).start()  # not a daemon thread, because the process must not end during an import
     await stop.wait()
     await app.stop()
@@ -158,7 +158,7 @@ _SOON = (
 _LOGIN = ("aiohttp", "jwt")  # for the first token of an OpenID Connect provider
 
 
-def _prepare(settings: Settings | None = None) -> None:
+def _import_early(settings: Settings | None = None) -> None:
     """Import modules for the first definition, table, document and login, because importing takes longest there."""
     for name in _SOON:
         import_module(f"podless.{name}")

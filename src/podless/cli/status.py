@@ -35,24 +35,24 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Show the status. Returns 1, with a line on standard error, if the server does not answer."""
-    told = asyncio.run(_ask(configs.read_kubeconfig(choose_kubeconfig(options.data, options.kubeconfig))))
+    told = asyncio.run(_fetch_status(configs.read_kubeconfig(choose_kubeconfig(options.data, options.kubeconfig))))
     print(json.dumps(told, indent=2) if options.output == "json" else _format_status(told))
     return 0
 
 
-async def _ask(access: configs.ClusterAccess) -> dict[str, Any]:
+async def _fetch_status(access: configs.ClusterAccess) -> dict[str, Any]:
     async with RemoteCluster(access, f"podless-status/{__version__}") as cluster:
         return await cluster.send("GET", "/podless/status")
 
 
 def _format_status(told: dict[str, Any]) -> str:
     lines = [
-        f"version    {told['version']}, up for {_time(clock.time() - told['started'])}",
-        f"engine     {told['engine']}" + (f", {_size(told['size'])}" if told.get("size") else ""),
+        f"version    {told['version']}, up for {_format_duration(clock.time() - told['started'])}",
+        f"engine     {told['engine']}" + (f", {_format_size(told['size'])}" if told.get("size") else ""),
         f"revision   {told['revision']}",
         f"history    from {told['compacted']} on"
-        + (f", {_size(told['history'])}" if "history" in told else "")
-        + (f", {_time(clock.time() - told['oldest'])}" if told.get("oldest") else ""),
+        + (f", {_format_size(told['history'])}" if "history" in told else "")
+        + (f", {_format_duration(clock.time() - told['oldest'])}" if told.get("oldest") else ""),
         f"leader     {told['leader'] or 'none'}",
         "",
     ]
@@ -63,7 +63,7 @@ def _format_status(told: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _size(count: float) -> str:
+def _format_size(count: float) -> str:
     for unit in _UNITS:
         if count < 1024 or unit == _UNITS[-1]:
             break
@@ -71,7 +71,7 @@ def _size(count: float) -> str:
     return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
 
 
-def _time(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     whole = max(int(seconds), 0)
     hours, minutes = whole // 3600, whole // 60 % 60
     return f"{hours}h{minutes:02}m" if hours else f"{minutes}m{whole % 60:02}s"

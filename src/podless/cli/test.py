@@ -30,7 +30,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--init", metavar="CRD", help="print a starting suite for a CustomResourceDefinition")
     parser.add_argument("--schema", action="store_true", help="print the JSON schema of suites, for editors")
     parser.add_argument("--output", "-o", choices=FORMS, default="text", help="output format (default: text)")
-    options.add_some(parser, _OPTIONS)
+    options.add_selected(parser, _OPTIONS)
     parser.set_defaults(run=run)
 
 
@@ -51,7 +51,7 @@ def run(given: argparse.Namespace) -> int:
     if not given.paths:
         raise CannotCheck("name the suites, or a definition with --init")
     sources = find_sources(given.paths)
-    report = suites.run_suites(sources, options.read_some(given, _OPTIONS))
+    report = suites.run_suites(sources, options.read_selected(given, _OPTIONS))
     if not report.objects and not report.errors:
         raise CannotCheck(f"{', '.join(given.paths)}: no tests found")
     texts = {source.name: source.read for source in sources}

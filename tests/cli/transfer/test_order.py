@@ -33,7 +33,7 @@ def refuse(text: str) -> None:
 
 def order_of(documents: Documents, wanted: Filter | None = None) -> tuple[Order, list[Object]]:
     order = Order(documents, wanted or Filter(), refuse)
-    return order, [obj for stage in order.stages() for obj in order.of_stage(documents, stage)]
+    return order, [obj for stage in order.list_stages() for obj in order.read_stage(documents, stage)]
 
 
 def thing(number: int, *owners: int, kind: str = "Thing", api: str = "example.com/v1", **metadata: Any) -> Object:

@@ -162,7 +162,7 @@ def _serve(line: Connection, tokens: str) -> None:
         # on disk: what is stored of the past until it is compacted is no memory that a request keeps
         app = App(Settings(data=Path(tokens).parent / "data", tls=False, token_file=Path(tokens)))
         await app.start()
-        serve._prepare()
+        serve._import_early()
         Collector().start()
         line.send((int(app.url.rpartition(":")[2]), app.token))
         await asyncio.Event().wait()

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from podless.cli.history.server import add_access, add_object, run_command
-from podless.cli.history.source import HistorySource, Mistaken
+from podless.cli.history.source import HistorySource, InvalidArguments
 from podless.history.blame import Blamed, blame_object
 from podless.history.difference import Step
 from podless.history.story import format_author
@@ -31,10 +31,10 @@ def add(commands: Any) -> None:
 
 
 async def _run(options: argparse.Namespace, server: HistorySource) -> int:
-    resource = await server.resource(options.kind)
+    resource = await server.find_resource(options.kind)
     namespace = options.namespace if resource.namespaced else ""
     states: list[tuple[Object, Object]] = []
-    async for change in server.changes(resource, namespace, options.name, states=True):
+    async for change in server.list_changes(resource, namespace, options.name, states=True):
         if change["operation"] == "delete" and states:
             break  # a change of an earlier object with the same name
         if change["operation"] != "delete":
@@ -42,7 +42,7 @@ async def _run(options: argparse.Namespace, server: HistorySource) -> int:
         if change["operation"] == "create":
             break
     if not states:
-        raise Mistaken(f"{resource.full} {options.name}: the log has no changes of it")
+        raise InvalidArguments(f"{resource.full_name} {options.name}: the log has no changes of it")
     for line in format_blame(blame_object(reversed(states))):
         print(line)
     return 0
@@ -50,7 +50,7 @@ async def _run(options: argparse.Namespace, server: HistorySource) -> int:
 
 def format_blame(fields: Sequence[Blamed[Object]]) -> Iterator[str]:
     """Yield an object as YAML, each field preceded by the change that set it."""
-    width = max((len(_blamed(one.change)) for one in fields), default=0)
+    width = max((len(_format_change(one.change)) for one in fields), default=0)
     shown: tuple[Step, ...] = ()
     for one in fields:
         common = 0
@@ -58,12 +58,12 @@ def format_blame(fields: Sequence[Blamed[Object]]) -> Iterator[str]:
             common += 1
         for depth in range(common, len(one.path) - 1):
             if isinstance(one.path[depth], str):
-                yield f"{'':{width}}  {_indent(one.path, depth)}{_name(one.path[depth])}:"
+                yield f"{'':{width}}  {_indent_step(one.path, depth)}{_format_step(one.path[depth])}:"
         shown = one.path
-        last, start = one.path[-1], _indent(one.path, len(one.path) - 1, first=_is_first(one.path, common))
+        last, start = one.path[-1], _indent_step(one.path, len(one.path) - 1, first=_is_first(one.path, common))
         value = orjson.dumps(one.value).decode()
-        text = f"{_name(last)}: {value}" if isinstance(last, str) else value
-        yield f"{_blamed(one.change):{width}}  {start}{text}"
+        text = f"{_format_step(last)}: {value}" if isinstance(last, str) else value
+        yield f"{_format_change(one.change):{width}}  {start}{text}"
 
 
 def _is_first(path: tuple[Step, ...], common: int) -> bool:
@@ -71,18 +71,18 @@ def _is_first(path: tuple[Step, ...], common: int) -> bool:
     return len(path) > 1 and not isinstance(path[-2], str) and common <= len(path) - 2
 
 
-def _indent(path: tuple[Step, ...], depth: int, *, first: bool = False) -> str:
+def _indent_step(path: tuple[Step, ...], depth: int, *, first: bool = False) -> str:
     steps = sum(1 for step in path[:depth])
     if isinstance(path[depth], str):
         return "  " * (steps - 1) + "- " if first and steps else "  " * steps
     return "  " * steps + "- "
 
 
-def _name(step: Step) -> str:
+def _format_step(step: Step) -> str:
     if isinstance(step, str):
         return step if step.replace("-", "").replace("_", "").isalnum() else orjson.dumps(step).decode()
     return ""
 
 
-def _blamed(change: Object) -> str:
+def _format_change(change: Object) -> str:
     return f"{change['revision']:>7} {change['time'][:19]}Z {format_author(change['author'])}"

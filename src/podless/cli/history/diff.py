@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from podless.cli.history.server import add_access, add_object, choose_paint, query_of_moment, run_command
-from podless.cli.history.source import HistorySource, Mistaken
+from podless.cli.history.source import HistorySource, InvalidArguments
 from podless.history.difference import ABSENT, compare_objects
 from podless.history.story import format_fields
 
@@ -27,13 +27,13 @@ def add(commands: Any) -> None:
 
 
 async def _run(options: argparse.Namespace, server: HistorySource) -> int:
-    resource = await server.resource(options.kind)
+    resource = await server.find_resource(options.kind)
     states = []
     for moment in (options.first, options.last):
         at = query_of_moment(moment) if moment else {}
-        states.append(await server.state(resource, options.namespace, options.name, at))
+        states.append(await server.read_state(resource, options.namespace, options.name, at))
     if states == [None, None]:
-        raise Mistaken(f"{resource.full} {options.name} existed at neither moment")
+        raise InvalidArguments(f"{resource.full_name} {options.name} existed at neither moment")
     found = []
     for one in compare_objects(*states):
         told = {"path": one.field or resource.kind}

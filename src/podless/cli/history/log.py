@@ -19,7 +19,7 @@ from podless.cli.history.server import (
     run_command,
     run_with_server,
 )
-from podless.cli.history.source import HistorySource, Mistaken
+from podless.cli.history.source import HistorySource, InvalidArguments
 from podless.cli.transfer.resources import ServedResource
 from podless.history.difference import ABSENT
 from podless.history.moments import parse_moment
@@ -55,18 +55,18 @@ def add(commands: Any) -> None:
     parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="json: one object per line")
     parser.add_argument("--state", action="store_true", help="with -o json: add the object as each change left it")
     add_access(parser)
-    parser.set_defaults(run=_start)
+    parser.set_defaults(run=_start_log)
 
 
-def _start(options: argparse.Namespace) -> int:
+def _start_log(options: argparse.Namespace) -> int:
     if options.follow:
-        return run_with_server(options, lambda server: _follow(options, server))
+        return run_with_server(options, lambda server: _follow_changes(options, server))
     return run_command(options, lambda source: _run(options, source))
 
 
-async def _choose(options: argparse.Namespace, source: HistorySource) -> tuple[ServedResource | None, str]:
+async def _choose_resource(options: argparse.Namespace, source: HistorySource) -> tuple[ServedResource | None, str]:
     """Return the selected resource and namespace, "" for all namespaces."""
-    resource = await source.resource(options.kind) if options.kind else None
+    resource = await source.find_resource(options.kind) if options.kind else None
     namespace = options.namespace or ("default" if options.kind else "")
     if options.all_namespaces or (resource is not None and not resource.namespaced):
         namespace = ""
@@ -75,14 +75,14 @@ async def _choose(options: argparse.Namespace, source: HistorySource) -> tuple[S
 
 async def _run(options: argparse.Namespace, source: HistorySource) -> int:
     options.field, options.why = _read_path("--field", options.field), _read_path("--why", options.why)
-    resource, namespace = await _choose(options, source)
+    resource, namespace = await _choose_resource(options, source)
     if options.why:
         if resource is None or not options.name:
-            raise Mistaken("--why needs KIND and NAME")
-        return await _explain(options, source, resource, namespace)
+            raise InvalidArguments("--why needs KIND and NAME")
+        return await _explain_field(options, source, resource, namespace)
     show = _Printer(options)
     since = _read_since(options.since)
-    async for change in source.changes(resource, namespace, options.name, by=options.by, states=options.state):
+    async for change in source.list_changes(resource, namespace, options.name, by=options.by, states=options.state):
         if read_time(change) < since:
             break
         if show(change) and options.limit and show.count >= options.limit:
@@ -93,12 +93,12 @@ async def _run(options: argparse.Namespace, source: HistorySource) -> int:
 
 
 def _read_path(option: str, text: str) -> str:
-    """Return a path in the form of `format_path`. Raises Mistaken for an invalid one."""
+    """Return a path in the form of `format_path`. Raises InvalidArguments for an invalid one."""
     place, text = 0, text.removeprefix(".")
     while place < len(text):
         step = _STEPS.match(text, place)
         if step is None:
-            raise Mistaken(f"{option}: {text!r} is not a path such as spec.containers[name=app].image")
+            raise InvalidArguments(f"{option}: {text!r} is not a path such as spec.containers[name=app].image")
         place = step.end()
     return text
 
@@ -109,7 +109,7 @@ def _read_since(text: str | None) -> float:
     try:
         return parse_moment(text, clock.time()) / 1000
     except ValueError as error:
-        raise Mistaken(f"--since: {error}") from None
+        raise InvalidArguments(f"--since: {error}") from None
 
 
 class _Printer:
@@ -150,35 +150,37 @@ def touches(path: str, field: str) -> bool:
     )
 
 
-async def _follow(options: argparse.Namespace, server: HistoryServer) -> int:
+async def _follow_changes(options: argparse.Namespace, server: HistoryServer) -> int:
     if options.since is not None or options.why or options.limit or options.state:
-        raise Mistaken("--follow shows new changes only: leave out --since, --why, --limit and --state")
+        raise InvalidArguments("--follow shows new changes only: leave out --since, --why, --limit and --state")
     options.field = _read_path("--field", options.field)
-    resource, namespace = await _choose(options, server)
+    resource, namespace = await _choose_resource(options, server)
     show = _Printer(options)
-    query = server.query(resource, options.name, by=options.by)
+    query = server.make_query(resource, options.name, by=options.by)
     revision = (await server.cluster.send("GET", log_path(namespace, {"limit": "1"})))["metadata"]["resourceVersion"]
     while True:
         asked = {**query, "watch": "true", "resourceVersion": revision, "timeoutSeconds": str(_SECONDS)}
         async for event in server.cluster.watch(log_path(namespace, asked)):
             if event["type"] == "ERROR":
-                raise Mistaken(event["object"].get("message", "the watch failed"))
+                raise InvalidArguments(event["object"].get("message", "the watch failed"))
             revision = event["object"]["metadata"]["resourceVersion"]
             show(event["object"])
             sys.stdout.flush()
 
 
-async def _explain(options: argparse.Namespace, source: HistorySource, resource: ServedResource, namespace: str) -> int:
+async def _explain_field(
+    options: argparse.Namespace, source: HistorySource, resource: ServedResource, namespace: str
+) -> int:
     """Show the changes of a field's value, newest first."""
     shown = False
-    async for change in source.changes(resource, namespace, options.name):
+    async for change in source.list_changes(resource, namespace, options.name):
         head = f"{change['time'][:23]}Z  {change['revision']:>8}  {format_author(change['author'])}"
         if change["operation"] == "create":
             at = query_of_moment(str(change["revision"]))
-            obj = await source.state(resource, namespace, options.name, at)
+            obj = await source.read_state(resource, namespace, options.name, at)
             value = find_field(obj, options.why)
-            told = f"without {options.why}" if value is ABSENT else f"with {options.why} = {format_value(value)}"
-            print(f"{head}  created it {told}")
+            text = f"without {options.why}" if value is ABSENT else f"with {options.why} = {format_value(value)}"
+            print(f"{head}  created it {text}")
             return 0
         for one in change.get("fields", ()):
             if touches(one["path"], options.why):

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 
 from podless.apis import catalog
-from podless.cli.history.source import Mistaken
+from podless.cli.history.source import InvalidArguments
 from podless.cli.transfer.resources import ServedResource, choose_resources
 from podless.history.change import CREATE, decode_state, make_change, operation_of, place_of
 from podless.history.moments import find_revision
@@ -20,7 +20,7 @@ _PAGE = 100  # changes per read
 
 
 class OfflineHistory:
-    """Reads a folder's database. Implements HistorySource. Methods raise StoreError and Mistaken."""
+    """Reads a folder's database. Implements HistorySource. Methods raise StoreError and InvalidArguments."""
 
     def __init__(self, path: Path) -> None:
         self._store = SQLiteStore(path)
@@ -35,16 +35,16 @@ class OfflineHistory:
         """Close the database."""
         await self._store.close()
 
-    async def resource(self, name: str) -> ServedResource:
+    async def find_resource(self, name: str) -> ServedResource:
         """Return the built-in resource with a name, or one in the log with this plural or kind."""
         known = [_resource_of(kind) for kind in catalog.ALL if kind.home is None]
-        known += [await self._custom(prefix) for prefix in self._store.changelog.list_resources()]
+        known += [await self._derive_resource(prefix) for prefix in self._store.changelog.list_resources()]
         try:
             return choose_resources(known, [name])[0]
         except LookupError:
-            raise Mistaken(f"the history has no {name}; name a custom resource as PLURAL.GROUP") from None
+            raise InvalidArguments(f"the history has no {name}; name a custom resource as PLURAL.GROUP") from None
 
-    async def _custom(self, prefix: str) -> ServedResource:
+    async def _derive_resource(self, prefix: str) -> ServedResource:
         """Return a custom resource, as derived from its objects in the log."""
         group, plural = keys.resource_of(prefix)
         kind = api_version = ""
@@ -58,12 +58,12 @@ class OfflineHistory:
         names = frozenset(filter(None, (plural, kind.lower())))
         return ServedResource(group, api_version.rpartition("/")[2], plural, kind, namespaced, names=names)
 
-    async def changes(
+    async def list_changes(
         self, resource: ServedResource | None, namespace: str, name: str, *, by: str = "", states: bool = False
     ) -> AsyncIterator[Object]:
         """Yield changes, newest first. states: include the object after each change."""
         before = 0
-        while found := await self._page(resource, namespace, name, before):
+        while found := await self._read_page(resource, namespace, name, before):
             for written in found:
                 before = written.sequence
                 group_and_plural = keys.resource_of(written.key)
@@ -72,18 +72,20 @@ class OfflineHistory:
                     continue
                 if (name and place.name != name) or (by and written.author.user != by):
                     continue
-                yield make_change(written, await self._before(written), place, state=states)
+                yield make_change(written, await self._read_before(written), place, state=states)
 
-    async def _page(self, resource: ServedResource | None, namespace: str, name: str, before: int) -> list[LoggedWrite]:
+    async def _read_page(
+        self, resource: ServedResource | None, namespace: str, name: str, before: int
+    ) -> list[LoggedWrite]:
         log = self._store.changelog
         if resource is None:
             return await log.read_under([keys.ALL], before, limit=_PAGE)
-        where = ResourceKeys.of(resource.group, resource.plural, namespaced=resource.namespaced)
+        resource_keys = ResourceKeys.of(resource.group, resource.plural, namespaced=resource.namespaced)
         if name and (namespace or not resource.namespaced):
-            return await log.read_key(where.key(namespace, name), before, limit=_PAGE)
-        return await log.read_under([where.scope(namespace)], before, limit=_PAGE)
+            return await log.read_key(resource_keys.key(namespace, name), before, limit=_PAGE)
+        return await log.read_under([resource_keys.scope(namespace)], before, limit=_PAGE)
 
-    async def _before(self, written: LoggedWrite) -> Record | None:
+    async def _read_before(self, written: LoggedWrite) -> Record | None:
         if operation_of(written) == CREATE:
             return None
         for one in await self._store.changelog.read_key(written.key, written.sequence, limit=1):
@@ -91,7 +93,9 @@ class OfflineHistory:
                 return Record(one.key, one.stored, one.revision, one.created)
         return None
 
-    async def state(self, resource: ServedResource, namespace: str, name: str, at: Mapping[str, str]) -> Object | None:
+    async def read_state(
+        self, resource: ServedResource, namespace: str, name: str, at: Mapping[str, str]
+    ) -> Object | None:
         """Return an object in an earlier state, None if it did not exist. at: from `query_of_moment`."""
         key = ResourceKeys.of(resource.group, resource.plural, namespaced=resource.namespaced).key(namespace, name)
         moment = at.get("at") or at.get("resourceVersion") or ""
@@ -99,7 +103,7 @@ class OfflineHistory:
             revision = await find_revision(self._store, moment) if moment else await self._store.read_revision()
             records = await self._store.read_range_at(key, revision)
         except HistoryCompacted as error:
-            raise Mistaken(
+            raise InvalidArguments(
                 f"the history has no state at {moment}: the oldest one is revision {error.revision}"
             ) from None
         found = [record for record in records if record.key == key]

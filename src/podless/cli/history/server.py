@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 from podless.cli.access import DATA, choose_kubeconfig
 from podless.cli.engine import DATABASE
 from podless.cli.history.offline import OfflineHistory
-from podless.cli.history.source import HistorySource, Mistaken
+from podless.cli.history.source import HistorySource, InvalidArguments
 from podless.cli.transfer.resources import ServedResource, choose_resources, discover_resources
 from podless.history.change import GROUP, VERSION
 from podless.history.moments import parse_moment
@@ -50,7 +50,7 @@ def run_command(options: argparse.Namespace, work: Callable[[HistorySource], Awa
     Returns 1, with one line on standard error, if that fails.
     """
 
-    async def settled() -> int:
+    async def choose_source() -> int:
         if options.kubeconfig is None and (options.data / DATABASE).exists():
             folder = OfflineHistory(options.data / DATABASE)
             try:
@@ -60,32 +60,32 @@ def run_command(options: argparse.Namespace, work: Callable[[HistorySource], Awa
                 pass  # a server uses the folder, and answers instead
             finally:
                 await folder.close()
-        return await _connected(options, work)
+        return await _run_connected(options, work)
 
-    return asyncio.run(settled())
+    return asyncio.run(choose_source())
 
 
 def run_with_server(options: argparse.Namespace, work: Callable[[HistoryServer], Awaitable[int]]) -> int:
     """Run a command against the server. Returns 1, with one line on standard error, if that fails."""
-    return asyncio.run(_connected(options, work))
+    return asyncio.run(_run_connected(options, work))
 
 
-async def _connected(options: argparse.Namespace, work: Callable[[HistoryServer], Awaitable[int]]) -> int:
+async def _run_connected(options: argparse.Namespace, work: Callable[[HistoryServer], Awaitable[int]]) -> int:
     kubeconfig = choose_kubeconfig(options.data, options.kubeconfig)
     async with RemoteCluster(configs.read_kubeconfig(kubeconfig), f"podless-history/{__version__}") as cluster:
         return await work(HistoryServer(cluster))
 
 
 def query_of_moment(text: str) -> dict[str, str]:
-    """Return the query for a revision or a time. Raises Mistaken."""
+    """Return the query for a revision or a time. Raises InvalidArguments."""
     if text.isascii() and text.isdigit():
         if not int(text):
-            raise Mistaken(f"{text!r} is not a revision: the first one is 1")
+            raise InvalidArguments(f"{text!r} is not a revision: the first one is 1")
         return {"resourceVersion": text, "resourceVersionMatch": "Exact"}
     try:
         parse_moment(text, clock.time())
     except ValueError as error:
-        raise Mistaken(f"{error}, or a revision") from None
+        raise InvalidArguments(f"{error}, or a revision") from None
     return {"at": text}
 
 
@@ -101,30 +101,30 @@ class HistoryServer:
         self.cluster = cluster
         self._resources: list[ServedResource] | None = None
 
-    async def resource(self, name: str) -> ServedResource:
-        """Return the resource with a name; one that is no longer served, by PLURAL.GROUP. Raises Mistaken."""
+    async def find_resource(self, name: str) -> ServedResource:
+        """Return the resource with a name; one that is no longer served, by PLURAL.GROUP. Raises InvalidArguments."""
         try:
-            return choose_resources(await self.resources(), [name])[0]
+            return choose_resources(await self.list_resources(), [name])[0]
         except LookupError:
             plural, dot, group = name.lower().partition(".")
             if not dot:
                 text = f"the server does not serve {name!r}; name a resource of a deleted definition as PLURAL.GROUP"
-                raise Mistaken(text) from None
+                raise InvalidArguments(text) from None
             return ServedResource(group, "", plural, "", True)
 
-    async def resources(self) -> list[ServedResource]:
+    async def list_resources(self) -> list[ServedResource]:
         """Return all served resources."""
         if self._resources is None:
             self._resources = await discover_resources(self.cluster, lambda text: print(text, file=sys.stderr))
         return self._resources
 
-    async def changes(
+    async def list_changes(
         self, resource: ServedResource | None, namespace: str, name: str, *, by: str = "", states: bool = False
     ) -> AsyncIterator[Object]:
         """Yield changes, newest first. states: include the object after each change."""
         token = ""
         while True:
-            query = {"limit": str(_PAGE), "continue": token, **self.query(resource, name, by=by, states=states)}
+            query = {"limit": str(_PAGE), "continue": token, **self.make_query(resource, name, by=by, states=states)}
             path = log_path(namespace if resource is None or resource.namespaced else "", query)
             page = await self.cluster.send("GET", path)
             for change in page["items"]:
@@ -133,20 +133,22 @@ class HistoryServer:
             if not token:
                 return
 
-    def query(
+    def make_query(
         self, resource: ServedResource | None, name: str, *, by: str = "", states: bool = False
     ) -> dict[str, str]:
         """Return the query that selects changes."""
         fields = {"author.user": by, "object.name": name}
-        wanted = [f"{field}={_escape(value)}" for field, value in fields.items() if value]
+        requirements = [f"{field}={_escape_value(value)}" for field, value in fields.items() if value]
         if resource is not None:
-            wanted += [f"object.group={resource.group}", f"object.resource={resource.plural}"]
-        query = {"fieldSelector": ",".join(wanted)} if wanted else {}
+            requirements += [f"object.group={resource.group}", f"object.resource={resource.plural}"]
+        query = {"fieldSelector": ",".join(requirements)} if requirements else {}
         return query | ({"state": "true"} if states else {})
 
-    async def state(self, resource: ServedResource, namespace: str, name: str, at: Mapping[str, str]) -> Object | None:
+    async def read_state(
+        self, resource: ServedResource, namespace: str, name: str, at: Mapping[str, str]
+    ) -> Object | None:
         """Return an object in an earlier state, None if it did not exist. at: from `query_of_moment`."""
-        path = resource.path(namespace, name)
+        path = resource.make_path(namespace, name)
         try:
             return await self.cluster.send("GET", f"{path}?{urlencode(at)}" if at else path)
         except Refused as refused:
@@ -157,18 +159,18 @@ class HistoryServer:
 
 def log_path(namespace: str, query: Mapping[str, str]) -> str:
     """Return the URL path of a namespace's log, "" for all namespaces."""
-    where = f"/namespaces/{quote(namespace, safe='')}" if namespace else ""
-    return f"{_LOG}{where}/history?{urlencode(query)}"
+    namespace_path = f"/namespaces/{quote(namespace, safe='')}" if namespace else ""
+    return f"{_LOG}{namespace_path}/history?{urlencode(query)}"
 
 
-def _escape(value: str) -> str:
+def _escape_value(value: str) -> str:
     return value.replace("\\", "\\\\").replace(",", "\\,").replace("=", "\\=")
 
 
 def choose_paint() -> Paint:
     """Return a function that colours text, if standard output is a terminal."""
-    return _paint if sys.stdout.isatty() else leave_plain
+    return _paint_text if sys.stdout.isatty() else leave_plain
 
 
-def _paint(text: str, colour: str) -> str:
+def _paint_text(text: str, colour: str) -> str:
     return f"\033[{colour}m{text}\033[0m"

@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from podless.cli.history.server import add_access, add_object, query_of_moment, run_command
-from podless.cli.history.source import HistorySource, Mistaken
+from podless.cli.history.source import HistorySource, InvalidArguments
 from podless.codec import serializer
 
 
@@ -31,10 +31,10 @@ def add(commands: Any) -> None:
 
 
 async def _run(options: argparse.Namespace, server: HistorySource) -> int:
-    resource = await server.resource(options.kind)
-    obj = await server.state(resource, options.namespace, options.name, query_of_moment(options.at))
+    resource = await server.find_resource(options.kind)
+    obj = await server.read_state(resource, options.namespace, options.name, query_of_moment(options.at))
     if obj is None:
-        raise Mistaken(f"{resource.full} {options.name} did not exist at {options.at}")
+        raise InvalidArguments(f"{resource.full_name} {options.name} did not exist at {options.at}")
     encode = serializer.encode_yaml if options.output == "yaml" else serializer.encode_json
     sys.stdout.write(encode(obj).decode())
     if options.output == "json":

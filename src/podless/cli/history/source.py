@@ -10,20 +10,22 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.option import ReportedError
 
 
-class Mistaken(ReportedError):
+class InvalidArguments(ReportedError):
     """The arguments are invalid. The text is one line."""
 
 
 class HistorySource(Protocol):
-    """A source of changes and states. Methods raise RemoteError, StoreError and Mistaken."""
+    """A source of changes and states. Methods raise RemoteError, StoreError and InvalidArguments."""
 
-    async def resource(self, name: str) -> ServedResource:
+    async def find_resource(self, name: str) -> ServedResource:
         """Return the resource with a name."""
 
-    def changes(
+    def list_changes(
         self, resource: ServedResource | None, namespace: str, name: str, *, by: str = "", states: bool = False
     ) -> AsyncIterator[Object]:
         """Yield changes, newest first. states: include the object after each change."""
 
-    async def state(self, resource: ServedResource, namespace: str, name: str, at: Mapping[str, str]) -> Object | None:
+    async def read_state(
+        self, resource: ServedResource, namespace: str, name: str, at: Mapping[str, str]
+    ) -> Object | None:
         """Return an object in an earlier state, None if it did not exist. at: from `query_of_moment`."""

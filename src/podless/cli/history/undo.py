@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from podless.cli.history.server import HistoryServer, add_access, query_of_moment, run_with_server
-from podless.cli.history.source import Mistaken
+from podless.cli.history.source import InvalidArguments
 from podless.cli.transfer.resources import ServedResource
 from podless.history.difference import ABSENT, compare_objects
 from podless.history.story import format_value
@@ -38,7 +38,7 @@ class Undo(NamedTuple):
     name: str
     step: UndoStep
     now: Object | None
-    wanted: Object | None
+    target: Object | None
 
 
 def add(commands: Any) -> None:
@@ -64,46 +64,51 @@ async def _run(options: argparse.Namespace, server: HistoryServer) -> int:
     if options.name:
         return await _undo_object(options, server)
     if options.kind or not options.namespace or not options.since:
-        raise Mistaken("undo needs KIND and NAME, or --namespace and --since")
+        raise InvalidArguments("undo needs KIND and NAME, or --namespace and --since")
     return await _undo_namespace(options, server)
 
 
 async def _undo_object(options: argparse.Namespace, server: HistoryServer) -> int:
-    resource = await server.resource(options.kind)
+    resource = await server.find_resource(options.kind)
     namespace = (options.namespace or "default") if resource.namespaced else ""
     if options.to:
-        wanted = await server.state(resource, namespace, options.name, query_of_moment(options.to))
+        wanted = await server.read_state(resource, namespace, options.name, query_of_moment(options.to))
     else:
         wanted = await _before_last(server, resource, namespace, options.name)
-    now = await server.state(resource, namespace, options.name, {})
+    now = await server.read_state(resource, namespace, options.name, {})
     undo = plan_undo(resource, namespace, options.name, now, wanted)
     if undo is None:
-        print(f"{resource.full} {options.name}: unchanged")
+        print(f"{resource.full_name} {options.name}: unchanged")
         return 0
     await _carry_out(server, undo, dry_run=options.dry_run)
     return 0
 
 
 async def _before_last(server: HistoryServer, resource: ServedResource, namespace: str, name: str) -> Object | None:
-    async for change in server.changes(resource, namespace, name):
+    async for change in server.list_changes(resource, namespace, name):
         if change["operation"] == "create":
             return None
         if "previousRevision" not in change:
             break
-        return await server.state(resource, namespace, name, query_of_moment(str(change["previousRevision"])))
+        return await server.read_state(resource, namespace, name, query_of_moment(str(change["previousRevision"])))
     else:
-        raise Mistaken(f"{resource.full} {name}: the log has no change of it")
-    raise Mistaken(f"{resource.full} {name}: the log has no state before its last change")
+        raise InvalidArguments(f"{resource.full_name} {name}: the log has no change of it")
+    raise InvalidArguments(f"{resource.full_name} {name}: the log has no state before its last change")
 
 
 async def _undo_namespace(options: argparse.Namespace, server: HistoryServer) -> int:
     namespace, failed, undone = options.namespace, 0, 0
     at = query_of_moment(options.since)
-    served = {(each.group, each.plural): each for each in await server.resources()}
+    served = {
+        (served_resource.group, served_resource.plural): served_resource
+        for served_resource in await server.list_resources()
+    }
     since = {"at": options.since} if "at" in at else at
-    for group, plural in [key for key, each in served.items() if each.namespaced and key[1] != "events"]:
+    for group, plural in [
+        key for key, served_resource in served.items() if served_resource.namespaced and key[1] != "events"
+    ]:
         resource = served[group, plural]
-        path = resource.path(namespace)
+        path = resource.make_path(namespace)
         try:
             before = await server.cluster.send("GET", f"{path}?{urlencode(since)}")
             after = await server.cluster.send("GET", path)
@@ -123,7 +128,7 @@ async def _undo_namespace(options: argparse.Namespace, server: HistoryServer) ->
                 await _carry_out(server, undo, dry_run=options.dry_run)
             except Refused as refused:
                 failed += 1
-                print(f"{resource.full} {name}: {undo.step.value} failed: {refused}")
+                print(f"{resource.full_name} {name}: {undo.step.value} failed: {refused}")
     if not undone:
         print("podless: no changes", file=sys.stderr)
     return 1 if failed else 0
@@ -147,7 +152,7 @@ def plan_undo(
     return undo if describe_undo(undo) else None
 
 
-def _comparable(resource: ServedResource, obj: Object) -> Object:
+def _select_comparable(resource: ServedResource, obj: Object) -> Object:
     """Return the part of an object that an undo restores."""
     metadata = {name: value for name, value in obj["metadata"].items() if name not in _SERVERS}
     left_out = ("metadata", "status") if resource.status else ("metadata",)
@@ -157,8 +162,8 @@ def _comparable(resource: ServedResource, obj: Object) -> Object:
 def describe_undo(undo: Undo) -> list[str]:
     """Return the changes of an update, one line a field."""
     assert undo.now is not None
-    assert undo.wanted is not None
-    now, wanted = (_comparable(undo.resource, obj) for obj in (undo.now, undo.wanted))
+    assert undo.target is not None
+    now, wanted = (_select_comparable(undo.resource, obj) for obj in (undo.now, undo.target))
     return [
         f"{one.field}: {'absent' if one.before is ABSENT else format_value(one.before)} -> "
         f"{'absent' if one.after is ABSENT else format_value(one.after)}"
@@ -168,8 +173,8 @@ def describe_undo(undo: Undo) -> list[str]:
 
 async def _carry_out(server: HistoryServer, undo: Undo, *, dry_run: bool) -> None:
     query = "?" + urlencode({"fieldManager": "podless-undo"} | ({"dryRun": "All"} if dry_run else {}))
-    place, suffix = f"{undo.resource.full} {undo.name}", " (dry run)" if dry_run else ""
-    path = undo.resource.path(undo.namespace, undo.name)
+    place, suffix = f"{undo.resource.full_name} {undo.name}", " (dry run)" if dry_run else ""
+    path = undo.resource.make_path(undo.namespace, undo.name)
     if undo.step is UndoStep.DELETE:
         assert undo.now is not None
         body: Object = {"preconditions": {"uid": undo.now["metadata"]["uid"]}}
@@ -178,10 +183,10 @@ async def _carry_out(server: HistoryServer, undo: Undo, *, dry_run: bool) -> Non
         await server.cluster.send("DELETE", path, body)
         print(f"{place}: deleted{suffix}")
         return
-    assert undo.wanted is not None
-    body = _comparable(undo.resource, undo.wanted)
+    assert undo.target is not None
+    body = _select_comparable(undo.resource, undo.target)
     if undo.step is UndoStep.CREATE:
-        made = await server.cluster.send("POST", undo.resource.path(undo.namespace) + query, body)
+        made = await server.cluster.send("POST", undo.resource.make_path(undo.namespace) + query, body)
         print(f"{place}: created again with the new uid {made['metadata']['uid']}{suffix}")
         return
     assert undo.now is not None

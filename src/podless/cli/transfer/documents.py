@@ -55,12 +55,12 @@ class DocumentStream:
             raise BadDocument(f"{file}: the folder {folder} does not exist")
         if folder is not None and Path(file).is_dir():
             raise BadDocument(f"{file}: is a directory")
-        self._first: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed with this one)
-        self._rest: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
+        self._early_part: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed with this one)
+        self._later_part: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
 
     def put(self, obj: Object, full: str, *, needed: bool = False) -> None:
         """Write an object."""
-        part = self._first if needed else self._rest
+        part = self._early_part if needed else self._later_part
         part.write((b"" if self._form == "json" else _MARK + b"\n") + _encode_document(obj, self._form))
 
     def __enter__(self) -> Self:
@@ -69,25 +69,25 @@ class DocumentStream:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with self._first, self._rest:
+        with self._early_part, self._later_part:
             if error is None:
-                self._finish()
+                self._finish_file()
 
-    def _finish(self) -> None:
+    def _finish_file(self) -> None:
         if self._file == "-":
-            self._copy(sys.stdout.buffer)
+            self._copy_parts(sys.stdout.buffer)
             return
         path = Path(self._file)
         new = path.with_name(f".{path.name}.new")
         try:
             with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
-                self._copy(file)
+                self._copy_parts(file)
             new.replace(path)
         finally:
             new.unlink(missing_ok=True)
 
-    def _copy(self, file: IO[bytes]) -> None:
-        for part in (self._first, self._rest):
+    def _copy_parts(self, file: IO[bytes]) -> None:
+        for part in (self._early_part, self._later_part):
             part.seek(0)
             shutil.copyfileobj(part, file)
 
@@ -102,8 +102,8 @@ class Folder:
     def put(self, obj: Object, full: str, *, needed: bool = False) -> None:
         """Write an object."""
         namespace, name = obj["metadata"].get("namespace"), obj["metadata"]["name"]
-        place = self._folder / "namespaces" / _part(namespace) if namespace else self._folder / "cluster"
-        path = place / _part(full) / _part(f"{name}.{self._form}")
+        place = self._folder / "namespaces" / _quote_part(namespace) if namespace else self._folder / "cluster"
+        path = place / _quote_part(full) / _quote_part(f"{name}.{self._form}")
         path.parent.mkdir(parents=True, exist_ok=True)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(_encode_document(obj, self._form))
@@ -120,7 +120,7 @@ class Folder:
         pass
 
 
-def _part(text: str) -> str:
+def _quote_part(text: str) -> str:
     """Return a part of a path. Raises BadDocument for a part that would leave the folder."""
     if "/" in text or "\0" in text or text in (".", ".."):
         raise BadDocument(f"the server sent an invalid name: {text!r}")
@@ -137,9 +137,9 @@ class Documents:
         self._input: Path | None = None
         self._files: list[tuple[str, Path]] = []
         for path in paths:
-            self._files += self._found(path)
+            self._files += self._find_files(path)
 
-    def _found(self, path: str) -> list[tuple[str, Path]]:
+    def _find_files(self, path: str) -> list[tuple[str, Path]]:
         if path == "-":
             return [(STANDARD_INPUT, self._save_input())]
         given = Path(path)
@@ -178,11 +178,11 @@ class Documents:
         """Yield each document with its position, FILE:LINE."""
         for name, path in self._files:
             with path.open("rb") as file:
-                for line, raw in _documents(file):
+                for line, raw in _split_documents(file):
                     yield f"{name}:{line + 1}", raw
 
 
-def _documents(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
+def _split_documents(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
     """Yield documents, and the number of lines before each. Only JSON lines are read without loading the whole file."""
     text, begun, lines, blank = bytearray(), 0, False, True
     for number, line in enumerate(file):

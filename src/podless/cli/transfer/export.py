@@ -53,37 +53,39 @@ class Export:
         self._say = say
         self._warn = warn
         self._used: set[str] = set()  # namespaces of exported objects
-        self._there: set[str] = set()  # paths of exported definitions and namespaces
+        self._exported: set[str] = set()  # paths of exported definitions and namespaces
 
     async def run(self) -> None:
         """Export. Raises LookupError for an unknown kind, RemoteError if the server does not answer."""
-        found = await discover_resources(self._cluster, self._refuse)
-        known = {each.full: each for each in found}
+        served = await discover_resources(self._cluster, self._report_failure)
+        by_name = {candidate.full_name: candidate for candidate in served}
         choice = self._choice
         resources = (
-            choose_resources(found, choice.kinds)
+            choose_resources(served, choice.kinds)
             if choice.kinds
-            else [one for one in found if one.full not in _PASSING]
+            else [one for one in served if one.full_name not in _PASSING]
         )
         if choice.namespaces:
-            if choice.kinds and (other := [one.plural for one in resources if not one.namespaced]):
-                raise LookupError(f"{', '.join(other)}: not in a namespace; leave --namespace out")
+            if choice.kinds and (cluster_scoped := [one.plural for one in resources if not one.namespaced]):
+                raise LookupError(f"{', '.join(cluster_scoped)}: not in a namespace; leave --namespace out")
             resources = [one for one in resources if one.namespaced]
-        resources.sort(key=lambda one: _FIRST.index(one.full) if one.full in _FIRST else len(_FIRST))
-        taken = {one.full for one in resources}
+        resources.sort(key=lambda one: _FIRST.index(one.full_name) if one.full_name in _FIRST else len(_FIRST))
+        selected = {one.full_name for one in resources}
         with_objects = []
         for resource in resources:
-            if await self._all(resource):
+            if await self._export_resource(resource):
                 with_objects.append(resource)
-        if _NAMESPACES in known:
-            await self._check_namespaces(known[_NAMESPACES])
+        if _NAMESPACES in by_name:
+            await self._check_namespaces(by_name[_NAMESPACES])
         if not choice.only:
-            if _DEFINITIONS in known and (choice.selector or _DEFINITIONS not in taken):
-                await self._needed(known[_DEFINITIONS], [one.full for one in with_objects if one.group], quiet=True)
-            if _NAMESPACES in known and (choice.selector or _NAMESPACES not in taken):
-                await self._needed(known[_NAMESPACES], sorted(self._used), quiet=False)
+            if _DEFINITIONS in by_name and (choice.selector or _DEFINITIONS not in selected):
+                await self._export_needed(
+                    by_name[_DEFINITIONS], [one.full_name for one in with_objects if one.group], quiet=True
+                )
+            if _NAMESPACES in by_name and (choice.selector or _NAMESPACES not in selected):
+                await self._export_needed(by_name[_NAMESPACES], sorted(self._used), quiet=False)
 
-    def _refuse(self, text: str) -> None:
+    def _report_failure(self, text: str) -> None:
         self.failed += 1
         self._warn(text)
 
@@ -92,23 +94,23 @@ class Export:
         for name in dict.fromkeys(self._choice.namespaces):
             if name not in self._used:
                 try:
-                    await self._cluster.send("GET", namespaces.path(name=name))
+                    await self._cluster.send("GET", namespaces.make_path(name=name))
                 except Refused as refused:
                     if refused.code == 404:  # who may not read namespaces does not learn it
-                        self._refuse(str(refused))
+                        self._report_failure(str(refused))
 
-    async def _all(self, resource: ServedResource) -> bool:
+    async def _export_resource(self, resource: ServedResource) -> bool:
         """Write all objects of a resource. Return whether there were any."""
         before = self.done
         for namespace in self._choice.namespaces or ("",):
             try:
-                async for obj in self._listed(resource, namespace):
-                    self._one(resource, obj)
+                async for obj in self._list_objects(resource, namespace):
+                    self._export_object(resource, obj)
             except Refused as refused:
-                self._refuse(f"{resource.full}: {refused}")
+                self._report_failure(f"{resource.full_name}: {refused}")
         return self.done > before
 
-    def _one(self, resource: ServedResource, obj: Object) -> None:
+    def _export_object(self, resource: ServedResource, obj: Object) -> None:
         obj = {"apiVersion": resource.api_version, "kind": resource.kind, **obj}
         metadata = obj["metadata"]
         if made_by_server(obj):
@@ -118,29 +120,31 @@ class Export:
             return
         if metadata.get("namespace"):
             self._used.add(metadata["namespace"])
-        first = resource.full in _FIRST
+        first = resource.full_name in _FIRST
         if first:
-            self._there.add(resource.path(name=metadata["name"]))
-        self._sink.put(export_object(obj), resource.full, needed=first)
+            self._exported.add(resource.make_path(name=metadata["name"]))
+        self._sink.put(export_object(obj), resource.full_name, needed=first)
         self.done += 1
-        self._say(f"{resource.full}: exported {self.done} so far")
+        self._say(f"{resource.full_name}: exported {self.done} so far")
 
-    async def _listed(self, resource: ServedResource, namespace: str) -> AsyncIterator[Object]:
+    async def _list_objects(self, resource: ServedResource, namespace: str) -> AsyncIterator[Object]:
         query = {}
         if self._choice.selector:
             query["labelSelector"] = self._choice.selector
-        token, most = "", min(_BEGIN, _PAGE)
+        token, limit = "", min(_BEGIN, _PAGE)
         while True:
-            more = {"limit": str(most), **({"continue": token} if token else {})}
+            query_page = {"limit": str(limit), **({"continue": token} if token else {})}
             before = self._cluster.received
             try:
-                page = await self._cluster.send("GET", f"{resource.path(namespace)}?{urlencode(query | more)}")
+                page = await self._cluster.send(
+                    "GET", f"{resource.make_path(namespace)}?{urlencode(query | query_page)}"
+                )
             except Refused as refused:
                 # the continue token expired: go on with the current state
                 token = (refused.status.get("metadata") or {}).get("continue") or ""
                 if refused.code != 410 or not token:
                     raise
-                self._warn(f"{resource.full}: the list expired; the rest of it is from a later state")
+                self._warn(f"{resource.full_name}: the list expired; the rest of it is from a later state")
                 continue
             for item in page.get("items") or ():
                 yield item
@@ -148,25 +152,25 @@ class Export:
             if not token:
                 return
             size = (self._cluster.received - before) / max(len(page.get("items") or ()), 1)
-            most = max(1, min(int(_BYTES / max(size, 1)), 4 * most, _PAGE))
+            limit = max(1, min(int(_BYTES / max(size, 1)), 4 * limit, _PAGE))
 
-    async def _needed(self, resource: ServedResource, names: Iterable[str], *, quiet: bool) -> None:
+    async def _export_needed(self, resource: ServedResource, names: Iterable[str], *, quiet: bool) -> None:
         """Write objects that other objects need. quiet: do not report missing ones."""
         for name in names:
-            if (path := resource.path(name=name)) in self._there:
+            if (path := resource.make_path(name=name)) in self._exported:
                 continue
             try:
                 obj = await self._cluster.send("GET", path)
             except Refused as refused:
                 if refused.code != 404 or not quiet:
-                    self._refuse(f"{resource.kind} {name}: {refused}")
+                    self._report_failure(f"{resource.kind} {name}: {refused}")
                 continue
-            self._sink.put(export_object(obj), resource.full, needed=True)
+            self._sink.put(export_object(obj), resource.full_name, needed=True)
             self.done += 1
 
 
 def object_label(obj: Object) -> str:
     """Return kind, namespace and name of an object, for messages."""
     metadata = obj["metadata"]
-    where = f"{metadata['namespace']}/" if metadata.get("namespace") else ""
-    return f"{obj['kind']} {where}{metadata['name']}"
+    prefix = f"{metadata['namespace']}/" if metadata.get("namespace") else ""
+    return f"{obj['kind']} {prefix}{metadata['name']}"

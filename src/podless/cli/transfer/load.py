@@ -43,7 +43,7 @@ class Import:
         existing: str = EXISTING[0],
         namespace: str = "default",
     ) -> None:
-        self.made = self.same = self.changed = self.failed = 0
+        self.created = self.unchanged = self.updated = self.failed = 0
         self._cluster = cluster
         self._documents = documents
         self._order = order
@@ -52,47 +52,47 @@ class Import:
         self._existing = existing
         self._namespace = namespace
         self._uids: dict[str, str] = {}  # new uids of owners, by those in the documents
-        self._known: dict[str, dict[str, ServedResource]] = {}  # resources by apiVersion and kind
+        self._resources: dict[str, dict[str, ServedResource]] = {}  # resources by apiVersion and kind
         self._later: list[tuple[ServedResource, Object]] = []  # objects whose owners are created later
 
     async def run(self) -> None:
         """Import. Raises RemoteError if the server does not answer; you can then run the import again."""
-        for stage in self._order.stages():
+        for stage in self._order.list_stages():
             definitions = []
-            objects = self._order.of_stage(self._documents, stage)
+            objects = self._order.read_stage(self._documents, stage)
             while batch := list(islice(objects, _TOGETHER)):
-                await asyncio.gather(*map(self._one, batch))
+                await asyncio.gather(*map(self._import_object, batch))
                 definitions += [obj for obj in batch if stage == 0]
             for definition in definitions:
-                await self._established(definition)
+                await self._wait_established(definition)
         for resource, obj in self._later:
-            await self._refer(resource, obj)
+            await self._add_references(resource, obj)
 
-    def _refuse(self, obj: Object, reason: object) -> None:
+    def _report_failure(self, obj: Object, reason: object) -> None:
         self.failed += 1
         self._warn(f"{object_label(obj)}: {reason}")
 
-    async def _one(self, obj: Object) -> None:
+    async def _import_object(self, obj: Object) -> None:
         """Create one object, with its status."""
         try:
-            resource = await self._resource(obj)
+            resource = await self._find_resource(obj)
             if resource is None:
-                self._refuse(obj, f"the server has no {obj['kind']} in {obj['apiVersion']}")
+                self._report_failure(obj, f"the server has no {obj['kind']} in {obj['apiVersion']}")
                 return
-            await self._place(resource, obj)
+            await self._create_or_update(resource, obj)
         except Refused as refused:
-            self._refuse(obj, refused)
-        done = self.made + self.same + self.changed + self.failed
+            self._report_failure(obj, refused)
+        done = self.created + self.unchanged + self.updated + self.failed
         self._say(f"{done} of {self._order.total} objects")
 
-    async def _place(self, resource: ServedResource, obj: Object) -> None:
+    async def _create_or_update(self, resource: ServedResource, obj: Object) -> None:
         body = renew.renew_object(obj, self._uids)
         if resource.namespaced:
             obj["metadata"].setdefault("namespace", self._namespace)
             body["metadata"]["namespace"] = obj["metadata"]["namespace"]
         else:
             body["metadata"].pop("namespace", None)
-        named, waiting = await self._references(obj)
+        named, waiting = await self._map_references(obj)
         if named:
             body["metadata"]["ownerReferences"] = named
         there, fresh = await self._create(resource, obj, body)
@@ -104,47 +104,47 @@ class Import:
             self._later.append((resource, obj))
         wanted = body.get("status")
         if resource.status and isinstance(wanted, dict) and wanted and (fresh or not _has_status(there)):
-            await self._status(resource, obj, there)
+            await self._write_status(resource, obj, there)
 
     async def _create(self, resource: ServedResource, obj: Object, body: Object) -> tuple[Object | None, bool]:
         """Create an object, or handle the existing one. Return it (None on failure), and whether it is new."""
-        path = resource.path(body["metadata"].get("namespace", ""))
+        path = resource.make_path(body["metadata"].get("namespace", ""))
         create = partial(self._cluster.send, "POST", path, body)
         try:
             made = await retry_call(create, MissingServiceAccount, seconds=_PATIENCE, pause=_REST)
         except Conflicting as refused:
             if refused.status.get("reason") != "AlreadyExists":
                 raise
-            return await self._present(resource, obj, body), False
-        self.made += 1
+            return await self._update_existing(resource, obj, body), False
+        self.created += 1
         return made, True
 
-    async def _present(self, resource: ServedResource, obj: Object, body: Object) -> Object | None:
+    async def _update_existing(self, resource: ServedResource, obj: Object, body: Object) -> Object | None:
         """Return the existing object of this name, updated if `existing` says so."""
-        path = resource.path(body["metadata"].get("namespace", ""), body["metadata"]["name"])
+        path = resource.make_path(body["metadata"].get("namespace", ""), body["metadata"]["name"])
 
         async def bring() -> Object | None:
             there = await self._cluster.send("GET", path)
-            if renew.has_all(_without(resource, there), _without(resource, body)) or (
+            if renew.has_all(_comparable_part(resource, there), _comparable_part(resource, body)) or (
                 self._existing == "skip" and not is_adopted(obj)
             ):
-                self.same += 1
+                self.unchanged += 1
                 return there
             if is_adopted(obj):
-                written = await self._cluster.send("PATCH", path, _without(resource, body), _MERGE)
+                written = await self._cluster.send("PATCH", path, _comparable_part(resource, body), _MERGE)
             elif self._existing == "replace":
                 metadata = {**body["metadata"], "resourceVersion": there["metadata"]["resourceVersion"]}
                 written = await self._cluster.send("PUT", path, {**body, "metadata": metadata})
             else:
-                self._refuse(obj, "exists with other content; choose what to do with --existing")
+                self._report_failure(obj, "exists with other content; choose what to do with --existing")
                 return None
-            self.changed += 1
+            self.updated += 1
             return written
 
         return await retry_call(bring, Conflicting, tries=_TRIES)
 
-    async def _status(self, resource: ServedResource, obj: Object, there: Object) -> None:
-        path = f"{resource.path(obj['metadata'].get('namespace', ''), obj['metadata']['name'])}/status"
+    async def _write_status(self, resource: ServedResource, obj: Object, there: Object) -> None:
+        path = f"{resource.make_path(obj['metadata'].get('namespace', ''), obj['metadata']['name'])}/status"
         first = [there]
 
         async def write() -> None:
@@ -155,11 +155,11 @@ class Import:
         try:
             await retry_call(write, Conflicting, tries=_TRIES)
         except Refused as refused:
-            self._refuse(obj, f"its status: {refused}")
+            self._report_failure(obj, f"its status: {refused}")
 
     # owners
 
-    async def _references(self, obj: Object, *, last: bool = False) -> tuple[list[Object], bool]:
+    async def _map_references(self, obj: Object, *, last: bool = False) -> tuple[list[Object], bool]:
         """Return owner references with new uids, and whether some owners are missing. last: do not wait for them."""
         named, waiting = [], False
         for reference in owner_references(obj):
@@ -167,61 +167,61 @@ class Import:
             if uid is None and not last and reference["uid"] in self._order.owners:
                 waiting = True
                 continue
-            if uid is None and (uid := await self._elsewhere(obj, reference)) is None:
+            if uid is None and (uid := await self._find_owner(obj, reference)) is None:
                 name = f"{reference.get('kind')} {reference.get('name')}"
                 self._warn(f"{object_label(obj)}: left out the reference to its owner {name}, which does not exist")
                 continue
             named.append({**reference, "uid": uid})
         return named, waiting
 
-    async def _elsewhere(self, obj: Object, reference: Object) -> str | None:
+    async def _find_owner(self, obj: Object, reference: Object) -> str | None:
         """Return the uid of an owner that is on the server, but not in the documents."""
-        resource = (await self._kinds(str(reference.get("apiVersion")))).get(str(reference.get("kind")))
+        resource = (await self._list_kinds(str(reference.get("apiVersion")))).get(str(reference.get("kind")))
         if resource is None:
             return None
         namespace = obj["metadata"].get("namespace", "") if resource.namespaced else ""
         try:
-            owner = await self._cluster.send("GET", resource.path(namespace, str(reference.get("name"))))
+            owner = await self._cluster.send("GET", resource.make_path(namespace, str(reference.get("name"))))
         except Refused:
             return None
         uid: str = owner["metadata"]["uid"]
         return uid
 
-    async def _refer(self, resource: ServedResource, obj: Object) -> None:
+    async def _add_references(self, resource: ServedResource, obj: Object) -> None:
         """Add references to owners that were created after the object."""
-        named, _ = await self._references(obj, last=True)
-        path = resource.path(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
+        named, _ = await self._map_references(obj, last=True)
+        path = resource.make_path(obj["metadata"].get("namespace", ""), obj["metadata"]["name"])
         try:
             await self._cluster.send("PATCH", path, {"metadata": {"ownerReferences": named}}, _MERGE)
         except Refused as refused:
-            self._refuse(obj, refused)
+            self._report_failure(obj, refused)
 
     # kinds
 
-    async def _resource(self, obj: Object) -> ServedResource | None:
-        return (await self._kinds(obj["apiVersion"])).get(obj["kind"])
+    async def _find_resource(self, obj: Object) -> ServedResource | None:
+        return (await self._list_kinds(obj["apiVersion"])).get(obj["kind"])
 
-    async def _kinds(self, api_version: str) -> dict[str, ServedResource]:
-        if api_version not in self._known:
+    async def _list_kinds(self, api_version: str) -> dict[str, ServedResource]:
+        if api_version not in self._resources:
             try:
                 found = await list_served(self._cluster, api_version)
             except Refused as refused:
                 if refused.code not in (400, 403, 404, 406):
                     raise
                 found = []
-            self._known[api_version] = {each.kind: each for each in found}
-        return self._known[api_version]
+            self._resources[api_version] = {each.kind: each for each in found}
+        return self._resources[api_version]
 
-    async def _established(self, definition: Object) -> None:
+    async def _wait_established(self, definition: Object) -> None:
         """Wait until a definition is established and served."""
         spec = definition["spec"]
-        versions = [f"{spec['group']}/{each['name']}" for each in spec["versions"] if each.get("served")]
+        versions = [f"{spec['group']}/{entry['name']}" for entry in spec["versions"] if entry.get("served")]
         end = asyncio.get_running_loop().time() + _PATIENCE
         for version in versions:
-            while spec["names"]["kind"] not in await self._kinds(version):
-                del self._known[version]
+            while spec["names"]["kind"] not in await self._list_kinds(version):
+                del self._resources[version]
                 if asyncio.get_running_loop().time() > end:
-                    self._refuse(definition, f"{version} is not served after {_PATIENCE:.0f} s")
+                    self._report_failure(definition, f"{version} is not served after {_PATIENCE:.0f} s")
                     return
                 await asyncio.sleep(0.1)
 
@@ -231,7 +231,7 @@ def _has_status(obj: Object) -> bool:
     return any(each.get("subresource") == "status" for each in obj["metadata"].get("managedFields") or ())
 
 
-def _without(resource: ServedResource, obj: Object) -> Object:
+def _comparable_part(resource: ServedResource, obj: Object) -> Object:
     """Return an object for comparisons, without fields that the server or other requests set."""
     metadata = {key: value for key, value in obj["metadata"].items() if key != "ownerReferences"}
     left = {key: value for key, value in obj.items() if key != "status" or not resource.status}

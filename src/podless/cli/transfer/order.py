@@ -45,7 +45,7 @@ class Filter:
     namespaces: Sequence[str] = ()
     labels: LabelSelector | None = None
 
-    def takes(self, obj: Object) -> bool:
+    def selects(self, obj: Object) -> bool:
         """Return whether the filter selects an object."""
         metadata = obj["metadata"]
         if self.namespaces and metadata.get("namespace") not in self.namespaces:
@@ -61,7 +61,7 @@ class Filter:
         return {kind.lower(), f"{kind.lower()}.{group}"} if group else {kind.lower()}
 
     @property
-    def everything(self) -> bool:
+    def selects_all(self) -> bool:
         """Whether the filter selects all objects."""
         return not self.kinds and not self.namespaces and self.labels is None
 
@@ -72,18 +72,18 @@ class Order:
     wanted: the filter. warn: called for documents that cannot be read.
     """
 
-    def __init__(self, documents: Documents, wanted: Filter, warn: Callable[[str], None]) -> None:
+    def __init__(self, documents: Documents, selection: Filter, warn: Callable[[str], None]) -> None:
         self.total = 0
         self.owners: dict[str, list[str]] = {}
-        self._wanted = wanted
+        self._selection = selection
         # group and kind of objects, for their definitions; "" and the name of a namespace
         self._needed: set[tuple[str, str]] = set()
         self._stages = array("B")
         self._depths: dict[str, int] = {}
-        self._look(documents, warn)
-        self._settle(documents)
+        self._scan_documents(documents, warn)
+        self._settle_stages(documents)
 
-    def _look(self, documents: Documents, warn: Callable[[str], None]) -> None:
+    def _scan_documents(self, documents: Documents, warn: Callable[[str], None]) -> None:
         """Read all documents once. Those whose stage depends on other documents are left for `_settle`."""
         named: set[str] = set()
         there = array("q")  # hashes, to save memory if there are very many uids
@@ -93,46 +93,46 @@ class Order:
                 for obj in read_objects(where, raw):
                     there.append(hash(obj["metadata"].get("uid")))
                     named.update(each["uid"] for each in owner_references(obj))
-                    if self._wanted.takes(obj):
+                    if self._selection.selects(obj):
                         self._needed |= {kind_of(obj), ("", obj["metadata"].get("namespace") or "")}
-                    stages.append(self._first_look(obj))
+                    stages.append(self._guess_stage(obj))
             except BadDocument as error:
                 warn(str(error))
-            stage = _one(set(stages))
+            stage = _document_stage(set(stages))
             self._stages.append(stage)
             self.total += len(stages) if stage < _UNKNOWN else 0
         by_hash = {hash(uid): uid for uid in named}
         self.owners = {by_hash[each]: [] for each in there if each in by_hash}
 
-    def _first_look(self, obj: Object) -> int:
-        up_to_others = not self._wanted.everything and kind_of(obj) in (DEFINITION, NAMESPACE)
+    def _guess_stage(self, obj: Object) -> int:
+        up_to_others = not self._selection.selects_all and kind_of(obj) in (DEFINITION, NAMESPACE)
         if owner_references(obj) or up_to_others:
             return _UNKNOWN
-        return self.stage(obj) if self.takes(obj) else _NONE
+        return self.find_stage(obj) if self.includes(obj) else _NONE
 
-    def _settle(self, documents: Documents) -> None:
+    def _settle_stages(self, documents: Documents) -> None:
         """Read the remaining documents again, and set their stages."""
         if self.owners:
-            for obj in self._left(documents):
+            for obj in self._read_unsettled(documents):
                 if (uid := obj["metadata"].get("uid")) in self.owners:
                     self.owners[uid] = [each["uid"] for each in owner_references(obj)]
-            self._measure()
+            self._measure_depths()
         for number, (where, raw) in enumerate(documents):
             if self._stages[number] in (_UNKNOWN, _SEVERAL):
-                stages = [self.stage(obj) for obj in _readable(where, raw) if self.takes(obj)]
+                stages = [self.find_stage(obj) for obj in _try_read(where, raw) if self.includes(obj)]
                 self.total += len(stages)
-                self._stages[number] = _one(set(stages))
+                self._stages[number] = _document_stage(set(stages))
 
-    def _left(self, documents: Documents) -> Iterator[Object]:
+    def _read_unsettled(self, documents: Documents) -> Iterator[Object]:
         for (where, raw), stage in zip(documents, self._stages, strict=True):
             if stage in (_UNKNOWN, _SEVERAL):
-                yield from _readable(where, raw)
+                yield from _try_read(where, raw)
 
-    def takes(self, obj: Object) -> bool:
+    def includes(self, obj: Object) -> bool:
         """Return whether to import an object."""
         if made_by_server(obj) or obj["metadata"].get("deletionTimestamp"):
             return False
-        if self._wanted.everything or self._wanted.takes(obj):
+        if self._selection.selects_all or self._selection.selects(obj):
             return True
         kind = kind_of(obj)
         if kind == NAMESPACE:
@@ -142,7 +142,7 @@ class Order:
             return (spec.get("group"), (spec.get("names") or {}).get("kind")) in self._needed
         return False
 
-    def _measure(self) -> None:
+    def _measure_depths(self) -> None:
         """Compute the depth of each owner in the chain of owners. Owners in a cycle get the maximum."""
         for start in self.owners:
             path = dict.fromkeys([start])
@@ -157,7 +157,7 @@ class Order:
                     self._depths[uid] = min(max(depths, default=0), _DEEPEST)
                     path.popitem()
 
-    def stage(self, obj: Object) -> int:
+    def find_stage(self, obj: Object) -> int:
         """Return the stage in which an object is created."""
         kind = kind_of(obj)
         if kind == DEFINITION:
@@ -171,7 +171,7 @@ class Order:
             return 2
         return _FIRST_LEVEL + min(max(depths, default=0), _DEEPEST)
 
-    def stages(self) -> list[int]:
+    def list_stages(self) -> list[int]:
         """Return all stages in order. Some can turn out to be empty."""
         there = set(self._stages) - {_NONE}
         if _SEVERAL in there:
@@ -179,16 +179,16 @@ class Order:
             there |= {0, 1, 2, _LAST, *range(_FIRST_LEVEL, _FIRST_LEVEL + min(deepest, _DEEPEST) + 1)}
         return sorted(there - {_SEVERAL})
 
-    def of_stage(self, documents: Documents, stage: int) -> Iterator[Object]:
+    def read_stage(self, documents: Documents, stage: int) -> Iterator[Object]:
         """Yield the objects of a stage."""
         for (where, raw), known in zip(documents, self._stages, strict=True):
             if known in (stage, _SEVERAL):
-                for obj in _readable(where, raw):
-                    if self.takes(obj) and self.stage(obj) == stage:
+                for obj in _try_read(where, raw):
+                    if self.includes(obj) and self.find_stage(obj) == stage:
                         yield obj
 
 
-def _one(stages: set[int]) -> int:
+def _document_stage(stages: set[int]) -> int:
     """Return the stage of a document, given those of its objects."""
     return _NONE if not stages else next(iter(stages)) if len(stages) == 1 else _SEVERAL
 
@@ -203,10 +203,10 @@ def read_definitions(documents: Documents) -> Iterator[Object]:
     """Yield the CustomResourceDefinitions in documents. Unreadable documents are skipped."""
     for where, raw in documents:
         if DEFINITION[1].encode() in raw:
-            yield from (obj for obj in _readable(where, raw) if kind_of(obj) == DEFINITION)
+            yield from (obj for obj in _try_read(where, raw) if kind_of(obj) == DEFINITION)
 
 
-def _readable(where: str, raw: bytes) -> list[Object]:
+def _try_read(where: str, raw: bytes) -> list[Object]:
     try:
         return read_objects(where, raw)
     except BadDocument:

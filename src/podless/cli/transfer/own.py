@@ -19,11 +19,11 @@ _NAMESPACES = {"default", "kube-system", "kube-public", "kube-node-lease"}
 _SLICE = "kubernetes.io/service-name"
 
 
-def _labels(obj: Object) -> Object:
+def _get_labels(obj: Object) -> Object:
     return obj["metadata"].get("labels") or {}
 
 
-def _annotations(obj: Object) -> Object:
+def _get_annotations(obj: Object) -> Object:
     return obj["metadata"].get("annotations") or {}
 
 
@@ -32,12 +32,12 @@ def _is_kubernetes(obj: Object) -> bool:
 
 
 def _is_bootstrap_rbac(obj: Object) -> bool:
-    kept = _annotations(obj).get("rbac.authorization.kubernetes.io/autoupdate") == "true"
-    return kept and _labels(obj).get("kubernetes.io/bootstrapping") == "rbac-defaults"
+    kept = _get_annotations(obj).get("rbac.authorization.kubernetes.io/autoupdate") == "true"
+    return kept and _get_labels(obj).get("kubernetes.io/bootstrapping") == "rbac-defaults"
 
 
 def _is_flow(obj: Object) -> bool:
-    return _annotations(obj).get("apf.kubernetes.io/autoupdate-spec") == "true"
+    return _get_annotations(obj).get("apf.kubernetes.io/autoupdate-spec") == "true"
 
 
 def _is_account(obj: Object) -> bool:
@@ -51,7 +51,7 @@ _HEAD = {"apiVersion", "kind", "metadata", "secrets"}
 def _is_lease(obj: Object) -> bool:
     name, namespace = obj["metadata"]["name"], obj["metadata"].get("namespace")
     return namespace == "kube-system" and (
-        name == "podless-controllers" or "apiserver.kubernetes.io/identity" in _labels(obj)
+        name == "podless-controllers" or "apiserver.kubernetes.io/identity" in _get_labels(obj)
     )
 
 
@@ -59,19 +59,19 @@ _OWN: dict[tuple[str, str], Callable[[Object], bool]] = {
     ("", "Service"): _is_kubernetes,
     ("", "Endpoints"): _is_kubernetes,
     ("discovery.k8s.io", "EndpointSlice"): lambda obj: (
-        obj["metadata"].get("namespace") == "default" and _labels(obj).get(_SLICE) == "kubernetes"
+        obj["metadata"].get("namespace") == "default" and _get_labels(obj).get(_SLICE) == "kubernetes"
     ),
     ("", "ConfigMap"): lambda obj: obj["metadata"]["name"] in _CONFIG_MAPS,
     ("", "ServiceAccount"): _is_account,
     ("", "Secret"): lambda obj: obj.get("type") == "kubernetes.io/service-account-token",
-    ("", "Pod"): lambda obj: "kubernetes.io/config.mirror" in _annotations(obj),
+    ("", "Pod"): lambda obj: "kubernetes.io/config.mirror" in _get_annotations(obj),
     ("coordination.k8s.io", "Lease"): _is_lease,
     ("scheduling.k8s.io", "PriorityClass"): lambda obj: obj["metadata"]["name"].startswith("system-"),
     ("flowcontrol.apiserver.k8s.io", "FlowSchema"): _is_flow,
     ("flowcontrol.apiserver.k8s.io", "PriorityLevelConfiguration"): _is_flow,
     ("apiregistration.k8s.io", "APIService"): lambda obj: not (obj.get("spec") or {}).get("service"),
     ("networking.k8s.io", "ServiceCIDR"): lambda obj: obj["metadata"]["name"] == "kubernetes",
-    ("networking.k8s.io", "IPAddress"): lambda obj: "ipaddress.kubernetes.io/managed-by" in _labels(obj),
+    ("networking.k8s.io", "IPAddress"): lambda obj: "ipaddress.kubernetes.io/managed-by" in _get_labels(obj),
     ("rbac.authorization.k8s.io", "ClusterRole"): _is_bootstrap_rbac,
     ("rbac.authorization.k8s.io", "ClusterRoleBinding"): _is_bootstrap_rbac,
     ("rbac.authorization.k8s.io", "Role"): _is_bootstrap_rbac,

@@ -45,21 +45,21 @@ def renew_object(obj: Object, uids: Mapping[str, str]) -> Object:
     return result
 
 
-def _service(spec: Object) -> None:
+def _renew_service(spec: Object) -> None:
     """Remove the cluster IPs, which the old server allocated."""
     if spec.get("clusterIP") != _NO_ADDRESS:
         spec.pop("clusterIP", None)
         spec.pop("clusterIPs", None)
 
 
-def _volume(spec: Object) -> None:
+def _renew_volume(spec: Object) -> None:
     if isinstance(spec.get("claimRef"), dict):
         spec["claimRef"] = {
             key: value for key, value in spec["claimRef"].items() if key not in ("uid", "resourceVersion")
         }
 
 
-def _job(spec: Object) -> None:
+def _renew_job(spec: Object) -> None:
     """Remove a Job's selector and labels, which contain its uid."""
     if spec.get("manualSelector"):
         return
@@ -73,9 +73,9 @@ def _job(spec: Object) -> None:
 
 
 _RULES: dict[tuple[str, str], Callable[[Object], None]] = {
-    ("", "Service"): _service,
-    ("", "PersistentVolume"): _volume,
-    ("batch", "Job"): _job,
+    ("", "Service"): _renew_service,
+    ("", "PersistentVolume"): _renew_volume,
+    ("batch", "Job"): _renew_job,
 }
 
 

@@ -35,11 +35,11 @@ class ServedResource:
         return f"{self.group}/{self.version}" if self.group else self.version
 
     @property
-    def full(self) -> str:
+    def full_name(self) -> str:
         """The plural with its group, like the name of a definition."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
-    def path(self, namespace: str = "", name: str = "") -> str:
+    def make_path(self, namespace: str = "", name: str = "") -> str:
         """Return the URL path of its objects, or of one of them."""
         base = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
         where = f"/namespaces/{quote(namespace, safe='')}" if self.namespaced and namespace else ""
@@ -80,14 +80,20 @@ async def list_served(cluster: RemoteCluster, api_version: str) -> list[ServedRe
     group, _, version = api_version.rpartition("/")
     return [
         ServedResource(
-            group, version, each["name"], each["kind"], each["namespaced"], each["name"] in statuses, _names(each)
+            group,
+            version,
+            each["name"],
+            each["kind"],
+            each["namespaced"],
+            each["name"] in statuses,
+            _collect_names(each),
         )
         for each in listed
         if "/" not in each["name"] and set(each["verbs"]) >= _NEEDED
     ]
 
 
-def _names(told: Object) -> frozenset[str]:
+def _collect_names(told: Object) -> frozenset[str]:
     names = [told["name"], told["kind"], told.get("singularName") or "", *(told.get("shortNames") or ())]
     return frozenset(name.lower() for name in names if name)
 
@@ -97,15 +103,15 @@ def choose_kinds(resources: Iterable[ServedResource], definitions: Iterable[Obje
 
     names: as for choose_resources. Raises LookupError.
     """
-    known = [(resource.names, resource.kind, resource.group) for resource in resources]
+    names_by_kind = [(resource.names, resource.kind, resource.group) for resource in resources]
     for spec in (definition.get("spec") or {} for definition in definitions):
-        told = spec.get("names") or {}
-        kind, group = str(told.get("kind") or ""), str(spec.get("group") or "")
-        named = {"name": told.get("plural") or "", "singularName": told.get("singular"), "kind": kind}
-        known.append((_names({**told, **named}), kind, group))
+        spec_names = spec.get("names") or {}
+        kind, group = str(spec_names.get("kind") or ""), str(spec.get("group") or "")
+        named = {"name": spec_names.get("plural") or "", "singularName": spec_names.get("singular"), "kind": kind}
+        names_by_kind.append((_collect_names({**spec_names, **named}), kind, group))
     kinds: list[str] = []
     for name in map(str.lower, names):
-        fitting = [(kind, group) for called, kind, group in known if _is_called(name, called, group)]
+        fitting = [(kind, group) for called, kind, group in names_by_kind if _is_called(name, called, group)]
         if not fitting:
             raise LookupError(f"--kind {name}: neither the server nor the files have such a resource")
         kinds += [f"{kind.lower()}.{group}" if group else kind.lower() for kind, group in fitting]
@@ -126,7 +132,7 @@ def choose_resources(resources: Iterable[ServedResource], names: Sequence[str]) 
     for name in map(str.lower, names):
         for resource in resources:
             if _is_called(name, resource.names, resource.group):
-                found[resource.full] = resource
+                found[resource.full_name] = resource
                 break
         else:
             raise LookupError(f"the server has no {name} that can be listed and created")
