@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from time import perf_counter as _clock
 from typing import TYPE_CHECKING, Any
 
 from podless.codec import gotext
@@ -18,7 +18,19 @@ from podless.http.heads import Heads
 from podless.http.held import ClientMemory
 from podless.http.incoming import IncomingBody
 from podless.http.limits import Limits
-from podless.http.message import JSON, SLOW, Answer, Gate, Handler, HTTPRequest, NoAnswer, Pending, Response, Stream
+from podless.http.message import (
+    ANSWER,
+    JSON,
+    SLOW,
+    Answer,
+    Gate,
+    Handler,
+    HTTPRequest,
+    NoAnswer,
+    Pending,
+    Response,
+    Stream,
+)
 from podless.http.outgoing import OutgoingAnswers
 from podless.http.parsing import RequestParser
 from podless.http.sending import CHUNKED, PLAIN, DatedHeads
@@ -91,11 +103,15 @@ class ConnectionResponder:
 
     # implemented by Connection
 
-    async def read_body(self, request: HTTPRequest) -> bytes:
-        """Return the whole body of a request; reads what has not arrived yet.
+    def claim_body(self, request: HTTPRequest) -> bool:
+        """Charge the body to the user of the request. Return whether it is complete.
 
         Raises TooLarge, TooManyRequests, BadRequest.
         """
+        raise NotImplementedError
+
+    async def wait_body(self, request: HTTPRequest) -> bytes:
+        """Return the whole body of a request when it has arrived. Raises as `claim_body` does."""
         raise NotImplementedError
 
     def _continue_reading(self) -> None:
@@ -130,19 +146,19 @@ class ConnectionResponder:
             return
         watchdog = self._shared.watchdog
         watchdog.progress += 1
-        began = time.perf_counter()
+        began = _clock()
         try:
             answer = self._handler(request)
         except Exception as error:
             log.error("http: a request failed: %s", trace_error(error))
             self.close_now()
             return
-        if isinstance(answer, (Response, Stream)):
+        if isinstance(answer, ANSWER):
             self._send_answer(request, answer)
         else:
             work = watchdog.measure_steps(self._await_answer(request, answer), request.describe_work)
             self._task = self._loop.create_task(work)
-        seconds = time.perf_counter() - began
+        seconds = _clock() - began
         if seconds > watchdog.limit:
             watchdog.report_block(seconds, request.describe_work())
 
@@ -215,14 +231,12 @@ class ConnectionResponder:
         return not self._in.size and request.headers.get("expect", "").lower() == "100-continue"
 
     def _write_answer(self, answer: Response, request: HTTPRequest) -> None:
-        clock = self._shared.clock
-        end = b"Content-Length: %d\r\n" % answer.size + self._make_close_line(request)
-        if answer.headers or request.method == "HEAD":
-            head = clock.make_head(answer.status, answer.media, answer.headers, end, request.flow)
+        if answer.headers or not request.keep_alive or request is self._in.request or request.method == "HEAD":
+            head = self._out.make_head(answer, self._make_close_line(request), request.flow)
             self._transport.write(head if request.method == "HEAD" else b"".join((head, *answer.chunks)))
-        else:
-            lines = clock.make_lines(answer.status, answer.media, request.flow)
-            self._transport.write(b"".join((lines, end, b"\r\n", *answer.chunks)))
+        else:  # nearly all answers
+            lines = self._shared.clock.make_lines(answer.status, answer.media, request.flow)
+            self._transport.write(b"".join((lines, b"Content-Length: %d\r\n\r\n" % answer.size, *answer.chunks)))
 
     def _start_stream(self, request: HTTPRequest, answer: Stream) -> None:
         if (

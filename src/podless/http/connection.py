@@ -269,16 +269,12 @@ class Connection(ConnectionResponder, asyncio.BufferedProtocol):
 
     # bodies
 
-    async def read_body(self, request: HTTPRequest) -> bytes:
-        """Return the whole body of a request; reads what has not arrived yet.
-
-        Raises TooLarge, TooManyRequests, BadRequest.
-        """
+    def claim_body(self, request: HTTPRequest) -> bool:
         if request.body_error is not None:
             raise request.body_error
-        self._in.charge_body(request)
-        if request is not self._in.request:
-            return request.body
+        return self._in.charge_body(request)
+
+    async def wait_body(self, request: HTTPRequest) -> bytes:
         if self._expects_continue(request):
             self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         self.deadline = self._loop.time() + self._limits.body_time

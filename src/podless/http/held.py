@@ -82,17 +82,22 @@ class ClientMemory:
         share = self._users.get(user)
         if share is None:
             share = self._users[user] = _UserShare()
-        only = alone and holder is not None and share.holders.get(holder, 0) == share.size
-        over = share.size + size > self._limit // 2 and not only
-        full = self._charged + self.unrequested + size > self._limit and not (only and share.size == self._charged)
-        if over or (full and not self._make_room(share, size)):
-            self._drop_share(user, share)
-            raise TooManyRequests(REFUSAL, {"retryAfterSeconds": 1})
+        if share.size + size > self._limit // 2 or self._charged + self.unrequested + size > self._limit:
+            self._find_room(user, share, size, holder if alone else None)
         self._charged += size
         self.sorts[sort] += size
         share.size += size
         if holder is not None:
             share.holders[holder] = share.holders.get(holder, 0) + size
+
+    def _find_room(self, user: str, share: _UserShare, size: int, alone: Holder | None) -> None:
+        """Make room for bytes over a limit. Raises TooManyRequests. alone: a holder that may be alone over it."""
+        only = alone is not None and share.holders.get(alone, 0) == share.size
+        over = share.size + size > self._limit // 2 and not only
+        full = self._charged + self.unrequested + size > self._limit and not (only and share.size == self._charged)
+        if over or (full and not self._make_room(share, size)):
+            self._drop_share(user, share)
+            raise TooManyRequests(REFUSAL, {"retryAfterSeconds": 1})
 
     def charge_holder(self, user: str, size: int, sort: str, holder: Holder, *, alone: bool = False) -> bool:
         """Charge existing bytes; the user's other holders are cut first. Returns False if `holder` must be cut."""
@@ -117,8 +122,8 @@ class ClientMemory:
             share.holders[holder] -= size
             if share.holders[holder] <= 0:
                 del share.holders[holder]
-        if not share.size:
-            self._drop_share(user, share)
+        if not share.size and not share.holders:
+            del self._users[user]
 
     def note_complete(self, user: str, holder: Holder) -> None:
         """Note that the data of a holder is complete: it stays charged, and is not cut any more."""

@@ -76,16 +76,22 @@ class IncomingBody:
             self.release_body(self.request)
         self.fail_reader(TooManyRequests(_CUT, {"retryAfterSeconds": 1}))
 
-    def charge_body(self, request: HTTPRequest) -> None:
-        """Charge a body that the handler wants to its user. Raises TooLarge, TooManyRequests."""
-        most, arriving = self._limits.body, request is self.request
-        size = len(request.body) if not arriving else request.length if request.length >= 0 else most
-        if max(size, self.size if arriving else 0) > most:
+    def charge_body(self, request: HTTPRequest) -> bool:
+        """Charge a body that the handler wants to its user, and return whether it is complete.
+
+        Raises TooLarge, TooManyRequests.
+        """
+        complete, user = request is not self.request, request.user.name
+        size = len(request.body) if complete else request.length
+        if size < 0:
+            size = self._limits.body
+        if size > self._limits.body or (not complete and self.size > self._limits.body):
             raise self.too_large()
         if request.unrequested or request.charged:
             self.release_body(request)
-        self._memory.charge_user(request.user.name, size, BODIES, self if arriving else None)
-        request.charged_user, request.charged = request.user.name, size
+        self._memory.charge_user(user, size, BODIES, None if complete else self)
+        request.charged_user, request.charged = user, size
+        return complete
 
     async def wait_body(self, request: HTTPRequest) -> bytes:
         """Return the body when it is complete. Raises the error given to `fail_reader`."""

@@ -12,6 +12,7 @@ from podless.http.families import render_family
 from podless.http.flows import Flow, Flows
 from podless.http.info import name_scope
 from podless.http.message import (
+    ANSWER,
     SLOW,
     Answer,
     EndingSink,
@@ -71,7 +72,7 @@ class RequestMetrics:
         def handle(request: HTTPRequest) -> Answer | Pending:
             began = clock()
             answer = handler(request)
-            if not isinstance(answer, (Response, Stream)):
+            if not isinstance(answer, ANSWER):
                 return later(request, answer, began)
             return self._note_answer(request, answer, clock() - began)
 

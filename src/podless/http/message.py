@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 from urllib.parse import unquote
 
 from podless.auth.certificates import Certificate
@@ -23,8 +23,14 @@ MAX_LOGGED = 200  # characters of client data in a log line
 class BodySource(Protocol):
     """Reads the body of a request."""
 
-    async def read_body(self, request: HTTPRequest) -> bytes:
-        """Return the whole body. Raises TooLarge, TooManyRequests, BadRequest."""
+    def claim_body(self, request: HTTPRequest) -> bool:
+        """Charge the body to the user of the request. Return whether it is complete.
+
+        Raises TooLarge, TooManyRequests, BadRequest.
+        """
+
+    async def wait_body(self, request: HTTPRequest) -> bytes:
+        """Return the rest of a claimed body, with the part that was read. Raises as `claim_body` does."""
 
 
 class HTTPRequest:
@@ -102,7 +108,8 @@ class HTTPRequest:
     async def read_body(self) -> bytes:
         """Return the whole body, once the client has sent it. Raises TooLarge, TooManyRequests, BadRequest."""
         if self.source is not None:
-            self.body = await self.source.read_body(self)
+            if not self.source.claim_body(self):
+                self.body = await self.source.wait_body(self)
             self.source = None
         return self.body
 
@@ -293,6 +300,7 @@ class NoAnswer(Stream):
 
 
 Answer = Response | Stream
+ANSWER: Final = (Response, Stream)  # for isinstance
 Pending = Coroutine[Any, Any, Answer]
 Handler = Callable[[HTTPRequest], Answer | Pending]
 # delays requests: returns False if the request can be handled now, else calls the function when it can
@@ -301,4 +309,4 @@ Gate = Callable[[HTTPRequest, Callable[[HTTPRequest], None]], bool]
 
 async def settle_answer(answer: Answer | Pending) -> Answer:
     """Return the answer of a handler, and await it if necessary."""
-    return answer if isinstance(answer, (Response, Stream)) else await answer
+    return answer if isinstance(answer, ANSWER) else await answer

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from http import HTTPStatus
+from time import monotonic as _now
 from typing import NamedTuple
 
 from podless.runtime import clock
@@ -38,7 +39,7 @@ class DatedHeads:
 
         media: b"" for none. flow: lines that name the request's FlowSchema.
         """
-        if time.monotonic() >= self._until or self._clock.shift != self._shift:
+        if _now() >= self._until or self._clock.shift != self._shift:
             self._renew_date()
         lines = self._lines.get((status, media, flow))
         if lines is None:
@@ -53,7 +54,7 @@ class DatedHeads:
         """Update the date, and the time until which it is valid."""
         self._shift = self._clock.shift
         now = self._clock.time()
-        self._until = time.monotonic() + 1.0 - now % 1.0
+        self._until = _now() + 1.0 - now % 1.0
         if int(now) != self._second:
             self._second = int(now)
             self._lines = {}

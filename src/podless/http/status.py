@@ -9,7 +9,7 @@ from typing import Any
 
 from podless.codec import serializer
 from podless.http import negotiate
-from podless.http.message import JSON, TEXT, Answer, Handler, HTTPRequest, Pending, Response, Stream
+from podless.http.message import ANSWER, JSON, TEXT, Answer, Handler, HTTPRequest, Pending, Response
 from podless.meta.errors import APIError, InsufficientStorage, Internal, Plain, Timeout, TooManyRequests, Unavailable
 from podless.runtime.lazy import compile_late
 from podless.runtime.traces import trace_error
@@ -61,7 +61,7 @@ def with_status(handler: Handler) -> Handler:
             answer = handler(request)
         except Exception as error:
             answer = _render_error(error, request)
-        if not isinstance(answer, (Response, Stream)):
+        if not isinstance(answer, ANSWER):
             return later(request, answer)
         return _add_warnings(request, answer) if request.warnings else answer
 

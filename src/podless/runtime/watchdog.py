@@ -91,22 +91,24 @@ class MeasuredCoroutine(Coroutine[Any, Any, Any]):
         self._describe = describe
 
     def send(self, value: Any) -> Any:
-        self._watchdog.progress += 1
+        watchdog = self._watchdog
+        watchdog.progress += 1
         began = _clock()
         try:
             return self._send(value)
         finally:
-            if _clock() - began > self._watchdog.limit:
-                self._watchdog.report_block(_clock() - began, self._describe())
+            if _clock() - began > watchdog.limit:
+                watchdog.report_block(_clock() - began, self._describe())
 
     def __next__(self) -> Any:  # not `send(None)`: nearly every step would pay for one more call
-        self._watchdog.progress += 1
+        watchdog = self._watchdog
+        watchdog.progress += 1
         began = _clock()
         try:
             return self._send(None)
         finally:
-            if _clock() - began > self._watchdog.limit:
-                self._watchdog.report_block(_clock() - began, self._describe())
+            if _clock() - began > watchdog.limit:
+                watchdog.report_block(_clock() - began, self._describe())
 
     def __iter__(self) -> MeasuredCoroutine:
         return self
