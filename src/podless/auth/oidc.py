@@ -81,8 +81,7 @@ class OIDCProvider:
         settings = self._settings
         options: Any = {"require": ["exp", "iss", "aud"], "verify_iat": False}
         try:
-            identity = jwt.get_unverified_header(token).get("kid")
-            for key in await self._find_keys(identity):
+            for key in await self._find_keys(jwt.get_unverified_header(token).get("kid")):
                 try:
                     return dict(
                         jwt.decode(

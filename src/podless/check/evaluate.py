@@ -64,8 +64,7 @@ def evaluate_rule(
     tree = program.analyze_source(rule, names, library.kubernetes_libraries(new), declared, macros.select_macros(new))
     made = Program(rule, tree, library.kubernetes_libraries(), names, decls)
     made.check_constants()
-    scope = _Scope(names, decls, values)
-    steps = tuple(_Trace(scope).steps(tree, 0))
+    steps = tuple(_Trace(_Scope(names, decls, values)).steps(tree, 0))
     value, cost, error = None, 0, ""
     try:
         value, cost = made.run(*values.values(), limit=LIMIT)

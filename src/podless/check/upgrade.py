@@ -58,8 +58,7 @@ def compare_releases(
     releases = [release.name for release in features.choose_all(f"{before},{after}")]
     options = CheckOptions(rules=Strictness(dropped=True), definitions=definitions, releases=releases)
     report = check_files(sources, options=options)
-    known = Catalog(release=features.choose_release(after))
-    return [*_changes(report.findings, after, known)], report
+    return [*_changes(report.findings, after, Catalog(release=features.choose_release(after)))], report
 
 
 def _changes(findings: Sequence[Finding], after: str, catalog: Catalog) -> Iterator[UpgradeChange]:

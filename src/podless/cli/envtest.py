@@ -179,8 +179,7 @@ def serve_arguments(given: dict[str, list[str]]) -> tuple[list[str], list[str]]:
         elif name in _IDLE or name in _GONE:
             continue
         elif own in known and own not in ("data", "memory"):
-            action = known[own]
-            if action.nargs == 0:
+            if known[own].nargs == 0:
                 made.append(f"--{own}" if values[-1] != "false" else f"--no-{own}")
             else:
                 made += [

@@ -119,8 +119,7 @@ def _escape_user(text: str) -> str:
 
 
 def _parse_host(host: str, scheme: str) -> str:
-    bracket = host.rfind("[")
-    if bracket > 0 and has("StrictURLHosts"):
+    if host.rfind("[") > 0 and has("StrictURLHosts"):
         raise _BadURL("invalid IP-literal")
     if host.startswith("["):
         return _parse_bracketed_host(host)

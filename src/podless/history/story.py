@@ -54,8 +54,7 @@ def format_fields(fields: Iterable[Object], paint: Paint = leave_plain) -> Itera
         elif after is ABSENT:
             yield paint(f"    - {field['path']}: {format_value(before)}", "31")
         else:
-            text = f"    ~ {field['path']}: {format_value(before)} -> {format_value(after)}"
-            yield paint(text, "33")
+            yield paint(f"    ~ {field['path']}: {format_value(before)} -> {format_value(after)}", "33")
 
 
 def format_value(value: Any) -> str:

@@ -373,8 +373,7 @@ class APIHandler:
         try:
             chosen = await options.read_list_options(self._api, call, lease.parsed)
             lease.share_selectors(chosen.labels, chosen.fields)
-            collection = await self._api.load_collection(call.kind)
-            watch = Watch(self._api, call, chosen, collection)
+            watch = Watch(self._api, call, chosen, await self._api.load_collection(call.kind))
             await watch.prepare_initial()
             stream = WatchStream(
                 self._api, call, watch, negotiate.of_stream(form), self._rows, lease.end_lease

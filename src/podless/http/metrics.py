@@ -68,8 +68,7 @@ class Metrics:
     def make_pieces(self) -> Callable[[], Iterator[bytes]]:
         """Return a function that yields the metrics in pieces; most figures are read now, request counts later."""
         of_server = {**self._of_resources(), **self._of_store(), **self._of_audit(), **self._of_clients()}
-        families = {**_of_process(self._started), **of_server}
-        return partial(self._join_lines, families)
+        return partial(self._join_lines, {**_of_process(self._started), **of_server})
 
     def _join_lines(self, families: Samples) -> Iterator[bytes]:
         lines = (line for name, samples in families.items() for line in render_family(name, samples))

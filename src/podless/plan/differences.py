@@ -49,8 +49,7 @@ def compare_objects(
         generated = _is_generated(identity, path) and (old is GONE or new is GONE or path[0] == "metadata")
         old_names, new_names = old_owners.get(text, ()), new_owners.get(text, ())
         moved = (old_names, new_names) if old_names and new_names and old_names != new_names else ((), ())
-        secret = is_secret(identity, path)
-        changes[text] = FieldChange(text, old, new, by, plugin, generated, secret, *moved)
+        changes[text] = FieldChange(text, old, new, by, plugin, generated, is_secret(identity, path), *moved)
     for text in sorted(old_owners.keys() & new_owners.keys() - changes.keys()):
         if old_owners[text] != new_owners[text]:
             changes[text] = FieldChange(text, None, None, old_managers=old_owners[text], new_managers=new_owners[text])
@@ -199,8 +198,7 @@ def list_owners(obj: Object | None) -> dict[str, tuple[str, ...]]:
         if entry.get("subresource"):
             continue
         for path in sets.list_paths(entry.get("fieldsV1") or {}):
-            text = _format_owned(path)
-            names = owners.setdefault(text, [])
+            names = owners.setdefault(_format_owned(path), [])
             if entry.get("manager") not in names:
                 names.append(str(entry.get("manager")))
     return {path: tuple(sorted(names)) for path, names in owners.items()}

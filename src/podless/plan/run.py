@@ -221,8 +221,7 @@ class _PlanRun:
         endpoint = self._find_endpoint(item.identity)
         if endpoint is None or self._is_elsewhere(item, endpoint):
             return None
-        placed = place_object(item.obj, endpoint, self._namespace)[1]
-        return endpoint, placed.namespace
+        return endpoint, place_object(item.obj, endpoint, self._namespace)[1].namespace
 
     async def _prune_objects(self) -> bool:
         """Delete objects that the set no longer has. Returns False if the API rejects a deletion."""

@@ -185,5 +185,4 @@ def encode_loaded(kind: Kind, obj: Object) -> Loaded:
         obj = kind.strategy.decode(kind, version, obj, [])
         metadata = obj["metadata"]
     obj = kind.strategy.make_stored(kind, obj)
-    key = kind.key(metadata.get("namespace") or "", metadata["name"])
-    return Loaded(key, view.encode_object(kind, obj))
+    return Loaded(kind.key(metadata.get("namespace") or "", metadata["name"]), view.encode_object(kind, obj))

@@ -126,8 +126,7 @@ _DELETIONS = _DiffParts(changes=False, deletions=True, order=False)
 def make_strategic_patch(original: Object, modified: Object, current: Object, struct: Struct) -> Object:
     """Return the three-way strategic merge patch of a built-in kind."""
     delta = _diff_maps(current, modified, struct, _DELTA, retain=False)
-    deletions = _diff_maps(original, modified, struct, _DELETIONS, retain=False)
-    return _merge_patches(deletions, delta, struct)
+    return _merge_patches(_diff_maps(original, modified, struct, _DELETIONS, retain=False), delta, struct)
 
 
 def _find_rule(struct: Struct | None, name: str) -> _PatchRule:

@@ -15,8 +15,7 @@ async def delete_collection(api: API, call: Call) -> Many:
     await parse_body(api, call)
     chosen = options.read_delete_options(call)
     warn_of_dependants(call, chosen)
-    collection = await api.load_collection(call.kind)
-    page = await list_(api, call, collection, listed, paged=True)
+    page = await list_(api, call, await api.load_collection(call.kind), listed, paged=True)
     await api.converter.prepare_entries(call.kind, call.version, page.entries)
     async for some in api.pace.iterate_slices(call.user.name, page.entries):
         for entry in some:

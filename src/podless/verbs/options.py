@@ -269,8 +269,7 @@ def _list_errors(options: ListOptions) -> list[FieldError]:
         if options.match not in ("Exact", _NOT_OLDER):
             errors.append(field.not_supported(_MATCH, options.match, ["Exact", _NOT_OLDER, ""]))
         if options.match == "Exact" and options.revision == "0":
-            detail = f'{_MATCH} "exact" is forbidden for resourceVersion "0"'
-            errors.append(field.forbidden(_MATCH, detail))
+            errors.append(field.forbidden(_MATCH, f'{_MATCH} "exact" is forbidden for resourceVersion "0"'))
     if options.initial is not None:
         errors.append(field.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list"))
     return errors

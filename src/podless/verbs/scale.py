@@ -52,8 +52,7 @@ def show_scale(obj: Object, paths: Scale, *, required: bool = True) -> Object:
     """Return the Scale of an object. Raises Internal if required replicas are missing."""
     replicas = _get_value(obj, paths.spec_replicas_path)
     if replicas is None and required:
-        text = f'the spec replicas field "{paths.spec_replicas_path}" does not exist'
-        raise _internal_error(text)
+        raise _internal_error(f'the spec replicas field "{paths.spec_replicas_path}" does not exist')
     metadata = obj["metadata"]
     status: Object = {"replicas": _get_value(obj, paths.status_replicas_path) or 0}
     if paths.label_selector_path and (selector := _get_value(obj, paths.label_selector_path)):

@@ -218,8 +218,7 @@ def _explain_refusal(name: str, status: Object) -> str:
 
 
 def _check_budget(budget: Object) -> None:
-    status = budget["status"]
-    conditions = status.setdefault("conditions", [])
+    conditions = budget["status"].setdefault("conditions", [])
     before = next((condition for condition in conditions if condition.get("type") == "DisruptionAllowed"), None)
     since = before.get("lastTransitionTime") if before and before.get("status") == "False" else clock.now()
     given = {

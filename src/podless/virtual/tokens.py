@@ -60,8 +60,7 @@ def _validate_request(call: Call, obj: Object, account: Entry) -> None:
     errors = []
     name = obj["metadata"].get("name", "")
     if name and name != account.name:
-        other = field.invalid("metadata.name", name, _OTHER)
-        raise Invalid("TokenRequest", GROUP.name, account.name, [other])
+        raise Invalid("TokenRequest", GROUP.name, account.name, [field.invalid("metadata.name", name, _OTHER)])
     wanted, uid = obj["metadata"].get("uid"), account.decode()["metadata"].get("uid", "")
     if wanted and wanted != uid and has("TokenRequestServiceAccountUIDValidation"):
         why = f"the UID in the token request ({wanted}) does not match the UID of the service account ({uid})"

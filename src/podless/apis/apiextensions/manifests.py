@@ -105,8 +105,7 @@ def _convert_third_party(read: Object) -> Object:
 def _convert_beta(obj: Object, read: Object, notes: list[Note], prune: bool) -> Object:
     given = obj.get("spec") or {}
     beta.set_defaults(read)
-    layout = beta.read_layout(read["spec"])
-    errors = beta.check_exclusive(layout)
+    errors = beta.check_exclusive(beta.read_layout(read["spec"]))
     if errors:
         raise BadManifest("; ".join(map(str, errors)))
     spec = beta.to_v1(read)["spec"]

@@ -20,8 +20,7 @@ def validate_counts(status: Object, fields: Iterable[str], parts: Iterable[str],
             errors.append(field.invalid(f"status.{name}", part, "cannot be greater than status.replicas"))
     available = status.get("availableReplicas") or 0
     if ready and available > (status.get("readyReplicas") or 0):
-        text = f"cannot be greater than {ready}"
-        errors.append(field.invalid("status.availableReplicas", available, text))
+        errors.append(field.invalid("status.availableReplicas", available, f"cannot be greater than {ready}"))
     return errors
 
 

@@ -124,8 +124,7 @@ def _assemble_version(obj: Object, version: str, metadata: Object, more: dict[st
     metadata = dict(metadata)
     strip_annotations(metadata)
     if more:
-        annotations = {**(metadata.get("annotations") or {}), **more}
-        metadata["annotations"] = sort_keys(annotations)
+        metadata["annotations"] = sort_keys({**(metadata.get("annotations") or {}), **more})
     return {**obj, "apiVersion": f"autoscaling/{version}", "metadata": metadata}
 
 

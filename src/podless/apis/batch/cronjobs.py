@@ -62,8 +62,7 @@ def _validate_spec(spec: Object, old: Object | None) -> list[FieldError]:
     errors += checks.validate_nonnegative("spec.startingDeadlineSeconds", spec.get("startingDeadlineSeconds"))
     if zone is not None and (old is None or old.get("timeZone") != zone):
         errors += field.invalid_details("spec.timeZone", zone, schedules.zone_faults(zone))
-    policy = spec["concurrencyPolicy"]
-    errors += field.one_of("spec.concurrencyPolicy", policy, _POLICIES)
+    errors += field.one_of("spec.concurrencyPolicy", spec["concurrencyPolicy"], _POLICIES)
     job, before = spec["jobTemplate"]["spec"], old["jobTemplate"]["spec"] if old is not None else None
     errors += jobspecs.validate_job_spec(job, _JOB, before)
     if job.get("selector") is not None:

@@ -122,8 +122,7 @@ def _label_pods(obj: Object) -> None:
     uid, name, spec = obj["metadata"]["uid"], obj["metadata"].get("name") or "", obj["spec"]
     made = {_OLD_NAME: name, _NAME: name, _OLD_UID: uid, _UID: uid}
     metadata = spec["template"].setdefault("metadata", {})
-    labels = {**made, **(metadata.get("labels") or {})}
-    metadata["labels"] = sort_keys(labels)
+    metadata["labels"] = sort_keys({**made, **(metadata.get("labels") or {})})
     selector = dict(spec.get("selector") or {})
     wanted = {_UID: uid, **(selector.get("matchLabels") or {})}
     spec["selector"] = {**selector, "matchLabels": sort_keys(wanted)}

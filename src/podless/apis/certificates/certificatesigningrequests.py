@@ -175,8 +175,7 @@ def signer_name(name: str, path: str) -> Iterator[FieldError]:
         yield field.too_long(path, _DOMAIN_MOST)
     yield from _label_faults(path, domain, names.check_label_name)
     if "." not in domain:
-        text = "should be a domain with at least two segments separated by dots"
-        yield field.invalid(path, domain, text)
+        yield field.invalid(path, domain, "should be a domain with at least two segments separated by dots")
     yield from _label_faults(path, rest, names.check_subdomain)
     if len(name.encode()) > _SIGNER_MOST:
         yield field.too_long(path, _SIGNER_MOST)

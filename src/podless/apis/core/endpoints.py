@@ -57,8 +57,7 @@ class EndpointsStrategy(TypedStrategy):
 
 def _validate_address(address: Object, path: str) -> Iterator[FieldError]:
     ip, host, node = address["ip"], address.get("hostname"), address.get("nodeName")
-    faults = addresses.find_address_faults(ip)
-    yield from field.invalid_details(f"{path}.ip", ip, faults)
+    yield from field.invalid_details(f"{path}.ip", ip, addresses.find_address_faults(ip))
     if host:
         yield from field.invalid_details(f"{path}.hostname", host, names.check_label_name(host))
     if node is not None:
@@ -83,8 +82,7 @@ def validate_protocols(protocol: str | None, application: str | None, path: str)
     elif protocol not in PROTOCOLS:
         yield field.not_supported(f"{path}.protocol", protocol, PROTOCOLS)
     if application is not None:
-        where = f"{path}.appProtocol"
-        yield from field.invalid_details(where, application, names.qualified_name(application))
+        yield from field.invalid_details(f"{path}.appProtocol", application, names.qualified_name(application))
 
 
 STRATEGY = EndpointsStrategy()

@@ -60,8 +60,7 @@ def _validate_scheduling(scheduling: Object) -> Iterator[FieldError]:
     for index, toleration in enumerate(each(tolerations)):
         known = tuple(toleration.get(name) or "" for name in ("key", "operator", "value", "effect"))
         if known in seen:
-            shown = gostructs.format_struct(TOLERATION, toleration)
-            yield field.duplicate(f"{path}[{index}]", shown)
+            yield field.duplicate(f"{path}[{index}]", gostructs.format_struct(TOLERATION, toleration))
         seen.add(known)
 
 

@@ -99,7 +99,6 @@ def _validate_reference(ref: Object, path: str, any_group: bool) -> Errors:
     yield from checks.require_fields(ref, path, "name", "kind")
     group, kind = ref.get("apiGroup") or "", ref.get("kind", "")
     if not group and kind != _CLAIM:
-        why = f"must be '{_CLAIM}' when referencing the default apiGroup"
-        yield field.invalid(path, kind, why)
+        yield field.invalid(path, kind, f"must be '{_CLAIM}' when referencing the default apiGroup")
     if group and not any_group:
         yield from field.invalid_details(f"{path}.apiGroup", group, names.check_subdomain(group))

@@ -61,8 +61,7 @@ def validate_env(env: list[Object], path: str, *, loose: bool = False) -> Errors
     """Validate the variables of a container."""
     for index, one in enumerate(each(env)):
         where = f"{path}[{index}]"
-        name = one.get("name", "")
-        yield from checks.validate_name(f"{where}.name", name, _variable_check(loose))
+        yield from checks.validate_name(f"{where}.name", one.get("name", ""), _variable_check(loose))
         if (source := one.get("valueFrom")) is not None:
             yield from _value_from(source, f"{where}.valueFrom", one.get("value", ""))
 

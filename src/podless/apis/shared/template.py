@@ -35,8 +35,7 @@ def template_labels(template: Object) -> dict[str, str]:
 
 def selector_mismatch(template: Object, path: str) -> FieldError:
     """Return the error for a selector that does not match the template's labels."""
-    labels = (template.get("metadata") or {}).get("labels")
-    return field.invalid(f"{path}.metadata.labels", labels, _MISMATCH)
+    return field.invalid(f"{path}.metadata.labels", (template.get("metadata") or {}).get("labels"), _MISMATCH)
 
 
 def parse_selector(selector: Object | None) -> LabelSelector | None:

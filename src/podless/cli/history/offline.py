@@ -66,8 +66,7 @@ class OfflineHistory:
         while found := await self._read_page(resource, namespace, name, before):
             for written in found:
                 before = written.sequence
-                group_and_plural = keys.resource_of(written.key)
-                place = place_of(written.key, namespaced=self._namespaced.get(group_and_plural))
+                place = place_of(written.key, namespaced=self._namespaced.get(keys.resource_of(written.key)))
                 if written.key.startswith(keys.OWN) or (namespace and place.namespace != namespace):
                     continue
                 if (name and place.name != name) or (by and written.author.user != by):

@@ -116,8 +116,7 @@ METADATA = AuditPolicy((AuditRule(METADATA_LEVEL, omit=frozenset((RECEIVED,))),)
 def read_policy(path: Path) -> AuditPolicy:
     """Return the policy in a YAML or JSON file. Raises BadPolicy."""
     try:
-        raw = path.read_bytes()
-        yaml = serializer.decode_yaml(raw)
+        yaml = serializer.decode_yaml(path.read_bytes())
     except OSError as error:
         raise BadPolicy(f"{path}: {(error.strerror or str(error)).lower()}") from None
     except serializer.YAMLError as error:

@@ -90,9 +90,7 @@ def check_default(node: Object, value: Any) -> str:
     """Return why a value does not fit into a field; "" if it does."""
     if not node:
         return ""
-    schema = Schema.compile({"type": "object", "properties": {"value": node}})
-    given = {"value": value}
-    errors = schema.validate(given)
+    errors = Schema.compile({"type": "object", "properties": {"value": node}}).validate({"value": value})
     return errors[0].body if errors else ""
 
 

@@ -180,8 +180,7 @@ class TemplateParser:
 
 def _parse_nested(text: str) -> list[Step]:
     """Return the steps inside an action."""
-    nodes = TemplateParser(f"{{{text}}}").parse_template()
-    return nodes[0]
+    return TemplateParser(f"{{{text}}}").parse_template()[0]
 
 
 def _unquote(text: str) -> str:

@@ -94,8 +94,7 @@ class LogTrimmer:
 
     async def create_log(self) -> None:
         """Create the log if there is none. Earlier states are unknown. Raises StoreError."""
-        now = int(clock.time() * 1000)
-        key, value = self._layout.marker, Horizons(0, {}, now).encode()
+        key, value = self._layout.marker, Horizons(0, {}, int(clock.time() * 1000)).encode()
         absent = m.Compare(result=m.EQUAL, target=m.CREATE, key=key, create_revision=0)
         put = m.Request(request_put=m.PutRequest(key=key, value=value))
         await self._client.call_etcd("txn", m.TxnRequest(compare=[absent], success=[put]))

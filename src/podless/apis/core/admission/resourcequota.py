@@ -69,8 +69,7 @@ class ResourceQuota(Plugin):
         collection = await self._state.load_collection(kind)
         book = _Booking(partial(self._charge_quotas, attr, collection), (self._quotas, collection))
         if book() and not attr.dry_run:
-            lock = self._locks.setdefault(namespace, asyncio.Lock())
-            attr.along = CombinedCommit((lock,), book)
+            attr.along = CombinedCommit((self._locks.setdefault(namespace, asyncio.Lock()),), book)
 
     def _charge_quotas(self, attr: AdmissionAttributes, collection: WatchCache) -> Sequence[Operation]:
         """Return the operations that add the write to the used amounts. Raises Forbidden if a quota is exceeded."""
