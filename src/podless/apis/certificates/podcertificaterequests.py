@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from podless.apis.certificates.certificatesigningrequests import signer_name
 from podless.apis.certificates.issued import validate_issued
-from podless.apis.shared.carried import keep_metadata
 from podless.apis.shared.checks import Errors, immutable_error
 from podless.apis.shared.conditions import find_true, validate_conditions
-from podless.apis.shared.typed import StatusStrategy
+from podless.apis.shared.typed import KeptMetadataStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import NOT_STATUS, Faults, MetadataPolicy
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field, names
 from podless.meta.objectmeta import check_annotations
 from podless.runtime.jsonobject import Object
@@ -43,17 +42,12 @@ _BARE = "non-condition status fields must be empty when denying or failing the P
 _OPEN = 'status is immutable unless transitioning to "Issued", "Denied", or "Failed"'
 
 
-class PodRequestStrategy(StatusStrategy):
+class PodRequestStrategy(KeptMetadataStrategy):
     """Strategy of PodCertificateRequest. The spec is immutable, and the result is set once."""
 
     allow_unconditional_update = False
     metadata = MetadataPolicy(on_update=(0, 1), on_status=(1, 1))
-    status_resets = NOT_STATUS
     selects = frozenset({"spec.signerName", "spec.podName", "spec.nodeName"})
-
-    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        super().prepare_status(version, obj, old)
-        keep_metadata(obj, old)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         return [*_validate_spec(obj["spec"])]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from podless.apis.podspec.disks import driver_name
 from podless.apis.resource import parts
-from podless.apis.shared.carried import keep_metadata
 from podless.apis.shared.checks import Errors
 from podless.apis.shared.conditions import validate_conditions
-from podless.apis.shared.typed import SpecStrategy
+from podless.apis.shared.typed import KeptMetadataStrategy, SpecStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import NOT_STATUS, Faults, MetadataPolicy
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
@@ -17,12 +16,11 @@ from podless.runtime.jsonobject import Object
 _MOST_CONDITIONS = 8
 
 
-class DeviceTaintRuleStrategy(SpecStrategy):
+class DeviceTaintRuleStrategy(KeptMetadataStrategy, SpecStrategy):
     """Strategy of DeviceTaintRule. timeAdded changes with the effect."""
 
     allow_unconditional_update = False
     metadata = MetadataPolicy(on_update=(0, 1), on_status=(0, 1))
-    status_resets = NOT_STATUS
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         taint = obj["spec"]["taint"]
@@ -34,10 +32,6 @@ class DeviceTaintRuleStrategy(SpecStrategy):
         taint, before = obj["spec"]["taint"], old["spec"]["taint"]
         if taint["effect"] != before["effect"] and taint.get("timeAdded") == before.get("timeAdded"):
             taint["timeAdded"] = clock.now()
-
-    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        super().prepare_status(version, obj, old)
-        keep_metadata(obj, old)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         return [*_validate_spec(obj["spec"], None)]

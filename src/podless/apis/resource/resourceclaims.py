@@ -9,11 +9,11 @@ from podless.apis.podspec.affinity import node_selector
 from podless.apis.podspec.disks import driver_name
 from podless.apis.resource import parts, requests
 from podless.apis.shared import checks
-from podless.apis.shared.carried import keep_metadata, put_part
+from podless.apis.shared.carried import put_part
 from podless.apis.shared.checks import Errors, immutable_error, validate_immutable
-from podless.apis.shared.typed import StatusStrategy
+from podless.apis.shared.typed import KeptMetadataStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import NOT_STATUS, Faults, ValidationCost
+from podless.kinds.strategy import Faults, ValidationCost
 from podless.meta import addresses, conditions, field
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -139,10 +139,9 @@ def _validate_address(address: str, path: str) -> Errors:
 RESOURCE_CLAIM_SPEC = load_struct("resource/v1", "ResourceClaimSpec")
 
 
-class ResourceClaimStrategy(StatusStrategy):
+class ResourceClaimStrategy(KeptMetadataStrategy):
     """Strategy of ResourceClaim, whose spec is immutable."""
 
-    status_resets = NOT_STATUS
     checking = ValidationCost(preload=True, cost=parts.STRAIN)
 
     def load_rules(self) -> None:
@@ -153,7 +152,6 @@ class ResourceClaimStrategy(StatusStrategy):
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         super().prepare_status(version, obj, old)
-        keep_metadata(obj, old)
         status = obj["status"]
         gone = allocated_devices(old["status"]) - allocated_devices(status)
         told = [device for device in each(status.get("devices") or ()) if device_key(device) not in gone]

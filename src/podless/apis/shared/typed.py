@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from podless.apis.shared.carried import keep_metadata
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, MetadataPolicy, Strategy
+from podless.kinds.strategy import NOT_STATUS, Faults, MetadataPolicy, Strategy
 from podless.runtime.jsonobject import Object
 from podless.structs import defaults, structs
 from podless.structs.structs import Struct
@@ -81,6 +82,16 @@ class StatusStrategy(TypedStrategy):
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         obj["spec"] = old["spec"]
+
+
+class KeptMetadataStrategy(StatusStrategy):
+    """Strategy of kinds whose status writes also keep all metadata except managedFields."""
+
+    status_resets = NOT_STATUS
+
+    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
+        super().prepare_status(version, obj, old)
+        keep_metadata(obj, old)
 
 
 class SpecStrategy(StatusStrategy):

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 from podless.apis.podspec import disks
 from podless.apis.shared import checks
-from podless.apis.shared.carried import keep_metadata
 from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.conditions import validate_reason
-from podless.apis.shared.typed import StatusStrategy
+from podless.apis.shared.typed import KeptMetadataStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import NOT_STATUS, Faults, MetadataPolicy, ValidationCost
+from podless.kinds.strategy import Faults, MetadataPolicy, ValidationCost
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -30,17 +29,12 @@ _ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOnc
 _VOLUME_MODES = ("Filesystem", "Block")
 
 
-class CSINodeStrategy(StatusStrategy):
+class CSINodeStrategy(KeptMetadataStrategy):
     """Strategy of CSINode. Drivers can be added and removed; of existing ones only the volume limit is mutable."""
 
     allow_unconditional_update = False
     metadata = MetadataPolicy(on_update=(1, 0))
     checking = ValidationCost(once="CSINodesOnce")
-    status_resets = NOT_STATUS
-
-    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        super().prepare_status(version, obj, old)
-        keep_metadata(obj, old)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         seen: set[str] = set()

@@ -7,13 +7,12 @@ from typing import ClassVar
 
 from podless.apis.podspec import disks
 from podless.apis.shared import checks
-from podless.apis.shared.carried import keep_metadata
 from podless.apis.shared.checks import immutable_error
-from podless.apis.shared.typed import StatusStrategy
+from podless.apis.shared.typed import KeptMetadataStrategy
 from podless.apis.shared.volumes import spec as volumes
 from podless.apis.storage import storageclasses
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import NOT_STATUS, Faults, MetadataPolicy
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -28,18 +27,12 @@ _LARGEST = (1 << 31) - 1
 _ONE = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
 
 
-class VolumeAttachmentStrategy(StatusStrategy):
+class VolumeAttachmentStrategy(KeptMetadataStrategy):
     """Strategy of VolumeAttachment, whose spec is immutable."""
 
     allow_unconditional_update = False
     metadata = MetadataPolicy(on_update=(1, 0))
-    status_resets = NOT_STATUS
     blank: ClassVar[Object] = {"attached": False}
-
-    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        """Keep the spec, and all metadata except managedFields."""
-        super().prepare_status(version, obj, old)
-        keep_metadata(obj, old)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         errors, attacher = _validate_attachment(obj), obj["spec"]["attacher"]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from podless.apis.shared.carried import keep_metadata
 from podless.apis.shared.checks import Errors, immutable_error
 from podless.apis.shared.conditions import find_true, validate_conditions
-from podless.apis.shared.typed import StatusStrategy
+from podless.apis.shared.typed import KeptMetadataStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import NOT_STATUS, Faults, MetadataPolicy
+from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field, names
 from podless.meta.objectmeta import IMMUTABLE
 from podless.runtime.jsonobject import Object
@@ -21,16 +20,11 @@ _DONE = {"Succeeded": "Success", "Failed": "Failed"}  # final conditions, and th
 _BOTH = "Both success and failed conditions cannot be true at the same time"
 
 
-class MigrationStrategy(StatusStrategy):
+class MigrationStrategy(KeptMetadataStrategy):
     """Strategy of StorageVersionMigration. The resource and final conditions are immutable."""
 
     allow_unconditional_update = False
     metadata = MetadataPolicy(on_update=(0, 1), on_status=(1, 1))
-    status_resets = NOT_STATUS
-
-    def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
-        super().prepare_status(version, obj, old)
-        keep_metadata(obj, old)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         return [*_validate_resource((obj.get("spec") or {}).get("resource") or {})]
