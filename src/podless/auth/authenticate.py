@@ -28,10 +28,7 @@ class AuthenticatorOptions:
     """The optional make_authenticators: a section of options for each."""
 
     oidc: OIDC | None = section(
-        OIDC,
-        "OpenID Connect",
-        "tokens of an identity provider, as for kube-apiserver",
-        any_of=("issuer", "client_id"),
+        OIDC, "OpenID Connect", "tokens of an identity provider, as for kube-apiserver", any_of=("issuer", "client_id")
     )
 
     def make_authenticators(self, audience: str) -> list[TokenAuthenticator]:

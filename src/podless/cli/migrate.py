@@ -46,10 +46,7 @@ def add(commands: Any) -> None:
     parser.add_argument("names", metavar="NAME", nargs="*", help="definition, such as crontabs.stable.example.com")
     parser.add_argument("--all", action="store_true", help="all definitions")
     parser.add_argument(
-        "--kubeconfig",
-        metavar="FILE",
-        type=Path,
-        help="kubeconfig file (default: $KUBECONFIG or ~/.kube/config)",
+        "--kubeconfig", metavar="FILE", type=Path, help="kubeconfig file (default: $KUBECONFIG or ~/.kube/config)"
     )
     parser.add_argument("--context", default="", help="context of the kubeconfig (default: the current one)")
     parser.set_defaults(run=run)

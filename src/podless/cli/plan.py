@@ -105,12 +105,7 @@ def _add_apply_options(how: Any) -> None:
     )
     how.add_argument("--field-manager", default="", metavar="NAME", help="field manager (default: kubectl's)")
     how.add_argument("--force-conflicts", action="store_true", help="take over fields of other managers")
-    how.add_argument(
-        "-n",
-        "--namespace",
-        default="",
-        help="namespace of all objects (default: of the context)",
-    )
+    how.add_argument("-n", "--namespace", default="", help="namespace of all objects (default: of the context)")
     how.add_argument(
         "--exclude",
         metavar="PATTERN",
@@ -137,12 +132,7 @@ def _add_user_options(how: Any) -> None:
     """Add the options for the user who applies the set."""
     how.add_argument("--as", dest="user", metavar="USER", default="", help="plan the writes of this user")
     how.add_argument(
-        "--as-group",
-        dest="groups",
-        metavar="GROUP",
-        action="append",
-        default=[],
-        help="group of the user (repeatable)",
+        "--as-group", dest="groups", metavar="GROUP", action="append", default=[], help="group of the user (repeatable)"
     )
     how.add_argument("--as-uid", dest="uid", metavar="UID", default="", help="UID of the user")
 

@@ -33,11 +33,7 @@ class ControllerProcess:
     """
 
     def __init__(
-        self,
-        command: Sequence[str],
-        environment: Mapping[str, str],
-        output: Path,
-        orphans: OrphanKiller | None = None,
+        self, command: Sequence[str], environment: Mapping[str, str], output: Path, orphans: OrphanKiller | None = None
     ) -> None:
         self.killed = False
         self._orphans = orphans

@@ -19,9 +19,7 @@ _OWN = ("managedFields", "resourceVersion", "generation", "selfLink")
 _GENERATED = {
     ("metadata", "uid"), ("metadata", "creationTimestamp"), ("metadata", "deletionTimestamp"),
 }  # fmt: skip
-_GENERATED_OF = {
-    "Service": {("spec", "clusterIP"), ("spec", "clusterIPs"), ("spec", "healthCheckNodePort")},
-}
+_GENERATED_OF = {"Service": {("spec", "clusterIP"), ("spec", "clusterIPs"), ("spec", "healthCheckNodePort")}}
 _KEYS = ("name", "key", "type", "containerPort", "port", "mountPath", "devicePath", "ip", "topologyKey", "uid")
 _TIMES = ("lastTransitionTime", "lastUpdateTime", "lastProbeTime", "lastHeartbeatTime")
 _POLICIES = ("MutatingAdmissionPolicy", "PlannedMutatingWebhooks")

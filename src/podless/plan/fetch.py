@@ -47,10 +47,7 @@ _CLASSES: Sequence[tuple[frozenset[str], Endpoint]] = (
     (frozenset({"Pod", "ReplicationController"}), Endpoint("node.k8s.io/v1", "runtimeclasses", "RuntimeClass", False)),
     (frozenset({"Pod"}), Endpoint("scheduling.k8s.io/v1", "priorityclasses", "PriorityClass", False)),
     (frozenset({"PriorityClass"}), Endpoint("scheduling.k8s.io/v1", "priorityclasses", "PriorityClass", False)),
-    (
-        frozenset({"PersistentVolumeClaim"}),
-        Endpoint("storage.k8s.io/v1", "storageclasses", "StorageClass", False),
-    ),
+    (frozenset({"PersistentVolumeClaim"}), Endpoint("storage.k8s.io/v1", "storageclasses", "StorageClass", False)),
     (frozenset({"Ingress"}), Endpoint("networking.k8s.io/v1", "ingressclasses", "IngressClass", False)),
     (frozenset({"ClusterRole"}), _ROLES),
 )

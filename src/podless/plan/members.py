@@ -43,10 +43,7 @@ async def find_parent(reader: APIReader, text: str, find: FindEndpoint) -> tuple
 
 
 async def fetch_members(
-    reader: APIReader,
-    baseline: Baseline,
-    applyset: ApplySet,
-    in_set: Collection[tuple[str, str, str]],
+    reader: APIReader, baseline: Baseline, applyset: ApplySet, in_set: Collection[tuple[str, str, str]]
 ) -> None:
     """Read the members that the set no longer has, and the objects that their deletion deletes.
 

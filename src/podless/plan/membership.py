@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from podless.plan import planfile
-from podless.plan.applyset import (
-    PART_OF,
-    ApplySet,
-    BadApplySet,
-    GroupKind,
-    label_member,
-    parse_reference,
-    write_parent,
-)
+from podless.plan.applyset import PART_OF, ApplySet, BadApplySet, GroupKind, label_member, parse_reference, write_parent
 from podless.plan.manifests import Identity, Item
 from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.requests import Endpoint, Requester

@@ -118,14 +118,7 @@ class _PlannedWebhooks:
         """Record that a webhook matches a write."""
         attr = subject.attr
         call = WebhookCall(
-            webhook.configuration,
-            webhook.name,
-            mutating,
-            attr.kind.kind,
-            attr.namespace,
-            attr.name,
-            asked,
-            reason,
+            webhook.configuration, webhook.name, mutating, attr.kind.kind, attr.namespace, attr.name, asked, reason
         )
         if call not in self.recorder.webhooks:
             self.recorder.webhooks.append(call)

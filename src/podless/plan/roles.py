@@ -16,10 +16,7 @@ _CLUSTER_WIDE = (
     Endpoint(_VERSION, "clusterroles", "ClusterRole", False),
     Endpoint(_VERSION, "clusterrolebindings", "ClusterRoleBinding", False),
 )
-_NAMESPACED = (
-    Endpoint(_VERSION, "roles", "Role", True),
-    Endpoint(_VERSION, "rolebindings", "RoleBinding", True),
-)
+_NAMESPACED = (Endpoint(_VERSION, "roles", "Role", True), Endpoint(_VERSION, "rolebindings", "RoleBinding", True))
 _EFFECT = "every write is planned as if the user were allowed to make it"
 
 

@@ -173,12 +173,7 @@ def aggregated_document(registry: Registry, *, core: bool) -> Document:
             items.append(
                 {"metadata": metadata if known else metadata | {"creationTimestamp": None}, "versions": versions}
             )
-    return {
-        "kind": "APIGroupDiscoveryList",
-        "apiVersion": "apidiscovery.k8s.io/v2",
-        "metadata": {},
-        "items": items,
-    }
+    return {"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": items}
 
 
 def _describe_version(registry: Registry, group: str, version: str) -> Document:

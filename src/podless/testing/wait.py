@@ -18,11 +18,7 @@ Wanted = str | Check | None
 _CONDITION = re.compile(r"(?:condition=)?([A-Za-z][\w./-]*)(?:=(\w+))?")
 _PLAIN = re.compile(r"[A-Z]\w*(?:=\w+)?|condition=.*")
 DELETE = "delete"
-_QUERY = {
-    "sendInitialEvents": "true",
-    "resourceVersionMatch": "NotOlderThan",
-    "allowWatchBookmarks": "true",
-}
+_QUERY = {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan", "allowWatchBookmarks": "true"}
 
 
 class Waited(TimeoutError):

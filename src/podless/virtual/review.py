@@ -99,10 +99,7 @@ REVIEW: Final = Stages[Review](PARSE, read_question, admit.MUTATE, admit.VALIDAT
 
 async def _review_self(api: API, call: Call, obj: Object) -> Object:
     """Answer a SelfSubjectReview."""
-    return _review_head(obj) | {
-        "metadata": {"creationTimestamp": clock.now()},
-        "status": {"userInfo": call.user.info},
-    }
+    return _review_head(obj) | {"metadata": {"creationTimestamp": clock.now()}, "status": {"userInfo": call.user.info}}
 
 
 def _review_head(obj: Object) -> Object:

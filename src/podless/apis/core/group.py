@@ -115,9 +115,5 @@ SERVICES = GROUP.kind(
     below=(Subresource("proxy", _PROXIED, GROUP.send("ServiceProxyOptions"), connects=True),),
 )
 SERVICE_ACCOUNTS = GROUP.kind(
-    "ServiceAccount",
-    "sa",
-    needed=True,
-    shown_deleted=True,
-    below=(Subresource("token", ("create",), TOKEN_REQUESTS),),
+    "ServiceAccount", "sa", needed=True, shown_deleted=True, below=(Subresource("token", ("create",), TOKEN_REQUESTS),)
 )

@@ -23,11 +23,7 @@ COLUMNS: Columns = {
         string("TimeAdded", "DeviceTaint.timeAdded", Age(text("spec.taint.timeAdded"))),
         AGE,
     ),
-    "resourceclaims": (
-        NAME,
-        string("State", "Whether the claim is allocated and reserved.", _claim_state),
-        AGE,
-    ),
+    "resourceclaims": (NAME, string("State", "Whether the claim is allocated and reserved.", _claim_state), AGE),
     "resourceclaimtemplates": (NAME, AGE),
     "resourceslices": (
         NAME,

@@ -15,11 +15,7 @@ from podless.structs.gotypes import JSON_NAMES
 
 # struct: name in JSON: field and type in Go
 _FIELDS: Final = {
-    "Taint": {
-        "key": ("Key", "string"),
-        "value": ("Value", "string"),
-        "effect": ("Effect", "core.TaintEffect"),
-    },
+    "Taint": {"key": ("Key", "string"), "value": ("Value", "string"), "effect": ("Effect", "core.TaintEffect")},
     "Toleration": {
         "key": ("Key", "string"),
         "operator": ("Operator", "core.TolerationOperator"),

@@ -14,9 +14,7 @@ from podless.codec import serializer
 def add(commands: Any) -> None:
     """Add the subcommand to a parser's subparsers."""
     parser = commands.add_parser(
-        "show",
-        help="show an object as it was",
-        description="Show an object as it was at a revision or at a time.",
+        "show", help="show an object as it was", description="Show an object as it was at a revision or at a time."
     )
     add_object(parser)
     parser.add_argument(

@@ -25,11 +25,7 @@ _EARLY = {
     ("networking.k8s.io", "IngressClass"),
 }
 # these validate, count or redirect objects, so they are created last
-_LATE = {
-    ("", "LimitRange"),
-    ("", "ResourceQuota"),
-    ("apiregistration.k8s.io", "APIService"),
-}
+_LATE = {("", "LimitRange"), ("", "ResourceQuota"), ("apiregistration.k8s.io", "APIService")}
 _LATE_GROUP = "admissionregistration.k8s.io"
 _FIRST_LEVEL, _LAST = 3, 250
 _DEEPEST = _LAST - _FIRST_LEVEL - 1

@@ -45,10 +45,7 @@ _DELETE = [
     "propagationPolicy",
 ]
 # parameters of some releases -> the change that the release must have
-_SINCE = {
-    "ignoreStoreReadErrorWithClusterBreakingPotential": "UnsafeDeletes",
-    "shardSelector": "ShardSelectors",
-}
+_SINCE = {"ignoreStoreReadErrorWithClusterBreakingPotential": "UnsafeDeletes", "shardSelector": "ShardSelectors"}
 # action -> keys of its parameters in standard.PARAMETERS
 QUERIES: dict[str, list[str]] = {
     "list": _LIST,
@@ -160,11 +157,7 @@ _PROXIED = ("delete", "get", "head", "options", "patch", "post", "put")
 _SCALED = {"group": "autoscaling", "version": "v1", "kind": "Scale"}
 # verb -> operation on a subresource other than status and scale
 _BELOW = {"create": _COLLECTION[1], **dict(zip(("get", "update", "patch"), _SUBRESOURCE, strict=True))}
-_ITEM = (
-    *_SUBRESOURCE[:2],
-    _Route("delete", "delete", "delete", "status", "options", (200, 202)),
-    _SUBRESOURCE[2],
-)
+_ITEM = (*_SUBRESOURCE[:2], _Route("delete", "delete", "delete", "status", "options", (200, 202)), _SUBRESOURCE[2])
 # verb -> description
 _OLD = "Deprecated: list with the parameter watch."
 _TEXTS = {

@@ -233,11 +233,7 @@ def _check_variable(variable: Object, environment: Environment, path: str) -> li
 
 def _check_validation(validation: Object, environment: Environment, path: str) -> list[FieldError]:
     errors = rules.check_expression(
-        validation["expression"],
-        environment,
-        f"{path}.expression",
-        kind="BOOL",
-        missing="expression is not specified",
+        validation["expression"], environment, f"{path}.expression", kind="BOOL", missing="expression is not specified"
     )
     source, message = validation.get("messageExpression") or "", validation.get("message") or ""
     if source and not source.strip():

@@ -11,12 +11,7 @@ from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 
 _SEVERAL = "may not specify more than 1 volume type"
-_SECRETS = (
-    "controllerPublishSecretRef",
-    "controllerExpandSecretRef",
-    "nodePublishSecretRef",
-    "nodeExpandSecretRef",
-)
+_SECRETS = ("controllerPublishSecretRef", "controllerExpandSecretRef", "nodePublishSecretRef", "nodeExpandSecretRef")
 _NEEDS_AFFINITY = "Local volume requires node affinity"
 _NAMESPACE = "if the endpointnamespace is set, it must be a valid namespace name"
 
