@@ -277,13 +277,10 @@ class App:
             raise StartError(str(error)) from None
         except OSError as error:
             await self.stop()
-            raise StartError(describe_fault(error, self._where())) from None
+            raise StartError(describe_fault(error, f"{self.settings.bind}:{self.settings.port}")) from None
         except BaseException:
             await self.stop()
             raise
-
-    def _where(self) -> str:
-        return f"{self.settings.bind}:{self.settings.port}"
 
     async def _start(self, listen: bool) -> None:
         settings = self.settings

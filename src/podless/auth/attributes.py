@@ -35,7 +35,7 @@ class AccessDenied(APIError):
         end = f": {reason}" if reason else ""
         super().__init__(
             f"{_describe_subject(attributes)}forbidden: {_describe_denial(user, attributes)}{end}",
-            _denial_details(attributes),
+            describe_object(attributes.name, attributes.group, attributes.resource),
         )
 
 
@@ -53,7 +53,3 @@ def _describe_denial(user: User, attributes: Attributes) -> str:
     resource = f"{attributes.resource}/{attributes.subresource}" if attributes.subresource else attributes.resource
     where = f"in the namespace {quote(attributes.namespace)}" if attributes.namespace else "at the cluster scope"
     return f"{start} resource {quote(resource)} in API group {quote(attributes.group)} {where}"
-
-
-def _denial_details(attributes: Attributes) -> dict[str, str]:
-    return describe_object(attributes.name, attributes.group, attributes.resource)

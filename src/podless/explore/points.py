@@ -64,7 +64,7 @@ class Log:
         """Return the point of a write that a client sends now."""
         name = attributes.name
         if not name and attributes.verb == "create":
-            full_name, prefix = _read_names(body)
+            full_name, prefix = _read_metadata(body)[:2]
             name = full_name or f"{prefix}*"
         target = self.mask_name(f"{attributes.namespace}/{name}" if attributes.namespace else name)
         point = f"{client} {attributes.verb} {resource_of(attributes)} {target}".rstrip()
@@ -114,11 +114,6 @@ def read_version(body: bytes) -> int:
     """Return the resourceVersion of the object in a body, 0 if it has none."""
     version = _read_metadata(body)[2]
     return int(version) if version.isdigit() else 0
-
-
-def _read_names(body: bytes) -> tuple[str, str]:
-    """Return name and generateName of the object in a body. Missing ones are ""."""
-    return _read_metadata(body)[:2]
 
 
 def _read_metadata(body: bytes) -> tuple[str, str, str]:

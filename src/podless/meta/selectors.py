@@ -382,7 +382,7 @@ class FieldSelector:
         return next(iter(self._required.get(name, ())), None)
 
     def __str__(self) -> str:
-        return ",".join(f"{name}{operator}{_escape_value(value)}" for name, operator, value in self.requirements)
+        return ",".join(f"{name}{operator}{escape_value(value)}" for name, operator, value in self.requirements)
 
 
 def _by_field(requirements: Sequence[tuple[str, str, str]], operator: str) -> dict[str, dict[str, None]]:
@@ -441,5 +441,6 @@ def _unescape_match(match: re.Match[str]) -> str:
     return str(escaped)
 
 
-def _escape_value(value: str) -> str:
+def escape_value(value: str) -> str:
+    """Escape a value for a field selector."""
     return value.replace("\\", "\\\\").replace(",", "\\,").replace("=", "\\=")

@@ -68,7 +68,7 @@ def _structure(schema: Schema, level: str, path: str, errors: list[FieldError], 
     if isinstance(additional, dict):
         _structure(additional, "field", f"{path}.additionalProperties", errors, plain)
     _extensions(schema, path, errors)
-    _logic(schema, path, errors, _either(schema), _all_either(schema))
+    _logic(schema, path, errors, _pair(schema.get("anyOf")), _all_either(schema))
     _type(schema, level, path, errors)
     _resource(schema, level, path, errors)
 
@@ -124,11 +124,6 @@ def given_value(name: str, value: Any) -> bool:
     if value is None or value is False or value == "":
         return name == "additionalProperties" and value is False
     return not (isinstance(value, list | dict) and not value) or name in ("not", "items", "additionalProperties")
-
-
-def _either(schema: Schema) -> bool:
-    """Return whether anyOf is that of int-or-string."""
-    return _pair(schema.get("anyOf"))
 
 
 def _all_either(schema: Schema) -> bool:

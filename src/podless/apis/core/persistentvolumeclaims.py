@@ -91,10 +91,6 @@ class ClaimStrategy(StatusStrategy):
         return warnings
 
 
-def _source_kind(source: Object) -> tuple[str, str]:
-    return source.get("apiGroup") or "", source.get("kind") or ""
-
-
 def _tell_source(spec: Object, old: Object) -> None:
     """Drop an unsupported data source, and copy between dataSource and dataSourceRef."""
     reference = spec.get("dataSourceRef")
@@ -104,7 +100,7 @@ def _tell_source(spec: Object, old: Object) -> None:
         reference = None
     source = spec.get("dataSource")
     kept = reference is not None or old.get("dataSource") is not None
-    if source is not None and not kept and _source_kind(source) not in _SOURCES:
+    if source is not None and not kept and (source.get("apiGroup") or "", source.get("kind") or "") not in _SOURCES:
         del spec["dataSource"]
         source = None
     if source is not None and reference is None:

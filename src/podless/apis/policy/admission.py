@@ -6,7 +6,6 @@ Source: Kubernetes' pod-security-admission, with kube-apiserver's defaults: with
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from podless.admission.attributes import CREATE, UPDATE, AdmissionAttributes
@@ -189,7 +188,7 @@ def _evaluate_pod(attr: AdmissionAttributes, policy: _Policy, pod: Object, *, en
 
     def describe_found(rule: _PodSecurityLevel) -> str:
         if rule not in found:
-            found[rule] = _format_findings(rule.find_violations(metadata, spec))
+            found[rule] = ", ".join(f"{reason} ({detail})" for reason, detail in rule.find_violations(metadata, spec))
         return found[rule]
 
     if enforce:
@@ -201,10 +200,6 @@ def _evaluate_pod(attr: AdmissionAttributes, policy: _Policy, pod: Object, *, en
         raise forbid_write(attr, f"violates PodSecurity {quote(str(policy.enforce))}: {describe_found(policy.enforce)}")
     if describe_found(policy.warn):
         attr.warnings.append(f"would violate PodSecurity {quote(str(policy.warn))}: {describe_found(policy.warn)}")
-
-
-def _format_findings(found: Iterable[tuple[str, str]]) -> str:
-    return ", ".join(f"{reason} ({detail})" for reason, detail in found)
 
 
 def _warn_of_pods(namespace: str, rule: _PodSecurityLevel, pods: list[Object]) -> list[str]:

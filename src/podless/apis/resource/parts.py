@@ -150,7 +150,7 @@ def validate_raw(value: Any, path: str, *, stored: bool = False) -> Errors:
     """Validate a driver's JSON object. stored: the old object has it too, so accept any length."""
     if value is None:
         yield field.required(path)
-    elif not stored and not _is_short(value):
+    elif not stored and len(gotext.format_json(value).encode()) > MOST_DATA:
         yield field.too_long(path, MOST_DATA)
     elif not isinstance(value, dict):
         yield field.invalid(path, "<value omitted>", "must be a valid JSON object")
@@ -232,7 +232,3 @@ def validate_selector(selector: Object, path: str) -> Errors:
 def validate_selectors(given: Iterable[Object] | None, path: str) -> Errors:
     """Validate a list of device selectors."""
     yield from validate_list(list(given or ()), MOST_SELECTORS, path, validate_selector)
-
-
-def _is_short(value: Any) -> bool:
-    return len(gotext.format_json(value).encode()) <= MOST_DATA

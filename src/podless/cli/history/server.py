@@ -18,6 +18,7 @@ from podless.cli.transfer.resources import ServedResource, choose_resources, dis
 from podless.history.change import GROUP, VERSION
 from podless.history.moments import parse_moment
 from podless.history.story import Paint, leave_plain
+from podless.meta.selectors import escape_value
 from podless.remote import kubeconfig as configs
 from podless.remote.cluster import Refused, RemoteCluster
 from podless.runtime import clock

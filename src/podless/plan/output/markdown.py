@@ -48,13 +48,9 @@ def _format_cell(text: str) -> str:
     return plain if len(plain) <= _CELL else f"{plain[:_CELL]}..."
 
 
-def _count_fields(change: Change) -> str:
-    return count_of(len(change.fields), "field")
-
-
 def _format_row(change: Change) -> str:
     location = f"`{_format_cell(change.place)}`" if change.place else ""
-    text = change.message or (_count_fields(change) if change.action is Action.UPDATE else "")
+    text = change.message or (count_of(len(change.fields), "field") if change.action is Action.UPDATE else "")
     cells = (_format_code(SIGNS[change.action]), _format_cell(str(change.identity)), location, _format_cell(text))
     return f"| {' | '.join(cells)} |"
 

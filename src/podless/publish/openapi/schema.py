@@ -204,10 +204,6 @@ def _run_steps(schema: Schema, steps: Callable[[tuple[str, ...]], _Steps]) -> Sc
     return shown
 
 
-def _sort_keywords(schema: Schema) -> Schema:
-    return {keyword: schema[keyword] for keyword in sorted(schema, key=_ORDER.__getitem__)}
-
-
 def _unfold_all_of(schema: Schema) -> Schema:
     all_of = schema.get("allOf", [])
     if schema.get("anyOf") == _INT_OR_STRING or (all_of and all_of[0].get("anyOf") == _INT_OR_STRING):
@@ -216,7 +212,7 @@ def _unfold_all_of(schema: Schema) -> Schema:
         schema["anyOf"] = _INT_OR_STRING
     else:
         schema["allOf"] = [{"anyOf": _INT_OR_STRING}, *all_of]
-    return _sort_keywords(schema)
+    return {keyword: schema[keyword] for keyword in sorted(schema, key=_ORDER.__getitem__)}
 
 
 _CHILDREN = ("items", "properties")

@@ -250,7 +250,7 @@ class DocumentLibrary:
             page = self._list_pages().get(name)
             return (v3.page_etag(name), partial(v3.page_document, page, self._release)) if page is not None else None
         group, served = where.group, where.version
-        kinds = [kind for kind in self._kinds() if kind.group == group and _has_version(kind, served)]
+        kinds = [kind for kind in self._kinds() if kind.group == group and served in kind.by_version]
         if not kinds:
             return None
         etag = v3.document_hash(digests[served] for digests in self._find_digests(kinds))
@@ -363,10 +363,6 @@ class DocumentLibrary:
 
     def _store_builtin(self, name: str, kinds: list[Kind], part: AreaEntries) -> None:
         self._builtin[name] = kinds, part
-
-
-def _has_version(kind: Kind, name: str) -> bool:
-    return any(version.name == name for version in kind.versions)
 
 
 class _KindDigest(NamedTuple):

@@ -100,11 +100,10 @@ SCALE = TableLayout(shared.SCALE)
 
 def table_layout(kind: Kind, version: Version) -> TableLayout:
     """Return the layout of a version: its columns, or Name and Age; built-in kinds have their own."""
-    return kind.derive(("table", version.name), lambda: _make_layout(kind, version))
-
-
-def _make_layout(kind: Kind, version: Version) -> TableLayout:
-    return custom_layout(version.columns) if kind.custom else built_in(kind.group, kind.plural)
+    return kind.derive(
+        ("table", version.name),
+        lambda: custom_layout(version.columns) if kind.custom else built_in(kind.group, kind.plural),
+    )
 
 
 def built_in(group: str, plural: str) -> TableLayout:

@@ -32,7 +32,7 @@ def validate_volume_spec(spec: Object, volume: str) -> Iterator[FieldError]:
         yield from _validate_affinity(affinity, f"{path}.nodeAffinity")
     yield from sources.validate_volume_source(spec, path, volume, affinity=affinity is not None)
     host = spec.get("hostPath")
-    if host is not None and policy == "Recycle" and _is_root(host.get("path") or ""):
+    if host is not None and policy == "Recycle" and posixpath.normpath(host.get("path") or "") in ("/", "//"):
         text = "may not be 'recycle' for a hostPath mount of '/'"
         yield field.forbidden(f"{path}.persistentVolumeReclaimPolicy", text)
     if name := spec.get("storageClassName"):
@@ -92,7 +92,3 @@ def _validate_attributes(spec: Object, path: str) -> Iterator[FieldError]:
     yield from checks.validate_name(where, name, names.check_subdomain, "an empty string is disallowed")
     if spec.get("csi") is None:
         yield field.required(f"{path}.csi", "has to be specified when using volumeAttributesClassName")
-
-
-def _is_root(path: str) -> bool:
-    return posixpath.normpath(path) in ("/", "//")
