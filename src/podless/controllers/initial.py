@@ -17,7 +17,6 @@ from podless.controllers.write import SELF, make_object
 from podless.kinds.kind import Kind
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
-from podless.verbs.call import API
 
 _FLOWS = "api-priority-and-fairness-config-producer-v1"
 _ADDRESS = "10.0.0.1"
@@ -82,9 +81,6 @@ class InitialObjects(Controller):
 
     name = "poststarthook/bootstrap-controller"
     leads = False
-
-    def __init__(self, api: API) -> None:
-        super().__init__(api)
 
     async def begin(self) -> None:
         for resource in _RESOURCES:

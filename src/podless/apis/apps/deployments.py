@@ -7,7 +7,7 @@ from podless.apis.apps import statuses
 from podless.apis.shared import checks, shares, template
 from podless.apis.shared.speced import ReplicasStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.kinds.strategy import Faults
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -27,7 +27,6 @@ _TYPES = ("Recreate", "RollingUpdate")
 class DeploymentStrategy(ReplicasStrategy):
     """Strategy of Deployment."""
 
-    metadata = MetadataPolicy(on_update=(0, 1))
     status_resets = (("spec",), ("metadata", "labels"))
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:

@@ -9,7 +9,7 @@ from podless.apis.shared.checks import Errors, validate_immutable
 from podless.apis.shared.keypair import read_pem_headers
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
-from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.kinds.strategy import Faults
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 
@@ -21,7 +21,6 @@ class TrustBundleStrategy(TypedStrategy):
     """Strategy of ClusterTrustBundle. Its name must begin with its signer's, if it has one."""
 
     allow_unconditional_update = False
-    metadata = MetadataPolicy(on_update=(1, 1))
     selects = frozenset({"spec.signerName"})
 
     def name_errors(self, name: str, prefix: bool) -> list[str]:
