@@ -139,7 +139,7 @@ class HistoryServer:
     ) -> dict[str, str]:
         """Return the query that selects changes."""
         fields = {"author.user": by, "object.name": name}
-        requirements = [f"{field}={_escape_value(value)}" for field, value in fields.items() if value]
+        requirements = [f"{field}={escape_value(value)}" for field, value in fields.items() if value]
         if resource is not None:
             requirements += [f"object.group={resource.group}", f"object.resource={resource.plural}"]
         query = {"fieldSelector": ",".join(requirements)} if requirements else {}
@@ -162,10 +162,6 @@ def log_path(namespace: str, query: Mapping[str, str]) -> str:
     """Return the URL path of a namespace's log, "" for all namespaces."""
     namespace_path = f"/namespaces/{quote(namespace, safe='')}" if namespace else ""
     return f"{_LOG}{namespace_path}/history?{urlencode(query)}"
-
-
-def _escape_value(value: str) -> str:
-    return value.replace("\\", "\\\\").replace(",", "\\,").replace("=", "\\=")
 
 
 def choose_paint() -> Paint:
