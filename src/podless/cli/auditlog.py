@@ -47,12 +47,12 @@ def run(options: argparse.Namespace) -> int:
             raise BadLog(f"{path}: the folder already has a database; name a new folder with --data")
         options.data.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=options.data, prefix=".import-") as scratch:
-            done = _import_log(options.paths, Path(scratch))
+            summary = _import_log(options.paths, Path(scratch))
             (Path(scratch) / DATABASE).rename(path)
     except (StoreError, sqlite3.Error) as error:
         print(f"podless: {options.data}: {error}", file=sys.stderr)
         return 1
-    print(f"{done} are in {options.data}; read them with podless log --data {options.data}")
+    print(f"{summary} are in {options.data}; read them with podless log --data {options.data}")
     return 0
 
 
@@ -89,11 +89,11 @@ def _collect_positions(
 ) -> Iterator[_LogPosition]:
     """Store the states of all changes in a scratch database, and yield their positions. Raises BadLog."""
     number = 0
-    for where, line in _read_lines(paths):
+    for place, line in _read_lines(paths):
         try:
             event = read_event(line)
         except BadEvent as error:
-            raise BadLog(f"{where}: {error}; nothing was imported") from None
+            raise BadLog(f"{place}: {error}; nothing was imported") from None
         if isinstance(event, Skipped):
             skipped[event] += 1
             continue
@@ -138,20 +138,20 @@ def settle_revisions(places: Iterable[_LogPosition]) -> list[_LogPosition]:
     If the event of a delete has no revision, it gets the next free one after all changes before it.
     """
     by_time = sorted(places)
-    used = {one.revision for one in by_time}
-    last, found = 0, dict[tuple[str, int], _LogPosition]()
-    for one in by_time:
-        if not one.revision:
+    used = {position.revision for position in by_time}
+    last, unique = 0, dict[tuple[str, int], _LogPosition]()
+    for position in by_time:
+        if not position.revision:
             revision = last + 1
             while revision in used:
                 revision += 1
             used.add(revision)
-            one = one._replace(revision=revision)
-        last = max(last, one.revision)
-        found.setdefault(
-            (one.key, one.revision), one
+            position = position._replace(revision=revision)
+        last = max(last, position.revision)
+        unique.setdefault(
+            (position.key, position.revision), position
         )  # a write without changes returns the revision of the write before
-    return sorted(found.values(), key=lambda one: (one.revision, one.number))
+    return sorted(unique.values(), key=lambda position: (position.revision, position.number))
 
 
 def _read_back(database: sqlite3.Connection, places: Iterable[_LogPosition]) -> Iterator[LoggedWrite]:

@@ -106,13 +106,13 @@ def _find_definitions(chosen: config.CheckSettings) -> list[SourceFile]:
     from podless.check.run import has_definition
     from podless.check.sources import find_sources
 
-    found: dict[str, SourceFile] = {}
+    definitions: dict[str, SourceFile] = {}
     for path in chosen.crds:
-        there = find_sources([path], chosen.exclude)
-        if not any(map(has_definition, there)):
+        sources = find_sources([path], chosen.exclude)
+        if not any(map(has_definition, sources)):
             raise CannotCheck(f"{path}: no CustomResourceDefinition found")
-        found.update((source.name, source) for source in there)
-    return [*found.values()]
+        definitions.update((source.name, source) for source in sources)
+    return [*definitions.values()]
 
 
 def _explain_costs(source_files: Sequence[SourceFile], chosen: config.CheckSettings) -> int:
@@ -120,11 +120,11 @@ def _explain_costs(source_files: Sequence[SourceFile], chosen: config.CheckSetti
     from podless.check import costs
     from podless.check.run import read_definitions
 
-    found = [cost for definition in read_definitions(source_files) for cost in costs.estimate_costs(definition)]
+    estimates = [cost for definition in read_definitions(source_files) for cost in costs.estimate_costs(definition)]
     if chosen.output == "json":
-        shares = [{**asdict(cost), "total": cost.total, "share": cost.share} for cost in found]
+        shares = [{**asdict(cost), "total": cost.total, "share": cost.share} for cost in estimates]
         print(json.dumps(shares, indent=2, ensure_ascii=False))
     else:
-        for cost in found:
+        for cost in estimates:
             print(costs.format_cost(cost))
-    return 1 if any(cost.error or cost.share > 1 for cost in found) else 0
+    return 1 if any(cost.error or cost.share > 1 for cost in estimates) else 0

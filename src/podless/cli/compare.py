@@ -57,16 +57,16 @@ def _compare_releases(options: argparse.Namespace) -> int:
     definitions = [] if options.context is None else remote.fetch_definitions(options.kubeconfig, options.context)
     if definitions:
         sources += remote.fetch_objects(options.kubeconfig, options.context, definitions)
-    found, report = upgrade.compare_releases(sources, before, after, definitions)
-    errors = sum(change.severity == Severity.ERROR for change in found)
+    findings, report = upgrade.compare_releases(sources, before, after, definitions)
+    errors = sum(change.severity == Severity.ERROR for change in findings)
     if options.output == "json":
-        print(json.dumps({"changes": [asdict(change) for change in found]}, indent=2, ensure_ascii=False))
+        print(json.dumps({"changes": [asdict(change) for change in findings]}, indent=2, ensure_ascii=False))
     else:
-        warnings = sum(change.severity == Severity.WARNING for change in found)
-        for change in found:
+        warnings = sum(change.severity == Severity.WARNING for change in findings)
+        for change in findings:
             print(change)
         looked = f"{count_of(report.objects, 'object')} and {count_of(report.definitions, 'definition')}"
-        counts = (errors, "error"), (warnings, "warning"), (len(found) - errors - warnings, "note")
+        counts = (errors, "error"), (warnings, "warning"), (len(findings) - errors - warnings, "note")
         print(f"{looked}, from {before} to {after}: {', '.join(count_of(*count) for count in counts)}")
     return 1 if errors else 0
 
@@ -90,11 +90,11 @@ def _compare_definitions(options: argparse.Namespace) -> int:
         tried += remote.fetch_objects(options.kubeconfig, options.context, old)
     trials = trial.try_objects(old, new, tried) if tried else []
     if options.output == "json":
-        whole = {
+        document = {
             "changes": [asdict(change) for change in definitions],
             "objects": [asdict(outcome) for outcome in trials],
         }
-        print(json.dumps(whole, indent=2, ensure_ascii=False))
+        print(json.dumps(document, indent=2, ensure_ascii=False))
     else:
         for line in [*map(str, definitions), *map(str, trials)]:
             print(line)

@@ -106,24 +106,24 @@ def run(given: argparse.Namespace) -> int:
         print(f"podless: {origin}{error}", file=sys.stderr)
         return 1
     versions = {ETCD: "etcd Version: 3.6.0", SERVER: f"Kubernetes {facts_of(release).version}"}
-    wanted = " --enable-faults" if given.enable_faults else ""
+    extra_flags = " --enable-faults" if given.enable_faults else ""
     if release.name != features.DEFAULT:
-        wanted += f" --kubernetes-version={release.name}"
+        extra_flags += f" --kubernetes-version={release.name}"
     if given.chaos is not False:
         seed = random.randrange(1 << 31) if given.chaos is True else given.chaos
         print(f"podless: {options.chaos_notice(seed)}", file=sys.stderr)
-        wanted += f" --chaos={seed}"
+        extra_flags += f" --chaos={seed}"
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in (ETCD, SERVER):
             program = folder / name
-            flags = wanted if name == SERVER else ""
+            flags = extra_flags if name == SERVER else ""
             text = {"help": option_help(name), "version": versions[name], "python": shlex.quote(sys.executable)}
             program.write_text(_PROGRAM.format(name=name, flags=flags, **text))
             program.chmod(0o755)
-        known, link = shutil.which("kubectl"), folder / "kubectl"
-        if known is not None and not link.exists():
-            link.symlink_to(known)
+        kubectl, link = shutil.which("kubectl"), folder / "kubectl"
+        if kubectl is not None and not link.exists():
+            link.symlink_to(kubectl)
     except OSError as error:
         print(f"podless: {describe_fault(error)}", file=sys.stderr)
         return 1
@@ -139,9 +139,9 @@ def _asked_version() -> str:
 
 def option_help(name: str) -> str:
     """Return the help text of a program: its flags, one a line."""
-    taken = set(_KEPT) if name == ETCD else {*_IDLE, *_RENAMED, _FOLDER, *_serve_flags()} - {"data", "memory"}
+    accepted = set(_KEPT) if name == ETCD else {*_IDLE, *_RENAMED, _FOLDER, *_serve_flags()} - {"data", "memory"}
     return f"{name}: podless stands in for it, and takes these flags\n" + "".join(
-        f"  --{flag}\n" for flag in sorted({*taken, "help", "version"})
+        f"  --{flag}\n" for flag in sorted({*accepted, "help", "version"})
     )
 
 
@@ -154,40 +154,41 @@ def _serve_flags() -> dict[str, argparse.Action]:
     return {flag[2:]: action for action in parser._actions for flag in action.option_strings if flag[:2] == "--"}
 
 
-def parse_flags(given: Sequence[str]) -> dict[str, list[str]]:
+def parse_flags(arguments: Sequence[str]) -> dict[str, list[str]]:
     """Parse flags as Go programs do, each with its values: --name=value, --name value, and -name."""
     flags: dict[str, list[str]] = {}
-    rest = list(given)
-    while rest:
-        name, sign, value = rest.pop(0).lstrip("-").partition("=")
-        if not sign and rest and not rest[0].startswith("-"):
-            value = rest.pop(0)
+    remaining = list(arguments)
+    while remaining:
+        name, sign, value = remaining.pop(0).lstrip("-").partition("=")
+        if not sign and remaining and not remaining[0].startswith("-"):
+            value = remaining.pop(0)
         flags.setdefault(name, []).append(value if sign or value else "true")
     return flags
 
 
-def serve_arguments(given: dict[str, list[str]]) -> tuple[list[str], list[str]]:
+def serve_arguments(flags: dict[str, list[str]]) -> tuple[list[str], list[str]]:
     """Return the arguments of `podless serve` for flags of kube-apiserver, and the unknown flags."""
-    known = _serve_flags()
-    made, unknown = ["--memory"], []
-    for name, values in given.items():
-        own = _RENAMED.get(name, name)
+    known_flags = _serve_flags()
+    arguments, unknown = ["--memory"], []
+    for name, values in flags.items():
+        serve_name = _RENAMED.get(name, name)
         if name == _FOLDER:
             files = Path(values[-1]) / _CERTIFICATE, Path(values[-1]) / _KEY
-            if all(file.exists() for file in files) and "tls-cert-file" not in given:
-                made += ["--tls-cert-file", str(files[0]), "--tls-private-key-file", str(files[1])]
+            if all(file.exists() for file in files) and "tls-cert-file" not in flags:
+                arguments += ["--tls-cert-file", str(files[0]), "--tls-private-key-file", str(files[1])]
         elif name in _IDLE or name in _GONE:
             continue
-        elif own in known and own not in ("data", "memory"):
-            if known[own].nargs == 0:
-                made.append(f"--{own}" if values[-1] != "false" else f"--no-{own}")
+        elif serve_name in known_flags and serve_name not in ("data", "memory"):
+            if known_flags[serve_name].nargs == 0:
+                arguments.append(f"--{serve_name}" if values[-1] != "false" else f"--no-{serve_name}")
             else:
-                made += [
-                    f"--{own}={_choose_mode(value) if name == 'authorization-mode' else value}" for value in values
+                arguments += [
+                    f"--{serve_name}={_choose_mode(value) if name == 'authorization-mode' else value}"
+                    for value in values
                 ]
         else:
             unknown.append(f"--{name}")
-    return made, unknown
+    return arguments, unknown
 
 
 def _choose_mode(value: str) -> str:
@@ -195,13 +196,13 @@ def _choose_mode(value: str) -> str:
     return "RBAC" if "RBAC" in value.split(",") else value
 
 
-def serve_apiserver(given: Sequence[str]) -> int:
+def serve_apiserver(flags: Sequence[str]) -> int:
     """Run as kube-apiserver."""
     from podless.cli import main
 
-    made, unknown = serve_arguments(parse_flags(given))
+    arguments, unknown = serve_arguments(parse_flags(flags))
     _reject_flags(unknown)
-    return main(["serve", *made])
+    return main(["serve", *arguments])
 
 
 def _reject_flags(unknown: Sequence[str]) -> None:
@@ -225,9 +226,9 @@ class _HealthHandler(BaseHTTPRequestHandler):
         pass
 
 
-def serve_etcd(given: Sequence[str]) -> int:
+def serve_etcd(flags: Sequence[str]) -> int:
     """Run as etcd, and answer only health checks. Ends with the first signal."""
-    chosen = parse_flags(given)
+    chosen = parse_flags(flags)
     _reject_flags([f"--{name}" for name in chosen if name not in _KEPT])
     address = urlsplit(chosen.get("listen-client-urls", ["http://127.0.0.1:2379"])[-1].split(",")[0])
     with ThreadingHTTPServer((address.hostname or "127.0.0.1", address.port or 2379), _HealthHandler) as server:

@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
         old = _read_document(options.old) if options.old else None
         schema = _find_schema(options, obj)
         this, before = (_select_part(value, options.at) if value is not None else None for value in (obj, old))
-        found = evaluate_rule(
+        evaluation = evaluate_rule(
             options.rule,
             this,
             before,
@@ -65,18 +65,21 @@ def run(options: argparse.Namespace) -> int:
         return 2
     if options.output == "json":
         steps = [
-            {"depth": step.depth, "text": step.text, "value": step.value, "error": step.error} for step in found.steps
+            {"depth": step.depth, "text": step.text, "value": step.value, "error": step.error}
+            for step in evaluation.steps
         ]
-        whole = {"value": format_value(found.value), "error": found.error, "type": found.type}
-        print(json.dumps({**whole, "cost": found.cost, "estimate": found.estimate, "steps": steps}, indent=2))
+        document = {"value": format_value(evaluation.value), "error": evaluation.error, "type": evaluation.type}
+        print(
+            json.dumps({**document, "cost": evaluation.cost, "estimate": evaluation.estimate, "steps": steps}, indent=2)
+        )
     else:
-        if not found.steps:  # a constant
-            print(f"{options.rule} => {found.error or format_value(found.value)}")
-        for step in found.steps:
-            said = step.value if not step.error else f"error: {step.error}"
-            print(f"{'  ' * step.depth}{step.text} => {said}")
-        print(f"cost {found.cost}, estimated at most {found.estimate}")
-    return 0 if found.value is not False and not found.error else 1
+        if not evaluation.steps:  # a constant
+            print(f"{options.rule} => {evaluation.error or format_value(evaluation.value)}")
+        for step in evaluation.steps:
+            outcome = step.value if not step.error else f"error: {step.error}"
+            print(f"{'  ' * step.depth}{step.text} => {outcome}")
+        print(f"cost {evaluation.cost}, estimated at most {evaluation.estimate}")
+    return 0 if evaluation.value is not False and not evaluation.error else 1
 
 
 def _read_document(name: str) -> Object:
@@ -136,8 +139,8 @@ def _subschema(schema: Object | None, at: str) -> Object | None:
 
     for step in field.parse_path(at) if schema is not None else ():
         assert schema is not None
-        below = schema.get("items") if isinstance(step, int) else (schema.get("properties") or {}).get(step)
-        schema = below if isinstance(below, dict) else schema.get("additionalProperties")
+        subschema = schema.get("items") if isinstance(step, int) else (schema.get("properties") or {}).get(step)
+        schema = subschema if isinstance(subschema, dict) else schema.get("additionalProperties")
         if not isinstance(schema, dict):
             raise CannotCheck(f"the schema has no {at}")
     return schema

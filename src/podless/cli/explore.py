@@ -117,10 +117,10 @@ def run(given: argparse.Namespace) -> int:
 
 def _require_writable(file: Path) -> None:
     """Raise OSError if a file cannot be written: now, rather than at the end of a long run."""
-    there = file.exists()
+    existed = file.exists()
     with file.open("ab"):
         pass
-    if not there:
+    if not existed:
         file.unlink()
 
 

@@ -41,16 +41,16 @@ def read_definitions(options: argparse.Namespace) -> list[Object]:
     return definitions
 
 
-def write_files(folder: Path, files: Mapping[str, str], beside: Sequence[str] = ()) -> None:
-    """Write files below a folder, and print their names. beside: names of empty files to add to each folder.
+def write_files(folder: Path, files: Mapping[str, str], empty_names: Sequence[str] = ()) -> None:
+    """Write files below a folder, and print their names. empty_names: names of empty files to add to each folder.
 
     Raises OSError.
     """
     for name, text in files.items():
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        for other in beside:
-            (file.parent / other).touch()
+        for empty_name in empty_names:
+            (file.parent / empty_name).touch()
         file.write_text(text)
         print(file)
 

@@ -74,9 +74,9 @@ def run(options: argparse.Namespace) -> int:
     """Import. Returns 1, with a line on standard error for each error, if an object could not be created."""
     try:
         labels = parse_labels(options.selector) if options.selector else None
-        wanted = Filter((), options.namespace, labels)
+        selection = Filter((), options.namespace, labels)
         with Documents(options.paths) as documents:
-            return asyncio.run(_import_objects(options, documents, wanted))
+            return asyncio.run(_import_objects(options, documents, selection))
     except BadRequest as error:
         print(f"podless: {error}", file=sys.stderr)
     except RemoteError as error:
@@ -89,11 +89,11 @@ def run(options: argparse.Namespace) -> int:
     return 1
 
 
-async def _import_objects(options: argparse.Namespace, documents: Documents, wanted: Filter) -> int:
+async def _import_objects(options: argparse.Namespace, documents: Documents, selection: Filter) -> int:
     progress = Progress()
     unread: list[str] = []
 
-    def refuse(text: str) -> None:
+    def record_unread(text: str) -> None:
         unread.append(text)
         progress.print_line(text)
 
@@ -105,9 +105,12 @@ async def _import_objects(options: argparse.Namespace, documents: Documents, wan
                 kinds = choose_kinds(served, read_definitions(documents), options.kind)
             except LookupError as error:
                 raise BadRequest(str(error)) from None
-            wanted = replace(wanted, kinds=kinds)
-        order = Order(documents, wanted, refuse)
-        one = Import(cluster, documents, order, progress.show, progress.print_line, existing=options.existing)
-        await one.run()
-    progress.end(f"imported {one.created}, changed {one.updated}, unchanged {one.unchanged}, failed {one.failed}")
-    return 1 if one.failed or unread else 0
+            selection = replace(selection, kinds=kinds)
+        order = Order(documents, selection, record_unread)
+        importer = Import(cluster, documents, order, progress.show, progress.print_line, existing=options.existing)
+        await importer.run()
+    progress.end(
+        f"imported {importer.created}, changed {importer.updated}, "
+        f"unchanged {importer.unchanged}, failed {importer.failed}"
+    )
+    return 1 if importer.failed or unread else 0

@@ -151,14 +151,14 @@ class Migration:
             if not token:
                 raise
             # the continue token expired: go on with the server's new token, at the current state
-            again = (refused.status.get("metadata") or {}).get("continue") or ""
-            return await self._fetch_page(path, again)
+            fresh_token = (refused.status.get("metadata") or {}).get("continue") or ""
+            return await self._fetch_page(path, fresh_token)
         return page, page["metadata"].get("continue") or ""
 
     async def _rewrite_object(self, base: str, plural: str, item: Object) -> None:
         metadata = item["metadata"]
-        where = f"/namespaces/{quote(metadata['namespace'])}" if metadata.get("namespace") else ""
-        path = f"{base}{where}/{plural}/{quote(metadata['name'])}"
+        namespace_path = f"/namespaces/{quote(metadata['namespace'])}" if metadata.get("namespace") else ""
+        path = f"{base}{namespace_path}/{plural}/{quote(metadata['name'])}"
         first = [item]
 
         async def write() -> None:
@@ -170,7 +170,9 @@ class Migration:
             self._refused.append(f"{metadata['name']}: changed during every attempt")
         except Refused as refused:
             if refused.code != 404:
-                self._refused.append(f"{where.rpartition('/')[2]}/{metadata['name']}".lstrip("/") + f": {refused}")
+                self._refused.append(
+                    f"{namespace_path.rpartition('/')[2]}/{metadata['name']}".lstrip("/") + f": {refused}"
+                )
         else:
             self._rewritten += 1
 

@@ -35,10 +35,10 @@ def run(options: argparse.Namespace) -> int:
 def _generate_modules(options: argparse.Namespace) -> None:
     from podless.models.render import module_path, write_modules
 
-    made = write_modules(read_definitions(options), options.style)
+    modules = write_modules(read_definitions(options), options.style)
     if options.output is not None:
-        write_files(options.output, {module_path(*key): text for key, text in made.items()}, ("__init__.py",))
-    elif len(made) > 1:
-        raise CannotCheck(f"these definitions make {len(made)} modules: use --output FOLDER")
+        write_files(options.output, {module_path(*key): text for key, text in modules.items()}, ("__init__.py",))
+    elif len(modules) > 1:
+        raise CannotCheck(f"these definitions make {len(modules)} modules: use --output FOLDER")
     else:
-        sys.stdout.write(next(iter(made.values())))
+        sys.stdout.write(next(iter(modules.values())))

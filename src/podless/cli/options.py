@@ -32,25 +32,32 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     _add_fields(parser, parser, Settings, "")
 
 
-def add_section(group: Any, of: type, prefix: str) -> None:
+def add_section(group: Any, cls: type, prefix: str) -> None:
     """Add the options of one section to another command. Options that only servers use are hidden."""
-    for name, default, told in declared_options(of):
-        assert isinstance(told, Option)
-        _add_one(group, f"{prefix}{name}", default, replace(told, help=argparse.SUPPRESS) if told.server_only else told)
+    for name, default, declared in declared_options(cls):
+        assert isinstance(declared, Option)
+        _add_one(
+            group,
+            f"{prefix}{name}",
+            default,
+            replace(declared, help=argparse.SUPPRESS) if declared.server_only else declared,
+        )
 
 
 def add_selected(parser: argparse.ArgumentParser, names: Collection[str]) -> None:
     """Add the options of some fields of Settings, and show defaults in the help."""
     parser.formatter_class = DefaultsFormatter
-    for name, default, told in declared_options(Settings):
-        if name in names and isinstance(told, Option):
-            _add_one(parser, name, default, told)
+    for name, default, declared in declared_options(Settings):
+        if name in names and isinstance(declared, Option):
+            _add_one(parser, name, default, declared)
 
 
-def read_selected(given: argparse.Namespace, names: Collection[str]) -> dict[str, Any]:
+def read_selected(arguments: argparse.Namespace, names: Collection[str]) -> dict[str, Any]:
     """Return the values of some options, by field."""
-    found = {name: told for name, _, told in declared_options(Settings) if name in names and isinstance(told, Option)}
-    return {name: _convert_value(getattr(given, name), told) for name, told in found.items()}
+    options = {
+        name: option for name, _, option in declared_options(Settings) if name in names and isinstance(option, Option)
+    }
+    return {name: _convert_value(getattr(arguments, name), option) for name, option in options.items()}
 
 
 def chaos_notice(seed: int) -> str:
@@ -58,19 +65,19 @@ def chaos_notice(seed: int) -> str:
     return f"chaos: seed {seed}; to get the same faults again, use --chaos {seed}"
 
 
-def _add_fields(parser: argparse.ArgumentParser, group: Any, of: type, prefix: str) -> None:
-    for name, default, told in _order_options(of):
-        if isinstance(told, Section):
-            inner = parser.add_argument_group(told.title, told.description or None)
-            _add_fields(parser, inner, told.of, f"{prefix}{name}.")
-        elif told.flag:
-            _add_one(group, f"{prefix}{name}", default, told)
+def _add_fields(parser: argparse.ArgumentParser, group: Any, cls: type, prefix: str) -> None:
+    for name, default, declared in _order_options(cls):
+        if isinstance(declared, Section):
+            subgroup = parser.add_argument_group(declared.title, declared.description or None)
+            _add_fields(parser, subgroup, declared.of, f"{prefix}{name}.")
+        elif declared.flag:
+            _add_one(group, f"{prefix}{name}", default, declared)
 
 
-def _order_options(of: type) -> list[tuple[str, Any, Option | Section]]:
+def _order_options(cls: type) -> list[tuple[str, Any, Option | Section]]:
     """Return the declared options: those of the class first, then its sections."""
-    own = of.__annotations__
-    return sorted(declared_options(of), key=lambda each: (isinstance(each[2], Section), each[0] not in own))
+    own_names = cls.__annotations__
+    return sorted(declared_options(cls), key=lambda entry: (isinstance(entry[2], Section), entry[0] not in own_names))
 
 
 def _add_one(group: Any, dest: str, default: Any, option: Option) -> None:
@@ -84,24 +91,24 @@ def _add_one(group: Any, dest: str, default: Any, option: Option) -> None:
             flags = (option.letter, option.flag) if option.letter else (option.flag,)
             group.add_argument(*flags, dest=dest, action=action, default=on, help=option.help)
         return
-    more: dict[str, Any] = {"dest": dest, "type": as_type(option.parse), "help": option.help}
+    keywords: dict[str, Any] = {"dest": dest, "type": as_type(option.parse), "help": option.help}
     if option.choices:
-        more["choices"] = option.choices
+        keywords["choices"] = option.choices
     else:
-        more["metavar"] = option.metavar
+        keywords["metavar"] = option.metavar
     if option.combine is not None:
-        group.add_argument(option.flag, action="append", default=[], **more)
+        group.add_argument(option.flag, action="append", default=[], **keywords)
         return
-    more["default"] = _choose_default(default, option)
+    keywords["default"] = _choose_default(default, option)
     if option.bare_value is not None:
-        more |= {"nargs": "?", "const": option.bare_value, "metavar": option.metavar}
+        keywords |= {"nargs": "?", "const": option.bare_value, "metavar": option.metavar}
     if option.unset_flag is None:
-        group.add_argument(option.flag, **more)
+        group.add_argument(option.flag, **keywords)
         return
     either = group.add_mutually_exclusive_group()
-    either.add_argument(option.flag, **more)
-    flag, about = option.unset_flag
-    either.add_argument(flag, dest=dest, action="store_const", const=None, default=argparse.SUPPRESS, help=about)
+    either.add_argument(option.flag, **keywords)
+    flag, unset_help = option.unset_flag
+    either.add_argument(flag, dest=dest, action="store_const", const=None, default=argparse.SUPPRESS, help=unset_help)
 
 
 def _choose_default(default: Any, option: Option) -> Any:
@@ -110,40 +117,42 @@ def _choose_default(default: Any, option: Option) -> Any:
     return None if default is MISSING else default
 
 
-def read_settings(given: argparse.Namespace) -> Settings:
+def read_settings(arguments: argparse.Namespace) -> Settings:
     """Return the settings. Raises StartError for invalid ones."""
-    settings: Settings = _read_fields(vars(given), Settings, "")
+    settings: Settings = _read_fields(vars(arguments), Settings, "")
     return settings
 
 
-def read_section(given: argparse.Namespace, of: type, prefix: str) -> Any:
+def read_section(arguments: argparse.Namespace, cls: type, prefix: str) -> Any:
     """Return the settings of a section. Raises StartError for invalid ones."""
-    return _read_fields(vars(given), of, prefix)
+    return _read_fields(vars(arguments), cls, prefix)
 
 
-def _read_fields(given: dict[str, Any], of: type, prefix: str) -> Any:
-    found: dict[str, Any] = {}
-    for name, _, told in declared_options(of):
+def _read_fields(arguments: dict[str, Any], cls: type, prefix: str) -> Any:
+    values: dict[str, Any] = {}
+    for name, _, declared in declared_options(cls):
         dest = f"{prefix}{name}"
-        if isinstance(told, Section):
-            if not told.any_of or any(given[f"{dest}.{each}"] for each in told.any_of):
-                found[name] = _read_fields(given, told.of, f"{dest}.")
+        if isinstance(declared, Section):
+            if not declared.any_of or any(arguments[f"{dest}.{required}"] for required in declared.any_of):
+                values[name] = _read_fields(arguments, declared.of, f"{dest}.")
             else:
-                _reject_without_required(given, told, f"{dest}.")
-        elif told.flag:
-            found[name] = _convert_value(given[dest], told)
-    return of(**{name: value if value is not None or name != "issuer" else "" for name, value in found.items()})
+                _reject_without_required(arguments, declared, f"{dest}.")
+        elif declared.flag:
+            values[name] = _convert_value(arguments[dest], declared)
+    return cls(**{name: value if value is not None or name != "issuer" else "" for name, value in values.items()})
 
 
-def _reject_without_required(given: dict[str, Any], section: Section, prefix: str) -> None:
+def _reject_without_required(arguments: dict[str, Any], section: Section, prefix: str) -> None:
     """Raise StartError for an option whose section requires another option."""
-    known = [(name, default, told) for name, default, told in declared_options(section.of) if isinstance(told, Option)]
-    needed = next(told.flag for name, _, told in known if name in section.any_of)
-    for name, default, told in known:
-        plain = _choose_default(default, told)
-        usual = told.parse(plain) if isinstance(plain, str) else plain
-        if told.flag and name not in section.any_of and given[f"{prefix}{name}"] not in (usual, [], None):
-            raise StartError(f"{told.flag} requires {needed}")
+    options = [
+        (name, default, option) for name, default, option in declared_options(section.of) if isinstance(option, Option)
+    ]
+    needed = next(option.flag for name, _, option in options if name in section.any_of)
+    for name, default, option in options:
+        plain = _choose_default(default, option)
+        usual = option.parse(plain) if isinstance(plain, str) else plain
+        if option.flag and name not in section.any_of and arguments[f"{prefix}{name}"] not in (usual, [], None):
+            raise StartError(f"{option.flag} requires {needed}")
 
 
 def _convert_value(value: Any, option: Option) -> Any:

@@ -40,9 +40,9 @@ def settle_past(settings: Settings, at: str, folder: Path) -> Settings:
             f"{source}: another server uses this folder; run podless backup --at {at}, and restore that elsewhere"
         ) from None
     except HistoryCompacted as error:
-        where = settings.store if shared else source
+        target_store = settings.store if shared else source
         raise StartError(
-            f"{where}: the history has no state at {at}: the oldest one is revision {error.revision}"
+            f"{target_store}: the history has no state at {at}: the oldest one is revision {error.revision}"
         ) from None
     except ValueError as error:
         raise StartError(f"--at: {error}, or a revision") from None

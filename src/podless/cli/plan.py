@@ -145,12 +145,12 @@ def run(options: argparse.Namespace) -> int:
         print("podless: --watch follows files, not the standard input", file=sys.stderr)
         return 1
     while True:
-        seen = _read_times(options)
+        times = _read_times(options)
         code = _make_plan(options)
         try:
             sys.stdout.flush()  # a pipe would buffer the plan until the end
             print("-- waiting for changes of the files", file=sys.stderr)
-            while _read_times(options) == seen:
+            while _read_times(options) == times:
                 time.sleep(_LOOK)
         except KeyboardInterrupt:
             return code
@@ -159,8 +159,8 @@ def run(options: argparse.Namespace) -> int:
 def _read_times(options: argparse.Namespace) -> dict[str, tuple[int, int]]:
     """Return modification times and sizes of the set's files."""
     try:
-        found = [Path(source.name) for source in find_sources(options.paths, options.exclude)]
-        return {str(path): (path.stat().st_mtime_ns, path.stat().st_size) for path in found}
+        files = [Path(source.name) for source in find_sources(options.paths, options.exclude)]
+        return {str(path): (path.stat().st_mtime_ns, path.stat().st_size) for path in files}
     except (CannotCheck, OSError):
         return {}
 

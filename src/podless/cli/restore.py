@@ -49,12 +49,12 @@ def add(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Restore. Returns 1, with one line on standard error, if that fails."""
     try:
-        told = backup.check_backup(_read_lines(options.file))
+        summary = backup.check_backup(_read_lines(options.file))
         store = engine.store_of_options(options)
         if not ENGINES[options.store].shared:
             options.data.mkdir(mode=0o700, parents=True, exist_ok=True)
             make_private(options.data)
-        asyncio.run(_restore_backup(options, told, store))
+        asyncio.run(_restore_backup(options, summary, store))
     except backup.BadBackup as error:
         print(f"podless: {options.file}: {error}", file=sys.stderr)
         return 1
@@ -66,20 +66,20 @@ def _read_lines(path: Path) -> Iterator[bytes]:
         yield from file
 
 
-async def _restore_backup(options: argparse.Namespace, told: backup.BackupSummary, store: Store) -> None:
+async def _restore_backup(options: argparse.Namespace, summary: backup.BackupSummary, store: Store) -> None:
     progress = Progress()
     bump = options.bump_revision if options.bump_revision is not None else _BUMP.get(options.store, _BUMP["sqlite"])
     try:
         await store.open()
         await _reserve_store(store)
         lines = _read_lines(options.file)
-        done = await backup.restore_backup(
+        restored = await backup.restore_backup(
             store,
-            told.revision + bump,
+            summary.revision + bump,
             lines,
             progress.show,
         )
-        progress.end(f"restored {count_of(done, 'record')}; new revisions are above {await store.read_revision()}")
+        progress.end(f"restored {count_of(restored, 'record')}; new revisions are above {await store.read_revision()}")
     finally:
         await store.close()
 
@@ -89,12 +89,12 @@ async def _reserve_store(store: Store) -> None:
     marked = await backup.mark_restoring(store)
     if store.prompt:
         return
-    why = ""
+    problem = ""
     if (await store.read_range(_OTHERS))[0]:
-        why = "a kube-apiserver uses this etcd; stop it first"
+        problem = "a kube-apiserver uses this etcd; stop it first"
     elif name := await leader.find_holder(store):
-        why = f"servers run on this etcd, such as {name}; stop them first"
-    if why:
+        problem = f"servers run on this etcd, such as {name}; stop them first"
+    if problem:
         if marked:
             await backup.unmark_restoring(store)
-        raise StoreError(why)
+        raise StoreError(problem)

@@ -43,10 +43,10 @@ class JSONLines(logging.Formatter):
     """Formats log records as JSON lines, like Kubernetes' own components."""
 
     def format(self, record: logging.LogRecord) -> str:
-        told = {"ts": round(record.created * 1000, 3), "level": record.levelname.lower(), "msg": record.getMessage()}
+        entry = {"ts": round(record.created * 1000, 3), "level": record.levelname.lower(), "msg": record.getMessage()}
         if record.exc_info:
-            told["trace"] = self.formatException(record.exc_info)
-        return json.dumps(told)
+            entry["trace"] = self.formatException(record.exc_info)
+        return json.dumps(entry)
 
 
 def run(given: argparse.Namespace) -> int:
@@ -115,10 +115,14 @@ async def _serve_until_signal(settings: Settings) -> None:
     collector = Collector()
     collector.start()
     if not sys.stderr.isatty():  # in a terminal, the lines below are enough
-        where = "in memory" if settings.data is None else f"in {settings.data}"
-        kept = "in etcd" if settings.is_shared else where
+        place = "in memory" if settings.data is None else f"in {settings.data}"
+        state_place = "in etcd" if settings.is_shared else place
         log.info(
-            "start: podless %s serves %s as Kubernetes %s: data %s", __version__, app.url, settings.release.name, kept
+            "start: podless %s serves %s as Kubernetes %s: data %s",
+            __version__,
+            app.url,
+            settings.release.name,
+            state_place,
         )
     print(f"podless serves {app.url}", flush=True)
     print(f"export KUBECONFIG={app.kubeconfig}", flush=True)

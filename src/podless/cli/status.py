@@ -35,8 +35,8 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Show the status. Returns 1, with a line on standard error, if the server does not answer."""
-    told = asyncio.run(_fetch_status(configs.read_kubeconfig(choose_kubeconfig(options.data, options.kubeconfig))))
-    print(json.dumps(told, indent=2) if options.output == "json" else _format_status(told))
+    status = asyncio.run(_fetch_status(configs.read_kubeconfig(choose_kubeconfig(options.data, options.kubeconfig))))
+    print(json.dumps(status, indent=2) if options.output == "json" else _format_status(status))
     return 0
 
 
@@ -45,21 +45,21 @@ async def _fetch_status(access: configs.ClusterAccess) -> dict[str, Any]:
         return await cluster.send("GET", "/podless/status")
 
 
-def _format_status(told: dict[str, Any]) -> str:
+def _format_status(status: dict[str, Any]) -> str:
     lines = [
-        f"version    {told['version']}, up for {_format_duration(clock.time() - told['started'])}",
-        f"engine     {told['engine']}" + (f", {_format_size(told['size'])}" if told.get("size") else ""),
-        f"revision   {told['revision']}",
-        f"history    from {told['compacted']} on"
-        + (f", {_format_size(told['history'])}" if "history" in told else "")
-        + (f", {_format_duration(clock.time() - told['oldest'])}" if told.get("oldest") else ""),
-        f"leader     {told['leader'] or 'none'}",
+        f"version    {status['version']}, up for {_format_duration(clock.time() - status['started'])}",
+        f"engine     {status['engine']}" + (f", {_format_size(status['size'])}" if status.get("size") else ""),
+        f"revision   {status['revision']}",
+        f"history    from {status['compacted']} on"
+        + (f", {_format_size(status['history'])}" if "history" in status else "")
+        + (f", {_format_duration(clock.time() - status['oldest'])}" if status.get("oldest") else ""),
+        f"leader     {status['leader'] or 'none'}",
         "",
     ]
-    kinds = told["kinds"]
+    kinds = status["kinds"]
     width = max(map(len, kinds), default=0)
     lines += [f"{'kind':{width}}  objects  watchers"]
-    lines += [f"{name:{width}}  {each['objects']:7}  {each['watchers']:8}" for name, each in kinds.items()]
+    lines += [f"{name:{width}}  {kind['objects']:7}  {kind['watchers']:8}" for name, kind in kinds.items()]
     return "\n".join(lines)
 
 

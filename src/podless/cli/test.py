@@ -61,8 +61,8 @@ def run(given: argparse.Namespace) -> int:
     color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     for finding in report.findings:
         name = f"\x1b[31m{finding.about}\x1b[0m" if color and finding.about else finding.about
-        about = name or finding.path
-        print(f"{finding.file}:{finding.line}: {f'{about}: ' if about else ''}{finding.message}")
+        label = name or finding.path
+        print(f"{finding.file}:{finding.line}: {f'{label}: ' if label else ''}{finding.message}")
     looked = f"{count_of(report.objects, 'statement')} in {count_of(report.files, 'file')}"
     print(f"{looked}: {report.errors} failed")
     return 1 if report.errors else 0

@@ -28,16 +28,18 @@ def parse_accept(accept: str) -> list[MediaRange]:
 
     If there are more than 256, duplicates and types that no server offers are left out, too.
     """
-    found: list[MediaRange] = []
-    parts = accept.split(",")
-    if len(parts) > _MANY:
+    ranges: list[MediaRange] = []
+    clauses = accept.split(",")
+    if len(clauses) > _MANY:
         # servers offer application types only; the other clauses do not change the order of these
-        parts = [part for part in dict.fromkeys(parts) if part.lstrip(" ").startswith(_OFFERED)]
-    for part in parts:
+        clauses = [part for part in dict.fromkeys(clauses) if part.lstrip(" ").startswith(_OFFERED)]
+    for part in clauses:
         clause = _parse_range(part.strip(" "))
         if clause is not None:
-            found.append(clause)
-    return _sort_by_insertion(found) if len(found) <= _FEW and len(parts) <= _MANY else sorted(found, key=_rank_range)
+            ranges.append(clause)
+    return (
+        _sort_by_insertion(ranges) if len(ranges) <= _FEW and len(clauses) <= _MANY else sorted(ranges, key=_rank_range)
+    )
 
 
 def _sort_by_insertion(media_ranges: list[MediaRange]) -> list[MediaRange]:
@@ -56,8 +58,8 @@ def _rank_range(clause: MediaRange) -> tuple[float, bool, bool]:
     return -quality, clause.kind == "*", clause.subtype == "*"
 
 
-def _parse_range(part: str) -> MediaRange | None:
-    media, *fields = part.split(";")
+def _parse_range(clause: str) -> MediaRange | None:
+    media, *fields = clause.split(";")
     kind, *subtypes = media.split("/")
     kind = kind.strip(" ")
     if not any(subtypes):

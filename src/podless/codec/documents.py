@@ -49,11 +49,11 @@ def _split_yaml(file: str, raw: bytes) -> Iterator[Document]:
 
 def _find_ends(raw: bytes) -> Iterator[int]:
     """Yield the offsets where documents end: at the next mark, and at the end of the text."""
-    place = raw.find(b"\n" + _MARK)
-    while place >= 0:
-        if raw[place + 4 : place + 5] in _BEHIND:
-            yield place + 1
-        place = raw.find(b"\n" + _MARK, place + 1)
+    offset = raw.find(b"\n" + _MARK)
+    while offset >= 0:
+        if raw[offset + 4 : offset + 5] in _BEHIND:
+            yield offset + 1
+        offset = raw.find(b"\n" + _MARK, offset + 1)
     yield len(raw)
 
 
@@ -64,18 +64,18 @@ def _split_json(file: str, raw: bytes) -> Iterator[Document]:
     except UnicodeDecodeError:
         yield Document(file, 0, raw, yaml=False)
         return
-    decoder, place, line = json.JSONDecoder(), 0, 0
-    while place < len(text):
-        start = _end(_SPACE.match(text, place))
-        line += text.count("\n", place, start)
+    decoder, offset, line = json.JSONDecoder(), 0, 0
+    while offset < len(text):
+        start = _end(_SPACE.match(text, offset))
+        line += text.count("\n", offset, start)
         if start == len(text):
             return
         try:
-            _, place = decoder.raw_decode(text, start)
+            _, offset = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
-            place = len(text)
-        yield Document(file, line, text[start:place].encode(), yaml=False)
-        line += text.count("\n", start, place)
+            offset = len(text)
+        yield Document(file, line, text[start:offset].encode(), yaml=False)
+        line += text.count("\n", start, offset)
 
 
 def _end(found: re.Match[str] | None) -> int:

@@ -22,7 +22,7 @@ def find_base64_fault(text: str) -> int | None:
         base64.b64decode(text, validate=True)
         if len(text) % 4 == 0:
             return None
-    data = [(place, char) for place, char in enumerate(each(text.encode())) if char not in b"\r\n"]
+    data = [(offset, char) for offset, char in enumerate(each(text.encode())) if char not in b"\r\n"]
     try:
         base64.b64decode(bytes(char for _, char in data), validate=True)
         if len(data) % 4 == 0:
@@ -30,17 +30,17 @@ def find_base64_fault(text: str) -> int | None:
     except binascii.Error:
         pass
     end = len(text.encode())
-    for index, (place, char) in enumerate(data):
+    for index, (offset, char) in enumerate(data):
         if char in _ALPHABET:
             continue
         last = index % 4 == 3
         if char != ord("=") or index % 4 < 2:
-            return place
+            return offset
         if not last:
             if index + 1 == len(data):
                 return end
             if data[index + 1][1] != ord("="):
-                return place
+                return offset
             index += 1
         return data[index + 1][0] if index + 1 < len(data) else end
     return end - len(data) % 4

@@ -25,7 +25,7 @@ def parse_int(text: str, bits: int = 64, name: str = "ParseInt") -> int:
     if not (digits.isascii() and digits.isdigit()):
         raise ValueError(f"strconv.{name}: parsing {gotext.quote(text)}: invalid syntax")
     number = parse_natural(digits)
-    most = (1 << bits - 1) - (text[0] != "-")
-    if number > most:
+    limit = (1 << bits - 1) - (text[0] != "-")
+    if number > limit:
         raise ValueError(f"strconv.{name}: parsing {gotext.quote(text)}: value out of range")
     return -number if text[0] == "-" else number

@@ -72,10 +72,10 @@ def parse_number(text: str) -> int | float:
         whole = int(text)
         if _MIN <= whole <= _MAX:
             return whole
-    given = float(text)
-    if given in (float("inf"), float("-inf")):
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
         raise OutOfRange(f"json: cannot unmarshal number {text} into Go value of type float64")
-    return settle_number(given)
+    return settle_number(number)
 
 
 def parse_json(raw: bytes, repeated: list[str] | None = None) -> Any:
@@ -126,13 +126,13 @@ class _JSONParser:
                     pos = self.skip_blanks(pos)
                     if pos < self.end:
                         self.fail(pos, "after top-level value")
-                    over, self.overflow = self.overflow, None
-                    if over is None:
+                    overflow, self.overflow = self.overflow, None
+                    if overflow is None:
                         return value
                     try:
-                        raise over
+                        raise overflow
                     finally:
-                        del over  # its traceback refers to this frame, which holds the text
+                        del overflow  # its traceback refers to this frame, which holds the text
                 charge(1)
                 value, pos = self.add_value(value, self.skip_blanks(pos))
             value, pos = self.parse_value(pos)
@@ -236,9 +236,9 @@ class _JSONParser:
 
     def parse_literal(self, pos: int) -> tuple[Any, int]:
         word, value = _LITERALS[self.text[pos]]
-        for offset, wanted in enumerate(word):
-            if self.text[pos + offset] != wanted:
-                self.fail(pos + offset, f"in literal {word} (expecting '{wanted}')", at_end=True)
+        for offset, expected in enumerate(word):
+            if self.text[pos + offset] != expected:
+                self.fail(pos + offset, f"in literal {word} (expecting '{expected}')", at_end=True)
         return value, pos + len(word)
 
     def parse_number(self, pos: int) -> tuple[Any, int]:

@@ -84,24 +84,30 @@ def end_quotation(pattern: str) -> str:
 
 
 def make_searcher(
-    compiled: Any, *, begins: bool = False, short: int = sys.maxsize, look: Callable[[int], bool] | None = None
+    compiled: Any,
+    *,
+    begins: bool = False,
+    fast_length: int = sys.maxsize,
+    prefilter: Callable[[int], bool] | None = None,
 ) -> Callable[[str], bool]:
     """Return a function that returns whether a text contains a match, with little overhead.
 
-    begins: match only at the start of the text. look: called with the length of a text longer than `short`; returns
-    whether to search that text.
+    begins: match only at the start of the text. prefilter: called with the length of a text longer than `fast_length`;
+    returns whether to search that text.
     """
     match = getattr(getattr(compiled, "_regexp", None), "Match", None)
     anchor = getattr(re2.ANCHOR, "ANCHOR_START" if begins else "UNANCHORED", None)
     if match is None or anchor is None:  # not google-re2
         search = compiled.match if begins else compiled.search
-        return lambda text: (look is None or len(text) <= short or look(len(text))) and search(text) is not None
+        return lambda text: (
+            (prefilter is None or len(text) <= fast_length or prefilter(len(text))) and search(text) is not None
+        )
 
     def contains(text: str) -> bool:
-        if len(text) > short and look is not None and not look(len(text)):
+        if len(text) > fast_length and prefilter is not None and not prefilter(len(text)):
             return False
         data = text.encode("utf-8", "replace")
-        found: bool = match(anchor, data, 0, len(data))[0][0] >= 0
-        return found
+        is_match: bool = match(anchor, data, 0, len(data))[0][0] >= 0
+        return is_match
 
     return contains

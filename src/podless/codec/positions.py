@@ -44,8 +44,8 @@ def locate_json(raw: bytes) -> Located:
     repeated: list[str] = []
     value = serializer.decode_json(raw, repeated)
     text = jsontext.decode_utf8(raw)
-    starts = [0, *(found.end() for found in _NEWLINE.finditer(text))]
-    found = Located(value, {}, {}, repeated)
+    starts = [0, *(located.end() for located in _NEWLINE.finditer(text))]
+    located = Located(value, {}, {}, repeated)
 
     def position(match: re.Match[str]) -> Position:
         line = bisect_right(starts, match.start())
@@ -62,12 +62,12 @@ def locate_json(raw: bytes) -> Located:
         elif token != ":":
             if steps and steps[-1] is None:
                 steps[-1] = serializer.decode_json(token.encode())
-                found.keys[tuple(steps)] = position(match)
+                located.keys[tuple(steps)] = position(match)
                 continue
-            found.values[tuple(steps)] = position(match)
+            located.values[tuple(steps)] = position(match)
             if token in "[{":
                 steps.append(0 if token == "[" else None)
-    return found
+    return located
 
 
 def locate_yaml(raw: bytes) -> Iterator[Located]:
@@ -77,9 +77,9 @@ def locate_yaml(raw: bytes) -> Iterator[Located]:
     """
     for root in compose_nodes(raw):
         repeated: list[str] = []
-        found = Located(YAMLDecoder(repeated).decode_document(root), {}, {}, repeated)
-        _record_node(root, (), found)
-        yield found
+        located = Located(YAMLDecoder(repeated).decode_document(root), {}, {}, repeated)
+        _record_node(root, (), located)
+        yield located
 
 
 def _record_node(node: YAMLNode, path: Path, located: Located) -> None:

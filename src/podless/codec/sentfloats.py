@@ -67,15 +67,15 @@ def copy_as_sent(value: Any, floats: Floats) -> Any:
 def _restore_floats(value: Any, floats: Floats) -> list[tuple[Any, Any, Any]]:
     """Turn numbers that were sent as floats into floats. Returns their holders, keys and earlier values."""
     undo: list[tuple[Any, Any, Any]] = []
-    for path, given in each(floats):
+    for path, number in each(floats):
         holder = value
         for step in path[:-1]:
             holder = _get_entry(holder, step)
         settled = _get_entry(holder, path[-1]) if path else None
-        if type(settled) in (int, float) and settled == jsontext.settle_number(given):
+        if type(settled) in (int, float) and settled == jsontext.settle_number(number):
             key = int(path[-1]) if isinstance(holder, list) else path[-1]
             undo.append((holder, key, settled))
-            holder[key] = given
+            holder[key] = number
     return undo
 
 

@@ -49,8 +49,8 @@ def compose_nodes(raw: bytes) -> Iterator[YAMLNode]:
         raise YAMLError(f"yaml: {error.reason}") from None
     except yaml.MarkedYAMLError as error:
         # libyaml stops at 1,000 levels from 0.2.6 on
-        said = _TOO_DEEP if error.problem == "exceeded maximum nesting depth" else error.problem
-        raise YAMLError(f"yaml: {_format_line(error)}{said}") from None
+        problem = _TOO_DEEP if error.problem == "exceeded maximum nesting depth" else error.problem
+        raise YAMLError(f"yaml: {_format_line(error)}{problem}") from None
 
 
 def _format_line(error: yaml.MarkedYAMLError) -> str:
@@ -68,7 +68,7 @@ def _compose_document(parser: Any) -> YAMLNode:
     anchors: dict[str, YAMLNode] = {}
     roots: list[YAMLNode] = []
     children = roots
-    above: list[list[YAMLNode]] = []
+    ancestors: list[list[YAMLNode]] = []
     following = parser.get_event
     while True:
         charge(1)
@@ -85,11 +85,11 @@ def _compose_document(parser: Any) -> YAMLNode:
         elif kind is mapping or kind is sequence:
             node = YAMLNode("mapping" if kind is mapping else "sequence", event.start_mark)
             children.append(node)
-            above.append(children)
+            ancestors.append(children)
             node.children = children = []
             if event.anchor:
                 anchors[event.anchor] = node
-            if len(above) >= jsontext.MAX_DEPTH:
+            if len(ancestors) >= jsontext.MAX_DEPTH:
                 line = node.mark.line
                 raise YAMLError(f"yaml: {f'line {line + 1}: ' if line else ''}{_TOO_DEEP}")
         elif kind is alias:
@@ -101,7 +101,7 @@ def _compose_document(parser: Any) -> YAMLNode:
         elif kind is end:
             return roots[0]
         else:
-            children = above.pop()
+            children = ancestors.pop()
 
 
 _KINDS = (

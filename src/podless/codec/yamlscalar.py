@@ -131,18 +131,18 @@ def key_text(key: Any, value: Any) -> str:
             _shorten_float32(key)
         )
     kind = "%!s(<nil>)" if key is None else "uint64"
-    told = f"map key of type: {kind}, key: {format_gosyntax(key)}, value: {format_gosyntax(value)}"
-    raise YAMLError(f"unsupported {told}" if has("LowerYAMLErrors") else f"Unsupported {told}")
+    message = f"map key of type: {kind}, key: {format_gosyntax(key)}, value: {format_gosyntax(value)}"
+    raise YAMLError(f"unsupported {message}" if has("LowerYAMLErrors") else f"Unsupported {message}")
 
 
 def _shorten_float32(value: float) -> float:
     """Return the shortest decimal for a 32-bit float."""
     try:
-        wanted = struct.pack("f", value)
+        target = struct.pack("f", value)
     except OverflowError:
         return float("inf") if value > 0 else float("-inf")
-    short = (float(f"{value:.{digits}g}") for digits in range(1, 10))
-    return next((found for found in short if struct.pack("f", found) == wanted), value)
+    candidates = (float(f"{value:.{digits}g}") for digits in range(1, 10))
+    return next((candidate for candidate in candidates if struct.pack("f", candidate) == target), value)
 
 
 def format_gosyntax(value: Any) -> str:

@@ -126,12 +126,12 @@ class YAMLDecoder:
     def decode_alias(self, node: YAMLNode) -> Any:
         """Return the value of an alias."""
         with self.follow_alias(node) as target:
-            known = self.values.get(target)
-            if known is None or not self.replay_anchor(known):
-                made, nodes, height, found = self.measure_work(lambda: self.decode_value(target))
-                self.values[target] = _AnchorResult(nodes, height, found, marshal.dumps(made, _PACKED))
-                return made
-        return marshal.loads(known.content)
+            cached = self.values.get(target)
+            if cached is None or not self.replay_anchor(cached):
+                result, nodes, height, findings = self.measure_work(lambda: self.decode_value(target))
+                self.values[target] = _AnchorResult(nodes, height, findings, marshal.dumps(result, _PACKED))
+                return result
+        return marshal.loads(cached.content)
 
     def decode_merged(self, source: YAMLNode, target: YAMLNode) -> Iterable[_Entry]:
         """Return the entries of a mapping that is merged into another one, including those that it merges itself."""
@@ -139,29 +139,29 @@ class YAMLDecoder:
             return list(self.decode_entries(target))
         with self.follow_alias(source):
             self.count_nodes()
-            known = self.merges.get(target)
-            if known is not None and self.replay_anchor(known):
-                return map(_copy_entry, known.content)
-            made: list[_Entry]
-            made, nodes, height, found = self.measure_work(lambda: list(self.decode_entries(target)))
-            self.merges[target] = _AnchorResult(nodes, height, found, list(map(_copy_entry, made)))
-        return made
+            cached = self.merges.get(target)
+            if cached is not None and self.replay_anchor(cached):
+                return map(_copy_entry, cached.content)
+            entries: list[_Entry]
+            entries, nodes, height, findings = self.measure_work(lambda: list(self.decode_entries(target)))
+            self.merges[target] = _AnchorResult(nodes, height, findings, list(map(_copy_entry, entries)))
+        return entries
 
     def measure_work(self, work: Any) -> tuple[Any, int, int, list[str]]:
         """Return the result of `work`, the number of nodes visited, the levels, and the findings."""
-        count, found, deepest = self.count, len(self.repeated), self.deepest
+        count, start, deepest = self.count, len(self.repeated), self.deepest
         self.deepest = self.depth
-        made = work()
+        result = work()
         height = self.deepest - self.depth
         self.deepest = max(deepest, self.deepest)
-        return made, self.count - count, height, self.repeated[found:]
+        return result, self.count - count, height, self.repeated[start:]
 
-    def replay_anchor(self, known: _AnchorResult) -> bool:
+    def replay_anchor(self, cached: _AnchorResult) -> bool:
         """Count a cached node again. Returns False if it is too deep here, and must be visited again for the error."""
-        if self.depth + known.height > jsontext.MAX_DEPTH:
+        if self.depth + cached.height > jsontext.MAX_DEPTH:
             return False
-        self.count_nodes(known.nodes)
-        for finding in known.repeated:
+        self.count_nodes(cached.nodes)
+        for finding in cached.repeated:
             self.note_repeated(finding)
         return True
 
@@ -209,7 +209,7 @@ class YAMLDecoder:
             self.has_unprintable = True
             return (typed,)
 
-    def put_entry(self, entry: _Entry, made: dict[Any, Any], keys: dict[Any, Any]) -> None:
+    def put_entry(self, entry: _Entry, mapping: dict[Any, Any], keys: dict[Any, Any]) -> None:
         """Add an entry to a mapping. keys: the JSON form of its keys."""
         typed, _, value = entry
         identity = typed if typed.__class__ is str else (typed.__class__, typed)
@@ -218,7 +218,7 @@ class YAMLDecoder:
             text = keys[identity] = self.key_text(typed, value)
         elif self.room > 0:
             self.note_repeated(entry.finding)
-        made[text] = value
+        mapping[text] = value
 
     def decode_key(self, node: YAMLNode) -> Any:
         """Return the value of a key in YAML."""

@@ -53,20 +53,20 @@ def emit_pieces(value: Any) -> Iterator[bytes]:
 
     Some pieces are empty, to let other work run while the keys of a large mapping are sorted.
     """
-    held: list[str] = []
+    pending: list[str] = []
     size = 0
     for part in _write_parts(value):
         if not part:  # a pause
             yield b""
             continue
-        held.append(part)
+        pending.append(part)
         size += len(part)
         if size >= _PIECE:
-            yield "".join(held).encode("utf-8", "replace")
-            held.clear()
+            yield "".join(pending).encode("utf-8", "replace")
+            pending.clear()
             size = 0
-    held.append("\n")
-    yield "".join(held).encode("utf-8", "replace")
+    pending.append("\n")
+    yield "".join(pending).encode("utf-8", "replace")
 
 
 class _Open:
@@ -115,12 +115,12 @@ class _TextCache:
     def cached_scalar(self, value: Any, column: int, indent: int) -> str:
         if value.__class__ is not str:
             return _write_scalar(value, column, indent)
-        known = self.texts.get(value)
-        if known is None:
-            known = _write_text(value, column, indent)
+        text = self.texts.get(value)
+        if text is None:
+            text = _write_text(value, column, indent)
             if len(value) <= _SHORT and not _WHITE.search(value):  # its text does not depend on column and indent
-                self.texts[value] = known
-        return known
+                self.texts[value] = text
+        return text
 
 
 def _write_parts(value: Any) -> Iterator[str]:
@@ -128,10 +128,10 @@ def _write_parts(value: Any) -> Iterator[str]:
     if not (isinstance(value, dict | list) and value):
         yield _write_scalar(value, 0, 2)
         return
-    known = _TextCache()
-    left = [known.open(value, 0, "")]
-    while left:
-        holder = left[-1]
+    cache = _TextCache()
+    containers = [cache.open(value, 0, "")]
+    while containers:
+        holder = containers[-1]
         indent = holder.indent
         for item in holder.items:
             if item is None and holder.mapping:
@@ -142,21 +142,21 @@ def _write_parts(value: Any) -> Iterator[str]:
             column, lead, between = indent + 2, "", ""
             if holder.mapping:
                 key, item = item
-                text = known.cached_key(key)
+                text = cache.cached_key(key)
                 if text is not None:
                     head, column, lead = f"{head}{text}:", indent + len(text) + 2, "\n"
                 else:
                     head, lead = f"{head}? {_write_text(key, column, column)}\n{' ' * indent}:", " "
                 between = " "
             if not item or item.__class__ in _SCALARS:
-                yield f"{head}{between}{known.cached_scalar(item, column, indent + 2)}"
+                yield f"{head}{between}{cache.cached_scalar(item, column, indent + 2)}"
                 continue
             yield head
             inner = indent if lead == "\n" and item.__class__ is not dict else indent + 2
-            left.append(known.open(item, inner, f"\n{' ' * inner}" if lead == "\n" else lead))
+            containers.append(cache.open(item, inner, f"\n{' ' * inner}" if lead == "\n" else lead))
             break
         else:
-            left.pop()
+            containers.pop()
 
 
 def _write_scalar(value: Any, column: int, indent: int) -> str:
@@ -190,14 +190,14 @@ def _write_text(text: str, column: int, indent: int, *, fold: bool = True) -> st
     """Return a string: literal if it has lines, quoted if its meaning would change, else plain."""
     if _PLAIN.fullmatch(text) and text not in WORDS:
         return text
-    special, beside = _SPECIAL.search(text) is not None, _BESIDE_BREAK.search(text) is not None
+    special, near_break = _SPECIAL.search(text) is not None, _BESIDE_BREAK.search(text) is not None
     if "\n" in text:
         if special or text[-1] == " " or " \n" in text or " \u2028" in text or " \u2029" in text:
             return _quote_double(text, column, indent, fold)
         return _write_literal(text, indent)
     if special or resolve_scalar(text)[0] != "str" or (":" in text and _SEXAGESIMAL.fullmatch(text)):
         return _quote_double(text, column, indent, fold)
-    if beside:
+    if near_break:
         return _quote_double(text, column, indent, fold)
     if text[0] == " " or text[-1] == " " or _BREAK.search(text) or _needs_quotes(text):
         return _quote_single(text, column, indent, fold)
@@ -232,15 +232,15 @@ def _quote_single(text: str, column: int, indent: int, fold: bool) -> str:
     if not _BREAK.search(text):
         inner = text.replace("'", "''")
         return f"'{_fold_text(inner, column + 1, indent) if fold else inner}'"
-    out, at = ["'"], 0
+    out, offset = ["'"], 0
     charge(len(text))
     column += 1
-    for found in _BREAK.finditer(text):
-        out += (_fold_text(text[at : found.start()].replace("'", "''"), column, indent), found.group())
-        at, column = found.end(), indent
-        if not _BREAK.match(text, at):
+    for line_break in _BREAK.finditer(text):
+        out += (_fold_text(text[offset : line_break.start()].replace("'", "''"), column, indent), line_break.group())
+        offset, column = line_break.end(), indent
+        if not _BREAK.match(text, offset):
             out.append(" " * indent)
-    out.append(_fold_text(text[at:].replace("'", "''"), column, indent))
+    out.append(_fold_text(text[offset:].replace("'", "''"), column, indent))
     return "".join(out) + "'"
 
 
@@ -301,18 +301,18 @@ def _rank_key(text: str) -> str:
     With one, `_compare_keys` is not transitive (12, 1x, 2), and any order will do. Parts are marked so that letters
     come after everything else, and numbers after signs; of two numbers, the longer is the larger.
     """
-    found: list[str] = []
-    for part in _PARTS.findall(text):
-        if "0" <= part[0] <= "9":
-            bare = part.lstrip("0")
-            found.append(f"\2{len(bare):07}{bare}{len(part):07}")
-        elif part.isalpha():
-            found.append(f"\3{part}")
+    chunks: list[str] = []
+    for piece in _PARTS.findall(text):
+        if "0" <= piece[0] <= "9":
+            bare = piece.lstrip("0")
+            chunks.append(f"\2{len(bare):07}{bare}{len(piece):07}")
+        elif piece.isalpha():
+            chunks.append(f"\3{piece}")
         else:
-            for letters, group in itertools.groupby(part, str.isalpha):
+            for letters, group in itertools.groupby(piece, str.isalpha):
                 chars = "".join(group)
-                found += [f"\3{chars}"] if letters else [f"\1{char}" for char in chars]
-    return "".join(found)
+                chunks += [f"\3{chars}"] if letters else [f"\1{char}" for char in chars]
+    return "".join(chunks)
 
 
 def _compare_keys(left: str, right: str) -> int:
@@ -341,9 +341,9 @@ _AS_GO = functools.cmp_to_key(_compare_keys)
 def _find_difference(left: str, right: str) -> int:
     """Return the index of the first difference of two texts, by bisection at the speed of C."""
     low, high = 0, min(len(left), len(right))
-    for place in range(min(high, 16)):
-        if left[place] != right[place]:
-            return place
+    for index in range(min(high, 16)):
+        if left[index] != right[index]:
+            return index
     while low < high:
         middle = (low + high + 1) // 2
         if left[low:middle] == right[low:middle]:

@@ -39,19 +39,19 @@ def parse_address(text: str) -> Address | None:
 def parse_range(text: str) -> Network | None:
     """Return a range of addresses, masked to its prefix; None for an invalid one."""
     address, slash, length = text.partition("/")
-    found = parse_address(address)
+    parsed = parse_address(address)
     bits = length.lstrip("0") or "0"
-    if found is None or not slash or not (length.isascii() and length.isdigit()) or len(bits) > 3:
+    if parsed is None or not slash or not (length.isascii() and length.isdigit()) or len(bits) > 3:
         return None
-    if int(bits) > found.max_prefixlen:
+    if int(bits) > parsed.max_prefixlen:
         return None
-    return ipaddress.ip_network(f"{found}/{bits}", strict=False)
+    return ipaddress.ip_network(f"{parsed}/{bits}", strict=False)
 
 
 def range_family(text: str) -> int:
     """Return the family of a range: 4, 6, or 0 for an invalid one."""
-    found = parse_range(text)
-    return found.version if found is not None else 0
+    parsed = parse_range(text)
+    return parsed.version if parsed is not None else 0
 
 
 def find_address_faults(text: str, *, strict: bool = False) -> list[str]:
@@ -100,21 +100,21 @@ def service_address_warnings(path: str, text: str) -> list[str]:
     if has("AddressWarnings"):
         return address_warnings(path, text)
     if not _is_strict(text):
-        why = "IPv4 field has octet with leading zero" if parse_address(text) is not None else "unable to parse IP"
+        problem = "IPv4 field has octet with leading zero" if parse_address(text) is not None else "unable to parse IP"
         accepted = "IP address was accepted, but will be invalid in a future Kubernetes release"
-        return [f"{path}: {accepted}: ParseAddr({quote(text)}): {why}"]
+        return [f"{path}: {accepted}: ParseAddr({quote(text)}): {problem}"]
     form = str(parse_address(text))
     if ":" in text and form != text:
-        why = "which may cause controller apply-loops"
-        return [f"{path}: IPv6 address {quote(text)} is not in RFC 5952 canonical format ({quote(form)}), {why}"]
+        problem = "which may cause controller apply-loops"
+        return [f"{path}: IPv6 address {quote(text)} is not in RFC 5952 canonical format ({quote(form)}), {problem}"]
     return []
 
 
 def canonical_faults(text: str) -> list[str]:
     """Return the faults of an address that must be in canonical form, as newer fields require."""
     form = str(parse_address(text))
-    other = [] if text == form else [f"must be in canonical form ({quote(form)})"]
-    return find_address_faults(text, strict=True) or other
+    faults = [] if text == form else [f"must be in canonical form ({quote(form)})"]
+    return find_address_faults(text, strict=True) or faults
 
 
 def canonical_range_faults(text: str) -> list[str]:
@@ -162,8 +162,10 @@ def is_dual_stack(texts: list[str]) -> bool:
 
 def dual_stack_fault(texts: Sequence[str]) -> str:
     """Return the error of Kubernetes' check for both families, or "": one of the addresses is invalid."""
-    bad = next((index for index, text in enumerate(texts) if parse_address(text) is None), None)
-    return f"failed to check for dual stack with error:invalid IP[{bad}]: {texts[bad]}" if bad is not None else ""
+    invalid = next((index for index, text in enumerate(texts) if parse_address(text) is None), None)
+    return (
+        "" if invalid is None else f"failed to check for dual stack with error:invalid IP[{invalid}]: {texts[invalid]}"
+    )
 
 
 def _is_strict(text: str) -> bool:

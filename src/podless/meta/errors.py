@@ -17,8 +17,8 @@ from podless.runtime.apierror import Timeout as Timeout
 
 def describe_object(name: str, group: str, kind: str, **more: Any) -> dict[str, Any]:
     """Return Status details. Empty name and group are left out, as on the wire."""
-    given = {"name": name, "group": group, "kind": kind}
-    return {key: item for key, item in given.items() if item} | more
+    details = {"name": name, "group": group, "kind": kind}
+    return {key: item for key, item in details.items() if item} | more
 
 
 def qualify_resource(resource: str, group: str) -> str:
@@ -180,8 +180,8 @@ class Invalid(APIError):
     code, reason = 422, "Invalid"
 
     def __init__(self, kind: str, group: str, name: str, errors: Sequence[FieldError]) -> None:
-        self.errors, found, causes = field.summarize_errors(errors)
-        text = f"{qualify_resource(kind, group)} {gotext.quote(name)} is invalid: {found}"
+        self.errors, message, causes = field.summarize_errors(errors)
+        text = f"{qualify_resource(kind, group)} {gotext.quote(name)} is invalid: {message}"
         super().__init__(text, describe_object(name, group, kind, causes=causes))
 
 

@@ -64,20 +64,20 @@ def format_path(path: Path) -> str:
 
 def parse_path(written: str) -> Path:
     """Return the path in a text. If a map's key contains brackets, this is a guess."""
-    found: list[str | int] = []
-    place, last = 0, written.rfind("]")
-    while place < len(written):
-        if written[place] == "[" and place < last:
-            end = written.index("]", place)
-            inner = written[place + 1 : end]
-            found.append(int(inner) if inner.isascii() and inner.isdigit() and len(inner) <= _INDEX else Key(inner))
-            place = end + 1
-        elif name := _NAME.match(written, place):
-            found.append(name[0])
-            place = name.end()
+    path: list[str | int] = []
+    offset, last = 0, written.rfind("]")
+    while offset < len(written):
+        if written[offset] == "[" and offset < last:
+            end = written.index("]", offset)
+            inner = written[offset + 1 : end]
+            path.append(int(inner) if inner.isascii() and inner.isdigit() and len(inner) <= _INDEX else Key(inner))
+            offset = end + 1
+        elif name := _NAME.match(written, offset):
+            path.append(name[0])
+            offset = name.end()
         else:
-            place += 1
-    return tuple(found)
+            offset += 1
+    return tuple(path)
 
 
 class Enough(Exception):
@@ -124,10 +124,10 @@ class FieldError:
     detail: str = ""
 
     def __post_init__(self) -> None:
-        found = _found.get()
-        if found is not None:
-            found.append(self)
-            if len(found) >= _ENOUGH:
+        collected = _found.get()
+        if collected is not None:
+            collected.append(self)
+            if len(collected) >= _ENOUGH:
                 raise Enough
 
     @property
@@ -145,14 +145,14 @@ class FieldError:
     @property
     def body(self) -> str:
         """The message without the field's path, as a Status cause carries it."""
-        said = TEXTS[self.reason]
+        message = TEXTS[self.reason]
         release, detail = CURRENT.get(), self.detail
         if self.reason not in _WITHOUT_VALUE:
             show = gotext.format_value if release.has_feature("ValuesAsJSON") else gotext.format_syntax
             value = self.value if isinstance(self.value, Literal) else show(self.value)
-            said = f"{said}: {value}" if value else said
+            message = f"{message}: {value}" if value else message
         detail = release.word_error(self.field, detail)
-        return f"{said}: {detail}" if detail else said
+        return f"{message}: {detail}" if detail else message
 
     def __str__(self) -> str:
         return f"{self.field}: {self.body}"
@@ -232,18 +232,18 @@ def summarize_errors(errors: Iterable[FieldError]) -> tuple[list[FieldError], st
     The text has equal errors once, unless their addresses differ, and brackets around more than one. If the errors are
     very many or very long, only the first ones are kept.
     """
-    kept: list[FieldError] = []
+    shown: list[FieldError] = []
     causes: list[dict[str, str]] = []
     texts: dict[str | int, str] = {}
-    left = _TEXT
+    room = _TEXT
     for error in errors:
-        if len(kept) >= MOST or left < 0:
+        if len(shown) >= MOST or room < 0:
             break
         at, body = error.field, error.body
         charge(_STEPS + len(body) // _BYTES)
-        kept.append(error)
+        shown.append(error)
         causes.append({"reason": error.reason, "message": body, "field": at})
         text = f"{at}: {body}"
-        texts[len(kept) if isinstance(error.value, Copy) else text] = text
-        left -= len(at) + len(body)
-    return kept, text if len(texts) == 1 else f"[{', '.join(texts.values())}]", causes
+        texts[len(shown) if isinstance(error.value, Copy) else text] = text
+        room -= len(at) + len(body)
+    return shown, text if len(texts) == 1 else f"[{', '.join(texts.values())}]", causes

@@ -40,12 +40,12 @@ def operator_errors(requirement: dict[str, Any], path: str, *, any_operator: boo
     """Validate the operator of a requirement, and the number of its values."""
     errors: list[FieldError] = []
     operator, values = requirement.get("operator", ""), requirement.get("values") or []
-    wanted = _VALUES.get(operator)
-    if wanted is None:
+    needs_values = _VALUES.get(operator)
+    if needs_values is None:
         if not any_operator:
             errors.append(field.invalid(f"{path}.operator", operator, "not a valid selector operator"))
-    elif wanted and not values:
+    elif needs_values and not values:
         errors.append(field.required(f"{path}.values", _MISSING))
-    elif values and not wanted:
+    elif values and not needs_values:
         errors.append(field.forbidden(f"{path}.values", _NOT_ALLOWED))
     return errors

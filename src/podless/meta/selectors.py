@@ -126,12 +126,12 @@ class _RequirementIndex:
 
     def match_labels(self, labels: Mapping[str, str]) -> bool:
         """Return whether labels meet them all."""
-        wanted, excluded = self._required, self._excluded
+        required, excluded = self._required, self._excluded
         if self._size > MAX_UNCHARGED and len(labels) > MAX_UNCHARGED:
             charge(min(len(labels), self._size) >> _QUICK)
-        if len(wanted) > len(labels):
+        if len(required) > len(labels):
             return False
-        for key, values in wanted.items():
+        for key, values in required.items():
             if key not in labels or (values is not None and labels[key] not in values):
                 return False
         for key, (low, high) in self._ranges.items():
@@ -184,13 +184,17 @@ def from_object(selector: Mapping[str, Any] | None) -> LabelSelector:
     if selector is None:
         return NOTHING
     operators = {"In": "in", "NotIn": "notin", "Exists": "exists", "DoesNotExist": "!"}
-    found = [_check_requirement(key, "=", [value]) for key, value in each(selector.get("matchLabels") or {}).items()]
+    requirements = [
+        _check_requirement(key, "=", [value]) for key, value in each(selector.get("matchLabels") or {}).items()
+    ]
     for expression in each(selector.get("matchExpressions") or []):
         operator = expression.get("operator", "")
         if operator not in operators:
             raise BadRequest(f"{gotext.quote(operator)} is not a valid label selector operator")
-        found.append(_check_requirement(expression.get("key", ""), operators[operator], expression.get("values") or []))
-    return LabelSelector(_sort_by_key(found))
+        requirements.append(
+            _check_requirement(expression.get("key", ""), operators[operator], expression.get("values") or [])
+        )
+    return LabelSelector(_sort_by_key(requirements))
 
 
 def of_set(labels: Mapping[str, str]) -> LabelSelector:
@@ -388,8 +392,8 @@ class FieldSelector:
 def _by_field(requirements: Sequence[tuple[str, str, str]], operator: str) -> dict[str, dict[str, None]]:
     """Return the values of the requirements of one operator, by field, in their order."""
     result: dict[str, dict[str, None]] = {}
-    for name, given, value in each(requirements):
-        if given == operator:
+    for name, sign, value in each(requirements):
+        if sign == operator:
             result.setdefault(name, {})[value] = None
     return result
 
@@ -405,16 +409,16 @@ def parse_fields(text: str) -> FieldSelector:
     In values, \, means a comma, \= an equals sign and \\ a backslash. Raises BadRequest. The fields are not checked
     here.
     """
-    found = []
+    requirements = []
     for term in sorted(_split_terms(text)):
         charge(2)
         match = _SPLIT.search(term)
         if match:
             operator = "!=" if match.group() == "!=" else "="
-            found.append((term[: match.start()], operator, _ESCAPED.sub(_unescape_match, term[match.end() :])))
+            requirements.append((term[: match.start()], operator, _ESCAPED.sub(_unescape_match, term[match.end() :])))
         elif term:
             raise BadRequest(f"invalid selector: '{text}'; can't understand '{term}'")
-    return FieldSelector(tuple(found))
+    return FieldSelector(tuple(requirements))
 
 
 def _split_terms(text: str) -> list[str]:

@@ -84,17 +84,17 @@ def crd(*classes: type) -> Object:
 
     Raises Inexpressible, with the place, for types that a structural schema cannot express.
     """
-    found = [(read_kind(cls), cls) for cls in classes]
-    first = found[0][0]
+    kinds = [(read_kind(cls), cls) for cls in classes]
+    first = kinds[0][0]
     plural = first.given["names"]["plural"]
-    for named, cls in found[1:]:
-        same = (named.group, named.given["names"], named.given["scope"])
-        if same != (first.group, first.given["names"], first.given["scope"]):
+    for named, cls in kinds[1:]:
+        identity = (named.group, named.given["names"], named.given["scope"])
+        if identity != (first.group, first.given["names"], first.given["scope"]):
             raise Inexpressible(f"{cls.__name__}: group, names and scope differ from those of {classes[0].__name__}")
-    stored = [cls.__name__ for named, cls in found if named.given["version"]["storage"]]
+    stored = [cls.__name__ for named, cls in kinds if named.given["version"]["storage"]]
     if len(stored) != 1:
         raise Inexpressible(f"one version is to be stored, and not {len(stored)}: {', '.join(stored) or 'none'}")
-    versions = [named.given["version"] | {"schema": {"openAPIV3Schema": schema_of(cls)}} for named, cls in found]
+    versions = [named.given["version"] | {"schema": {"openAPIV3Schema": schema_of(cls)}} for named, cls in kinds]
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
@@ -186,15 +186,15 @@ def _list_members(cls: type) -> Iterator[_Member]:
         raise Inexpressible(f"{cls.__name__} is neither a dataclass, nor a pydantic model, nor a TypedDict")
 
 
-def _read_dataclass_member(one: dataclasses.Field[Any], hint: Any, doc: str) -> _Member:
+def _read_dataclass_member(member: dataclasses.Field[Any], hint: Any, doc: str) -> _Member:
     default = _NOTHING
-    if one.default is not dataclasses.MISSING:
-        default = one.default
-    elif one.default_factory is not dataclasses.MISSING:
-        default = one.default_factory()
+    if member.default is not dataclasses.MISSING:
+        default = member.default
+    elif member.default_factory is not dataclasses.MISSING:
+        default = member.default_factory()
     required = default is _NOTHING
-    marks = (Keywords(one.metadata["schema"]),) if "schema" in one.metadata else ()
-    return _Member(json_name(one), hint, required, _encode_default(default), marks, doc)
+    marks = (Keywords(member.metadata["schema"]),) if "schema" in member.metadata else ()
+    return _Member(json_name(member), hint, required, _encode_default(default), marks, doc)
 
 
 def _pydantic_member(name: str, info: Any, hint: Any, doc: str) -> _Member:
@@ -277,10 +277,10 @@ def _describe_mapping(arguments: tuple[Any, ...], place: str, within: tuple[type
 
 
 def _describe_union(arguments: tuple[Any, ...], place: str, within: tuple[type, ...]) -> Object:
-    given = [argument for argument in arguments if argument is not type(None)]
-    if len(given) == 1:
-        return _describe_type(given[0], place, within)
-    if set(given) == {int, str}:
+    members = [argument for argument in arguments if argument is not type(None)]
+    if len(members) == 1:
+        return _describe_type(members[0], place, within)
+    if set(members) == {int, str}:
         return {INT_OR_STRING: True}
     raise Inexpressible(f"{place}: a structural schema knows no union but int | str")
 
@@ -292,29 +292,29 @@ def _describe_values(values: Sequence[Any], place: str) -> Object:
     return dict(_PLAIN[kind]) | {"enum": [*values]}
 
 
-def _add_mark(made: Object, mark: Any, place: str) -> None:
+def _add_mark(schema: Object, mark: Any, place: str) -> None:
     """Apply an annotation to a schema. Annotations of other libraries without constraints are ignored."""
     if isinstance(mark, Keywords):
         for key, value in mark.given.items():
             if value is None:
-                made.pop(key, None)
+                schema.pop(key, None)
             else:
-                made[key] = [*made.get(key, ()), *value] if key == RULES else value
+                schema[key] = [*schema.get(key, ()), *value] if key == RULES else value
         return
     for inner in getattr(mark, "metadata", ()):  # a pydantic FieldInfo inside Annotated
-        _add_mark(made, inner, place)
+        _add_mark(schema, inner, place)
     if isinstance(extra := getattr(mark, "json_schema_extra", None), dict):
-        _add_mark(made, Keywords(extra), place)
+        _add_mark(schema, Keywords(extra), place)
     for name, (keyword, exclusive) in _BOUNDS.items():
         if (value := getattr(mark, name, None)) is not None:
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise Inexpressible(f"{place}: a bound is a number, not {value!r}")
-            made[keyword] = value
+            schema[keyword] = value
             if exclusive:
-                made[exclusive] = True
-    lengths = _LENGTHS.get(made.get("type", ""), ("", ""))
+                schema[exclusive] = True
+    lengths = _LENGTHS.get(schema.get("type", ""), ("", ""))
     for name, keyword in zip(("min_length", "max_length"), lengths, strict=True):
         if keyword and (value := getattr(mark, name, None)) is not None and isinstance(value, int):
-            made[keyword] = value
+            schema[keyword] = value
     if isinstance(pattern := getattr(mark, "pattern", None), str):
-        made["pattern"] = pattern
+        schema["pattern"] = pattern

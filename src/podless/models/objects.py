@@ -30,12 +30,12 @@ def is_required(field: dataclasses.Field[Any]) -> bool:
     return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
-def read_object(wanted: type[T], value: Any) -> T:
+def read_object(target: type[T], value: Any) -> T:
     """Return an object in JSON as an instance of a class. Raises pydantic's errors, and TypeError."""
-    validate = getattr(wanted, "model_validate", None)
+    validate = getattr(target, "model_validate", None)
     if validate is not None:
         return typing.cast(T, validate(_read_numbers(value)))
-    return typing.cast(T, _read_value(wanted, value))
+    return typing.cast(T, _read_value(target, value))
 
 
 def _read_numbers(value: Any) -> Any:
@@ -47,54 +47,54 @@ def _read_numbers(value: Any) -> Any:
     return [_read_numbers(item) for item in value] if isinstance(value, list) else value
 
 
-def _read_value(wanted: Any, value: Any) -> Any:
-    origin = typing.get_origin(wanted)
+def _read_value(target: Any, value: Any) -> Any:
+    origin = typing.get_origin(target)
     if origin is typing.Annotated:
-        return _read_value(typing.get_args(wanted)[0], value)
+        return _read_value(typing.get_args(target)[0], value)
     if value is None:
         return None
     if origin is list and isinstance(value, list):
-        (inner,) = typing.get_args(wanted)
+        (inner,) = typing.get_args(target)
         return [_read_value(inner, item) for item in value]
     if origin is dict and isinstance(value, dict):
-        inner = typing.get_args(wanted)[1]
+        inner = typing.get_args(target)[1]
         return {name: _read_value(inner, item) for name, item in value.items()}
     if origin in (typing.Union, types.UnionType):
-        for inner in typing.get_args(wanted):
+        for inner in typing.get_args(target):
             if _is_model(inner) and isinstance(value, dict):
                 return read_object(inner, value)
             if typing.get_origin(inner) in (list, dict) and isinstance(value, typing.get_origin(inner)):
                 return _read_value(inner, value)
         return value
-    if dataclasses.is_dataclass(wanted) and isinstance(wanted, type):
-        return _read_dataclass(wanted, value)
-    return read_object(wanted, value) if _is_model(wanted) else value
+    if dataclasses.is_dataclass(target) and isinstance(target, type):
+        return _read_dataclass(target, value)
+    return read_object(target, value) if _is_model(target) else value
 
 
-def _is_model(wanted: Any) -> bool:
-    return isinstance(wanted, type) and (dataclasses.is_dataclass(wanted) or hasattr(wanted, "model_validate"))
+def _is_model(target: Any) -> bool:
+    return isinstance(target, type) and (dataclasses.is_dataclass(target) or hasattr(target, "model_validate"))
 
 
 @lru_cache(maxsize=1000)
-def _type_hints(wanted: type) -> dict[str, Any]:
-    return typing.get_type_hints(wanted, include_extras=True)
+def _type_hints(target: type) -> dict[str, Any]:
+    return typing.get_type_hints(target, include_extras=True)
 
 
-def _read_dataclass(wanted: type, value: Any) -> Any:
+def _read_dataclass(target: type, value: Any) -> Any:
     if not isinstance(value, dict):
-        raise TypeError(f"{wanted.__name__}: an object is expected, not {type(value).__name__}")
-    hints, given, left = _type_hints(wanted), {}, dict(value)
-    for field in dataclasses.fields(wanted):
-        if not field.init or field.name == EXTRA or (name := json_name(field)) not in left:
+        raise TypeError(f"{target.__name__}: an object is expected, not {type(value).__name__}")
+    hints, arguments, unread = _type_hints(target), {}, dict(value)
+    for field in dataclasses.fields(target):
+        if not field.init or field.name == EXTRA or (name := json_name(field)) not in unread:
             continue
-        if left[name] is not None or is_required(field):  # a null of an optional field goes into EXTRA
-            given[field.name] = _read_value(hints[field.name], left.pop(name))
-    if left and any(field.name == EXTRA for field in dataclasses.fields(wanted)):
-        given[EXTRA] = left
+        if unread[name] is not None or is_required(field):  # a null of an optional field goes into EXTRA
+            arguments[field.name] = _read_value(hints[field.name], unread.pop(name))
+    if unread and any(field.name == EXTRA for field in dataclasses.fields(target)):
+        arguments[EXTRA] = unread
     try:
-        return wanted(**given)
+        return target(**arguments)
     except TypeError as error:
-        raise TypeError(f"{wanted.__name__}: {error}") from None
+        raise TypeError(f"{target.__name__}: {error}") from None
 
 
 def write_object(value: Any) -> Any:

@@ -108,8 +108,8 @@ class Tree:
         """Add the classes of one version of a definition."""
         node = (version.get("schema") or {}).get("openAPIV3Schema") or {"type": "object", PRESERVE: True}
         named = read_named(definition, version)
-        made = self._add_class(node, named.kind, root=named)
-        made.named, made.schema = named, node
+        model = self._add_class(node, named.kind, root=named)
+        model.named, model.schema = named, node
 
     def _make_unique(self, base: str) -> str:
         base = shorten_name(base)
@@ -132,14 +132,14 @@ class Tree:
             )
             members.append(member)
             base[json] = properties[json]
-        said: Object = {"type": "object"}
+        described: Object = {"type": "object"}
         if base:
-            said["properties"] = base
+            described["properties"] = base
         if needed := [known.json for known in members if known.required]:
-            said["required"] = needed
-        extra = find_differences({**node, "properties": base} if base else drop_keywords(node, "properties"), said)
-        given = extra.get("required", needed)
-        if sorted(given or ()) == needed and "required" in extra and len(given) == len(needed):
+            described["required"] = needed
+        extra = find_differences({**node, "properties": base} if base else drop_keywords(node, "properties"), described)
+        listed = extra.get("required", needed)
+        if sorted(listed or ()) == needed and "required" in extra and len(listed) == len(needed):
             del extra["required"]
         result = Class(name, doc or (node.get("description") or "" if root is not None else ""), members, extra)
         self.parts.append(result)
@@ -158,47 +158,47 @@ class Tree:
         )  # fmt: skip
 
     def _infer_type(self, node: Object, name: str) -> ModelType:
-        given = node.get("type")
+        declared = node.get("type")
         if node.get(INT_OR_STRING):
             return ModelType("int | str", {INT_OR_STRING: True})
-        if given in _SCALARS:
-            return self._infer_choice(node, name) or ModelType(_SCALARS[given], {"type": given})
-        if given == "array":
+        if declared in _SCALARS:
+            return self._infer_choice(node, name) or ModelType(_SCALARS[declared], {"type": declared})
+        if declared == "array":
             inner = self._infer_inner(node.get("items") or {}, f"{name}Item")
             return ModelType(f"list[{inner.text}]", {"type": "array", "items": inner.base}, inner.names)
-        if given == "object" and node.get("properties"):
+        if declared == "object" and node.get("properties"):
             return self._add_nested(node, name)
-        if given == "object" and isinstance(node.get("additionalProperties"), dict):
+        if declared == "object" and isinstance(node.get("additionalProperties"), dict):
             inner = self._infer_inner(node["additionalProperties"], f"{name}Value")
             if inner.text != "Any":
                 base = {"type": "object", "additionalProperties": inner.base}
                 return ModelType(f"dict[str, {inner.text}]", base, inner.names)
-        if given == "object":
+        if declared == "object":
             return ModelType("dict[str, Any]", {"type": "object", PRESERVE: True}, frozenset({"Any"}))
         return ModelType("Any", {PRESERVE: True}, frozenset({"Any"}))
 
     def _add_nested(self, node: Object, name: str, doc: str = "") -> ModelType:
-        made = self._add_class(node, self._make_unique(name), doc=doc)
-        known = {"type", "properties", "required", *made.extra}
-        base = {key: value for key, value in node.items() if key in known}
-        return ModelType(made.name, base)
+        model = self._add_class(node, self._make_unique(name), doc=doc)
+        expressed = {"type", "properties", "required", *model.extra}
+        base = {key: value for key, value in node.items() if key in expressed}
+        return ModelType(model.name, base)
 
     def _infer_inner(self, node: Object, name: str) -> ModelType:
         """Return the type of items or values; an annotation adds the keywords that the type cannot express."""
         if node.get("type") == "object" and node.get("properties"):
             nested = self._add_nested(node, name, node.get("description") or "")
             text, base = nested.text, {**nested.base} | pick_keywords(node, "description")
-            made = ModelType(text, base)
+            inferred = ModelType(text, base)
         else:
-            made = self._infer_type(node, name)
-        extra = find_differences(node, made.base)
+            inferred = self._infer_type(node, name)
+        extra = find_differences(node, inferred.base)
         if not extra or not self._keywords_inside:
-            return ModelType(made.text, dict(node), made.names)
-        names = made.names | {"Annotated", "schema"}
-        text = f"Annotated[{made.text}, {call_schema(extra)}]"
+            return ModelType(inferred.text, dict(node), inferred.names)
+        names = inferred.names | {"Annotated", "schema"}
+        text = f"Annotated[{inferred.text}, {call_schema(extra)}]"
         if len(text) <= _INLINE:
             return ModelType(text, dict(node), names)
-        alias = Alias(self._make_unique(name), "Annotated", [made.text], names, extra)
+        alias = Alias(self._make_unique(name), "Annotated", [inferred.text], names, extra)
         self.parts.append(alias)
         return ModelType(alias.name, dict(node))
 
@@ -258,13 +258,13 @@ def find_differences(node: Object, base: Object) -> Object:
 
     Keywords that only `base` has are None.
     """
-    found = {key: value for key, value in node.items() if key not in base or not are_equal(base[key], value)}
-    return found | {key: None for key in base if key not in node}
+    different = {key: value for key, value in node.items() if key not in base or not are_equal(base[key], value)}
+    return different | {key: None for key in base if key not in node}
 
 
-def are_equal(one: Any, other: Any) -> bool:
+def are_equal(left: Any, right: Any) -> bool:
     """Return whether two parts of a schema are equal: True is not 1."""
-    return type(one) is type(other) and one == other if not isinstance(one, dict | list) else one == other
+    return type(left) is type(right) and left == right if not isinstance(left, dict | list) else left == right
 
 
 def drop_keywords(node: Object, *names: str) -> Object:

@@ -140,7 +140,7 @@ class Matcher:
             return True
 
         _kept.set_weight(self, weight)
-        contains = patterns.make_searcher(compiled, begins=begins, short=_SHORT // size, look=look)
+        contains = patterns.make_searcher(compiled, begins=begins, fast_length=_SHORT // size, prefilter=look)
         if least == 0 and most is None:
             return contains
         return lambda text: least <= len(text) and (most is None or len(text) <= most) and contains(text)

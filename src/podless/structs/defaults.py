@@ -31,8 +31,8 @@ class _DefaultPlan:
         """Fill in the defaults of an object and of all structs in it, in place."""
         missing = [
             (name, value)
-            for name, value, kept in self.values
-            if not (obj.get(name) or (kept and obj.get(name) is not None))
+            for name, value, keep_zero in self.values
+            if not (obj.get(name) or (keep_zero and obj.get(name) is not None))
         ]
         if missing:
             for name, value in missing:
@@ -52,9 +52,9 @@ class _DefaultPlan:
             else:
                 if len(value) > MAX_UNCHARGED:
                     charge(len(value))
-                for one in value if shape == _MANY else value.values():
-                    if one is not None:
-                        plan.fill_defaults(one)
+                for item in value if shape == _MANY else value.values():
+                    if item is not None:
+                        plan.fill_defaults(item)
 
 
 def fill_defaults(struct: Struct, obj: Object) -> None:
@@ -75,33 +75,33 @@ def _plan_defaults(struct: Struct) -> _DefaultPlan | None:
 
 
 def _compile_plan(struct: Struct) -> _DefaultPlan | None:
-    found: dict[Struct, _DefaultPlan] = {}
-    _plan_nested(struct, found)
-    useful = {planned for planned, plan in found.items() if plan.values}
+    plans: dict[Struct, _DefaultPlan] = {}
+    _plan_nested(struct, plans)
+    useful = {planned for planned, plan in plans.items() if plan.values}
     while True:  # a struct is useful if it contains a useful one
-        more = {
-            planned for planned, plan in found.items() if any(inner.struct in useful for _, _, inner in plan.nested)
+        added = {
+            planned for planned, plan in plans.items() if any(inner.struct in useful for _, _, inner in plan.nested)
         } - useful
-        if not more:
+        if not added:
             break
-        useful |= more
-    for plan in found.values():
+        useful |= added
+    for plan in plans.values():
         plan.nested = [planned for planned in plan.nested if planned[2].struct in useful]
-    return found[struct] if struct in useful else None
+    return plans[struct] if struct in useful else None
 
 
-def _plan_nested(struct: Struct, found: dict[Struct, _DefaultPlan]) -> _DefaultPlan:
-    plan = found.get(struct)
+def _plan_nested(struct: Struct, plans: dict[Struct, _DefaultPlan]) -> _DefaultPlan:
+    plan = plans.get(struct)
     if plan is not None:
         return plan
-    plan = found[struct] = _DefaultPlan(struct)
+    plan = plans[struct] = _DefaultPlan(struct)
     for field in struct:
         value = _default_value(field)
         if value is not None:
             plan.values.append((field.name, value, field.pointer))
         inner, shape = _nested_struct(field.type)
         if inner is not None:
-            plan.nested.append((field.name, shape, _plan_nested(inner, found)))
+            plan.nested.append((field.name, shape, _plan_nested(inner, plans)))
     return plan
 
 

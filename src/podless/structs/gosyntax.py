@@ -187,9 +187,9 @@ def write_quantity(text: str) -> str:
     return f"resource.Quantity{{{inner}, s:{gotext.quote(text)}, Format:{gotext.quote(form)}}}"
 
 
-def write_bytes(given: bytes) -> str:
+def write_bytes(raw: bytes) -> str:
     """Return bytes inside another value: []uint8{0x7b, 0x7d}."""
-    return f"[]uint8{{{', '.join(f'{byte:#x}' for byte in each(given))}}}"
+    return f"[]uint8{{{', '.join(f'{byte:#x}' for byte in each(raw))}}}"
 
 
 def _write_time(text: str) -> str:

@@ -243,19 +243,19 @@ class ListOf(GoType):
         if len(value) > MAX_UNCHARGED:
             charge(len(value))
         if not item.nested:
-            return [item.make_zero() if one is None else item.read_value(one, unknown) for one in value]
+            return [item.make_zero() if element is None else item.read_value(element, unknown) for element in value]
         out = []
-        for index, one in enumerate(value):
+        for index, element in enumerate(value):
             start = len(unknown)
-            out.append(item.make_zero() if one is None else item.read_value(one, unknown))
+            out.append(item.make_zero() if element is None else item.read_value(element, unknown))
             if len(unknown) > start:
                 unknown[start:] = [f"[{index}]{item.joint}{path}" for path in unknown[start:]]
         return out
 
     def raise_fatal(self, value: Any) -> None:
-        for one in each(value) if type(value) is list else ():
-            if one is not None:
-                self.item.raise_fatal(one)
+        for element in each(value) if type(value) is list else ():
+            if element is not None:
+                self.item.raise_fatal(element)
 
 
 class MapOf(GoType):
@@ -274,8 +274,8 @@ class MapOf(GoType):
             charge(len(value))
         if item.plain is None or set(map(type, value.values())) - {item.plain}:
             out, read, start = {}, item.read_value, len(unknown)
-            for key, one in value.items():
-                out[key] = item.make_zero() if one is None else read(one, unknown)
+            for key, element in value.items():
+                out[key] = item.make_zero() if element is None else read(element, unknown)
                 if len(unknown) > start:
                     unknown[start:] = [f"{key}{item.joint}{path}" for path in unknown[start:]]
                     start = len(unknown)
@@ -285,9 +285,9 @@ class MapOf(GoType):
         return out.copy() if out is value else out
 
     def raise_fatal(self, value: Any) -> None:
-        for one in each(value).values() if type(value) is dict else ():
-            if one is not None:
-                self.item.raise_fatal(one)
+        for element in each(value).values() if type(value) is dict else ():
+            if element is not None:
+                self.item.raise_fatal(element)
 
 
 class Union(GoType):

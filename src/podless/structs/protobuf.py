@@ -117,11 +117,11 @@ def frame_event(type_: str, obj: bytes) -> bytes:
 
 def split_frames(events: B) -> Iterator[B]:
     """Yield consecutive events of `frame_event`, each with its length."""
-    place = 0
-    while place < len(events):
-        end = place + 4 + int.from_bytes(events[place : place + 4], "big")
-        yield events[place:end]
-        place = end
+    offset = 0
+    while offset < len(events):
+        end = offset + 4 + int.from_bytes(events[offset : offset + 4], "big")
+        yield events[offset:end]
+        offset = end
 
 
 def _wrap_pieces(api_version: str, kind: str, pieces: list[bytes]) -> list[bytes]:

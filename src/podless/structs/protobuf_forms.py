@@ -141,13 +141,13 @@ def _make_time_decoder(digits: int) -> Callable[[Object], str | None]:
     def decode_time(fields: Object) -> str | None:
         if not fields:
             return None
-        seconds, rest = fields.get("seconds", 0), 0
+        seconds, micros = fields.get("seconds", 0), 0
         if digits:
             nanos = fields.get("nanos", 0)
             # Go truncates towards zero, and carries nanoseconds over into seconds
-            carried, rest = divmod(int(nanos / 1000), 1_000_000)
+            carried, micros = divmod(int(nanos / 1000), 1_000_000)
             seconds += carried
-        if seconds == _ZERO_TIME and not rest:
+        if seconds == _ZERO_TIME and not micros:
             return None
         if not _FIRST <= seconds <= _LAST:
             raise ProtobufError("the protobuf message has a time outside the years 0 to 9999")
@@ -155,7 +155,7 @@ def _make_time_decoder(digits: int) -> Callable[[Object], str | None]:
         shift = _CYCLE if days + _EPOCH < 1 else 0
         date = datetime.date.fromordinal(days + _EPOCH + shift)
         year = 0 if shift else date.year
-        fraction = f".{rest:06d}" if digits else ""
+        fraction = f".{micros:06d}" if digits else ""
         clock = f"{second // 3600:02d}:{second // 60 % 60:02d}:{second % 60:02d}"
         return f"{year:04d}-{date.month:02d}-{date.day:02d}T{clock}{fraction}Z"
 

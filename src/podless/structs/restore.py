@@ -60,9 +60,9 @@ def restore_value(kind: GoType, value: Any) -> Any:
     return _restore_self_decoding(kind, value)
 
 
-def _restore_fields(value: dict[str, Any], known: Iterable[tuple[str, GoType]]) -> dict[str, Any]:
+def _restore_fields(value: dict[str, Any], types: Iterable[tuple[str, GoType]]) -> dict[str, Any]:
     changed = {}
-    for name, kind in known:
+    for name, kind in types:
         item = value[name]
         read = restore_value(kind, item)
         if read is not item:

@@ -99,8 +99,8 @@ def folder_of(group: str) -> str:
 
 def load_file(home: str, release: Release = NEWEST) -> StructFile:
     """Return the file of a group-version, such as core/v1, with structs of one release. It is split into blocks."""
-    found = _files.get((home, release))
-    return found if found is not None else _files.setdefault((home, release), StructFile(home, release=release))
+    cached = _files.get((home, release))
+    return cached if cached is not None else _files.setdefault((home, release), StructFile(home, release=release))
 
 
 @bounded_cache(64)
@@ -126,12 +126,12 @@ def dated_fields(home: str) -> Mapping[str, Mapping[str, Dates]]:
         dated = result.setdefault(struct, {})
         for line in filter(_DATED.search, block.split("\n")):
             if match := _FIELD.fullmatch(line.partition(_TEXT)[0].rstrip()):
-                given = _read_options(match[5])
-                last = given.get("until") or _previous_release(given.get("before", ""))
-                span = _make_span(given.get("since") or given.get("ahead", ""), last)
-                if known := dated.get(match[2]):  # a changed field has several lines
-                    span = f"{known.span},{span}"
-                dated[match[2]] = Dates(span, given.get("gate", ""))
+                attributes = _read_options(match[5])
+                last = attributes.get("until") or _previous_release(attributes.get("before", ""))
+                span = _make_span(attributes.get("since") or attributes.get("ahead", ""), last)
+                if earlier := dated.get(match[2]):  # a changed field has several lines
+                    span = f"{earlier.span},{span}"
+                dated[match[2]] = Dates(span, attributes.get("gate", ""))
     return result
 
 
@@ -190,10 +190,10 @@ class StructFile:
         head, *lines = self._read_block(name, block)
         result = {"": head.partition(_TEXT)[2]} if _TEXT in head else {}
         for line in lines:
-            said, _, text = line.partition(_TEXT)
-            if text and said.strip() and not said.lstrip().startswith("#"):
-                named = _TOLD.fullmatch(said)
-                result[named[1].rstrip() if named else said.split(None, 2)[1]] = text
+            declaration, _, text = line.partition(_TEXT)
+            if text and declaration.strip() and not declaration.lstrip().startswith("#"):
+                named = _TOLD.fullmatch(declaration)
+                result[named[1].rstrip() if named else declaration.split(None, 2)[1]] = text
         if block.word in ("struct", "kind"):
             for field in self.get_struct(name).declared_fields:
                 if field.inline and isinstance(field.type, Struct) and field.type.home:
@@ -207,30 +207,30 @@ class StructFile:
 
         The file may replace blocks of the file that its `like` names.
         """
-        found: dict[str, _Block] = {}
+        blocks: dict[str, _Block] = {}
         base: dict[str, _Block] = {}
         end = -2
-        for part in _read_bytes(path).split(b"\n\n"):
+        for block_text in _read_bytes(path).split(b"\n\n"):
             start = end + 2
-            end = start + len(part)
-            while part.startswith((b"#", b"\n")):  # a comment, or another empty line
-                part = part.partition(b"\n")[2]
-            if not part:
+            end = start + len(block_text)
+            while block_text.startswith((b"#", b"\n")):  # a comment, or another empty line
+                block_text = block_text.partition(b"\n")[2]
+            if not block_text:
                 continue
-            start = end - len(part)
-            word, _, rest = part.partition(b"\n")[0].decode().partition(" ")
+            start = end - len(block_text)
+            word, _, rest = block_text.partition(b"\n")[0].decode().partition(" ")
             if word == "enum":
-                self._read_enums(part.decode(), path, start)
+                self._read_enums(block_text.decode(), path, start)
             elif word == "like" and rest.strip():
                 base = self._find_blocks(self._root / f"{rest.strip()}.fields")
             elif word in _BLOCKS and rest.strip():
                 name = rest.split(None, 1)[0]
-                if name in found:
+                if name in blocks:
                     raise _make_error(path, start, f"{name} is there twice")
-                found[name] = _Block(path, _BLOCKS[word], start, len(part))
+                blocks[name] = _Block(path, _BLOCKS[word], start, len(block_text))
             else:
                 raise _make_error(path, start, f"a block begins with {', '.join(_BLOCKS)}, enum or like, and a name")
-        return base | found
+        return base | blocks
 
     @staticmethod
     def _read_block(name: str, block: _Block) -> list[str]:
@@ -272,34 +272,34 @@ class StructFile:
         )
 
     def _read_fields(self, struct: str, block: _Block) -> tuple[Field, ...]:
-        found: list[Field] = [*TYPE_META] if block.word == "kind" else []
+        fields: list[Field] = [*TYPE_META] if block.word == "kind" else []
         for index, line in enumerate(self._read_block(struct, block)):
-            said = line.partition(_TEXT)[0].rstrip()
-            if not index or not said or said.lstrip().startswith("#") or _TOLD.fullmatch(said):
+            declaration = line.partition(_TEXT)[0].rstrip()
+            if not index or not declaration or declaration.lstrip().startswith("#") or _TOLD.fullmatch(declaration):
                 continue
-            match = _FIELD.fullmatch(said)
+            match = _FIELD.fullmatch(declaration)
             if match is None:
                 raise _make_error(block.path, block.start, "this is no `number name type options # text`", index)
             number, name, pointer, kind, options = match.groups()
             try:
-                given = _read_options(options)
-                if not self._release.is_in_span(_make_span(given.pop("since", ""), given.pop("until", ""))):
+                attributes = _read_options(options)
+                if not self._release.is_in_span(_make_span(attributes.pop("since", ""), attributes.pop("until", ""))):
                     continue
-                if not self._release.has_reached(given.pop("ahead", "")):
+                if not self._release.has_reached(attributes.pop("ahead", "")):
                     continue
-                if (before := given.pop("before", "")) and self._release.has_reached(before):
+                if (before := attributes.pop("before", "")) and self._release.has_reached(before):
                     continue
-                if self._release.has_feature(given.get("gate", "")):
-                    given.pop("gate", None)
-                found.append(Field(name, self._get_type(kind), int(number), pointer == "*", **given))
+                if self._release.has_feature(attributes.get("gate", "")):
+                    attributes.pop("gate", None)
+                fields.append(Field(name, self._get_type(kind), int(number), pointer == "*", **attributes))
             except ValueError as error:
                 raise _make_error(block.path, block.start, f"{name}: {error}", index) from None
-        return tuple(found)
+        return tuple(fields)
 
     def _get_type(self, text: str) -> GoType:
         """Return the type that a text names; the same object for the same text. Raises ValueError."""
-        found = self._types.get(text)
-        return found if found is not None else self._types.setdefault(text, self._parse_type(text))
+        cached = self._types.get(text)
+        return cached if cached is not None else self._types.setdefault(text, self._parse_type(text))
 
     def _parse_type(self, text: str) -> GoType:
         if text.startswith("[]"):

@@ -165,15 +165,15 @@ class Struct(GoType):
     @made_once
     def off_gates(self) -> frozenset[str]:
         """Return the feature gates that are off and have fields in this struct or in structs in it."""
-        found: set[str] = set()
-        todo, seen = [self], {id(self)}
+        gates: set[str] = set()
+        todo, visited = [self], {id(self)}
         while todo:
             for field in todo.pop().declared_fields:
-                found.update([field.gate] if field.gate else ())
-                inner = [one for one in _structs_within(field.type) if id(one) not in seen]
-                seen.update(map(id, inner))
+                gates.update([field.gate] if field.gate else ())
+                inner = [struct for struct in _structs_within(field.type) if id(struct) not in visited]
+                visited.update(map(id, inner))
                 todo += inner
-        return frozenset(found)
+        return frozenset(gates)
 
     @made_once
     def always_written(self) -> tuple[Field, ...]:
@@ -251,14 +251,14 @@ def decode_struct(struct: Struct, value: Any, unknown: list[str] | None = None) 
     """
     paths: list[str] = []
     try:
-        out: dict[str, Any] = struct.read_value({} if value is None else value, paths)
+        result: dict[str, Any] = struct.read_value({} if value is None else value, paths)
     except Mismatch as error:
         raise _make_error(find_worst(struct, value, error)) from None
     except RecursionError:
         raise DecodeError("exceeded max depth") from None
     if unknown is not None and paths:
         unknown.extend(paths[:MOST_UNKNOWN])
-    return out
+    return result
 
 
 def _make_error(mismatch: Mismatch) -> DecodeError:
@@ -291,8 +291,8 @@ def arrange_fields(struct: Struct, obj: dict[str, Any]) -> dict[str, Any]:
         last = rank
     if ordered and changed is None:
         return obj
-    out = obj if changed is None else {**obj, **changed}
-    return out if ordered else dict(sorted(out.items(), key=lambda item: ranks.get(item[0], -1)))
+    result = obj if changed is None else {**obj, **changed}
+    return result if ordered else dict(sorted(result.items(), key=lambda item: ranks.get(item[0], -1)))
 
 
 def complete_struct(struct: Struct) -> None:

@@ -34,11 +34,11 @@ async def _run(options: argparse.Namespace, server: HistorySource) -> int:
         states.append(await server.read_state(resource, options.namespace, options.name, at))
     if states == [None, None]:
         raise InvalidArguments(f"{resource.full_name} {options.name} existed at neither moment")
-    found = []
-    for one in compare_objects(*states):
-        told = {"path": one.field or resource.kind}
-        told |= {} if one.before is ABSENT else {"before": one.before}
-        found.append(told | ({} if one.after is ABSENT else {"after": one.after}))
-    for line in format_fields(found, choose_paint()):
+    differences = []
+    for difference in compare_objects(*states):
+        document = {"path": difference.field or resource.kind}
+        document |= {} if difference.before is ABSENT else {"before": difference.before}
+        differences.append(document | ({} if difference.after is ABSENT else {"after": difference.after}))
+    for line in format_fields(differences, choose_paint()):
         print(line)
-    return 1 if found else 0
+    return 1 if differences else 0

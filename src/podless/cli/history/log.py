@@ -94,12 +94,12 @@ async def _run(options: argparse.Namespace, source: HistorySource) -> int:
 
 def _read_path(option: str, text: str) -> str:
     """Return a path in the form of `format_path`. Raises InvalidArguments for an invalid one."""
-    place, text = 0, text.removeprefix(".")
-    while place < len(text):
-        step = _STEPS.match(text, place)
+    offset, text = 0, text.removeprefix(".")
+    while offset < len(text):
+        step = _STEPS.match(text, offset)
         if step is None:
             raise InvalidArguments(f"{option}: {text!r} is not a path such as spec.containers[name=app].image")
-        place = step.end()
+        offset = step.end()
     return text
 
 
@@ -140,7 +140,7 @@ class _Printer:
 def _is_renewal(change: Object) -> bool:
     """Return whether a change is the renewal of a Lease, which each leader makes every few seconds."""
     fields = change.get("fields", ())
-    return change["object"]["resource"] == "leases" and [one["path"] for one in fields] == ["spec.renewTime"]
+    return change["object"]["resource"] == "leases" and [field["path"] for field in fields] == ["spec.renewTime"]
 
 
 def touches(path: str, field: str) -> bool:
@@ -159,8 +159,8 @@ async def _follow_changes(options: argparse.Namespace, server: HistoryServer) ->
     query = server.make_query(resource, options.name, by=options.by)
     revision = (await server.cluster.send("GET", log_path(namespace, {"limit": "1"})))["metadata"]["resourceVersion"]
     while True:
-        asked = {**query, "watch": "true", "resourceVersion": revision, "timeoutSeconds": str(_SECONDS)}
-        async for event in server.cluster.watch(log_path(namespace, asked)):
+        watch_query = {**query, "watch": "true", "resourceVersion": revision, "timeoutSeconds": str(_SECONDS)}
+        async for event in server.cluster.watch(log_path(namespace, watch_query)):
             if event["type"] == "ERROR":
                 raise InvalidArguments(event["object"].get("message", "the watch failed"))
             revision = event["object"]["metadata"]["resourceVersion"]
@@ -172,7 +172,7 @@ async def _explain_field(
     options: argparse.Namespace, source: HistorySource, resource: ServedResource, namespace: str
 ) -> int:
     """Show the changes of a field's value, newest first."""
-    shown = False
+    is_known = False
     async for change in source.list_changes(resource, namespace, options.name):
         head = f"{change['time'][:23]}Z  {change['revision']:>8}  {format_author(change['author'])}"
         if change["operation"] == "create":
@@ -186,8 +186,8 @@ async def _explain_field(
             if touches(one["path"], options.why):
                 line = next(iter(format_fields([one]))).strip()
                 print(f"{head}  {line}")
-                shown = True
-    if not shown:
+                is_known = True
+    if not is_known:
         print("podless: no changes", file=sys.stderr)
     return 0
 
@@ -195,14 +195,14 @@ async def _explain_field(
 def find_field(obj: Object | None, field: str) -> Any:
     """Return the value at a path in the form of `format_path`, ABSENT if there is none."""
     result: Any = obj
-    for plain, quoted, key, wanted, place in _STEPS.findall(field):
+    for plain, quoted, key, expected, index in _STEPS.findall(field):
         if plain or quoted:
             result = result.get(plain or quoted, ABSENT) if isinstance(result, dict) else ABSENT
         elif not isinstance(result, list):
             return ABSENT
         elif key:
-            items = [one for one in result if isinstance(one, dict) and str(one.get(key)) == wanted]
+            items = [item for item in result if isinstance(item, dict) and str(item.get(key)) == expected]
             result = items[0] if items else ABSENT
         else:
-            result = result[int(place)] if int(place) < len(result) else ABSENT
+            result = result[int(index)] if int(index) < len(result) else ABSENT
     return result

@@ -37,10 +37,10 @@ class OfflineHistory:
 
     async def find_resource(self, name: str) -> ServedResource:
         """Return the built-in resource with a name, or one in the log with this plural or kind."""
-        known = [_resource_of(kind) for kind in catalog.ALL if kind.home is None]
-        known += [await self._derive_resource(prefix) for prefix in self._store.changelog.list_resources()]
+        resources = [_resource_of(kind) for kind in catalog.ALL if kind.home is None]
+        resources += [await self._derive_resource(prefix) for prefix in self._store.changelog.list_resources()]
         try:
-            return choose_resources(known, [name])[0]
+            return choose_resources(resources, [name])[0]
         except LookupError:
             raise InvalidArguments(f"the history has no {name}; name a custom resource as PLURAL.GROUP") from None
 
@@ -63,15 +63,15 @@ class OfflineHistory:
     ) -> AsyncIterator[Object]:
         """Yield changes, newest first. states: include the object after each change."""
         before = 0
-        while found := await self._read_page(resource, namespace, name, before):
-            for written in found:
+        while page := await self._read_page(resource, namespace, name, before):
+            for written in page:
                 before = written.sequence
-                place = place_of(written.key, namespaced=self._namespaced.get(keys.resource_of(written.key)))
-                if written.key.startswith(keys.OWN) or (namespace and place.namespace != namespace):
+                object_place = place_of(written.key, namespaced=self._namespaced.get(keys.resource_of(written.key)))
+                if written.key.startswith(keys.OWN) or (namespace and object_place.namespace != namespace):
                     continue
-                if (name and place.name != name) or (by and written.author.user != by):
+                if (name and object_place.name != name) or (by and written.author.user != by):
                     continue
-                yield make_change(written, await self._read_before(written), place, state=states)
+                yield make_change(written, await self._read_before(written), object_place, state=states)
 
     async def _read_page(
         self, resource: ServedResource | None, namespace: str, name: str, before: int
@@ -87,9 +87,9 @@ class OfflineHistory:
     async def _read_before(self, written: LoggedWrite) -> Record | None:
         if operation_of(written) == CREATE:
             return None
-        for one in await self._store.changelog.read_key(written.key, written.sequence, limit=1):
-            if one.stored is not None:
-                return Record(one.key, one.stored, one.revision, one.created)
+        for earlier in await self._store.changelog.read_key(written.key, written.sequence, limit=1):
+            if earlier.stored is not None:
+                return Record(earlier.key, earlier.stored, earlier.revision, earlier.created)
         return None
 
     async def read_state(
@@ -105,8 +105,8 @@ class OfflineHistory:
             raise InvalidArguments(
                 f"the history has no state at {moment}: the oldest one is revision {error.revision}"
             ) from None
-        found = [record for record in records if record.key == key]
-        return decode_state(found[0].stored, found[0].revision) if found else None
+        matching = [record for record in records if record.key == key]
+        return decode_state(matching[0].stored, matching[0].revision) if matching else None
 
 
 def _resource_of(kind: Kind) -> ServedResource:

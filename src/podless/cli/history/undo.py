@@ -72,11 +72,11 @@ async def _undo_object(options: argparse.Namespace, server: HistoryServer) -> in
     resource = await server.find_resource(options.kind)
     namespace = (options.namespace or "default") if resource.namespaced else ""
     if options.to:
-        wanted = await server.read_state(resource, namespace, options.name, query_of_moment(options.to))
+        target = await server.read_state(resource, namespace, options.name, query_of_moment(options.to))
     else:
-        wanted = await _before_last(server, resource, namespace, options.name)
+        target = await _before_last(server, resource, namespace, options.name)
     now = await server.read_state(resource, namespace, options.name, {})
-    undo = plan_undo(resource, namespace, options.name, now, wanted)
+    undo = plan_undo(resource, namespace, options.name, now, target)
     if undo is None:
         print(f"{resource.full_name} {options.name}: unchanged")
         return 0
@@ -119,9 +119,9 @@ async def _undo_namespace(options: argparse.Namespace, server: HistoryServer) ->
         states = [{item["metadata"]["name"]: item for item in listed.get("items") or ()} for listed in (before, after)]
         kind = {"kind": resource.kind, "apiVersion": resource.api_version}
         for name in sorted({*states[0], *states[1]}):
-            wanted, now = (kind | state[name] if name in state else None for state in states)
-            undo = plan_undo(resource, namespace, name, now, wanted)
-            if undo is None or is_owned(wanted or now):
+            target, now = (kind | state[name] if name in state else None for state in states)
+            undo = plan_undo(resource, namespace, name, now, target)
+            if undo is None or is_owned(target or now):
                 continue
             undone += 1
             try:
@@ -141,14 +141,14 @@ def is_owned(obj: Object | None) -> bool:
 
 
 def plan_undo(
-    resource: ServedResource, namespace: str, name: str, now: Object | None, wanted: Object | None
+    resource: ServedResource, namespace: str, name: str, now: Object | None, target: Object | None
 ) -> Undo | None:
     """Return the undo that restores an object's state, None if nothing has to change."""
-    if wanted is None:
+    if target is None:
         return Undo(resource, namespace, name, UndoStep.DELETE, now, None) if now is not None else None
     if now is None:
-        return Undo(resource, namespace, name, UndoStep.CREATE, None, wanted)
-    undo = Undo(resource, namespace, name, UndoStep.UPDATE, now, wanted)
+        return Undo(resource, namespace, name, UndoStep.CREATE, None, target)
+    undo = Undo(resource, namespace, name, UndoStep.UPDATE, now, target)
     return undo if describe_undo(undo) else None
 
 
@@ -163,17 +163,17 @@ def describe_undo(undo: Undo) -> list[str]:
     """Return the changes of an update, one line a field."""
     assert undo.now is not None
     assert undo.target is not None
-    now, wanted = (_select_comparable(undo.resource, obj) for obj in (undo.now, undo.target))
+    now, target = (_select_comparable(undo.resource, obj) for obj in (undo.now, undo.target))
     return [
-        f"{one.field}: {'absent' if one.before is ABSENT else format_value(one.before)} -> "
-        f"{'absent' if one.after is ABSENT else format_value(one.after)}"
-        for one in compare_objects(now, wanted)
+        f"{difference.field}: {'absent' if difference.before is ABSENT else format_value(difference.before)} -> "
+        f"{'absent' if difference.after is ABSENT else format_value(difference.after)}"
+        for difference in compare_objects(now, target)
     ]
 
 
 async def _carry_out(server: HistoryServer, undo: Undo, *, dry_run: bool) -> None:
     query = "?" + urlencode({"fieldManager": "podless-undo"} | ({"dryRun": "All"} if dry_run else {}))
-    place, suffix = f"{undo.resource.full_name} {undo.name}", " (dry run)" if dry_run else ""
+    label, suffix = f"{undo.resource.full_name} {undo.name}", " (dry run)" if dry_run else ""
     path = undo.resource.make_path(undo.namespace, undo.name)
     if undo.step is UndoStep.DELETE:
         assert undo.now is not None
@@ -181,19 +181,19 @@ async def _carry_out(server: HistoryServer, undo: Undo, *, dry_run: bool) -> Non
         if dry_run:  # the server ignores the query parameter if there is a body
             body["dryRun"] = ["All"]
         await server.cluster.send("DELETE", path, body)
-        print(f"{place}: deleted{suffix}")
+        print(f"{label}: deleted{suffix}")
         return
     assert undo.target is not None
     body = _select_comparable(undo.resource, undo.target)
     if undo.step is UndoStep.CREATE:
-        made = await server.cluster.send("POST", undo.resource.make_path(undo.namespace) + query, body)
-        print(f"{place}: created again with the new uid {made['metadata']['uid']}{suffix}")
+        created = await server.cluster.send("POST", undo.resource.make_path(undo.namespace) + query, body)
+        print(f"{label}: created again with the new uid {created['metadata']['uid']}{suffix}")
         return
     assert undo.now is not None
     body["metadata"] |= {name: undo.now["metadata"][name] for name in ("uid", "resourceVersion")}
     lines = describe_undo(undo)
     await server.cluster.send("PUT", path + query, body)
-    print(f"{place}: restored{suffix}")
+    print(f"{label}: restored{suffix}")
     for line in lines[:_FIELDS]:
         print(f"    {line}")
     if len(lines) > _FIELDS:

@@ -60,8 +60,8 @@ class DocumentStream:
 
     def put(self, obj: Object, full: str, *, needed: bool = False) -> None:
         """Write an object."""
-        part = self._early_part if needed else self._later_part
-        part.write((b"" if self._form == "json" else _MARK + b"\n") + _encode_document(obj, self._form))
+        target = self._early_part if needed else self._later_part
+        target.write((b"" if self._form == "json" else _MARK + b"\n") + _encode_document(obj, self._form))
 
     def __enter__(self) -> Self:
         return self
@@ -87,9 +87,9 @@ class DocumentStream:
             new.unlink(missing_ok=True)
 
     def _copy_parts(self, file: IO[bytes]) -> None:
-        for part in (self._early_part, self._later_part):
-            part.seek(0)
-            shutil.copyfileobj(part, file)
+        for source in (self._early_part, self._later_part):
+            source.seek(0)
+            shutil.copyfileobj(source, file)
 
 
 class Folder:
@@ -102,8 +102,8 @@ class Folder:
     def put(self, obj: Object, full: str, *, needed: bool = False) -> None:
         """Write an object."""
         namespace, name = obj["metadata"].get("namespace"), obj["metadata"]["name"]
-        place = self._folder / "namespaces" / _quote_part(namespace) if namespace else self._folder / "cluster"
-        path = place / _quote_part(full) / _quote_part(f"{name}.{self._form}")
+        target_folder = self._folder / "namespaces" / _quote_part(namespace) if namespace else self._folder / "cluster"
+        path = target_folder / _quote_part(full) / _quote_part(f"{name}.{self._form}")
         path.parent.mkdir(parents=True, exist_ok=True)
         with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
             file.write(_encode_document(obj, self._form))
@@ -142,13 +142,13 @@ class Documents:
     def _find_files(self, path: str) -> list[tuple[str, Path]]:
         if path == "-":
             return [(STANDARD_INPUT, self._save_input())]
-        given = Path(path)
-        if not given.is_dir():
-            return [(path, given)]
-        found = sorted(file for file in given.rglob("*") if file.suffix in SUFFIXES and file.is_file())
-        if not found:
+        root = Path(path)
+        if not root.is_dir():
+            return [(path, root)]
+        files = sorted(file for file in root.rglob("*") if file.suffix in SUFFIXES and file.is_file())
+        if not files:
             raise BadDocument(f"{path}: no objects found")
-        return [(str(file), file) for file in found]
+        return [(str(file), file) for file in files]
 
     def _save_input(self) -> Path:
         """Save standard input in a temporary file. Raises BadDocument, OSError."""
@@ -214,19 +214,19 @@ def _is_whole(line: bytes) -> bool:
     return True
 
 
-def read_objects(where: str, raw: bytes) -> list[Object]:
+def read_objects(place: str, raw: bytes) -> list[Object]:
     """Return the objects in a document; a list is split into its items. Raises BadDocument."""
     try:
-        found = serializer.decode_json(raw) if raw.lstrip().startswith(b"{") else serializer.decode_yaml(raw)
+        value = serializer.decode_json(raw) if raw.lstrip().startswith(b"{") else serializer.decode_yaml(raw)
     except serializer.JSONError as error:
-        raise BadDocument(f"{where}: {error.message}") from None
-    if found is None:
+        raise BadDocument(f"{place}: {error.message}") from None
+    if value is None:
         return []
-    listed = found.get("items") if isinstance(found, dict) else None
-    each = listed if isinstance(listed, list) and str(found.get("kind", "")).endswith("List") else [found]
-    for obj in each:
+    listed = value.get("items") if isinstance(value, dict) else None
+    objects = listed if isinstance(listed, list) and str(value.get("kind", "")).endswith("List") else [value]
+    for obj in objects:
         metadata = obj.get("metadata") if isinstance(obj, dict) else None
         named = isinstance(metadata, dict) and isinstance(metadata.get("name"), str) and metadata["name"]
         if not named or not all(isinstance(obj.get(key), str) for key in ("apiVersion", "kind")):
-            raise BadDocument(f"{where}: an object needs apiVersion, kind and metadata.name")
-    return each
+            raise BadDocument(f"{place}: an object needs apiVersion, kind and metadata.name")
+    return objects

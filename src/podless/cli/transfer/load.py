@@ -95,45 +95,45 @@ class Import:
         named, waiting = await self._map_references(obj)
         if named:
             body["metadata"]["ownerReferences"] = named
-        there, fresh = await self._create(resource, obj, body)
-        if there is None:
+        stored, is_new = await self._create(resource, obj, body)
+        if stored is None:
             return
         if (uid := obj["metadata"].get("uid")) in self._order.owners:
-            self._uids[uid] = there["metadata"]["uid"]
+            self._uids[uid] = stored["metadata"]["uid"]
         if waiting:
             self._later.append((resource, obj))
-        wanted = body.get("status")
-        if resource.status and isinstance(wanted, dict) and wanted and (fresh or not _has_status(there)):
-            await self._write_status(resource, obj, there)
+        status = body.get("status")
+        if resource.status and isinstance(status, dict) and status and (is_new or not _has_status(stored)):
+            await self._write_status(resource, obj, stored)
 
     async def _create(self, resource: ServedResource, obj: Object, body: Object) -> tuple[Object | None, bool]:
         """Create an object, or handle the existing one. Return it (None on failure), and whether it is new."""
         path = resource.make_path(body["metadata"].get("namespace", ""))
         create = partial(self._cluster.send, "POST", path, body)
         try:
-            made = await retry_call(create, MissingServiceAccount, seconds=_PATIENCE, pause=_REST)
+            created = await retry_call(create, MissingServiceAccount, seconds=_PATIENCE, pause=_REST)
         except Conflicting as refused:
             if refused.status.get("reason") != "AlreadyExists":
                 raise
             return await self._update_existing(resource, obj, body), False
         self.created += 1
-        return made, True
+        return created, True
 
     async def _update_existing(self, resource: ServedResource, obj: Object, body: Object) -> Object | None:
         """Return the existing object of this name, updated if `existing` says so."""
         path = resource.make_path(body["metadata"].get("namespace", ""), body["metadata"]["name"])
 
-        async def bring() -> Object | None:
-            there = await self._cluster.send("GET", path)
-            if renew.has_all(_comparable_part(resource, there), _comparable_part(resource, body)) or (
+        async def update() -> Object | None:
+            stored = await self._cluster.send("GET", path)
+            if renew.has_all(_comparable_part(resource, stored), _comparable_part(resource, body)) or (
                 self._existing == "skip" and not is_adopted(obj)
             ):
                 self.unchanged += 1
-                return there
+                return stored
             if is_adopted(obj):
                 written = await self._cluster.send("PATCH", path, _comparable_part(resource, body), _MERGE)
             elif self._existing == "replace":
-                metadata = {**body["metadata"], "resourceVersion": there["metadata"]["resourceVersion"]}
+                metadata = {**body["metadata"], "resourceVersion": stored["metadata"]["resourceVersion"]}
                 written = await self._cluster.send("PUT", path, {**body, "metadata": metadata})
             else:
                 self._report_failure(obj, "exists with other content; choose what to do with --existing")
@@ -141,11 +141,11 @@ class Import:
             self.updated += 1
             return written
 
-        return await retry_call(bring, Conflicting, tries=_TRIES)
+        return await retry_call(update, Conflicting, tries=_TRIES)
 
-    async def _write_status(self, resource: ServedResource, obj: Object, there: Object) -> None:
+    async def _write_status(self, resource: ServedResource, obj: Object, stored: Object) -> None:
         path = f"{resource.make_path(obj['metadata'].get('namespace', ''), obj['metadata']['name'])}/status"
-        first = [there]
+        first = [stored]
 
         async def write() -> None:
             now = first.pop() if first else await self._cluster.send("GET", path)
@@ -204,12 +204,12 @@ class Import:
     async def _list_kinds(self, api_version: str) -> dict[str, ServedResource]:
         if api_version not in self._resources:
             try:
-                found = await list_served(self._cluster, api_version)
+                resources = await list_served(self._cluster, api_version)
             except Refused as refused:
                 if refused.code not in (400, 403, 404, 406):
                     raise
-                found = []
-            self._resources[api_version] = {each.kind: each for each in found}
+                resources = []
+            self._resources[api_version] = {resource.kind: resource for resource in resources}
         return self._resources[api_version]
 
     async def _wait_established(self, definition: Object) -> None:
@@ -228,11 +228,11 @@ class Import:
 
 def _has_status(obj: Object) -> bool:
     """Return whether a client or controller has written its status."""
-    return any(each.get("subresource") == "status" for each in obj["metadata"].get("managedFields") or ())
+    return any(entry.get("subresource") == "status" for entry in obj["metadata"].get("managedFields") or ())
 
 
 def _comparable_part(resource: ServedResource, obj: Object) -> Object:
     """Return an object for comparisons, without fields that the server or other requests set."""
     metadata = {key: value for key, value in obj["metadata"].items() if key != "ownerReferences"}
-    left = {key: value for key, value in obj.items() if key != "status" or not resource.status}
-    return {**left, "metadata": metadata}
+    comparable = {key: value for key, value in obj.items() if key != "status" or not resource.status}
+    return {**comparable, "metadata": metadata}

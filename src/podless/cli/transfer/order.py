@@ -65,7 +65,7 @@ class Filter:
 class Order:
     """The order of the documents. total: objects to create. owners: the owners of each owner, by uid.
 
-    wanted: the filter. warn: called for documents that cannot be read.
+    selection: the filter. warn: called for documents that cannot be read.
     """
 
     def __init__(self, documents: Documents, selection: Filter, warn: Callable[[str], None]) -> None:
@@ -82,13 +82,13 @@ class Order:
     def _scan_documents(self, documents: Documents, warn: Callable[[str], None]) -> None:
         """Read all documents once. Those whose stage depends on other documents are left for `_settle`."""
         named: set[str] = set()
-        there = array("q")  # hashes, to save memory if there are very many uids
-        for where, raw in documents:
+        hashes = array("q")  # hashes, to save memory if there are very many uids
+        for place, raw in documents:
             stages: list[int] = []
             try:
-                for obj in read_objects(where, raw):
-                    there.append(hash(obj["metadata"].get("uid")))
-                    named.update(each["uid"] for each in owner_references(obj))
+                for obj in read_objects(place, raw):
+                    hashes.append(hash(obj["metadata"].get("uid")))
+                    named.update(uid_hash["uid"] for uid_hash in owner_references(obj))
                     if self._selection.selects(obj):
                         self._needed |= {kind_of(obj), ("", obj["metadata"].get("namespace") or "")}
                     stages.append(self._guess_stage(obj))
@@ -98,7 +98,7 @@ class Order:
             self._stages.append(stage)
             self.total += len(stages) if stage < _UNKNOWN else 0
         by_hash = {hash(uid): uid for uid in named}
-        self.owners = {by_hash[each]: [] for each in there if each in by_hash}
+        self.owners = {by_hash[uid_hash]: [] for uid_hash in hashes if uid_hash in by_hash}
 
     def _guess_stage(self, obj: Object) -> int:
         up_to_others = not self._selection.selects_all and kind_of(obj) in (DEFINITION, NAMESPACE)
@@ -113,16 +113,16 @@ class Order:
                 if (uid := obj["metadata"].get("uid")) in self.owners:
                     self.owners[uid] = [each["uid"] for each in owner_references(obj)]
             self._measure_depths()
-        for number, (where, raw) in enumerate(documents):
+        for number, (place, raw) in enumerate(documents):
             if self._stages[number] in (_UNKNOWN, _SEVERAL):
-                stages = [self.find_stage(obj) for obj in _try_read(where, raw) if self.includes(obj)]
+                stages = [self.find_stage(obj) for obj in _try_read(place, raw) if self.includes(obj)]
                 self.total += len(stages)
                 self._stages[number] = _document_stage(set(stages))
 
     def _read_unsettled(self, documents: Documents) -> Iterator[Object]:
-        for (where, raw), stage in zip(documents, self._stages, strict=True):
+        for (place, raw), stage in zip(documents, self._stages, strict=True):
             if stage in (_UNKNOWN, _SEVERAL):
-                yield from _try_read(where, raw)
+                yield from _try_read(place, raw)
 
     def includes(self, obj: Object) -> bool:
         """Return whether to import an object."""
@@ -144,12 +144,12 @@ class Order:
             path = dict.fromkeys([start])
             while path:
                 uid = next(reversed(path))
-                above = [one for one in self.owners[uid] if one in self.owners]
-                left = [one for one in above if one not in self._depths and one not in path]
-                if left and len(path) <= _DEEPEST:
-                    path[left[0]] = None
+                owners = [owner for owner in self.owners[uid] if owner in self.owners]
+                unmeasured = [owner for owner in owners if owner not in self._depths and owner not in path]
+                if unmeasured and len(path) <= _DEEPEST:
+                    path[unmeasured[0]] = None
                 else:
-                    depths = [self._depths.get(one, 0) + 1 for one in above]
+                    depths = [self._depths.get(owner, 0) + 1 for owner in owners]
                     self._depths[uid] = min(max(depths, default=0), _DEEPEST)
                     path.popitem()
 
@@ -169,17 +169,17 @@ class Order:
 
     def list_stages(self) -> list[int]:
         """Return all stages in order. Some can turn out to be empty."""
-        there = set(self._stages) - {_NONE}
-        if _SEVERAL in there:
+        stages = set(self._stages) - {_NONE}
+        if _SEVERAL in stages:
             deepest = max(self._depths.values(), default=-1) + 1
-            there |= {0, 1, 2, _LAST, *range(_FIRST_LEVEL, _FIRST_LEVEL + min(deepest, _DEEPEST) + 1)}
-        return sorted(there - {_SEVERAL})
+            stages |= {0, 1, 2, _LAST, *range(_FIRST_LEVEL, _FIRST_LEVEL + min(deepest, _DEEPEST) + 1)}
+        return sorted(stages - {_SEVERAL})
 
     def read_stage(self, documents: Documents, stage: int) -> Iterator[Object]:
         """Yield the objects of a stage."""
-        for (where, raw), known in zip(documents, self._stages, strict=True):
-            if known in (stage, _SEVERAL):
-                for obj in _try_read(where, raw):
+        for (place, raw), document_stage in zip(documents, self._stages, strict=True):
+            if document_stage in (stage, _SEVERAL):
+                for obj in _try_read(place, raw):
                     if self.includes(obj) and self.find_stage(obj) == stage:
                         yield obj
 
@@ -191,19 +191,23 @@ def _document_stage(stages: set[int]) -> int:
 
 def owner_references(obj: Object) -> list[Object]:
     """Return the owner references of an object."""
-    given = obj["metadata"].get("ownerReferences")
-    return [each for each in given if isinstance(each, dict) and each.get("uid")] if isinstance(given, list) else []
+    references = obj["metadata"].get("ownerReferences")
+    return (
+        [reference for reference in references if isinstance(reference, dict) and reference.get("uid")]
+        if isinstance(references, list)
+        else []
+    )
 
 
 def read_definitions(documents: Documents) -> Iterator[Object]:
     """Yield the CustomResourceDefinitions in documents. Unreadable documents are skipped."""
-    for where, raw in documents:
+    for place, raw in documents:
         if DEFINITION[1].encode() in raw:
-            yield from (obj for obj in _try_read(where, raw) if kind_of(obj) == DEFINITION)
+            yield from (obj for obj in _try_read(place, raw) if kind_of(obj) == DEFINITION)
 
 
-def _try_read(where: str, raw: bytes) -> list[Object]:
+def _try_read(place: str, raw: bytes) -> list[Object]:
     try:
-        return read_objects(where, raw)
+        return read_objects(place, raw)
     except BadDocument:
         return []

@@ -32,8 +32,8 @@ def _is_kubernetes(obj: Object) -> bool:
 
 
 def _is_bootstrap_rbac(obj: Object) -> bool:
-    kept = _get_annotations(obj).get("rbac.authorization.kubernetes.io/autoupdate") == "true"
-    return kept and _get_labels(obj).get("kubernetes.io/bootstrapping") == "rbac-defaults"
+    autoupdated = _get_annotations(obj).get("rbac.authorization.kubernetes.io/autoupdate") == "true"
+    return autoupdated and _get_labels(obj).get("kubernetes.io/bootstrapping") == "rbac-defaults"
 
 
 def _is_flow(obj: Object) -> bool:

@@ -95,13 +95,13 @@ def renew_status(obj: Object, generation: int) -> Object:
     return new
 
 
-def has_all(there: Any, wanted: Any) -> bool:
+def has_all(present: Any, expected: Any) -> bool:
     """Return whether a value contains all wanted values; it can have more, such as defaults."""
-    if not wanted and not isinstance(wanted, bool | int | float):
-        return not there or (isinstance(wanted, dict) and isinstance(there, dict))
-    if isinstance(wanted, dict):
-        return isinstance(there, dict) and all(has_all(there.get(key), value) for key, value in wanted.items())
-    if isinstance(wanted, list):
-        alike = isinstance(there, list) and len(there) == len(wanted)
-        return alike and all(has_all(one, other) for one, other in zip(there, wanted, strict=True))
-    return bool(there == wanted)
+    if not expected and not isinstance(expected, bool | int | float):
+        return not present or (isinstance(expected, dict) and isinstance(present, dict))
+    if isinstance(expected, dict):
+        return isinstance(present, dict) and all(has_all(present.get(key), value) for key, value in expected.items())
+    if isinstance(expected, list):
+        same_length = isinstance(present, list) and len(present) == len(expected)
+        return same_length and all(has_all(left, right) for left, right in zip(present, expected, strict=True))
+    return bool(present == expected)

@@ -42,8 +42,8 @@ class ServedResource:
     def make_path(self, namespace: str = "", name: str = "") -> str:
         """Return the URL path of its objects, or of one of them."""
         base = f"/apis/{self.group}/{self.version}" if self.group else f"/api/{self.version}"
-        where = f"/namespaces/{quote(namespace, safe='')}" if self.namespaced and namespace else ""
-        return f"{base}{where}/{self.plural}" + (f"/{quote(name, safe='')}" if name else "")
+        namespace_path = f"/namespaces/{quote(namespace, safe='')}" if self.namespaced and namespace else ""
+        return f"{base}{namespace_path}/{self.plural}" + (f"/{quote(name, safe='')}" if name else "")
 
 
 async def discover_resources(cluster: RemoteCluster, warn: Callable[[str], None]) -> list[ServedResource]:
@@ -54,47 +54,47 @@ async def discover_resources(cluster: RemoteCluster, warn: Callable[[str], None]
     versions = ["v1"]
     for group in (await cluster.send("GET", "/apis"))["groups"]:
         preferred = group.get("preferredVersion", {}).get("groupVersion")
-        names = [each["groupVersion"] for each in group["versions"]]
+        names = [group_version["groupVersion"] for group_version in group["versions"]]
         versions += sorted(names, key=lambda name: name != preferred)
 
-    async def one(version: str) -> list[ServedResource]:
+    async def list_version(version: str) -> list[ServedResource]:
         try:
             return await list_served(cluster, version)
         except Refused as refused:
             warn(f"{version}: {refused}")
             return []
 
-    found: dict[tuple[str, str], ServedResource] = {}
-    for listed in await asyncio.gather(*map(one, versions)):
-        for each in listed:
-            if (each.group, each.plural) not in _TWICE:
-                found.setdefault((each.group, each.plural), each)
-    return list(found.values())
+    resources: dict[tuple[str, str], ServedResource] = {}
+    for listed in await asyncio.gather(*map(list_version, versions)):
+        for group_version in listed:
+            if (group_version.group, group_version.plural) not in _TWICE:
+                resources.setdefault((group_version.group, group_version.plural), group_version)
+    return list(resources.values())
 
 
 async def list_served(cluster: RemoteCluster, api_version: str) -> list[ServedResource]:
     """Return the resources of one group-version. Raises Refused, RemoteError."""
     path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
     listed: Sequence[Object] = (await cluster.send("GET", path)).get("resources") or ()
-    statuses = {each["name"].removesuffix("/status") for each in listed if each["name"].endswith("/status")}
+    statuses = {entry["name"].removesuffix("/status") for entry in listed if entry["name"].endswith("/status")}
     group, _, version = api_version.rpartition("/")
     return [
         ServedResource(
             group,
             version,
-            each["name"],
-            each["kind"],
-            each["namespaced"],
-            each["name"] in statuses,
-            _collect_names(each),
+            entry["name"],
+            entry["kind"],
+            entry["namespaced"],
+            entry["name"] in statuses,
+            _collect_names(entry),
         )
-        for each in listed
-        if "/" not in each["name"] and set(each["verbs"]) >= _NEEDED
+        for entry in listed
+        if "/" not in entry["name"] and set(entry["verbs"]) >= _NEEDED
     ]
 
 
-def _collect_names(told: Object) -> frozenset[str]:
-    names = [told["name"], told["kind"], told.get("singularName") or "", *(told.get("shortNames") or ())]
+def _collect_names(entry: Object) -> frozenset[str]:
+    names = [entry["name"], entry["kind"], entry.get("singularName") or "", *(entry.get("shortNames") or ())]
     return frozenset(name.lower() for name in names if name)
 
 
@@ -128,12 +128,12 @@ def choose_resources(resources: Iterable[ServedResource], names: Sequence[str]) 
 
     Raises LookupError.
     """
-    found = {}
+    chosen = {}
     for name in map(str.lower, names):
         for resource in resources:
             if _is_called(name, resource.names, resource.group):
-                found[resource.full_name] = resource
+                chosen[resource.full_name] = resource
                 break
         else:
             raise LookupError(f"the server has no {name} that can be listed and created")
-    return list(found.values())
+    return list(chosen.values())
