@@ -98,15 +98,17 @@ class HistoryClock:
 class _WriteSpan:
     """Consecutive writes. last: their last revision. size: bytes of the states that they replaced.
 
-    at: time of the last write.
+    at: time of the last write. end, until: another span begins with this revision, or after this time.
     """
 
-    __slots__ = ("at", "begun", "first", "last", "size")
+    __slots__ = ("at", "begun", "end", "first", "last", "size", "until")
 
-    def __init__(self, revision: int, at: int) -> None:
+    def __init__(self, revision: int, at: int, end: int, until: float) -> None:
         self.first = self.last = revision
         self.size = 0
         self.begun = self.at = at
+        self.end = end
+        self.until = until
 
 
 class History:
@@ -117,24 +119,26 @@ class History:
         self._spans: deque[_WriteSpan] = deque()
         self._newest = 0
         self.size = 0
-        self._step = max(1, min(_STEP, limits.count // _PARTS))
+        # of one span
+        self._revisions = max(1, min(_STEP, limits.count // _PARTS))
+        self._bytes = limits.size // _PARTS
+        self._seconds = limits.age / _PARTS
 
-    def note_writes(self, revision: int, replaced: int, at: int) -> None:
-        """Count writes up to a revision, and the bytes that they replaced."""
-        keep = self._limits
+    def note_writes(self, revision: int, replaced: int, at: int) -> bool:
+        """Count writes up to a revision, and the bytes that they replaced.
+
+        Returns whether a step may be due: a span begins, or there are too many bytes.
+        """
         part = self._spans[-1] if self._spans else None
-        if (
-            part is None
-            or revision - part.first >= self._step
-            or part.size * _PARTS > keep.size
-            or (at - part.begun) * _PARTS > keep.age
-        ):
-            part = _WriteSpan(revision, at)
+        begins = part is None or revision >= part.end or part.size > self._bytes or at > part.until
+        if part is None or begins:
+            part = _WriteSpan(revision, at, revision + self._revisions, at + self._seconds)
             self._spans.append(part)
         part.last = self._newest = revision
         part.at = at
         part.size += replaced
         self.size += replaced
+        return begins or self.size > self._limits.size
 
     def find_due(self, now: int, times: int = 1) -> int:
         """Return the revision up to which the next step forgets, 0 if everything must be kept.

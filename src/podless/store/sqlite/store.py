@@ -64,9 +64,11 @@ _PART = 1 << 18  # bytes of changes read in one iteration of the loop; each row 
 _ROW = 4096
 _NOWHERE = "/health"  # a key that does not exist
 _TIMES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+_DELETED = None, 0  # value and offset of a deleted key
+_ABSENT = 0, 0, None  # revisions and length of a key that never existed
+_new = tuple.__new__  # the constructor of the named tuples, without their Python-level __new__
 _TURN = 0.001  # seconds; a longer iteration of the event loop counts as long
 _Commits = Sequence[Sequence[Operation]]  # a chain
-_Authored = tuple[_Commits, Author]
 _Waiting = tuple[_Commits, Author, asyncio.Future[list[int]]]
 
 
@@ -90,7 +92,8 @@ class SQLiteStore:
         bounds: HistoryBounds | None = None,
         authors: bool = True,
     ) -> None:
-        self.durations = {"txn": Histogram(_TIMES)}
+        self._durations = Histogram(_TIMES)
+        self.durations = {"txn": self._durations}
         self._path = path
         self._revision = 0
         self._sequence = 0
@@ -111,6 +114,7 @@ class SQLiteStore:
         self.changelog = SQLiteChangeLog(self._open_database, self._past, self._window)
         self._watches: list[tuple[str, Deliver]] = []
         self._waiting: list[_Waiting] = []
+        self._was_alone = False  # the last transaction had one chain
         self._loop: asyncio.AbstractEventLoop | None = None
 
     @property
@@ -220,13 +224,15 @@ class SQLiteStore:
         future: asyncio.Future[list[int]] = self._loop.create_future()
         if not self._waiting:
             # One iteration of the loop later, which costs less than a transaction: commits of requests that are read in
-            # this iteration share one. If iterations are long, those of this one are enough.
+            # this iteration share one. If iterations are long, those of this one are enough; so they are if there is
+            # only one again.
             self._loop.call_soon(self._flush_soon, time.perf_counter())
         self._waiting.append((commits, AUTHOR.get() if self._records else NOBODY, future))
         return future
 
     def _flush_soon(self, since: float) -> None:
-        if self._loop is not None and time.perf_counter() - since < _TURN:
+        alone = self._was_alone and len(self._waiting) == 1
+        if self._loop is not None and not alone and time.perf_counter() - since < _TURN:
             self._loop.call_soon(self._flush)
         else:
             self._flush()
@@ -240,8 +246,9 @@ class SQLiteStore:
 
     def _carry_out(self, waiting: Sequence[_Waiting]) -> None:
         began = time.perf_counter()
+        self._was_alone = len(waiting) == 1
         try:
-            outcomes, changes = self._write_with_reserve([(commits, author) for commits, author, _ in waiting])
+            outcomes, changes = self._write_with_reserve(waiting)
         except Exception as error:
             if len(waiting) > 1:  # commit one by one, so that only the failing write is rejected
                 for one in waiting:
@@ -251,13 +258,14 @@ class SQLiteStore:
             if isinstance(error, sqlite3.Error):
                 self._disk.refuse_error(error)
         else:
-            self._disk.note_success()
-        self.durations["txn"].observe_seconds(time.perf_counter() - began)
+            if self._disk.refused:
+                self._disk.note_success()
+        self._durations.observe_seconds(time.perf_counter() - began)
         if changes:
-            self._revision = changes[-1].revision
+            self._revision = revision = changes[-1].revision
             for prefix, deliver in self._watches:
                 told = changes if prefix == keys.ALL else [one for one in changes if one.key.startswith(prefix)]
-                _deliver_changes(deliver, told, self._revision)
+                _deliver_changes(deliver, told, revision)
         for (*_, future), outcome in zip(waiting, outcomes, strict=True):
             if future.done():  # the request was cancelled, but its write is durable
                 continue
@@ -265,12 +273,9 @@ class SQLiteStore:
                 future.set_result(outcome)
             else:
                 future.set_exception(outcome)
-        self._window.work_if_due()
 
-    def _write_with_reserve(
-        self, chains: Sequence[_Authored]
-    ) -> tuple[list[list[int] | StoreError], list[StoreChange]]:
-        if self._disk.is_released and not _free_space(chains):
+    def _write_with_reserve(self, chains: Sequence[_Waiting]) -> tuple[list[list[int] | StoreError], list[StoreChange]]:
+        if self._disk.refused and self._disk.is_released and not _free_space(chains):
             self._regain_reserve()
         try:
             return self._write(chains)
@@ -288,7 +293,7 @@ class SQLiteStore:
             self._window.do_step()
             raise
 
-    def _write(self, chains: Sequence[_Authored]) -> tuple[list[list[int] | StoreError], list[StoreChange]]:
+    def _write(self, chains: Sequence[_Waiting]) -> tuple[list[list[int] | StoreError], list[StoreChange]]:
         """Insert everything valid in one transaction. Nothing outside the database changes before it is durable."""
         database = self._open_database()
         self._disk.check_files_in_time()
@@ -297,7 +302,7 @@ class SQLiteStore:
         sequence, now, replaced, size = self._sequence, self._window.clock.next_time(), 0, 0
         database.execute("BEGIN IMMEDIATE")
         try:
-            for commits, author in chains:
+            for commits, author, _ in chains:
                 number = self._authors.number_of(database, author)
                 revisions: list[int] = []
                 try:
@@ -306,12 +311,14 @@ class SQLiteStore:
                         made, gone = _plan_commit(database, operations, revision, revisions[-1] if revisions else 0)
                         for key, stored, created in made:
                             sequence += 1
-                            value, offset = stored if stored is not None else (None, 0)
+                            value, offset = stored or _DELETED
                             row = (key, value, offset, revision, created, sequence, now, number, author.audit or None)
                             database.execute(format.INSERT, (*row, row_checksum(*row)))
-                            after = None if stored is None else Record(key, stored, revision, created)
-                            changes.append(StoreChange(key, revision, after))
-                            size += len(value) if value is not None else 0
+                            after = None
+                            if stored is not None:
+                                after = _new(Record, (key, stored, revision, created))
+                                size += len(stored[0])
+                            changes.append(_new(StoreChange, (key, revision, after, None)))
                         replaced += gone
                         revisions.append(revision)
                 except RevisionConflict as conflict:
@@ -432,13 +439,13 @@ def _plan_commit(
     made = []
     gone = 0
     for key, stored, expect, _ in operations:
-        row = database.execute(_NEWEST, (key,)).fetchone()
-        present = row is not None and row[2] is not None
-        actual, created = (row[0], row[1]) if present else (0, revision)
+        actual, created, length = database.execute(_NEWEST, (key,)).fetchone() or _ABSENT
+        if length is None:
+            actual, created, length = 0, revision, 0
         if actual != (last if expect == FOLLOWING else expect) or (stored is None and not actual):
             raise RevisionConflict(key, read_row(logreader.read_before(database, key, revision)))
         if stored is not KEPT:
-            gone += row[2] if present else 0
+            gone += length
             made.append((key, stored, created))
     return made, gone
 
@@ -449,9 +456,9 @@ def _merge_packed(records: list[Record], packed: list[Row]) -> list[Record]:
     return sorted([*records, *(one for one in read_rows(packed) if one.key not in known)])
 
 
-def _free_space(chains: Sequence[_Authored]) -> bool:
+def _free_space(chains: Sequence[_Waiting]) -> bool:
     """Return whether all operations free space."""
-    operations = [one for commits, _ in chains for commit in commits for one in commit if one.stored is not KEPT]
+    operations = [one for commits, *_ in chains for commit in commits for one in commit if one.stored is not KEPT]
     return all(one.stored is None or one.frees for one in operations)
 
 

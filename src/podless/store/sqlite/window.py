@@ -74,8 +74,13 @@ class HistoryWindow:
         self._hold_count -= 1
 
     def note_writes(self, revision: int, replaced: int, at: int) -> None:
-        """Count writes up to a revision, and the bytes that they replaced. at: milliseconds since 1970."""
-        self.history.note_writes(revision, replaced, at // 1000)
+        """Count writes up to a revision, and the bytes that they replaced. at: milliseconds since 1970.
+
+        Starts to forget history if there is more than the bounds allow.
+        """
+        self._writes += 1
+        if self.history.note_writes(revision, replaced, at // 1000) and self.history.find_due(at // 1000):
+            self.do_step()
 
     def move_to(self, revision: int) -> None:
         """Forget what was replaced or deleted at or before a revision. Raises StoreError."""
@@ -87,12 +92,6 @@ class HistoryWindow:
             raise refusals.of_write(error) from None
         self.compacted = revision
         self.history.note_forgotten(revision)
-
-    def work_if_due(self) -> None:
-        """Start to forget history if there is more than the bounds allow."""
-        self._writes += 1
-        if not self._busy and self.history.find_due(self.clock.newest // 1000):
-            self.do_step()
 
     def do_step(self) -> None:
         """Forget history and free space: one step soon, others later."""
