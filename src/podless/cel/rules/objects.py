@@ -27,6 +27,7 @@ _STEP_COST = 16  # units of cost per step
 _LONGEST_MESSAGE = 5 * 1024
 _RULE = 2000  # steps for compiling a rule: it takes as long as walking this many items
 _SPENT = "validation failed due to running out of cost budget, no further validation rules will be run"
+_NO_FIELDS: Schema = {}
 _STEP = re.compile(r"\[\s*'((?:[^'\\]|\\.)*)'\s*\]|\.([^.\[\]]+)")
 
 
@@ -96,9 +97,10 @@ class NodeRules:
         if ratchet is None:
             ratchet = old is not None and not path
         pair = ValuePair(obj, old, SchemaNode(self.schema)) if ratchet and old is not None else None
-        evaluation = _RuleEvaluation(budget, warnings)
-        try:  # noqa: SIM105 (objects pass here all the time)
-            evaluation.evaluate_node(self, obj, old, path, pair, None)
+        evaluation = _RuleEvaluation(budget, path, pair, warnings)
+        try:
+            if obj is not None:
+                evaluation.evaluate_node(self, obj, old, None)
         except _BudgetSpent:
             pass
         return evaluation.errors
@@ -172,90 +174,93 @@ def _make_node(schema: Any, with_floats: bool) -> NodeRules | None:
     return None
 
 
+# the way to a value: that to the value around it, name or index, whether it is a declared field; None for the top
+_Place = tuple["_Place", str | int, bool] | None
+
+
 class _RuleEvaluation:
-    """The evaluation of all rules for one object."""
+    """The evaluation of all rules for one object. path: of the object. pair: the object with its former state."""
 
-    __slots__ = ("budget", "errors", "warnings")
+    __slots__ = ("budget", "errors", "pair", "path", "warnings")
 
-    def __init__(self, budget: int, warnings: list[str] | None) -> None:
+    def __init__(self, budget: int, path: str, pair: ValuePair | None, warnings: list[str] | None) -> None:
         self.budget = budget
+        self.path = path
+        self.pair = pair
         self.errors: list[FieldError] = []
         self.warnings = warnings
 
-    def evaluate_node(
-        self, rules: NodeRules, obj: Any, old: Any, path: str, pair: ValuePair | None, parent: ValuePair | None
-    ) -> None:
-        """Evaluate the rules of a node, then those below it. parent: the closest pair above."""
-        if obj is None:
-            return
+    def evaluate_node(self, rules: NodeRules, obj: Any, old: Any, place: _Place) -> None:
+        """Evaluate the rules of a node, then those below it."""
         if rules.has_rules:
-            self.evaluate_rules(rules, obj, old, path, pair if pair is not None else parent)
-        if isinstance(obj, list):
-            if rules.items is not None:
-                self.evaluate_list(rules, rules.items, obj, old, path, pair, parent)
-        elif isinstance(obj, dict):
-            self.evaluate_object(rules, obj, old if isinstance(old, dict) else {}, path, pair, parent)
-
-    def evaluate_list(
-        self,
-        rules: NodeRules,
-        items: NodeRules,
-        obj: list[Any],
-        old: Any,
-        path: str,
-        pair: ValuePair | None,
-        parent: ValuePair | None,
-    ) -> None:
-        old_items = ItemsByKey(map_keys(rules.schema), old)
-        charge(len(obj))
-        for index, item in enumerate(obj):
-            item_pair = pair.pair_item(index) if pair is not None else None
-            self.evaluate_node(items, item, old_items.get(item), f"{path}[{index}]", item_pair, pair or parent)
-
-    def evaluate_object(
-        self, rules: NodeRules, obj: Schema, old: Schema, path: str, pair: ValuePair | None, parent: ValuePair | None
-    ) -> None:
-        if rules.additional is not None:
+            self.evaluate_rules(rules, obj, old, place)
+        if isinstance(obj, dict):
+            before = old if isinstance(old, dict) else _NO_FIELDS
+            if rules.additional is not None:
+                charge(len(obj))
+                for name, item in obj.items():
+                    if item is not None:
+                        self.evaluate_node(rules.additional, item, before.get(name), (place, name, False))
+            for name, part in rules.properties.items():
+                if obj.get(name) is not None:
+                    self.evaluate_node(part, obj[name], before.get(name), (place, name, True))
+        elif isinstance(obj, list) and rules.items is not None:
+            old_items = ItemsByKey(map_keys(rules.schema), old)
             charge(len(obj))
-            for name, item in obj.items():
-                field_pair = pair.pair_field(name) if pair is not None else None
-                self.evaluate_node(rules.additional, item, old.get(name), f"{path}[{name}]", field_pair, pair or parent)
-        for name, part in rules.properties.items():
-            if name not in obj:
-                continue
-            field_path = f"{path}.{name}" if path else name
-            if pair is not None and parent is None and name in ("apiVersion", "kind"):
-                self.evaluate_node(part, obj[name], old.get(name), field_path, None, None)
-                continue
-            field_pair = pair.pair_field(name) if pair is not None else None
-            self.evaluate_node(part, obj[name], old.get(name), field_path, field_pair, pair or parent)
+            for index, item in enumerate(obj):
+                if item is not None:
+                    self.evaluate_node(rules.items, item, old_items.get(item), (place, index, False))
 
-    def evaluate_rules(self, rules: NodeRules, obj: Any, old: Any, path: str, nearest: ValuePair | None) -> None:
-        kind = rules.kind
-        at = path or "<nil>"
+    def evaluate_rules(self, rules: NodeRules, obj: Any, old: Any, place: _Place) -> None:
         compiled = rules.compile_rules()
-        if self.budget <= 0:
-            self.errors.append(RuleError("FieldValueInvalid", at, kind, _SPENT))
-            raise _BudgetSpent
         budget_before = self.budget
-        runs_plain = rules.are_plain() and obj.__class__ in rules.classes
+        if budget_before <= 0:
+            self.errors.append(RuleError("FieldValueInvalid", self.find_path(place), rules.kind, _SPENT))
+            raise _BudgetSpent
+        runs_plain = obj.__class__ in rules.classes and rules.are_plain()
         for rule, where in compiled:
-            if runs_plain and rule.program is not None:
-                if self.run_rule(rule, rule.program.run, obj, _ABSENT, at, kind):
-                    continue
-            elif rule.error:
-                self.errors.append(RuleError("FieldValueInvalid", at, kind, f"rule compile error: {rule.error}"))
-                continue
-            elif rule.program is None or (rule.uses_old_self and old is None and not rule.has_optional_old):
-                continue
-            else:
-                if self.evaluate_rule(rule, rules, obj, old, at, kind):
-                    continue
-            target = f"{path}.{where}" if path and where else where or at
-            self.report_violation(rule, rules, obj, old, target, kind, nearest)
+            if rule.error:
+                text = f"rule compile error: {rule.error}"
+                self.errors.append(RuleError("FieldValueInvalid", self.find_path(place), rules.kind, text))
+            elif runs_plain and rule.program is not None:
+                if not self.run_rule(rule, rule.program.run, obj, _ABSENT, place, rules.kind):
+                    self.report_violation(rule, rules, obj, old, place, where)
+            elif (
+                rule.program is not None
+                and (old is not None or rule.has_optional_old or not rule.uses_old_self)
+                and not self.evaluate_rule(rule, rules, obj, old, place, rules.kind)
+            ):
+                self.report_violation(rule, rules, obj, old, place, where)
         charge(len(compiled) + (budget_before - self.budget) // _STEP_COST)
 
-    def evaluate_rule(self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any, at: str, kind: str) -> bool:
+    def find_path(self, place: _Place) -> str:
+        """Return the path of a value for error texts."""
+        if place is None:
+            return self.path or "<nil>"
+        up, name, is_field = place
+        path = self.find_path(up) if up is not None else self.path
+        if not is_field:
+            return f"{path}[{name}]"
+        return f"{path}.{name}" if path else str(name)
+
+    def find_pair(self, place: _Place) -> ValuePair | None:
+        """Return the pair of a value, or the closest one above it."""
+        steps = []
+        while place is not None:
+            steps.append(place)
+            place = place[0]
+        pair = nearest = self.pair
+        for up, name, is_field in reversed(steps):
+            if up is None and is_field and name in ("apiVersion", "kind"):
+                return None
+            if pair is not None:
+                pair = pair.pair_item(name) if isinstance(name, int) else pair.pair_field(name)
+                nearest = pair or nearest
+        return nearest
+
+    def evaluate_rule(
+        self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any, place: _Place, kind: str
+    ) -> bool:
         """Evaluate a rule. Return True if it holds, or if its failed evaluation has been reported."""
         old_self: Any = old if old is not None else _ABSENT
         assert rule.program is not None
@@ -266,30 +271,37 @@ class _RuleEvaluation:
             try:
                 old_self = self.make_old_self(rule, rules, obj, old)
             except EvaluationError as error:
-                self.report_failure(error, rule, at, kind)
+                self.report_failure(error, rule, place, kind)
                 return True
-        return self.run_rule(rule, run, obj, old_self, at, kind)
+        return self.run_rule(rule, run, obj, old_self, place, kind)
 
     def run_rule(
-        self, rule: ValidationRule, run: Callable[..., tuple[Any, int]], obj: Any, old_self: Any, at: str, kind: str
+        self,
+        rule: ValidationRule,
+        run: Callable[..., tuple[Any, int]],
+        obj: Any,
+        old_self: Any,
+        place: _Place,
+        kind: str,
     ) -> bool:
-        """Evaluate a rule as `holds` does, with `old_self` as oldSelf."""
+        """Evaluate a rule as `evaluate_rule` does, with `old_self` as oldSelf."""
         try:
             result, cost = run(obj, old_self, limit=LIMIT)
         except EvaluationError as error:
-            self.report_failure(error, rule, at, kind)
+            self.report_failure(error, rule, place, kind)
             return True
         if cost > self.budget:
-            self.spend_cost(cost, at, kind)
+            self.spend_cost(cost, place, kind)
         self.budget -= cost
         return result is True
 
-    def report_failure(self, error: EvaluationError, rule: ValidationRule, at: str, kind: str) -> None:
+    def report_failure(self, error: EvaluationError, rule: ValidationRule, place: _Place, kind: str) -> None:
         """Report a failed evaluation. Raises _BudgetSpent if no further rule may run."""
         exceeded = isinstance(error, CostExceeded)
         if not exceeded or error.cost > self.budget:
-            self.spend_cost(error.cost, at, kind)
-        self.errors.append(RuleError("FieldValueInvalid", at, kind, self.explain_failure(error, rule)))
+            self.spend_cost(error.cost, place, kind)
+        text = self.explain_failure(error, rule)
+        self.errors.append(RuleError("FieldValueInvalid", self.find_path(place), kind, text))
         if exceeded:
             raise _BudgetSpent from None
 
@@ -318,17 +330,20 @@ class _RuleEvaluation:
             return f"'{text}': {reason}: {rule.text}"
         return f"{text} evaluating rule: {rule.text}"
 
-    def spend_cost(self, cost: int, at: str, kind: str) -> None:
+    def spend_cost(self, cost: int, place: _Place, kind: str) -> None:
         """Subtract a cost from the budget. Raises _BudgetSpent if that is used up."""
         if cost > self.budget:
-            self.errors.append(RuleError("FieldValueInvalid", at, kind, _SPENT))
+            self.errors.append(RuleError("FieldValueInvalid", self.find_path(place), kind, _SPENT))
             raise _BudgetSpent
         self.budget -= cost
 
     def report_violation(
-        self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any, at: str, kind: str, nearest: ValuePair | None
+        self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any, place: _Place, where: str
     ) -> None:
-        """Report a rule that is violated."""
+        """Report a rule that is violated. where: the field of the value that it is about."""
+        kind, nearest, at = rules.kind, self.find_pair(place), self.find_path(place)
+        if where:
+            at = f"{at}.{where}" if place is not None or self.path else where
         forgiven = not rule.uses_old_self and nearest is not None and nearest.is_unchanged()
         detail, fatal = self.evaluate_message(rule, rules, obj, old)
         if fatal:
