@@ -15,7 +15,7 @@ from podless.meta.errors import TooLarge
 from podless.runtime.jsonobject import Object
 from podless.schema import Schema, check, default, regex, structural
 from podless.schema import compile as compiling
-from podless.schema.definition import compile_cost, walk_nodes
+from podless.schema.definition import estimate_compile_cost, walk_nodes
 from podless.schema.enums import Enum
 from podless.schema.node import Node
 from podless.schema.numbers import truncate_float
@@ -213,7 +213,7 @@ def test_a_definition_is_written_without_compiling_its_patterns(monkeypatch: pyt
     def refuse(pattern: str, cost: float) -> Any:
         raise AssertionError(pattern)
 
-    monkeypatch.setattr(regex, "_compile", refuse)
+    monkeypatch.setattr(regex, "_compile_sized", refuse)
     properties = {f"f{place}": {"type": "string", "pattern": rf"^\pL{{1,30}}x{place}"} for place in range(20)}
     assert structural({"type": "object", "properties": properties}, "s") == []
 
@@ -229,7 +229,7 @@ def test_patterns_in_a_default_are_not_compiled_and_have_no_price() -> None:
     free = {"type": "object", "x-kubernetes-preserve-unknown-fields": True, "default": {"values": values}}
     schema = {"type": "object", "properties": {"free": free, "text": {"type": "string", "pattern": "^a"}}}
     assert structural(schema, "s") == []
-    assert compile_cost(walk_nodes(schema)) == compile_cost([{"pattern": "^a"}])
+    assert estimate_compile_cost(walk_nodes(schema)) == estimate_compile_cost([{"pattern": "^a"}])
 
 
 PATTERNS = [
@@ -246,7 +246,7 @@ PATTERNS = [
 
 @pytest.mark.parametrize(("pattern", "texts"), PATTERNS, ids=[pattern for pattern, _ in PATTERNS])
 def test_a_dear_pattern_finds_what_it_finds_as_it_is(pattern: str, texts: list[str]) -> None:
-    plain = patterns.make_searcher(patterns.parse_pattern(pattern, regex._options(64 << 20)))
+    plain = patterns.make_searcher(patterns.parse_pattern(pattern, regex._make_options(64 << 20)))
     assert [regex.make_matcher(pattern)(text) for text in texts] == [plain(text) for text in texts]
 
 

@@ -31,80 +31,80 @@ _TEXT = 5 << 20  # maximum characters of all errors: a client gets fewer, so val
 
 
 # results of alternatives, by the id of their node and the path of the value
-Known = dict[tuple[int, Path], "Result"]
+BranchResults = dict[tuple[int, Path], "Result"]
 
 
 class Result:
     """The errors of a value, in order and without duplicates, and how much of it matched.
 
-    at: the path of the whole value. known: results of nested alternatives, by node and path, so that the errors of the
+    at: the path of the whole value. branch_results: of nested alternatives, by node and path, so that the errors of the
     best one are collected without counting again; None outside of alternatives.
     """
 
-    __slots__ = ("at", "errors", "known", "left", "matched")
+    __slots__ = ("at", "branch_results", "errors", "matched", "text_left")
 
-    def __init__(self, at: Path = (), known: Known | None = None) -> None:
+    def __init__(self, at: Path = (), branch_results: BranchResults | None = None) -> None:
         self.at = at
-        self.known = known
+        self.branch_results = branch_results
         self.errors: dict[Any, FieldError] = {}
         self.matched = 0
-        self.left = _TEXT
+        self.text_left = _TEXT
 
-    def fresh(self) -> Result:
+    def make_empty(self) -> Result:
         """Return an empty result of the same type."""
-        return Result(self.at, self.known)
+        return Result(self.at, self.branch_results)
 
     @property
-    def wrong(self) -> bool:
+    def has_errors(self) -> bool:
         """Whether there are errors."""
         return bool(self.errors)
 
     @property
-    def full(self) -> bool:
+    def is_full(self) -> bool:
         """Whether there are more errors than a client gets."""
-        return len(self.errors) >= MOST or self.left < 0
+        return len(self.errors) >= MOST or self.text_left < 0
 
-    def forgive(self) -> None:
+    def drop_errors(self) -> None:
         """Drop the errors, because the old value had them too."""
         self.errors.clear()
-        self.left = _TEXT
+        self.text_left = _TEXT
 
-    def merge(self, other: Result) -> None:
+    def merge_result(self, other: Result) -> None:
         """Add the errors and matches of another result."""
         if other.errors:
             charge(len(other.errors))
             for key, error in other.errors.items():
                 self.errors.setdefault(key, error)
-            self.left -= _TEXT - other.left
+            self.text_left -= _TEXT - other.text_left
         self.matched += other.matched
 
-    def where(self, path: Path) -> At:
+    def locate_error(self, path: Path) -> At:
         """Return the field of an error at a path."""
         if self.at and path and path[0].__class__ is int:  # a real server joins these two with a dot
             return f"{field.format_path(self.at)}.{field.format_path(path)}"
-        rest = path[1:] if path and path[0] == "" else path
-        return (*self.at, *(() if rest == ("",) else rest)) or "<nil>"
+        relative = path[1:] if path and path[0] == "" else path
+        return (*self.at, *(() if relative == ("",) else relative)) or "<nil>"
 
-    def logic(self, path: Path, rule: str) -> None:
+    def add_logic_error(self, path: Path, rule: str) -> None:
         """Add an error without a field, as a real server does. rule: what the value must do."""
-        self.plain(lambda: f"{gotext.quote(field.format_path(path))} {rule}")
+        self.add_plain_error(lambda: f"{gotext.quote(field.format_path(path))} {rule}")
 
-    def plain(self, write: Callable[[], str]) -> None:
+    def add_plain_error(self, write: Callable[[], str]) -> None:
         """Add an error without a field, as a real server does."""
         self.add_error(write, lambda text: field.invalid(self.at or "<nil>", "", text))
 
-    def typed(self, path: Path, wanted: str, value: str) -> None:
+    def add_type_error(self, path: Path, expected: str, value: str) -> None:
         """Add the error of a wrong type. value: the type found, or a text that is not of the format."""
         self.add_error(
-            lambda: f"{field.format_path(path)} in body must be of type {wanted}: {gotext.quote(value)}",
-            lambda text: field.type_invalid(self.where(path), value, text),
+            lambda: f"{field.format_path(path)} in body must be of type {expected}: {gotext.quote(value)}",
+            lambda text: field.type_invalid(self.locate_error(path), value, text),
         )
 
-    def invalid(self, path: Path, value: Any, rule: str, shown: Any = "") -> None:
+    def add_invalid(self, path: Path, value: Any, rule: str, shown: Any = "") -> None:
         """Add the error of a broken rule. shown: replaces %s in it."""
         self.add_error(
             lambda: f"{field.format_path(path)} {rule % shown if shown != '' else rule}",
-            lambda text: field.invalid(self.where(path), value, text),
+            lambda text: field.invalid(self.locate_error(path), value, text),
         )
 
     def add_error(self, write: Callable[[], str], make: Callable[[str], FieldError]) -> None:
@@ -117,42 +117,42 @@ class Result:
         charge(_ERROR + size // _PER_STEP)
         if key not in self.errors:
             self.errors[key] = make()
-            self.left -= size
+            self.text_left -= size
 
 
-class _Tally(Result):
+class _BranchTally(Result):
     """Counts errors and matches of alternatives. Only the errors of the best alternative are reported."""
 
     __slots__ = ("count",)
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: BranchResults) -> None:
         self.count = self.matched = 0
-        self.at, self.known = (), known
+        self.at, self.branch_results = (), known
 
-    def fresh(self) -> Result:
-        return _tally(self)
+    def make_empty(self) -> Result:
+        return _make_tally(self)
 
     @property
-    def wrong(self) -> bool:
+    def has_errors(self) -> bool:
         return self.count > 0
 
     @property
-    def full(self) -> bool:
+    def is_full(self) -> bool:
         return self.count >= MOST
 
-    def forgive(self) -> None:
+    def drop_errors(self) -> None:
         self.count = 0
 
-    def merge(self, other: Result) -> None:
-        assert isinstance(other, _Tally)
+    def merge_result(self, other: Result) -> None:
+        assert isinstance(other, _BranchTally)
         self.count += other.count
         self.matched += other.matched
 
-    def tell(self, *said: Any) -> None:
+    def count_error(self, *details: Any) -> None:
         """Count an error."""
         self.count += 1
 
-    logic = plain = typed = invalid = add_error = put_error = tell  # type: ignore[assignment]
+    add_logic_error = add_plain_error = add_type_error = add_invalid = add_error = put_error = count_error  # type: ignore[assignment]
 
 
 def validate_value(value: Any, node: Node, at: Path = (), pair: ValuePair | None = None) -> list[FieldError]:
@@ -162,50 +162,50 @@ def validate_value(value: Any, node: Node, at: Path = (), pair: ValuePair | None
     and old value, to ratchet an update.
     """
     result = Result(at)
-    _ratcheted(value, node, (), result, pair)
+    _check_ratcheted(value, node, (), result, pair)
     return list(result.errors.values())
 
 
-def _ratcheted(value: Any, node: Node, path: Path, into: Result, pair: ValuePair | None) -> None:
-    result = _check_value(value, node, path, into, pair)
-    if pair is not None and result.wrong and pair.is_unchanged():
-        result.forgive()
-    into.merge(result)
+def _check_ratcheted(value: Any, node: Node, path: Path, target: Result, pair: ValuePair | None) -> None:
+    result = _check_value(value, node, path, target, pair)
+    if pair is not None and result.has_errors and pair.is_unchanged():
+        result.drop_errors()
+    target.merge_result(result)
 
 
-def _check_value(value: Any, node: Node, path: Path, like: Result, pair: ValuePair | None = None) -> Result:
-    """Check a value and everything below it. like: a result of the wanted type."""
-    result = like.fresh()
+def _check_value(value: Any, node: Node, path: Path, parent: Result, pair: ValuePair | None = None) -> Result:
+    """Check a value and everything below it. parent: a result of the type to return."""
+    result = parent.make_empty()
     charge(_VALUE)
     if value is None:
         if node.types and not node.nullable:
-            result.typed(path, ",".join(node.types), "null")
+            result.add_type_error(path, ",".join(node.types), "null")
         else:
             result.matched += 1
-        _enum(value, node, path, result)
+        _check_enum(value, node, path, result)
         return result
     if value.__class__ is int:
         value = numbers.narrow_integer(value)
     if node.types or node.format:
-        _type(value, node, path, result)
+        _check_type(value, node, path, result)
         result.matched += 1
-    _logic(value, node, path, result)
+    _check_logic(value, node, path, result)
     kind = value.__class__
     if kind is str:
-        _string(value, node, path, result)
+        _check_string(value, node, path, result)
     elif kind is int or kind is float:
-        _number(value, node, path, result)
+        _check_number(value, node, path, result)
     elif kind is list:
-        _list(value, node, path, result, pair)
+        _check_list(value, node, path, result, pair)
     elif kind is dict:
-        _object(value, node, path, result, pair)
-    _enum(value, node, path, result)
+        _check_object(value, node, path, result, pair)
+    _check_enum(value, node, path, result)
     # the common, the logic and the value's own validator, and the node itself
     result.matched += 3 + (kind is not bool)
     return result
 
 
-def _type(value: Any, node: Node, path: Path, result: Result) -> None:
+def _check_type(value: Any, node: Node, path: Path, result: Result) -> None:
     types, kind = node.types, value.__class__
     name = _TYPES[kind]
     fits = (
@@ -213,167 +213,171 @@ def _type(value: Any, node: Node, path: Path, result: Result) -> None:
         or (kind is float and "integer" in types and numbers.is_integral(value))
         or (kind is int and "number" in types)
     )
-    sized = kind is not str and kind is not list
-    if node.format and sized and not fits and _SIZES.get(kind, "") != node.format:
-        result.typed(path, node.format, _SIZES.get(kind, ""))
-    elif node.format and not sized and "number" not in types and "integer" not in types:
+    has_size = kind is not str and kind is not list
+    if node.format and has_size and not fits and _SIZES.get(kind, "") != node.format:
+        result.add_type_error(path, node.format, _SIZES.get(kind, ""))
+    elif node.format and not has_size and "number" not in types and "integer" not in types:
         result.matched += 1  # the check of the format replaces that of the type
     elif fits:
         result.matched += 1
     else:
-        result.typed(path, ",".join(types), name)
+        result.add_type_error(path, ",".join(types), name)
 
 
-def _logic(value: Any, node: Node, path: Path, result: Result) -> None:
+def _check_logic(value: Any, node: Node, path: Path, result: Result) -> None:
     """Check allOf, anyOf, oneOf and not. Nothing below them is ratcheted."""
     raw = node.raw
     if raw.get("anyOf"):
-        _any(value, node, path, result)
+        _check_any_of(value, node, path, result)
     if raw.get("oneOf"):
-        _one(value, node, path, result)
+        _check_one_of(value, node, path, result)
     if raw.get("allOf"):
-        valid, branches = 0, node.branches("allOf")
+        valid, branches = 0, node.list_branches("allOf")
         for branch in branches:
-            part = _check_value(value, branch, path, _Tally({}) if result.full else result)
-            valid += not part.wrong
+            part = _check_value(value, branch, path, _BranchTally({}) if result.is_full else result)
+            valid += not part.has_errors
             if part.__class__ is result.__class__:
-                result.merge(part)
+                result.merge_result(part)
         if valid != len(branches):
             none = "" if valid else ". None validated"
-            result.logic(path, f"must validate all the schemas (allOf){none}")
-    refused = node.refused
-    if refused is not None and not _weigh(value, refused, path, _tally(result)).wrong:
-        result.logic(path, "must not validate the schema (not)")
+            result.add_logic_error(path, f"must validate all the schemas (allOf){none}")
+    refused = node.not_node
+    if refused is not None and not _check_branch(value, refused, path, _make_tally(result)).has_errors:
+        result.add_logic_error(path, "must not validate the schema (not)")
     result.matched += 1
 
 
-def _tally(result: Result) -> _Tally:
+def _make_tally(result: Result) -> _BranchTally:
     """Return the tally that counts alternatives of a value."""
-    return _Tally({} if result.known is None else result.known)
+    return _BranchTally({} if result.branch_results is None else result.branch_results)
 
 
-def _weigh(value: Any, branch: Node, path: Path, tally: _Tally) -> Result:
+def _check_branch(value: Any, branch: Node, path: Path, tally: _BranchTally) -> Result:
     """Return the result of one alternative. A deep one is cached, so that it is checked once."""
     if not branch.deep:
         return _check_value(value, branch, path, tally)
-    assert tally.known is not None
-    place = id(branch), path
-    result = tally.known.get(place)
+    assert tally.branch_results is not None
+    key = id(branch), path
+    result = tally.branch_results.get(key)
     if result is None:
         result = _check_value(value, branch, path, tally)
-        result.known = None  # break a reference cycle, so that a large table is freed at once
-        tally.known[place] = result
+        result.branch_results = None  # break a reference cycle, so that a large table is freed at once
+        tally.branch_results[key] = result
     return result
 
 
-def _any(value: Any, node: Node, path: Path, result: Result) -> None:
+def _check_any_of(value: Any, node: Node, path: Path, result: Result) -> None:
     best: tuple[Node, Result] | None = None
-    tally = _tally(result)
-    for branch in node.branches("anyOf"):
-        part = _weigh(value, branch, path, tally)
-        if not part.wrong:
+    tally = _make_tally(result)
+    for branch in node.list_branches("anyOf"):
+        part = _check_branch(value, branch, path, tally)
+        if not part.has_errors:
             result.matched += part.matched
             return
         if best is None or part.matched > best[1].matched:
             best = branch, part
-    result.logic(path, "must validate at least one schema (anyOf)")
+    result.add_logic_error(path, "must validate at least one schema (anyOf)")
     if best is not None:
-        _report_branch(value, *best, path, result, tally.known)
+        _report_branch(value, *best, path, result, tally.branch_results)
 
 
-def _one(value: Any, node: Node, path: Path, result: Result) -> None:
-    tally = _tally(result)
-    parts = [(branch, _weigh(value, branch, path, tally)) for branch in node.branches("oneOf")]
-    valid = [part for _, part in parts if not part.wrong]
+def _check_one_of(value: Any, node: Node, path: Path, result: Result) -> None:
+    tally = _make_tally(result)
+    parts = [(branch, _check_branch(value, branch, path, tally)) for branch in node.list_branches("oneOf")]
+    valid = [part for _, part in parts if not part.has_errors]
     if len(valid) == 1:
         result.matched += valid[0].matched
         return
-    found = f"Found {len(valid)} valid alternatives" if valid else "Found none valid"
-    result.logic(path, f"must validate one and only one schema (oneOf). {found}")
+    verdict = f"Found {len(valid)} valid alternatives" if valid else "Found none valid"
+    result.add_logic_error(path, f"must validate one and only one schema (oneOf). {verdict}")
     if not valid:
         best = max(parts, key=lambda part: part[1].matched)
-        _report_branch(value, *best, path, result, tally.known)
+        _report_branch(value, *best, path, result, tally.branch_results)
 
 
-def _report_branch(value: Any, branch: Node, part: Result, path: Path, result: Result, known: Known | None) -> None:
-    """Add the errors of the best alternative, which a tally has counted. known: the results of nested alternatives."""
-    if not isinstance(result, _Tally):
-        part = _check_value(value, branch, path, Result(result.at, known))
-    result.merge(part)
+def _report_branch(
+    value: Any, branch: Node, part: Result, path: Path, result: Result, branch_results: BranchResults | None
+) -> None:
+    """Add the errors of the best alternative, which a tally has counted. branch_results: of nested alternatives."""
+    if not isinstance(result, _BranchTally):
+        part = _check_value(value, branch, path, Result(result.at, branch_results))
+    result.merge_result(part)
 
 
-def _string(value: str, node: Node, path: Path, result: Result) -> None:
+def _check_string(value: str, node: Node, path: Path, result: Result) -> None:
     raw = node.raw
     most, least, pattern = raw.get("maxLength"), raw.get("minLength"), node.pattern
     if most is not None and len(value) > most:
         result.add_error(
             lambda: f"{field.format_path(path)} in body should be at most {most} chars long",
-            lambda text: field.too_long(result.where(path), most),
+            lambda text: field.too_long(result.locate_error(path), most),
         )
     elif least is not None and len(value) < least:
-        result.invalid(path, value, "in body should be at least %s chars long", least)
+        result.add_invalid(path, value, "in body should be at least %s chars long", least)
     elif pattern is not None and not pattern.run(value):
-        _mismatch(value, pattern, path, result)
+        _add_mismatch(value, pattern, path, result)
     if node.format:
         check = formats.find_check(node.format)
         if check is not None:
             if not check(value):
-                result.typed(path, node.format, value)
+                result.add_type_error(path, node.format, value)
             result.matched += 1
 
 
-def _mismatch(value: str, pattern: regex.Matcher, path: Path, result: Result) -> None:
+def _add_mismatch(value: str, pattern: regex.Matcher, path: Path, result: Result) -> None:
     """Add the error of a text that does not match its pattern."""
     text = pattern.pattern
     if pattern.problem:
-        result.invalid(path, value, "in body should match '%s'", f"{text}, but pattern is invalid: {pattern.problem}")
+        result.add_invalid(
+            path, value, "in body should match '%s'", f"{text}, but pattern is invalid: {pattern.problem}"
+        )
     elif len(value) > pattern.longest:
         result.add_error(
             lambda: f"{field.format_path(path)} is too long: {text}",
-            lambda _: field.too_long(result.where(path), pattern.longest),
+            lambda _: field.too_long(result.locate_error(path), pattern.longest),
         )
     else:
-        result.invalid(path, value, "in body should match '%s'", text)
+        result.add_invalid(path, value, "in body should match '%s'", text)
 
 
-def _number(value: float, node: Node, path: Path, result: Result) -> None:
+def _check_number(value: float, node: Node, path: Path, result: Result) -> None:
     raw = node.raw
     kind = node.types[0] if len(node.types) == 1 else ""
     kind = kind if kind in ("integer", "number") else ""
     form = node.format if formats.is_known(node.format, (kind,)) and kind else ""
     type_text = f"{kind} with format {form}" if form else f"{kind} (default format)"
 
-    def fits(number: float, what: str) -> bool:
+    def fits(number: float, subject: str) -> bool:
         if numbers.in_range(number, kind, form) or not has("NumericFormats"):
             return True
-        result.plain(lambda: f"{what} value must be of type {type_text} in {field.format_path(path)}")
+        result.add_plain_error(lambda: f"{subject} value must be of type {type_text} in {field.format_path(path)}")
         return False
 
     fits(value, "Checked")
     exact = value.__class__ is int
     factor, most, least = raw.get("multipleOf"), raw.get("maximum"), raw.get("minimum")
     if factor is not None:
-        _multiple(value, float(factor), path, result, fits(float(factor), "MultipleOf") and exact)
+        _check_multiple(value, float(factor), path, result, fits(float(factor), "MultipleOf") and exact)
     if most is not None:
-        over = _bound(most, fits(float(most), "Maximum boundary") and exact)
+        maximum = _read_bound(most, fits(float(most), "Maximum boundary") and exact)
         strict = raw.get("exclusiveMaximum")
-        if value > over or (strict and value == over):
+        if value > maximum or (strict and value == maximum):
             than = "less than" if strict else "less than or equal to"
-            result.invalid(path, value, f"in body should be {than} %s", numbers.format_number(over))
+            result.add_invalid(path, value, f"in body should be {than} %s", numbers.format_number(maximum))
     if least is not None:
-        under = _bound(least, fits(float(least), "Minimum boundary") and exact)
+        minimum = _read_bound(least, fits(float(least), "Minimum boundary") and exact)
         strict = raw.get("exclusiveMinimum")
-        if value < under or (strict and value == under):
+        if value < minimum or (strict and value == minimum):
             than = "greater than" if strict else "greater than or equal to"
-            result.invalid(path, value, f"in body should be {than} %s", numbers.format_number(under))
+            result.add_invalid(path, value, f"in body should be {than} %s", numbers.format_number(minimum))
     result.matched += 1
 
 
-def _bound(bound: float, exact: bool) -> float:
+def _read_bound(bound: float, exact: bool) -> float:
     return numbers.truncate_float(float(bound)) if exact else float(bound)
 
 
-def _multiple(value: float, factor: float, path: Path, result: Result, exact: bool) -> None:
+def _check_multiple(value: float, factor: float, path: Path, result: Result, exact: bool) -> None:
     if exact:
         factor = numbers.truncate_float(factor)
     if factor <= 0:
@@ -383,97 +387,97 @@ def _multiple(value: float, factor: float, path: Path, result: Result, exact: bo
                 f"factor MultipleOf declared for {field.format_path(path)} must be positive: "
                 f"{numbers.format_number(factor)}"
             ),
-            lambda text: field.invalid(result.where(path), factor, text),
+            lambda text: field.invalid(result.locate_error(path), factor, text),
         )
     elif (value % factor != 0) if exact else not numbers.is_multiple(float(value), factor):
         shown = value if exact else float(value)
-        result.invalid(path, shown, "in body should be a multiple of %s", numbers.format_number(factor))
+        result.add_invalid(path, shown, "in body should be a multiple of %s", numbers.format_number(factor))
 
 
-def _list(value: list[Any], node: Node, path: Path, result: Result, pair: ValuePair | None) -> None:
+def _check_list(value: list[Any], node: Node, path: Path, result: Result, pair: ValuePair | None) -> None:
     raw = node.raw
     if node.items is not None:
         for index, item in enumerate(each(value)):
-            if result.full:
+            if result.is_full:
                 break
             inner = pair.pair_item(index) if pair is not None else None
-            _ratcheted(item, node.items, (*path, index), result, inner)
+            _check_ratcheted(item, node.items, (*path, index), result, inner)
     most, least = raw.get("maxItems"), raw.get("minItems")
     if least is not None and len(value) < least:
-        result.invalid(path, len(value), "in body should have at least %s items", least)
+        result.add_invalid(path, len(value), "in body should have at least %s items", least)
     if most is not None and len(value) > most:
         result.add_error(
             lambda: f"{field.format_path(path)} in body should have at most {most} items",
-            lambda text: field.too_many(result.where(path), len(value), most),
+            lambda text: field.too_many(result.locate_error(path), len(value), most),
         )
     if raw.get("uniqueItems") and lists.find_repeated(value, exact=True):
-        result.invalid(path, "", "in body shouldn't contain duplicates")
+        result.add_invalid(path, "", "in body shouldn't contain duplicates")
     result.matched += 1
 
 
-def _object(value: dict[str, Any], node: Node, path: Path, result: Result, pair: ValuePair | None) -> None:
+def _check_object(value: dict[str, Any], node: Node, path: Path, result: Result, pair: ValuePair | None) -> None:
     raw = node.raw
     most, least = raw.get("maxProperties"), raw.get("minProperties")
     if least is not None and len(value) < least:
-        result.invalid(path, len(value), "in body should have at least %s properties", least)
+        result.add_invalid(path, len(value), "in body should have at least %s properties", least)
     if most is not None and len(value) > most:
         result.add_error(
             lambda: f"{field.format_path(path)} in body should have at most {most} properties",
-            lambda text: field.too_many(result.where(path), len(value), most),
+            lambda text: field.too_many(result.locate_error(path), len(value), most),
         )
     if node.closed:
         for name in each(value):
-            if name not in node.properties and not result.full:
-                _unknown(name, path, result)
+            if name not in node.properties and not result.is_full:
+                _add_unknown(name, path, result)
     elif node.additional is not None:
         for name, item in each(value).items():
-            if name not in node.properties and not result.full:
+            if name not in node.properties and not result.is_full:
                 at = (*path, name) if path else ("", name)  # a real server writes ".name" here
-                _ratcheted(item, node.additional, at, result, _inner(pair, name, path))
-    for name in node.declared(value):
-        child = node.child(name)
+                _check_ratcheted(item, node.additional, at, result, _find_child_pair(pair, name, path))
+    for name in node.list_declared(value):
+        child = node.find_child(name)
         assert child is not None
-        _ratcheted(value[name], child, (*path, name), result, _inner(pair, name, path))
+        _check_ratcheted(value[name], child, (*path, name), result, _find_child_pair(pair, name, path))
     for name in each(raw.get("required") or ()):
         if name not in value:
-            if result.full:
+            if result.is_full:
                 break
-            _missing(name, path, result)
+            _add_missing(name, path, result)
 
 
-def _unknown(name: str, path: Path, result: Result) -> None:
+def _add_unknown(name: str, path: Path, result: Result) -> None:
     result.add_error(
         lambda: f"{field.format_path(path)}.{name} in body is a forbidden property",
-        lambda text: field.invalid(result.where(path), name, text),
+        lambda text: field.invalid(result.locate_error(path), name, text),
     )
 
 
-def _missing(name: str, path: Path, result: Result) -> None:
+def _add_missing(name: str, path: Path, result: Result) -> None:
     result.add_error(
         lambda: f"{field.format_path(path)}.{name} in body is required",
-        lambda text: field.required(result.where((*path, name)), ""),
+        lambda text: field.required(result.locate_error((*path, name)), ""),
     )
 
 
-def _inner(pair: ValuePair | None, name: str, path: Path) -> ValuePair | None:
+def _find_child_pair(pair: ValuePair | None, name: str, path: Path) -> ValuePair | None:
     if pair is None or (not path and name in _TYPE_META):
         return None
     return pair.pair_field(name)
 
 
-def _enum(value: Any, node: Node, path: Path, result: Result) -> None:
+def _check_enum(value: Any, node: Node, path: Path, result: Result) -> None:
     allowed = node.enum
     if allowed is None or allowed.allows(value):
         return
-    if isinstance(result, _Tally):
-        result.tell()
+    if isinstance(result, _BranchTally):
+        result.count_error()
         return
-    said = allowed.said
+    said = allowed.entries_text
     # the list of values is part of the text, and all errors share it
     result.put_error(
         (field.format_path(path), said),
         len(said),
-        lambda: FieldError("FieldValueNotSupported", result.where(path), show_value(value), said),
+        lambda: FieldError("FieldValueNotSupported", result.locate_error(path), show_value(value), said),
     )
 
 
@@ -482,6 +486,6 @@ def checks_scalar(value: float, node: Node) -> bool:
     result = Result()
     value = numbers.narrow_integer(value)
     if node.types or node.format:
-        _type(value, node, (), result)
-    _number(value, node, (), result)
+        _check_type(value, node, (), result)
+    _check_number(value, node, (), result)
     return bool(result.errors)

@@ -23,7 +23,7 @@ from podless.schema import default, embedded, lists
 from podless.schema.emit import CALL, FEW, PER_STEP, StatementWriter
 from podless.schema.mode import Leaves, Mode
 from podless.schema.node import Node, count_nodes, leaf_key
-from podless.schema.prune import BOXES, META, hides_unknown, holds_boxes
+from podless.schema.prune import CONTAINERS, META, has_unknown_container, holds_containers
 
 # nodes; a larger part becomes a separate function
 _INLINE = 48
@@ -47,7 +47,7 @@ _LOOPS = 6
 Walk = Callable[[Any], bool]
 
 
-def _holds(parts: tuple[NodeFunction, ...], value: Any, limit: int) -> int:
+def _count_valid(parts: tuple[NodeFunction, ...], value: Any, limit: int) -> int:
     """Return how many of some parts accept a value; stops at `limit`."""
     result = 0
     for index, part in enumerate(parts):
@@ -60,7 +60,7 @@ def _holds(parts: tuple[NodeFunction, ...], value: Any, limit: int) -> int:
     return result
 
 
-def _all(parts: tuple[NodeFunction, ...], value: Any) -> bool:
+def _are_all_valid(parts: tuple[NodeFunction, ...], value: Any) -> bool:
     """Return whether all of some parts accept a value."""
     for index, part in enumerate(parts):
         if not index % _SOME:
@@ -72,9 +72,9 @@ def _all(parts: tuple[NodeFunction, ...], value: Any) -> bool:
 
 # names that the code of every part can use
 _NAMES: dict[str, Any] = {
-    "BOXES": BOXES,
-    "boxes": holds_boxes,
-    "hides": hides_unknown,
+    "CONTAINERS": CONTAINERS,
+    "holds_containers": holds_containers,
+    "has_unknown": has_unknown_container,
     "unique": lists.are_unique,
     "resource": embedded.is_clean,
     "inf": float("inf"),
@@ -82,8 +82,8 @@ _NAMES: dict[str, Any] = {
     "charge": charge,
     "take": default.take_bytes,
     "add": default.add_defaults,
-    "holds": _holds,
-    "every": _all,
+    "holds": _count_valid,
+    "every": _are_all_valid,
 }
 
 
@@ -112,18 +112,18 @@ class NodeFunction:
         """Whether the function is compiled."""
         return self.run != self._compile_and_run
 
-    def complete(self) -> None:
+    def compile_all(self) -> None:
         """Compile this part and the parts that it can call; if there are very many, only the nearest."""
         todo: deque[NodeFunction] = deque([self])
-        done = {id(_ANYTHING)}
+        done = {id(_ACCEPT_ALL)}
         while todo and len(done) <= _MOST:
             part = todo.popleft()
             if id(part) in done:
                 continue
             done.add(id(part))
-            run = part.run if part.is_compiled else part._compiled()
+            run = part.run if part.is_compiled else part._load()
             assert isinstance(run, FunctionType)
-            if run is _ANYTHING.run:
+            if run is _ACCEPT_ALL.run:
                 continue
             for name, value in run.__globals__.items():
                 if isinstance(value, NodeFunction):
@@ -134,9 +134,9 @@ class NodeFunction:
                     todo.extend(value)
 
     def _compile_and_run(self, value: Any) -> bool:
-        return self._compiled()(value)
+        return self._load()(value)
 
-    def _compiled(self) -> Walk:
+    def _load(self) -> Walk:
         return fill_attribute(self, "run", self._compile)
 
     def _compile(self) -> Walk:
@@ -167,16 +167,16 @@ class PropertyFunction(NodeFunction):
 
     def _compile(self) -> Walk:
         charge(_LINE)
-        node = self._node.child(self._name)
+        node = self._node.find_child(self._name)
         assert node is not None
         writer = FunctionWriter(self._leaves)
         if writer.needs_no_code(node, self._mode) and not writer.replaces_null(node, self._mode):
-            return _ANYTHING.run
+            return _ACCEPT_ALL.run
         says = leaf_key(node)
         if not says:
             return self._write(node, self._mode)
         shared = writer.find_part(node, self._mode)  # the same function for equal simple properties
-        return shared.run if shared.is_compiled else shared._compiled()
+        return shared.run if shared.is_compiled else shared._load()
 
 
 class FunctionWriter(StatementWriter):
@@ -215,8 +215,8 @@ class FunctionWriter(StatementWriter):
     ) -> None:
         """Write a branch for each class of value that is allowed, and the rejection of all others."""
         word = "if"
-        if not mode.check and (usual := self.list_idle_classes(node, mode)):
-            self.put_line(indent, f"if {' or '.join(f'{var}.__class__ is {name}' for name in usual)}: pass")
+        if not mode.check and (idle := self.list_idle_classes(node, mode)):
+            self.put_line(indent, f"if {' or '.join(f'{var}.__class__ is {name}' for name in idle)}: pass")
             word = "elif"
         for kind, allowed in kinds.items():
             if not allowed:
@@ -238,7 +238,7 @@ class FunctionWriter(StatementWriter):
         elif mode.check:
             self.put_line(indent, "else: return False")
         elif mode.prune:
-            self.write_block(indent, f"elif {var}.__class__ in BOXES:", lambda at: self.put_line(at, "return False"))
+            self.put_line(indent, f"elif {var}.__class__ in CONTAINERS: return False")
         if null is None and mode.check:
             self.write_logic(node, var, indent, mode, "")
 
@@ -273,20 +273,22 @@ class FunctionWriter(StatementWriter):
         if len(names) > _WIDE:
             self.write_wide(node, var, indent, mode, keep)
         else:
-            if mode.prune and not keep and not node.extra:
+            if mode.prune and not keep and not node.has_additional:
                 known = frozenset(names) | (META if resource else frozenset())
                 self.write_failure(indent, f"not {var}.keys() <= {self.add_constant('K', known)}" if known else var)
             required = self.list_required(node, mode)
             for name in names:
-                self.write_property(node, name, var, indent, self.child_mode(mode, node, name, inner), name in required)
-        if node.extra:
+                self.write_property(
+                    node, name, var, indent, self.choose_mode(mode, node, name, inner), name in required
+                )
+        if node.has_additional:
             self.write_additional(node, var, indent, inner, resource)
         if mode.check:
             self.write_sizes(node, var, indent)
         if node.embedded and not mode.nested and not mode.root and (mode.prune or mode.check):
             self.write_failure(indent, f"not resource({var})")
 
-    def child_mode(self, mode: Mode, node: Node, name: str, inner: Mode) -> Mode:
+    def choose_mode(self, mode: Mode, node: Node, name: str, inner: Mode) -> Mode:
         """Return the mode of a property: apiVersion, kind and metadata of a resource are not pruned here."""
         if name not in META:
             return inner
@@ -300,7 +302,7 @@ class FunctionWriter(StatementWriter):
 
     def write_property(self, node: Node, name: str, var: str, indent: int, mode: Mode, required: bool) -> None:
         """Write the code for one declared property of an object."""
-        child = node.child(name)
+        child = node.find_child(name)
         assert child is not None
         key = repr(name)
         if self.needs_no_code(child, mode) and not self.replaces_null(child, mode):
@@ -334,10 +336,10 @@ class FunctionWriter(StatementWriter):
             return ""
         try:
             value, size = default.expand_default(child, _LITERAL)
-        except default.Overfull:  # `make_default` counts its own bytes
+        except default.DefaultsTooLarge:  # `make_default` counts its own bytes
             self.weight += CALL
             return f"{self.add_constant('D', partial(default.make_default, child))}()"
-        self.given += size + name
+        self.default_bytes += size + name
         return "(not 1)" if value is False else repr(value)
 
     def write_wide(self, node: Node, var: str, indent: int, mode: Mode, keep: bool) -> None:
@@ -346,16 +348,16 @@ class FunctionWriter(StatementWriter):
         table: dict[str, NodeFunction] = {}
         for name in node.properties:
             charge(_FIELD)
-            table[name] = PropertyFunction(node, name, self.child_mode(mode, node, name, inner), self.leaves)
+            table[name] = PropertyFunction(node, name, self.choose_mode(mode, node, name, inner), self.leaves)
         if node.embedded or mode.root:
             for name in META - table.keys():
-                table[name] = _ANYTHING
+                table[name] = _ACCEPT_ALL
         parts, key, item, run = self.add_constant("T", table), self.make_name(), self.make_name(), self.make_name()
         # a variable, because the interpreter loads a slot faster than it looks up a method
         self.put_line(indent, f"if len({var}) > {_WIDE}: charge(len({var}) * {CALL // PER_STEP})")
         self.put_line(indent, f"for {key}, {item} in {var}.items():")
-        if keep or node.extra:
-            self.put_line(indent + 1, f"{run} = {parts}.get({key}, {self.add_constant('R', _ANYTHING)}).run")
+        if keep or node.has_additional:
+            self.put_line(indent + 1, f"{run} = {parts}.get({key}, {self.add_constant('R', _ACCEPT_ALL)}).run")
         else:  # undeclared fields are rare, and a try without exception costs nothing
             self.put_line(indent + 1, f"try: {run} = {parts}[{key}].run")
             self.put_line(indent + 1, f"except KeyError: {'return False' if mode.prune else 'continue'}")
@@ -365,9 +367,9 @@ class FunctionWriter(StatementWriter):
             self.put_line(indent, f"if not {names} <= {var}.keys(): add({var}, {self.add_constant('M', node)})")
         elif mode.fill:
             for name, child in node.defaulted:
-                key, filled = repr(name), self.emit_default(child, self.child_mode(mode, node, name, inner), len(name))
+                filled = self.emit_default(child, self.choose_mode(mode, node, name, inner), len(name))
                 if filled:
-                    self.put_line(indent, f"if {key} not in {var}: {var}[{key}] = {filled}")
+                    self.put_line(indent, f"if {name!r} not in {var}: {var}[{name!r}] = {filled}")
         properties = node.properties
         required = [name for name in node.raw.get("required") or () if mode.check and name in properties]
         self.write_required(required, var, indent)
@@ -382,7 +384,7 @@ class FunctionWriter(StatementWriter):
             elif mode.prune:
                 # no part for these fields: if they contain objects or lists, the slow walk prunes them
                 skip = self.add_constant("K", known | (META if resource else frozenset()))
-                self.write_failure(indent, f"hides({var}, {skip})")
+                self.write_failure(indent, f"has_unknown({var}, {skip})")
             return
         if self.needs_no_code(child, mode) and not self.replaces_null(child, mode):
             return
@@ -398,8 +400,8 @@ class FunctionWriter(StatementWriter):
                 self.put_line(inner, f"if {key} in {self.add_constant('K', known)}: continue")
             self.write_child(child, item, inner, mode, lines)
 
-        usual = self.list_idle_classes(child, mode) if not known else ()
-        self.write_loop(var, indent, f"for {key}, {item} in {var}.items():", body, usual, f"{var}.values()")
+        idle = self.list_idle_classes(child, mode) if not known else ()
+        self.write_loop(var, indent, f"for {key}, {item} in {var}.items():", body, idle, f"{var}.values()")
 
     def write_list(self, node: Node, var: str, indent: int, mode: Mode) -> None:
         """Write the body for a list."""
@@ -419,10 +421,10 @@ class FunctionWriter(StatementWriter):
             self.write_failure(indent, f"len({var}) > 1 and not unique({var})")
         if not mode.nested and node.list_type == "map":
             # the type, if declared, rejects a single item that is no object
-            typed = node.items is not None and node.items.types == ("object",)
-            several = f"len({var}) > 1 and " if typed else ""
+            only_objects = node.items is not None and node.items.types == ("object",)
+            guard = f"len({var}) > 1 and " if only_objects else ""
             distinct = self.add_constant("N", lists.make_distinct_check(node.list_keys))
-            self.write_failure(indent, f"{several}not {distinct}({var})")
+            self.write_failure(indent, f"{guard}not {distinct}({var})")
 
     def write_items(self, node: Node, var: str, indent: int, mode: Mode) -> None:
         """Write the loop over the items of a list."""
@@ -430,7 +432,7 @@ class FunctionWriter(StatementWriter):
         keep = mode.keep or node.preserve
         if child is None:
             if mode.prune and not keep:
-                self.write_failure(indent, f"boxes({var})")
+                self.write_failure(indent, f"holds_containers({var})")
             return
         inner_mode = replace(mode, keep=keep, root=False)
         fills = inner_mode.fill and child.has_default and not child.nullable
@@ -457,36 +459,35 @@ class FunctionWriter(StatementWriter):
             return
         nested = Mode(check=True, nested=True)
 
-        def test(part: Node) -> str:
+        def test_part(part: Node) -> str:
             simple = self.test_fields(part, var, kind)
             self.weight += 1 if simple else CALL
             return simple or f"{self.add_constant('f', self.find_part(part, nested))}.run({var})"
 
-        def several(branches: Sequence[Node]) -> str:
+        def join_parts(branches: Sequence[Node]) -> str:
             return self.add_constant("A", tuple(self.find_part(part, nested) for part in each(branches)))
 
-        branches = [part for part in node.branches("allOf") if not self.needs_no_code(part, nested)]
+        branches = [part for part in node.list_branches("allOf") if not self.needs_no_code(part, nested)]
         if len(branches) > FEW:
-            self.write_failure(indent, f"not every({several(branches)}, {var})")
+            self.write_failure(indent, f"not every({join_parts(branches)}, {var})")
         else:
             for part in branches:
-                self.write_failure(indent, f"not {test(part)}")
-        either = node.branches("anyOf")
-        if len(either) > FEW:
-            self.write_failure(indent, f"not holds({several(either)}, {var}, 1)")
-        elif either:
-            self.write_failure(indent, f"not ({' or '.join(map(test, either))})")
-        one = node.branches("oneOf")
-        if len(one) > FEW:
-            self.write_failure(indent, f"holds({several(one)}, {var}, 2) != 1")
-        elif one:
-            self.write_failure(indent, f"{' + '.join(map(test, one))} != 1")
-        refused = node.refused
-        if refused is not None:
-            self.write_failure(indent, test(refused))
+                self.write_failure(indent, f"not {test_part(part)}")
+        any_of = node.list_branches("anyOf")
+        if len(any_of) > FEW:
+            self.write_failure(indent, f"not holds({join_parts(any_of)}, {var}, 1)")
+        elif any_of:
+            self.write_failure(indent, f"not ({' or '.join(map(test_part, any_of))})")
+        one_of = node.list_branches("oneOf")
+        if len(one_of) > FEW:
+            self.write_failure(indent, f"holds({join_parts(one_of)}, {var}, 2) != 1")
+        elif one_of:
+            self.write_failure(indent, f"{' + '.join(map(test_part, one_of))} != 1")
+        if (forbidden := node.not_node) is not None:
+            self.write_failure(indent, test_part(forbidden))
 
 
-class _Anything(NodeFunction):
+class _AcceptAll(NodeFunction):
     """The part of a node without any rule."""
 
     __slots__ = ()
@@ -496,4 +497,4 @@ class _Anything(NodeFunction):
         self.run = lambda value: True
 
 
-_ANYTHING = _Anything()
+_ACCEPT_ALL = _AcceptAll()

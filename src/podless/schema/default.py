@@ -27,7 +27,7 @@ _TOO_LARGE = f"Request entity too large: the default values of the object's fiel
 _PUNCTUATION = 4  # bytes of quotes, colon and comma around a field
 
 
-class Overfull(Exception):
+class DefaultsTooLarge(Exception):
     """The defaults of one object, counted in advance, exceed the limit."""
 
 
@@ -36,12 +36,12 @@ _room: ContextVar[list[int] | None] = ContextVar("room", default=None)
 
 
 def take_bytes(size: int) -> None:
-    """Count bytes of defaults for the present object. Raises Overfull beyond the limit."""
+    """Count bytes of defaults for the present object. Raises DefaultsTooLarge beyond the limit."""
     room = _room.get()
     if room is not None:
         room[0] -= size
         if room[0] < 0:
-            raise Overfull
+            raise DefaultsTooLarge
 
 
 def run_bounded(walk: Callable[[Any], bool], obj: Any) -> bool:
@@ -49,7 +49,7 @@ def run_bounded(walk: Callable[[Any], bool], obj: Any) -> bool:
     token = _room.set([MOST, MOST])
     try:
         return walk(obj)
-    except Overfull:
+    except DefaultsTooLarge:
         return False
     finally:
         _room.reset(token)
@@ -100,23 +100,23 @@ def measure_value(value: Any) -> int:
 def expand_default(node: Node, limit: int) -> tuple[Any, int]:
     """Return the default of a node with all defaults inside it, and its bytes.
 
-    Raises Overfull beyond `limit` bytes.
+    Raises DefaultsTooLarge beyond `limit` bytes.
     """
     room = [limit, limit]
     token = _room.set(room)
     try:
         return make_default(node), limit - room[1]
     except TooLarge:
-        raise Overfull from None
+        raise DefaultsTooLarge from None
     finally:
         _room.reset(token)
 
 
 def make_default(node: Node) -> Any:
     """Return a new copy of a node's default with all defaults inside it. Raises TooLarge."""
-    value = _give(node)
+    value = _copy_default(node)
     if isinstance(value, _HOLDERS):
-        _fill(value, node, frozenset())
+        _fill_node(value, node, frozenset())
     return value
 
 
@@ -155,28 +155,28 @@ def fill_value(value: Any, node: Node, skip: frozenset[str] = frozenset()) -> No
     """Fill in defaults in place; skip: fields of the root to leave alone. Raises TooLarge beyond `MOST` bytes."""
     token = _room.set([MOST, MOST])
     try:
-        _fill(value, node, skip)
+        _fill_node(value, node, skip)
     finally:
         _room.reset(token)
 
 
-def _fill(value: Any, node: Node, skip: frozenset[str]) -> None:
+def _fill_node(value: Any, node: Node, skip: frozenset[str]) -> None:
     charge(1)
     if isinstance(value, dict):
-        _fields(value, node, skip)
+        _fill_fields(value, node, skip)
     elif isinstance(value, list) and node.items is not None:
         items = node.items
         for index, item in enumerate(each(value)):
             if item is None and not items.nullable and items.has_default:
-                item = value[index] = _give(items)
+                item = value[index] = _copy_default(items)
             if isinstance(item, dict | list):
-                _fill(item, items, _NOTHING)
+                _fill_node(item, items, _NOTHING)
 
 
-def _fields(value: dict[str, Any], node: Node, skip: frozenset[str]) -> None:
+def _fill_fields(value: dict[str, Any], node: Node, skip: frozenset[str]) -> None:
     for name, child in each(node.defaulted):
         if name not in skip and (name not in value or (value[name] is None and not child.nullable)):
-            value[name] = _give(child, len(name))
+            value[name] = _copy_default(child, len(name))
     for key, item in each(value).items():
         if item is not None and not isinstance(item, _HOLDERS):
             continue
@@ -184,12 +184,12 @@ def _fields(value: dict[str, Any], node: Node, skip: frozenset[str]) -> None:
         if child_or_none is None:
             continue
         if item is None and not child_or_none.nullable and child_or_none.has_default:
-            item = value[key] = _give(child_or_none)
+            item = value[key] = _copy_default(child_or_none)
         if isinstance(item, _HOLDERS):
-            _fill(item, child_or_none, _NOTHING)
+            _fill_node(item, child_or_none, _NOTHING)
 
 
-def _give(node: Node, name: int = 0) -> Any:
+def _copy_default(node: Node, name: int = 0) -> Any:
     """Return a node's default, and charge its bytes to the present object. name: length of the field's name."""
     value, size = _known_default(node)
     room = _room.get()

@@ -30,7 +30,7 @@ class _DefaultWalk:
         self.expressions = expressions
         self.errors: list[FieldError] = []
 
-    def visit(self, node: Node, path: Path, owner: Node, steps: Steps, meta: bool) -> None:
+    def visit_node(self, node: Node, path: Path, owner: Node, steps: Steps, meta: bool) -> None:
         """Visit one node: its default, then its children.
 
         owner: the node of the resource. steps: the path from it.
@@ -40,19 +40,23 @@ class _DefaultWalk:
             owner, steps, meta = node, (), False
         if node.has_default:
             at = (*path, "default")
-            self.errors += self.inside(node, at, owner, steps) if meta else self.outside(node, at)
+            self.errors += (
+                self.validate_inside_metadata(node, at, owner, steps)
+                if meta
+                else self.validate_outside_metadata(node, at)
+            )
         if node.items is not None:
-            self.visit(node.items, (*path, "items"), owner, (*steps, None), meta)
+            self.visit_node(node.items, (*path, "items"), owner, (*steps, None), meta)
         resource = node.embedded or node is owner
         for name, part in each(node.properties).items():
             if id(part) in self.plain:
                 continue
-            child = node.child(name)
+            child = node.find_child(name)
             assert child is not None
-            below = meta or (resource and name in META)
-            self.visit(child, (*path, "properties", Key(name)), owner, (*steps, name), below)
+            in_metadata = meta or (resource and name in META)
+            self.visit_node(child, (*path, "properties", Key(name)), owner, (*steps, name), in_metadata)
 
-    def outside(self, node: Node, path: Path) -> list[FieldError]:
+    def validate_outside_metadata(self, node: Node, path: Path) -> list[FieldError]:
         """Validate a default outside metadata."""
         value = copy_value(node.raw["default"])
         errors = []
@@ -63,29 +67,29 @@ class _DefaultWalk:
                 value = copy_value(node.raw["default"])
         try:
             embedded.coerce_embedded(value, node, path=path)
-        except Malformed as wrong:
-            return [*errors, wrong.error]
-        return errors + (embedded.validate_embedded(value, node, path) or self.valid(value, node, path))
+        except Malformed as error:
+            return [*errors, error.error]
+        return errors + (embedded.validate_embedded(value, node, path) or self.validate_value(value, node, path))
 
-    def inside(self, node: Node, path: Path, owner: Node, steps: Steps) -> list[FieldError]:
+    def validate_inside_metadata(self, node: Node, path: Path, owner: Node, steps: Steps) -> list[FieldError]:
         """Validate a default inside the metadata of a resource."""
         value = node.raw["default"]
-        whole: Any = copy_value(value)
+        resource: Any = copy_value(value)
         for step in reversed(each(steps)):
-            whole = [whole] if step is None else {step: whole}
-        whole.setdefault("kind", "Validation")
-        whole.setdefault("apiVersion", "validation/v1")
+            resource = [resource] if step is None else {step: resource}
+        resource.setdefault("kind", "Validation")
+        resource.setdefault("apiVersion", "validation/v1")
         try:
-            embedded.coerce_embedded(whole, owner, root=True)
-        except Malformed as wrong:
-            return [field.invalid(path, show_value(value), f"must result in valid metadata: {wrong.error}")]
-        errors = embedded.validate_embedded(whole, owner, resource=True)
+            embedded.coerce_embedded(resource, owner, root=True)
+        except Malformed as error:
+            return [field.invalid(path, show_value(value), f"must result in valid metadata: {error.error}")]
+        errors = embedded.validate_embedded(resource, owner, resource=True)
         if errors:
             text = f"must result in valid metadata: {field.join_errors(errors)}"
             return [field.invalid(path, show_value(value), text)]
-        return self.valid(value, node, path)
+        return self.validate_value(value, node, path)
 
-    def valid(self, value: Any, node: Node, path: Path) -> list[FieldError]:
+    def validate_value(self, value: Any, node: Node, path: Path) -> list[FieldError]:
         """Return the errors of a value by the schema; without any, those by its rules."""
         errors = check.validate_value(value, node, path)
         if not errors and self.expressions is not None:
@@ -100,5 +104,5 @@ def validate_defaults(
     walk = _DefaultWalk(pruned, expressions, plain)
     node = Node(schema, plain=True)
     node.embedded = True  # the root is a resource
-    walk.visit(node, field.parse_path(path), node, (), False)
+    walk.visit_node(node, field.parse_path(path), node, (), False)
     return walk.errors

@@ -25,33 +25,33 @@ from podless.schema.rules import Expressions
 def validate_completeness(schema: Schema, path: str) -> list[FieldError]:
     """Return errors for fields that the root's allOf, anyOf, oneOf or not validates without declaring them outside."""
     errors: list[FieldError] = []
-    _logic(schema, schema, path, path, errors)
+    _check_logic(schema, schema, path, path, errors)
     return errors
 
 
-def _logic(value: Schema, declared: Schema, at: str, said: str, errors: list[FieldError]) -> None:
+def _check_logic(value: Schema, declared: Schema, at: str, logic_path: str, errors: list[FieldError]) -> None:
     if value.get("not") is not None:
-        _nested(value["not"], declared, at, f"{said}.not", errors)
+        _check_nested(value["not"], declared, at, f"{logic_path}.not", errors)
     for keyword in ("allOf", "anyOf", "oneOf"):
         for index, part in enumerate(each(value.get(keyword) or ())):
-            _nested(part or {}, declared, at, f"{said}.{keyword}[{index}]", errors)
+            _check_nested(part or {}, declared, at, f"{logic_path}.{keyword}[{index}]", errors)
 
 
-def _nested(value: Schema, declared: Schema | None, at: str, said: str, errors: list[FieldError]) -> None:
+def _check_nested(value: Schema, declared: Schema | None, at: str, logic_path: str, errors: list[FieldError]) -> None:
     charge(1)
     if declared is None:
-        errors.append(field.required(at, f"because it is defined in {said}"))
+        errors.append(field.required(at, f"because it is defined in {logic_path}"))
         return
-    _logic(value, declared, at, said, errors)
+    _check_logic(value, declared, at, logic_path, errors)
     if isinstance(value.get("items"), dict):
         items = declared.get("items")
-        below = items if isinstance(items, dict) else None
-        _nested(value["items"], below, f"{at}.items", f"{said}.items", errors)
+        child = items if isinstance(items, dict) else None
+        _check_nested(value["items"], child, f"{at}.items", f"{logic_path}.items", errors)
     properties = declared.get("properties") or {}
     for name, part in each(value.get("properties") or {}).items():
         step = f".properties[{name}]"
-        below = (properties[name] or {}) if name in properties else None
-        _nested(part or {}, below, at + step, said + step, errors)
+        child = (properties[name] or {}) if name in properties else None
+        _check_nested(part or {}, child, at + step, logic_path + step, errors)
 
 
 # maximum nanoseconds to compile the patterns of one schema; a real server has no such limit
@@ -84,44 +84,46 @@ def structural(
     if errors:
         return errors
     if status:
-        errors += _status_root(schema, path)
+        errors += _check_status_root(schema, path)
     if schema.get("nullable"):
         errors.append(field.forbidden(f"{path}.nullable", "nullable cannot be true at the root"))
-    late: list[FieldError] = []
+    deferred: list[FieldError] = []
     nodes = list(walk_nodes(schema, skip))
     compiled = None
     if options.structural:
-        trouble = unsupported_reason(nodes)
-        if trouble:
-            late.append(field.invalid(path, "", trouble))
+        unsupported = find_unsupported(nodes)
+        if unsupported:
+            deferred.append(field.invalid(path, "", unsupported))
         else:
-            found = structural_errors(schema, path, skip)
-            found = found or defaults.validate_defaults(schema, path, options.pruned_defaults, rules, skip)
-            errors += found
-            compiled = None if found else rules
+            structural_errors = validate_structural(schema, path, skip)
+            structural_errors = structural_errors or defaults.validate_defaults(
+                schema, path, options.pruned_defaults, rules, skip
+            )
+            errors += structural_errors
+            compiled = None if structural_errors else rules
     errors += keywords.validate_keywords(schema, path, options, compiled, skip)
-    if options.patterns and (cost := compile_cost(nodes, parts.patterns)) > MOST:
+    if options.patterns and (cost := estimate_compile_cost(nodes, parts.patterns)) > MOST:
         text = f"patterns are too large together: {cost / 1e6:.0f} ms to compile them are more than {MOST / 1e6:.0f} ms"
         errors.append(field.invalid(path, "", text))
-    return errors or late
+    return errors or deferred
 
 
-def compile_cost(nodes: Iterable[Schema], more: Collection[str] = ()) -> float:
+def estimate_compile_cost(nodes: Iterable[Schema], patterns: Collection[str] = ()) -> float:
     """Estimate the nanoseconds to compile all patterns of some nodes, which the first object of the kind may need.
 
-    more: patterns of other nodes. Patterns that are too expensive count as 0, because they are rejected.
+    patterns: patterns of other nodes. Patterns that are too expensive count as 0, because they are rejected.
     """
-    texts = {node["pattern"] for node in nodes if node.get("pattern")}.union(more)
+    texts = {node["pattern"] for node in nodes if node.get("pattern")}.union(patterns)
     return sum(cost for cost in map(regex.price_regex, each(texts)) if cost <= regex.MOST)
 
 
-def structural_errors(schema: dict[str, Any], path: str, plain: Collection[int] = ()) -> list[FieldError]:
+def validate_structural(schema: dict[str, Any], path: str, plain: Collection[int] = ()) -> list[FieldError]:
     """Return errors of the rules for structural schemas only, in a real server's order."""
     errors = invariants.validate_invariants(schema, path, plain) + validate_completeness(schema, path)
     return sorted(errors, key=str)
 
 
-def unsupported_reason(nodes: Iterable[Schema]) -> str:
+def find_unsupported(nodes: Iterable[Schema]) -> str:
     """Return why the keywords of a schema's nodes cannot form a structural schema; "" if they can."""
     for node in nodes:
         charge(1)
@@ -171,20 +173,20 @@ def tolerated(old: Iterable[dict[str, Any]]) -> KeywordOptions:
     """Return the options for an update: errors that the old schemas had may stay."""
     olds = list(old)
     parts = [node for schema in each(olds) for node in walk_nodes(schema)]
-    sound = [is_structural(schema) for schema in each(olds)]
+    structurals = [is_structural(schema) for schema in each(olds)]
     return KeywordOptions(
-        structural=all(sound),
+        structural=all(structurals),
         types=all((part.get("type") or "string") in keywords.TYPES for part in each(parts)),
         pruned_defaults=not any(
-            ok and has_unpruned_defaults(schema) for ok, schema in zip(each(sound), olds, strict=True)
+            is_sound and has_unpruned_defaults(schema) for is_sound, schema in zip(each(structurals), olds, strict=True)
         ),
-        atomic_sets=not any(keywords.loose_set(part, "") for part in each(parts)),
-        map_keys=not any(keywords.check_stable(part, "") for part in each(parts)),
-        patterns=all(compile_cost(walk_nodes(schema)) <= MOST for schema in each(olds)),
+        atomic_sets=not any(keywords.check_set_items(part, "") for part in each(parts)),
+        map_keys=not any(keywords.check_key_presence(part, "") for part in each(parts)),
+        patterns=all(estimate_compile_cost(walk_nodes(schema)) <= MOST for schema in each(olds)),
     )
 
 
-def _status_root(schema: dict[str, Any], path: str) -> list[FieldError]:
+def _check_status_root(schema: dict[str, Any], path: str) -> list[FieldError]:
     """Return errors of keywords that may not stand at the root of a schema with a status subresource."""
     allowed = _AT_ROOT.split()
     for name, value in internal.given_fields(schema):
@@ -202,21 +204,22 @@ def _status_root(schema: dict[str, Any], path: str) -> list[FieldError]:
 def is_structural(schema: dict[str, Any]) -> bool:
     """Return whether a stored schema is structural."""
     return not (
-        shape.check_shape(schema, "") or unsupported_reason(walk_nodes(schema)) or structural_errors(schema, "")
+        shape.check_shape(schema, "") or find_unsupported(walk_nodes(schema)) or validate_structural(schema, "")
     )
 
 
 def has_unpruned_defaults(schema: dict[str, Any]) -> bool:
     """Return whether a stored schema has a default with unknown fields."""
     return any(
-        part.has_default and default.given_default(part) != part.raw["default"] for part in _structure(Node(schema))
+        part.has_default and default.given_default(part) != part.raw["default"]
+        for part in _walk_structure(Node(schema))
     )
 
 
-def _structure(node: Node) -> Iterator[Node]:
+def _walk_structure(node: Node) -> Iterator[Node]:
     todo = [node]
     while todo:
         part = todo.pop()
         yield part
-        todo += [child for _, child in part.children()]
+        todo += [child for _, child in part.iterate_properties()]
         todo += [child for child in (part.additional, part.items) if child is not None]

@@ -49,12 +49,12 @@ def coerce_embedded(
     for stored objects; else Malformed is raised. root: the value itself is a resource. path: of the value.
     """
     found: list[str] = []
-    _coerce(value, node, path, found, drop, root or node.embedded)
+    _coerce_node(value, node, path, found, drop, root or node.embedded)
     if unknown is not None:
         unknown += sort_texts(found)
 
 
-def _coerce(value: Any, node: Node, path: Path, texts: list[str], drop: bool, resource: bool) -> None:
+def _coerce_node(value: Any, node: Node, path: Path, texts: list[str], drop: bool, resource: bool) -> None:
     charge(1)
     if isinstance(value, dict):
         for key in list(each(value)):
@@ -66,17 +66,17 @@ def _coerce(value: Any, node: Node, path: Path, texts: list[str], drop: bool, re
                     raise Malformed(field.invalid((*path, key), show_value(item), "must be a string"))
                 del value[key]
             elif resource and key == "metadata":
-                value[key] = item = _metadata(item, (*path, key), texts, drop)
+                value[key] = item = _coerce_metadata(item, (*path, key), texts, drop)
             if child is not None and isinstance(item, dict | list):
                 at = (*path, key if key in node.properties else Key(key))
-                _coerce(item, child, at, texts, drop, child.embedded)
+                _coerce_node(item, child, at, texts, drop, child.embedded)
     elif isinstance(value, list) and node.items is not None:
         for index, item in enumerate(each(value)):
             if isinstance(item, dict | list):
-                _coerce(item, node.items, (*path, index), texts, drop, node.items.embedded)
+                _coerce_node(item, node.items, (*path, index), texts, drop, node.items.embedded)
 
 
-def _metadata(value: Any, path: Path, found: list[str], drop: bool) -> Any:
+def _coerce_metadata(value: Any, path: Path, unknown: list[str], drop: bool) -> Any:
     paths: list[str] = []
     try:
         read = objectmeta.coerce_metadata(value, paths)
@@ -87,7 +87,7 @@ def _metadata(value: Any, path: Path, found: list[str], drop: bool) -> Any:
             return value
         paths.clear()
         read = objectmeta.salvage_metadata(value, paths)
-    found += [field.format_path(path) + name.removeprefix("metadata") for name in each(paths)]
+    unknown += [field.format_path(path) + name.removeprefix("metadata") for name in each(paths)]
     if read.get("creationTimestamp", "") is None:
         del read["creationTimestamp"]
     return read
@@ -96,33 +96,33 @@ def _metadata(value: Any, path: Path, found: list[str], drop: bool) -> Any:
 def validate_embedded(value: Any, node: Node, path: Path = (), resource: bool = False) -> list[FieldError]:
     """Return the errors of the embedded resources in a value. resource: the value itself is one."""
     errors: list[FieldError] = []
-    _validate(value, node, path, errors, resource or node.embedded)
+    _validate_node(value, node, path, errors, resource or node.embedded)
     return errors
 
 
-def _validate(value: Any, node: Node, path: Path, errors: list[FieldError], resource: bool) -> None:
+def _validate_node(value: Any, node: Node, path: Path, errors: list[FieldError], resource: bool) -> None:
     charge(1)
     if isinstance(value, dict):
         if resource:
-            errors += _resource(value, path)
+            errors += _validate_resource(value, path)
         for key, item in each(value).items():
             child = node.find_field(key)
             if child is not None and isinstance(item, dict | list):
                 at = (*path, key if key in node.properties else Key(key))
-                _validate(item, child, at, errors, child.embedded)
+                _validate_node(item, child, at, errors, child.embedded)
     elif isinstance(value, list) and node.items is not None:
         for index, item in enumerate(each(value)):
             if isinstance(item, dict | list) and len(errors) < MOST:
-                _validate(item, node.items, (*path, index), errors, node.items.embedded)
+                _validate_node(item, node.items, (*path, index), errors, node.items.embedded)
 
 
-def _resource(value: dict[str, Any], path: Path) -> list[FieldError]:
-    why = "" if has("BareRequired") else "must not be empty"
-    errors = [field.required((*path, key), why) for key in ("apiVersion", "kind") if key not in value]
+def _validate_resource(value: dict[str, Any], path: Path) -> list[FieldError]:
+    detail = "" if has("BareRequired") else "must not be empty"
+    errors = [field.required((*path, key), detail) for key in ("apiVersion", "kind") if key not in value]
     for key, item in each(value).items():
         at = (*path, key)
         if key == "metadata":
-            errors += _meta(item, at)
+            errors += _validate_metadata(item, at)
         elif key not in ("apiVersion", "kind"):
             continue
         elif not isinstance(item, str):
@@ -132,23 +132,25 @@ def _resource(value: dict[str, Any], path: Path) -> list[FieldError]:
         elif key == "apiVersion" and item.count("/") > 1:
             errors.append(field.invalid(at, item, f"unexpected GroupVersion string: {item}"))
         elif key == "kind":
-            errors += field.invalid_details(at, item, _kind(item))
+            errors += field.invalid_details(at, item, _validate_kind(item))
     return errors
 
 
-def _kind(name: str) -> list[str]:
+def _validate_kind(name: str) -> list[str]:
     words = names.label_1035(name.lower())
     return [f"may have mixed case, but should otherwise match: {','.join(words)}"] if words else []
 
 
-def _meta(value: Any, path: Path) -> list[FieldError]:
+def _validate_metadata(value: Any, path: Path) -> list[FieldError]:
     try:
         read = structs.decode_struct(OBJECT_META, value)
     except structs.DecodeError as error:
         return [field.invalid(path, show_value(value), str(error))]
     read.setdefault("name", "fakename")  # an embedded resource, such as a template, needs no name
     namespaced = bool(read.get("namespace"))
-    return objectmeta.validate_metadata(read, namespaced=namespaced, name_check=_segment, path=field.format_path(path))
+    return objectmeta.validate_metadata(
+        read, namespaced=namespaced, name_check=_check_segment, path=field.format_path(path)
+    )
 
 
 def is_clean(value: dict[str, Any]) -> bool:
@@ -159,43 +161,43 @@ def is_clean(value: dict[str, Any]) -> bool:
     if not _KIND.match(kind):
         return False
     meta = value.get("metadata")
-    return "metadata" not in value or (meta.__class__ is dict and _simple(meta))
+    return "metadata" not in value or (meta.__class__ is dict and _is_simple_metadata(meta))
 
 
-def _simple(meta: dict[str, Any]) -> bool:
+def _is_simple_metadata(meta: dict[str, Any]) -> bool:
     for key, item in each(meta).items():
         if not item:
             return False
         if key == "name":
-            sound = item.__class__ is str and _NAME.match(item) is not None
+            simple = item.__class__ is str and _NAME.match(item) is not None
         elif key == "namespace":
-            sound = item.__class__ is str and _SPACE.match(item) is not None
+            simple = item.__class__ is str and _SPACE.match(item) is not None
         elif key == "labels":
-            sound = item.__class__ is dict and all(map(_label, item.items()))
+            simple = item.__class__ is dict and all(map(_is_simple_label, item.items()))
         elif key == "annotations":
-            sound = item.__class__ is dict and len(item) < 64 and all(map(_annotation, item.items()))
+            simple = item.__class__ is dict and len(item) < 64 and all(map(_is_simple_annotation, item.items()))
         else:
             return False
-        if not sound:
+        if not simple:
             return False
     return True
 
 
-def _label(pair: tuple[str, Any]) -> bool:
-    return _qualified(pair[0]) and pair[1].__class__ is str and _LABEL.match(pair[1]) is not None
+def _is_simple_label(pair: tuple[str, Any]) -> bool:
+    return _is_qualified_name(pair[0]) and pair[1].__class__ is str and _LABEL.match(pair[1]) is not None
 
 
-def _annotation(pair: tuple[str, Any]) -> bool:
-    return _qualified(pair[0]) and pair[1].__class__ is str and len(pair[1]) < 1000
+def _is_simple_annotation(pair: tuple[str, Any]) -> bool:
+    return _is_qualified_name(pair[0]) and pair[1].__class__ is str and len(pair[1]) < 1000
 
 
-def _qualified(key: str) -> bool:
+def _is_qualified_name(key: str) -> bool:
     prefix, slash, name = key.rpartition("/")
     if not name or not _LABEL.match(name):
         return False
     return not slash or (len(prefix) < 254 and _PREFIX.fullmatch(prefix) is not None)
 
 
-def _segment(name: str, prefix: bool) -> list[str]:
+def _check_segment(name: str, prefix: bool) -> list[str]:
     """Return the errors of an embedded resource's name, which may be any path segment."""
     return names.path_prefix(name) if prefix else names.path_segment(name)

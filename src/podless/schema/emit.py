@@ -16,7 +16,7 @@ _ANY = ("type", "format", "enum", "allOf", "anyOf", "oneOf", "not")
 _LAST = {"int": 1, "whole": 2}  # order of the checks: classes of values that are tested after all others
 _CLASSES: dict[str, type] = {"str": str, "bool": bool, "int": int, "float": float}
 _SIZES = ("maxLength", "minLength", "pattern", "maximum", "minimum", "multipleOf")
-_BOXES = ("properties", "additionalProperties", "items", "required", "maxItems", "minItems", "uniqueItems")
+_CONTAINER_KEYWORDS = ("properties", "additionalProperties", "items", "required", "maxItems", "minItems", "uniqueItems")
 _MORE = ("maxProperties", "minProperties", "x-kubernetes-int-or-string", "x-kubernetes-embedded-resource")
 FEW = 12  # names or alternatives that are written one by one; more of them use a table or a loop
 # lines of code that take as long as matching a pattern, and as an exact check
@@ -29,7 +29,7 @@ _HEAVY_ITEM, _HEAVY = 4, 32
 _FEW_ITEMS, _AROUND = 8, 1024
 # lines of code in a step, assuming that a third of them runs; and the lines that a function call takes as long as
 PER_STEP, CALL = 16, 256
-_RULES = frozenset((*_ANY, *_SIZES, *_BOXES, *_MORE))
+_RULES = frozenset((*_ANY, *_SIZES, *_CONTAINER_KEYWORDS, *_MORE))
 _MORE_THAN_TYPE = _RULES - {"type"}
 
 
@@ -42,7 +42,7 @@ class StatementWriter:
         self.weight = 0  # estimated run time of the written lines, in lines
         self.used = 0
         self.loops = 0
-        self.given = 0  # bytes of defaults that the written lines fill in each time they run
+        self.default_bytes = 0  # bytes of defaults that the written lines fill in each time they run
 
     def add_constant(self, prefix: str, value: Any) -> str:
         name = f"{prefix}{len(self.names)}"
@@ -57,54 +57,54 @@ class StatementWriter:
         """Return the first lines of the function, which charge its fixed cost."""
         steps = self.weight // PER_STEP
         lines = [f" charge({steps})"] if steps >= _HEAVY else []
-        if self.given and (not mode.root or self.given > default.MOST):
-            lines.append(f" take({self.given})")
+        if self.default_bytes and (not mode.root or self.default_bytes > default.MOST):
+            lines.append(f" take({self.default_bytes})")
         return lines
 
     def write_block(self, indent: int, head: str, body: Callable[[int], None]) -> None:
         """Write a compound statement. An empty body becomes `pass`."""
         self.put_line(indent, head)
-        before = len(self.lines)
+        line_count = len(self.lines)
         body(indent + 1)
-        if len(self.lines) == before:
+        if len(self.lines) == line_count:
             self.put_line(indent + 1, "pass")
 
     def write_loop(
-        self, var: str, indent: int, head: str, body: Callable[[int], None], usual: Sequence[str], items: str
+        self, var: str, indent: int, head: str, body: Callable[[int], None], idle: Sequence[str], items: str
     ) -> None:
         """Write a loop over a list or an object, with its charge: for each item, or once if items cost little.
 
-        A short loop is charged to the code around it, because a charge takes as long as some lines. usual: classes of
+        A short loop is charged to the code around it, because a charge takes as long as some lines. idle: classes of
         items that need no work; the loop is skipped if all items have them. items: the expression of the items.
         """
-        if usual:
-            constant = self.add_constant("C", frozenset(_CLASSES[name] for name in usual))
+        if idle:
+            constant = self.add_constant("C", frozenset(_CLASSES[name] for name in idle))
             self.put_line(indent, f"if not {constant}.issuperset(map(type, {items})):")
             indent += 1
-        place, space = len(self.lines), " " * indent
-        before = self.weight, self.given
-        self.weight = self.given = 0
+        position, space = len(self.lines), " " * indent
+        outer = self.weight, self.default_bytes
+        self.weight = self.default_bytes = 0
         self.loops += 1
         self.write_block(indent, head, body)
         self.loops -= 1
-        steps, given = max(self.weight // PER_STEP, 1), self.given
-        self.weight, self.given = before
+        steps, default_bytes = max(self.weight // PER_STEP, 1), self.default_bytes
+        self.weight, self.default_bytes = outer
         lines = []
         if steps < _HEAVY_ITEM:
             lines.append(f"{space}if len({var}) > {_FREE // steps}: charge(len({var}) * {steps})")
             self.weight += _FREE * PER_STEP
         elif steps * _FEW_ITEMS > _AROUND:
-            self.lines.insert(place + 1, f"{space} charge({steps})")
+            self.lines.insert(position + 1, f"{space} charge({steps})")
             self.weight += 1
         else:
-            many = self.make_name()
-            lines.append(f"{space}{many} = len({var}) > {_FEW_ITEMS}")
-            self.lines.insert(place + 1, f"{space} if {many}: charge({steps})")
+            is_long = self.make_name()
+            lines.append(f"{space}{is_long} = len({var}) > {_FEW_ITEMS}")
+            self.lines.insert(position + 1, f"{space} if {is_long}: charge({steps})")
             self.weight += _FEW_ITEMS * steps * PER_STEP
-        if given:
-            lines.append(f"{space}if len({var}) > {_FEW_ITEMS}: take(len({var}) * {given})")
-            self.given += _FEW_ITEMS * given
-        self.lines[place:place] = lines
+        if default_bytes:
+            lines.append(f"{space}if len({var}) > {_FEW_ITEMS}: take(len({var}) * {default_bytes})")
+            self.default_bytes += _FEW_ITEMS * default_bytes
+        self.lines[position:position] = lines
 
     def write_failure(self, indent: int, condition: str, lines: int = 1) -> None:
         """Write a return of False if the condition holds."""
@@ -129,9 +129,11 @@ class StatementWriter:
         raw = node.raw
         if node.embedded and not mode.nested and (mode.prune or mode.check):
             return False
-        if mode.prune and not (node.preserve and not node.properties and not node.extra and node.items is None):
+        if mode.prune and not (
+            node.preserve and not node.properties and not node.has_additional and node.items is None
+        ):
             return False
-        if (mode.fill or mode.prune) and (node.properties or node.extra or node.items is not None):
+        if (mode.fill or mode.prune) and (node.properties or node.has_additional or node.items is not None):
             return False
         return not mode.check or not any(raw.get(name) not in (None, "", [], {}) for name in _RULES)
 
@@ -142,24 +144,24 @@ class StatementWriter:
         types = node.types
         if not types and not node.format:
             return {"dict": True, "list": True, "str": True, "number": True, "any": True}
-        odd = bool(node.format) and "number" not in types and "integer" not in types
-        found = {_ORDER[name]: True for name in types if name in _ORDER}
-        if "number" in found:
-            found.pop("int", None)
-        if "int" in found:
-            found["whole"] = True
-        if odd:
+        format_decides = bool(node.format) and "number" not in types and "integer" not in types
+        classes = {_ORDER[name]: True for name in types if name in _ORDER}
+        if "number" in classes:
+            classes.pop("int", None)
+        if "int" in classes:
+            classes["whole"] = True
+        if format_decides:
             # the format replaces the type here: strings and lists are checked by the format only
-            found |= {"str": True, "list": True}
-        return dict(sorted(found.items(), key=lambda pair: _LAST.get(pair[0], 0)))
+            classes |= {"str": True, "list": True}
+        return dict(sorted(classes.items(), key=lambda pair: _LAST.get(pair[0], 0)))
 
     def list_idle_classes(self, node: Node, mode: Mode) -> list[str]:
         """Return the classes that need no work if the node allows no others, else []."""
         raw = node.raw
         if mode.check and (node.format or any(raw.get(name) not in (None, "", [], {}) for name in _MORE_THAN_TYPE)):
             return []
-        known = _UNBOUNDED if mode.check else _SCALARS
-        return [name for kind in node.types for name in known[kind]] if known.keys() >= set(node.types) else []
+        classes = _UNBOUNDED if mode.check else _SCALARS
+        return [name for kind in node.types for name in classes[kind]] if classes.keys() >= set(node.types) else []
 
     def test_class(self, var: str, kind: str) -> str:
         """Return the condition that a value is of a class."""
@@ -189,17 +191,17 @@ class StatementWriter:
             self.write_failure(indent, f"len({var}) < {int(raw['minLength'])}")
         if node.pattern is not None:
             self.write_failure(indent, f"not {self.add_constant('P', node.pattern)}.run({var})", _SEARCH)
-        known = formats.find_check(node.format) if node.format else None
-        if known is not None:
-            self.write_failure(indent, f"not {self.add_constant('F', known)}({var})", _SEARCH)
+        format_check = formats.find_check(node.format) if node.format else None
+        if format_check is not None:
+            self.write_failure(indent, f"not {self.add_constant('F', format_check)}({var})", _SEARCH)
 
     def write_number(self, node: Node, var: str, indent: int, kind: str) -> None:
         """Write the checks of a number's bounds if they are simple, else a call of the exact check."""
         raw = node.raw
         bounds = [raw.get("maximum"), raw.get("minimum")]
-        whole = all(bound is None or (float(bound).is_integer() and abs(bound) < 2**53) for bound in bounds)
+        are_whole = all(bound is None or (float(bound).is_integer() and abs(bound) < 2**53) for bound in bounds)
         limits = self.find_range(node)
-        if raw.get("multipleOf") is not None or not whole or limits is None:
+        if raw.get("multipleOf") is not None or not are_whole or limits is None:
             self.write_exact_check(node, var, indent)
             return
         for bound, strict, sign in ((bounds[0], "exclusiveMaximum", ">"), (bounds[1], "exclusiveMinimum", "<")):
@@ -223,10 +225,10 @@ class StatementWriter:
     def write_exact_check(self, node: Node, var: str, indent: int) -> None:
         """Write a call of the exact check of a number."""
 
-        def good(value: Any) -> bool:
+        def is_valid(value: Any) -> bool:
             return not check.checks_scalar(value, node)
 
-        self.write_failure(indent, f"not {self.add_constant('G', good)}({var})", _EXACT)
+        self.write_failure(indent, f"not {self.add_constant('G', is_valid)}({var})", _EXACT)
 
     def write_sizes(self, node: Node, var: str, indent: int) -> None:
         """Write the checks of the number of fields, and of required fields that are not declared."""
@@ -258,14 +260,14 @@ class StatementWriter:
 
     def has_logic(self, node: Node) -> bool:
         """Return whether the node has enum, allOf, anyOf, oneOf or not."""
-        return any(node.raw.get(name) for name in ("enum", "allOf", "anyOf", "oneOf")) or node.refused is not None
+        return any(node.raw.get(name) for name in ("enum", "allOf", "anyOf", "oneOf")) or node.not_node is not None
 
     def is_plain_int_or_string(self, node: Node, kind: str) -> bool:
         """Return whether the only logic is the anyOf of int-or-string, which the check of the class covers."""
         raw = node.raw
-        either = [{"type": "integer"}, {"type": "string"}]
-        rest = any(raw.get(name) for name in ("allOf", "oneOf")) or node.refused is not None
-        return node.int_or_string and bool(node.types) and raw.get("anyOf") == either and not rest
+        int_or_string = [{"type": "integer"}, {"type": "string"}]
+        other_logic = any(raw.get(name) for name in ("allOf", "oneOf")) or node.not_node is not None
+        return node.int_or_string and bool(node.types) and raw.get("anyOf") == int_or_string and not other_logic
 
     def test_fields(self, node: Node, var: str, kind: str) -> str:
         """Return an alternative that only requires fields as an expression; "" if it does more."""
@@ -276,11 +278,13 @@ class StatementWriter:
         if rules == {"required"} and len(raw["required"]) <= FEW:
             return "(" + " and ".join(f"{name!r} in {var}" for name in raw["required"]) + ")"
         if rules == {"not"}:
-            refused = node.refused
-            inner = self.test_fields(refused, var, kind) if refused is not None and count_nodes(raw, FEW) <= FEW else ""
-            return f"(not {inner})" if inner else ""
+            forbidden = node.not_node
+            condition = (
+                self.test_fields(forbidden, var, kind) if forbidden is not None and count_nodes(raw, FEW) <= FEW else ""
+            )
+            return f"(not {condition})" if condition else ""
         if rules in ({"anyOf"}, {"allOf"}) and count_nodes(raw, FEW) <= FEW:
             name = rules.pop()
-            parts = [self.test_fields(part, var, kind) for part in node.branches(name)]
+            parts = [self.test_fields(part, var, kind) for part in node.list_branches(name)]
             return "(" + (" or " if name == "anyOf" else " and ").join(parts) + ")" if all(parts) else ""
         return ""

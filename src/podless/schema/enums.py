@@ -28,26 +28,26 @@ _SURROGATES = range(0xD800, 0xE000)
 class Enum:
     """The entries of one enum."""
 
-    __slots__ = ("_boxes", "_flags", "_floats", "_index", "_said", "_sizes", "_texts", "_wholes", "allowed")
+    __slots__ = ("_bools", "_containers", "_entries_text", "_floats", "_index", "_ints", "_sizes", "_texts", "allowed")
 
     def __init__(self, allowed: Sequence[Any]) -> None:
         """Index an enum. allowed: JSON values, at least one."""
         self.allowed = allowed
         self._texts: set[str] = set()
-        self._wholes: set[int] = set()
+        self._ints: set[int] = set()
         self._floats: set[float] = set()
-        self._flags: set[bool] = set()
-        self._boxes: list[Any] = []
-        homes: dict[type, Any] = {str: self._texts, int: self._wholes, float: self._floats, bool: self._flags}
+        self._bools: set[bool] = set()
+        self._containers: list[Any] = []
+        sets_by_type: dict[type, Any] = {str: self._texts, int: self._ints, float: self._floats, bool: self._bools}
         for item in each(allowed):
-            home = homes.get(item.__class__)
-            if home is not None:
-                home.add(item)
+            values = sets_by_type.get(item.__class__)
+            if values is not None:
+                values.add(item)
             elif item is not None:
-                self._boxes.append(item)
-        self._sizes = {(item.__class__, len(item)) for item in each(self._boxes)}
+                self._containers.append(item)
+        self._sizes = {(item.__class__, len(item)) for item in each(self._containers)}
         self._index: dict[Any, list[Any]] | None = None
-        self._said: str | None = None
+        self._entries_text: str | None = None
 
     @property
     def texts(self) -> frozenset[str] | None:
@@ -61,38 +61,42 @@ class Enum:
             return value in self._texts
         if kind is int:
             return (
-                value in self._wholes
+                value in self._ints
                 or (bool(self._floats) and float(value) in self._floats)
                 # Go converts an integer to the character with this number
                 or (0 <= value < 0x110000 and value not in _SURROGATES and chr(value) in self._texts)
             )
         if kind is bool:
-            return value in self._flags
+            return value in self._bools
         if kind is float:
-            return value in self._floats or (bool(self._wholes) and numbers.truncate_float(value) in self._wholes)
+            return value in self._floats or (bool(self._ints) and numbers.truncate_float(value) in self._ints)
         if value is None or (kind, len(value)) not in self._sizes:
             return False
-        if len(self._boxes) <= _FEW:
-            return any(equal_json(value, item) for item in self._boxes)
-        index = self._index if self._index is not None else fill_attribute(self, "_index", self._indexed)
-        return any(equal_json(value, item) for item in index.get(_key(value), ()))
+        if len(self._containers) <= _FEW:
+            return any(equal_json(value, item) for item in self._containers)
+        index = self._index if self._index is not None else fill_attribute(self, "_index", self._build_index)
+        return any(equal_json(value, item) for item in index.get(_build_key(value), ()))
 
-    def _indexed(self) -> dict[Any, list[Any]]:
+    def _build_index(self) -> dict[Any, list[Any]]:
         """Return the objects and lists by a key that equal ones share."""
         index: dict[Any, list[Any]] = {}
-        for item in self._boxes:
-            same = index.setdefault(_key(item), [])
-            if not any(equal_json(item, other) for other in same):
-                same.append(item)
+        for item in self._containers:
+            equal_key = index.setdefault(_build_key(item), [])
+            if not any(equal_json(item, other) for other in equal_key):
+                equal_key.append(item)
         return index
 
     @property
-    def said(self) -> str:
+    def entries_text(self) -> str:
         """The entries as errors list them. All errors share the text."""
-        return self._said if self._said is not None else fill_attribute(self, "_said", self._say)
+        return (
+            self._entries_text
+            if self._entries_text is not None
+            else fill_attribute(self, "_entries_text", self._join_entries)
+        )
 
-    def _say(self) -> str:
-        return field.list_supported(map(_write, self.allowed))
+    def _join_entries(self) -> str:
+        return field.list_supported(map(_format_entry, self.allowed))
 
 
 def flatten_value(item: Any) -> tuple[Any, ...]:
@@ -113,29 +117,29 @@ def flatten_value(item: Any) -> tuple[Any, ...]:
     return tuple(out)
 
 
-def _key(value: Any) -> Any:
+def _build_key(value: Any) -> Any:
     """Return a hash key that equal objects and lists share, and different ones rarely share."""
     try:
         text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
         if b"-0.0" in text:
-            text = orjson.dumps(_unsigned(value), option=orjson.OPT_SORT_KEYS)
+            text = orjson.dumps(_drop_zero_signs(value), option=orjson.OPT_SORT_KEYS)
     except TypeError:  # nested too deeply for orjson, or not valid Unicode
         return flatten_value(value)
     charge(_ENTRY + len(text) // _STEP)
     return text
 
 
-def _unsigned(value: Any) -> Any:
+def _drop_zero_signs(value: Any) -> Any:
     """Return a value whose zeros have no sign."""
     charge(1)
     if isinstance(value, dict):
-        return {key: _unsigned(item) for key, item in value.items()}
+        return {key: _drop_zero_signs(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_unsigned(item) for item in value]
+        return [_drop_zero_signs(item) for item in value]
     return 0.0 if value.__class__ is float and value == 0 else value
 
 
-def _write(item: Any) -> str:
+def _format_entry(item: Any) -> str:
     text = item if isinstance(item, str) else gotext.format_json(sort_value(item))
     charge(_ENTRY + len(text) // _STEP)
     return text

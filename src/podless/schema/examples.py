@@ -39,67 +39,67 @@ def make_examples(schema: Schema, head: Object, count: int) -> Iterator[Object]:
     for number in range(count * _DRAWN):
         if len(seen) == count:
             return
-        drawn = _Drawn(number).draw(schema.openapi | {"type": "object"}, 0)
+        drawn = _ExampleGenerator(number).draw_value(schema.openapi | {"type": "object"}, 0)
         made = {**drawn, **head, "metadata": dict(head["metadata"])}
         if not schema.admit(made) and made not in seen:
             seen.append(made)
             yield made
 
 
-class _Drawn:
+class _ExampleGenerator:
     """One object. number: 0 for the object with the fewest fields, 1 for one with all fields."""
 
     def __init__(self, number: int) -> None:
         self._chance = random.Random(number)
         self._share = (0.0, 1.0)[number] if number < 2 else 0.6
-        self._left = _PARTS_MOST
+        self._parts_left = _PARTS_MOST
 
-    def draw(self, node: Object, depth: int) -> Any:
+    def draw_value(self, node: Object, depth: int) -> Any:
         charge(8)
-        self._left -= 1
+        self._parts_left -= 1
         if node.get("enum"):
             return self._chance.choice(node["enum"])
         if node.get("x-kubernetes-int-or-string"):
             return self._chance.choice((5, "10%"))
         match node.get("type"):
             case "object":
-                return self._object(node, depth)
+                return self._draw_object(node, depth)
             case "array":
                 return self._list(node, depth)
             case "string":
                 return self._draw_text(node)
             case "integer":
-                return int(self._number(node))
+                return int(self._draw_number(node))
             case "number":
-                return self._number(node)
+                return self._draw_number(node)
             case "boolean":
                 return self._chance.random() < 0.5
         return self._chance.choice(("a", 1, {"a": "b"}))
 
-    def _object(self, node: Object, depth: int) -> Object:
+    def _draw_object(self, node: Object, depth: int) -> Object:
         required = node.get("required") or ()
-        share = self._share if depth < _DEEP and self._left > 0 else 0.0
+        share = self._share if depth < _DEEP and self._parts_left > 0 else 0.0
         result = {}
         for name, part in (node.get("properties") or {}).items():
             root = depth == 0 and name in ("apiVersion", "kind", "metadata")
             if not root and (name in required or self._chance.random() < share):
-                result[name] = self.draw(part, depth + 1)
+                result[name] = self.draw_value(part, depth + 1)
         values = node.get("additionalProperties")
         if isinstance(values, dict):
             least = min(node.get("minProperties") or 0, 10)
             count = max(least, self._chance.randrange(3) if share else 0)
             for name in ("a", "b", "c", "d", "e", "f", "g", "h", "i", "j")[:count]:
-                result[name] = self.draw(values, depth + 1)
+                result[name] = self.draw_value(values, depth + 1)
         return result
 
     def _list(self, node: Object, depth: int) -> list[Any]:
         least = min(node.get("minItems") or 0, 10)
-        full = self._share and depth < _DEEP and self._left > 0
+        full = self._share and depth < _DEEP and self._parts_left > 0
         count = max(least, self._chance.randrange(4) if full else 0)
         results: list[Any] = []
         most = node.get("maxItems")
         for _ in range(count if most is None else min(count, most)):
-            item = self.draw(node.get("items") or {}, depth + 1)
+            item = self.draw_value(node.get("items") or {}, depth + 1)
             if item not in results or node.get("x-kubernetes-list-type") is None:
                 results.append(item)
         return results
@@ -116,7 +116,7 @@ class _Drawn:
             text += "x" * (least - len(text))
         return text if most is None else text[: max(most, 0)]
 
-    def _number(self, node: Object) -> float:
+    def _draw_number(self, node: Object) -> float:
         low, high = node.get("minimum"), node.get("maximum")
         if low is None:
             low = high - 10 if high is not None else 0

@@ -24,7 +24,7 @@ def parse_fieldpath(text: str, node: Node | None, arrays: bool = True) -> tuple[
         if token == "[":
             if not arrays:
                 raise ValueError("array notation is not allowed")
-            path, node = _step(path, node, _quoted(next(tokens, "")))
+            path, node = _append_step(path, node, _unquote_key(next(tokens, "")))
             closing = next(tokens, "")
             if not closing:
                 raise ValueError("unexpected end of JSON path")
@@ -34,31 +34,31 @@ def parse_fieldpath(text: str, node: Node | None, arrays: bool = True) -> tuple[
             name = next(tokens, "")
             if not name:
                 raise ValueError("unexpected end of JSON path")
-            path, node = _step(path, node, name)
+            path, node = _append_step(path, node, name)
         else:
             raise ValueError(f"expected [ or . but got: {token}")
     return path, node
 
 
-def _quoted(token: str) -> str:
+def _unquote_key(token: str) -> str:
     if not token:
         raise ValueError("unexpected end of JSON path")
     if len(token) < 2 or token[0] != "'" or token[-1] != "'":
         raise ValueError(f"expected single quoted string but got {token}")
-    return _ESCAPE.sub(_unescaped, token[1:-1])
+    return _ESCAPE.sub(_unescape, token[1:-1])
 
 
-def _unescaped(found: re.Match[str]) -> str:
+def _unescape(found: re.Match[str]) -> str:
     if found[0][1] not in _ESCAPED:
         raise ValueError(f"invalid string literal: invalid escape char {found[0]}")
     return _ESCAPED[found[0][1]]
 
 
-def _step(path: Path, node: Node | None, name: str) -> tuple[Path, Node | None]:
+def _append_step(path: Path, node: Node | None, name: str) -> tuple[Path, Node | None]:
     if node is not None and node.properties:
-        child = node.child(name)
+        child = node.find_child(name)
         if child is not None:
             return (*path, name), child
-    elif node is not None and node.extra:
+    elif node is not None and node.has_additional:
         return (*path, Key(name)), node.additional
     raise ValueError("does not refer to a valid field")

@@ -39,18 +39,18 @@ _SHORT_NAME = compile_late(rf"^{_SHORT}\Z")
 _LONG_NAME = compile_late(rf"^{_SHORT}(?:\.{_SHORT})*\Z")
 
 
-def _pattern(text: str) -> Callable[[str], bool]:
+def _make_pattern_check(text: str) -> Callable[[str], bool]:
     compiled = compile_late(text)
     return lambda value: compiled.match(value) is not None
 
 
-def _hostname(value: str) -> bool:
+def _is_hostname_text(value: str) -> bool:
     if len(value.encode()) > 255 or not _is_hostname.run(value):
         return False
     return all(len(label.encode()) <= 63 for label in each(value.split(".")))
 
 
-def _card(value: str) -> bool:
+def _is_card_number(value: str) -> bool:
     digits = re.sub("[^0-9]+", "", value)
     if not _CARD.match(digits):
         return False
@@ -58,7 +58,7 @@ def _card(value: str) -> bool:
     return sum(number - 9 if number > 9 else number for number in each(doubled)) % 10 == 0
 
 
-def _isbn10(value: str) -> bool:
+def _is_isbn10(value: str) -> bool:
     text = re.sub(r"[\t\n\f\r -]+", "", value)
     if not re.match(r"^(?:[0-9]{9}X|[0-9]{10})\Z", text):
         return False
@@ -66,7 +66,7 @@ def _isbn10(value: str) -> bool:
     return sum(index * digit for index, digit in enumerate(each(digits), 1)) % 11 == 0
 
 
-def _isbn13(value: str) -> bool:
+def _is_isbn13(value: str) -> bool:
     text = re.sub(r"[\t\n\f\r -]+", "", value)
     if not re.match(r"^[0-9]{13}\Z", text):
         return False
@@ -74,7 +74,7 @@ def _isbn13(value: str) -> bool:
     return (10 - total % 10) % 10 == int(text[12])
 
 
-def _datetime(value: str) -> bool:
+def _is_datetime(value: str) -> bool:
     if _USUAL.match(value):
         return True
     parts = value.lower().split("t")
@@ -84,7 +84,7 @@ def _datetime(value: str) -> bool:
     return bool(match) and match[1] <= "23" and match[2] <= "59" and match[3] <= "59"  # type: ignore[index]
 
 
-def _duration(value: str) -> bool:
+def _is_duration(value: str) -> bool:
     """Return whether a text has Go's durations, or numbers with unit words, anywhere in it."""
     try:
         gotime.parse_span(value)
@@ -93,41 +93,41 @@ def _duration(value: str) -> bool:
     return True
 
 
-def _short(value: str) -> bool:
+def _is_short_name(value: str) -> bool:
     return not has("NameFormats") or (len(value) <= 63 and _SHORT_NAME.match(value) is not None)
 
 
-def _long(value: str) -> bool:
+def _is_long_name(value: str) -> bool:
     return not has("NameFormats") or (len(value) <= 253 and _LONG_NAME.match(value) is not None)
 
 
 CHECKS: dict[str, Callable[[str], bool]] = {
-    "bsonobjectid": _pattern(r"^[0-9a-fA-F]{24}\Z"),
+    "bsonobjectid": _make_pattern_check(r"^[0-9a-fA-F]{24}\Z"),
     "uri": network.is_uri,
     "email": network.is_email,
-    "hostname": _hostname,
+    "hostname": _is_hostname_text,
     "ipv4": network.is_ipv4,
     "ipv6": network.is_ipv6,
     "cidr": network.is_cidr,
     "mac": network.is_mac,
-    "uuid": _pattern(_UUID % ("[0-9a-f]", "[0-9a-f]")),
-    "uuid3": _pattern(_UUID % ("3", "[0-9a-f]")),
-    "uuid4": _pattern(_UUID % ("4", "[89ab]")),
-    "uuid5": _pattern(_UUID % ("5", "[89ab]")),
-    "isbn": lambda value: _isbn10(value) or _isbn13(value),
-    "isbn10": _isbn10,
-    "isbn13": _isbn13,
-    "creditcard": _card,
+    "uuid": _make_pattern_check(_UUID % ("[0-9a-f]", "[0-9a-f]")),
+    "uuid3": _make_pattern_check(_UUID % ("3", "[0-9a-f]")),
+    "uuid4": _make_pattern_check(_UUID % ("4", "[89ab]")),
+    "uuid5": _make_pattern_check(_UUID % ("5", "[89ab]")),
+    "isbn": lambda value: _is_isbn10(value) or _is_isbn13(value),
+    "isbn10": _is_isbn10,
+    "isbn13": _is_isbn13,
+    "creditcard": _is_card_number,
     "ssn": lambda value: len(value) == 11 and _SSN.match(value) is not None,
-    "hexcolor": _pattern(r"^#?(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})\Z"),
-    "rgbcolor": _pattern(rf"^rgb\({_CHANNEL},{_CHANNEL},{_CHANNEL}\)\Z".replace(r"\s", r"[\t\n\f\r ]")),
+    "hexcolor": _make_pattern_check(r"^#?(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})\Z"),
+    "rgbcolor": _make_pattern_check(rf"^rgb\({_CHANNEL},{_CHANNEL},{_CHANNEL}\)\Z".replace(r"\s", r"[\t\n\f\r ]")),
     "byte": lambda value: _BASE64.match(value) is not None,
     "password": lambda value: True,
     "date": gotime.is_date,
-    "duration": _duration,
-    "datetime": _datetime,
-    "k8sshortname": _short,
-    "k8slongname": _long,
+    "duration": _is_duration,
+    "datetime": _is_datetime,
+    "k8sshortname": _is_short_name,
+    "k8slongname": _is_long_name,
 }
 _NUMERIC = {"integer": ("int32", "int64"), "number": ("float", "double")}
 
@@ -156,13 +156,13 @@ def depends_on_release(definition: Any) -> bool:
     if not isinstance(definition, dict):
         return False
     name = definition.get("format")
-    plain = name == "" or (definition.get("type") == "string" and not str(name).startswith("k8s-"))
-    return (isinstance(name, str) and not plain) or any(map(depends_on_release, definition.values()))
+    independent = name == "" or (definition.get("type") == "string" and not str(name).startswith("k8s-"))
+    return (isinstance(name, str) and not independent) or any(map(depends_on_release, definition.values()))
 
 
 def narrow_format(name: str, types: tuple[str, ...]) -> str:
     """Return the format that validation uses: "" if it is not supported for these types."""
     if not name:
         return ""
-    known = is_known(name, types) if has("NumericFormats") else find_check(name) is not None
-    return name if known else ""
+    supported = is_known(name, types) if has("NumericFormats") else find_check(name) is not None
+    return name if supported else ""

@@ -37,7 +37,7 @@ def _name_field(keyword: str) -> str:
     return "ID" if name == "Id" else name
 
 
-class _Field(NamedTuple):
+class _PropsField(NamedTuple):
     """A field of JSONSchemaProps. name: in Go. kind: its Go type, "" for a string or bool that is no pointer."""
 
     name: str
@@ -46,10 +46,10 @@ class _Field(NamedTuple):
     kind: str
 
 
-def _read_field(word: str) -> _Field:
+def _read_field(word: str) -> _PropsField:
     keyword, _, zero = word.partition("=")
     keyword, _, kind = keyword.partition(":")
-    return _Field(
+    return _PropsField(
         _name_field(keyword), keyword, _ZEROS.get(zero), re.sub(r"([JEV])", r"apiextensions.\1", kind, count=1)
     )
 
@@ -64,20 +64,20 @@ def show_schema(schema: dict[str, Any]) -> Any:
 
 def dump_schema(schema: dict[str, Any] | None) -> dict[str, Any]:
     """Return the internal form of a schema, keys in Go's order."""
-    given = schema or {}
+    keywords = schema or {}
     charge(1)
-    return {one.name: _value(one.keyword, given.get(one.keyword), one.zero) for one in _FIELDS}
+    return {field.name: _convert_value(field.keyword, keywords.get(field.keyword), field.zero) for field in _FIELDS}
 
 
 def dump_items(items: Any) -> dict[str, Any]:
     """Return the internal form of `items`: a schema, a list of schemas, or neither."""
-    several = [dump_schema(part) for part in each(items)] if isinstance(items, list) else None
-    return {"Schema": dump_schema(items) if isinstance(items, dict) else None, "JSONSchemas": several}
+    schemas = [dump_schema(part) for part in each(items)] if isinstance(items, list) else None
+    return {"Schema": dump_schema(items) if isinstance(items, dict) else None, "JSONSchemas": schemas}
 
 
 def given_fields(schema: dict[str, Any]) -> list[tuple[str, Any]]:
     """Return the keywords of a schema that do not have Go's zero values, with their internal names, in their order."""
-    values = ((one.name, schema.get(one.keyword), one.zero) for one in _FIELDS)
+    values = ((field.name, schema.get(field.keyword), field.zero) for field in _FIELDS)
     # pointers and lists of Go are given even if they point to an empty value
     return [(name, value) for name, value, empty in values if value is not None and (empty is None or value != empty)]
 
@@ -87,7 +87,7 @@ def internal_rule(item: dict[str, Any]) -> dict[str, Any]:
     return {name: empty if item.get(keyword) is None else item[keyword] for name, keyword, empty in rule.RULE}
 
 
-def _value(keyword: str, value: Any, empty: Any) -> Any:
+def _convert_value(keyword: str, value: Any, empty: Any) -> Any:
     if value is None:
         return empty
     if keyword in ("allOf", "anyOf", "oneOf"):
@@ -99,10 +99,10 @@ def _value(keyword: str, value: Any, empty: Any) -> Any:
     if keyword == "items":
         return dump_items(value)
     if keyword in ("additionalProperties", "additionalItems"):
-        whole = isinstance(value, dict)
-        return {"Allows": whole or value, "Schema": dump_schema(value) if whole else None}
+        is_schema = isinstance(value, dict)
+        return {"Allows": is_schema or value, "Schema": dump_schema(value) if is_schema else None}
     if keyword == "dependencies":
-        return {name: _dependency(value[name]) for name in each(sort_texts(value))}
+        return {name: _convert_dependency(value[name]) for name in each(sort_texts(value))}
     if keyword == "externalDocs":
         return {"Description": value.get("description") or "", "URL": value.get("url") or ""}
     if keyword == "x-kubernetes-validations":
@@ -110,9 +110,9 @@ def _value(keyword: str, value: Any, empty: Any) -> Any:
     return value
 
 
-def _dependency(value: Any) -> dict[str, Any]:
-    whole = isinstance(value, dict)
-    return {"Schema": dump_schema(value) if whole else None, "Property": None if whole else value}
+def _convert_dependency(value: Any) -> dict[str, Any]:
+    is_schema = isinstance(value, dict)
+    return {"Schema": dump_schema(value) if is_schema else None, "Property": None if is_schema else value}
 
 
 def _write_schema(schema: dict[str, Any]) -> str:
@@ -150,5 +150,5 @@ def _write_items(keyword: str, value: Any) -> Iterator[str]:
 def _write_dependency(value: Any) -> str:
     schema, names = (_ADDRESS, None) if isinstance(value, dict) else ("nil", value)
     listed = "[]string(nil)" if names is None else gotext.format_strings(names)
-    shown = f"Schema:(*apiextensions.JSONSchemaProps)({schema}), Property:{listed}"
-    return f"apiextensions.JSONSchemaPropsOrStringArray{{{shown}}}"
+    fields = f"Schema:(*apiextensions.JSONSchemaProps)({schema}), Property:{listed}"
+    return f"apiextensions.JSONSchemaPropsOrStringArray{{{fields}}}"

@@ -48,39 +48,39 @@ _UNDEFINED = ("default", "x-kubernetes-list-type", "x-kubernetes-map-type")
 def validate_invariants(schema: Schema, path: str, plain: Collection[int] = ()) -> list[FieldError]:
     """Return the errors of a schema and everything below it. plain: ids of properties to skip."""
     errors: list[FieldError] = []
-    _structure(schema, "root", path, errors, plain)
+    _check_structure(schema, "root", path, errors, plain)
     return errors
 
 
-def _structure(schema: Schema, level: str, path: str, errors: list[FieldError], plain: Collection[int]) -> None:
+def _check_structure(schema: Schema, level: str, path: str, errors: list[FieldError], plain: Collection[int]) -> None:
     charge(1)
     items = schema.get("items")
     if schema.get("type") == "array" and not isinstance(items, dict | list):
         errors.append(field.required(f"{path}.items", "must be specified"))
     if isinstance(items, dict):
-        _structure(items, "item", f"{path}.items", errors, plain)
+        _check_structure(items, "item", f"{path}.items", errors, plain)
     for name, child in each(schema.get("properties") or {}).items():
         if id(child) not in plain:
-            _structure(child or {}, "field", f"{path}.properties[{name}]", errors, plain)
+            _check_structure(child or {}, "field", f"{path}.properties[{name}]", errors, plain)
     additional = schema.get("additionalProperties")
     if additional is not None and level == "root":
         errors.append(field.forbidden(f"{path}.additionalProperties", "must not be used at the root"))
     if isinstance(additional, dict):
-        _structure(additional, "field", f"{path}.additionalProperties", errors, plain)
-    _extensions(schema, path, errors)
-    _logic(schema, path, errors, _pair(schema.get("anyOf")), _all_either(schema))
-    _type(schema, level, path, errors)
-    _resource(schema, level, path, errors)
+        _check_structure(additional, "field", f"{path}.additionalProperties", errors, plain)
+    _check_extensions(schema, path, errors)
+    _check_logic(schema, path, errors, _are_int_and_string(schema.get("anyOf")), _has_int_or_string_first(schema))
+    _check_type(schema, level, path, errors)
+    _check_resource(schema, level, path, errors)
 
 
-def _extensions(schema: Schema, path: str, errors: list[FieldError]) -> None:
+def _check_extensions(schema: Schema, path: str, errors: list[FieldError]) -> None:
     if schema.get("x-kubernetes-int-or-string"):
         for name in (_PRESERVE, "x-kubernetes-embedded-resource"):
             if schema.get(name):
                 errors.append(field.invalid(f"{path}.{name}", True, _INT_OR_STRING))
 
 
-def _type(schema: Schema, level: str, path: str, errors: list[FieldError]) -> None:
+def _check_type(schema: Schema, level: str, path: str, errors: list[FieldError]) -> None:
     kind = schema.get("type") or ""
     at = f"{path}.type"
     if schema.get("x-kubernetes-embedded-resource") and kind != "object":
@@ -94,7 +94,7 @@ def _type(schema: Schema, level: str, path: str, errors: list[FieldError]) -> No
         errors.append(field.invalid(at, kind, "must be object at the root"))
 
 
-def _resource(schema: Schema, level: str, path: str, errors: list[FieldError]) -> None:
+def _check_resource(schema: Schema, level: str, path: str, errors: list[FieldError]) -> None:
     """Check apiVersion, kind and metadata of a resource."""
     properties = schema.get("properties") or {}
     embedded = bool(schema.get("x-kubernetes-embedded-resource"))
@@ -107,78 +107,78 @@ def _resource(schema: Schema, level: str, path: str, errors: list[FieldError]) -
         kind = meta.get("type") or ""
         if (level == "root" or embedded) and kind != "object":
             errors.append(field.invalid(f"{at}.type", kind, "must be object"))
-        if level == "root" and not _names_only(meta):
+        if level == "root" and not _has_only_names(meta):
             errors.append(field.forbidden(at, _NO_METADATA))
     if embedded and not schema.get(_PRESERVE) and not properties:
         text = f"must not be empty if x-kubernetes-embedded-resource is true without {_PRESERVE}"
         errors.append(field.required(f"{path}.properties", text))
 
 
-def _names_only(meta: Schema) -> bool:
-    given = {name for name, value in each(meta).items() if given_value(name, value)} - {"type", "default"}
-    return given <= {"properties"} and set(meta.get("properties") or ()) <= {"name", "generateName"}
+def _has_only_names(meta: Schema) -> bool:
+    names = {name for name, value in each(meta).items() if is_given(name, value)} - {"type", "default"}
+    return names <= {"properties"} and set(meta.get("properties") or ()) <= {"name", "generateName"}
 
 
-def given_value(name: str, value: Any) -> bool:
+def is_given(name: str, value: Any) -> bool:
     """Return whether a keyword is given: by Go's rules, pointers count unless null, and booleans if true."""
     if value is None or value is False or value == "":
         return name == "additionalProperties" and value is False
     return not (isinstance(value, list | dict) and not value) or name in ("not", "items", "additionalProperties")
 
 
-def _all_either(schema: Schema) -> bool:
+def _has_int_or_string_first(schema: Schema) -> bool:
     """Return whether the first part of allOf has the anyOf of int-or-string."""
     first = (schema.get("allOf") or [None])[0]
-    return bool(first) and _pair(first.get("anyOf"))
+    return bool(first) and _are_int_and_string(first.get("anyOf"))
 
 
-def _pair(parts: Any) -> bool:
+def _are_int_and_string(parts: Any) -> bool:
     if not parts or len(parts) != 2:
         return False
     dropped = () if has("PublishedExamples") else ("example", "externalDocs")
     bare = [
-        {name: value for name, value in each(part or {}).items() if _there(name, value) and name not in dropped}
+        {name: value for name, value in each(part or {}).items() if _is_set(name, value) and name not in dropped}
         for part in each(parts)
     ]
     return bare == [{"type": "integer"}, {"type": "string"}]
 
 
-def _there(name: str, value: Any) -> bool:
+def _is_set(name: str, value: Any) -> bool:
     """Return whether a keyword is set. Empty lists and objects count; empty strings only if Go has a pointer there."""
     if value == "" and name in _POINTERS:
         return True
     return not (value is None or value is False or value == "")
 
 
-def _logic(schema: Schema, path: str, errors: list[FieldError], any_of: bool, first: bool) -> None:
+def _check_logic(schema: Schema, path: str, errors: list[FieldError], any_of: bool, first: bool) -> None:
     """Check the parts of logic. any_of: skip anyOf. first: skip the anyOf of the first part of allOf."""
     for index, part in enumerate(each(schema.get("anyOf") or () if not any_of else ())):
-        _nested(part or {}, f"{path}.anyOf[{index}]", errors, False)
+        _check_nested(part or {}, f"{path}.anyOf[{index}]", errors, False)
     for index, part in enumerate(each(schema.get("allOf") or ())):
-        _nested(part or {}, f"{path}.allOf[{index}]", errors, first and index == 0)
+        _check_nested(part or {}, f"{path}.allOf[{index}]", errors, first and index == 0)
     for index, part in enumerate(each(schema.get("oneOf") or ())):
-        _nested(part or {}, f"{path}.oneOf[{index}]", errors, False)
+        _check_nested(part or {}, f"{path}.oneOf[{index}]", errors, False)
     if schema.get("not") is not None:
-        _nested(schema["not"], f"{path}.not", errors, False)
-    trouble = regex.find_problem(schema["pattern"]) if schema.get("pattern") else ""
-    if trouble:
-        text = f"must be a valid regular expression, but isn't: {trouble}"
+        _check_nested(schema["not"], f"{path}.not", errors, False)
+    problem = regex.find_problem(schema["pattern"]) if schema.get("pattern") else ""
+    if problem:
+        text = f"must be a valid regular expression, but isn't: {problem}"
         errors.append(field.invalid(f"{path}.pattern", schema["pattern"], text))
 
 
-def _nested(schema: Schema, path: str, errors: list[FieldError], any_of: bool) -> None:
+def _check_nested(schema: Schema, path: str, errors: list[FieldError], any_of: bool) -> None:
     charge(1)
-    _logic(schema, path, errors, any_of, False)
+    _check_logic(schema, path, errors, any_of, False)
     if isinstance(schema.get("items"), dict):
-        _nested(schema["items"], f"{path}.items", errors, False)
+        _check_nested(schema["items"], f"{path}.items", errors, False)
     for name, child in each(schema.get("properties") or {}).items():
-        _nested(child or {}, f"{path}.properties[{name}]", errors, False)
-    for name, must in _FORBIDDEN.items():
+        _check_nested(child or {}, f"{path}.properties[{name}]", errors, False)
+    for name, requirement in _FORBIDDEN.items():
         value = schema.get(name)
-        given = value is not None if name in _UNDEFINED else bool(value)
+        is_given = value is not None if name in _UNDEFINED else bool(value)
         if name == "additionalProperties":
-            given = given or isinstance(value, dict) or (value is False and not has("NoMoreBelowLogic"))
-        if given:
-            errors.append(field.forbidden(f"{path}.{name}", f"must be {must} to be structural"))
+            is_given = is_given or isinstance(value, dict) or (value is False and not has("NoMoreBelowLogic"))
+        if is_given:
+            errors.append(field.forbidden(f"{path}.{name}", f"must be {requirement} to be structural"))
     if "metadata" in (schema.get("properties") or {}):
         errors.append(field.forbidden(f"{path}.properties[metadata]", "must not be specified in a nested context"))

@@ -47,7 +47,7 @@ class _NodePosition:
 
     meta: bool = False
     no_default: str = ""
-    above: tuple[Schema, ...] = ()
+    ancestors: tuple[Schema, ...] = ()
 
 
 class _KeywordWalk:
@@ -55,34 +55,34 @@ class _KeywordWalk:
         self.plain = plain
         self.options = options
         self.expressions = expressions
-        self.late: list[FieldError] = []
+        self.rule_errors: list[FieldError] = []
 
-    def visit(
-        self, schema: Schema, path: str, place: _NodePosition, root: bool = False, logic: bool = False
+    def visit_node(
+        self, schema: Schema, path: str, position: _NodePosition, root: bool = False, logic: bool = False
     ) -> list[FieldError]:
         """Return the errors of a node and everything below it. Errors of rules are collected separately."""
         charge(1)
-        errors = self.single(schema, path, place)
+        errors = self.check_unsupported(schema, path, position)
         if schema.get("uniqueItems"):
             errors.append(field.forbidden(f"{path}.uniqueItems", _UNIQUE))
-        below = _NodePosition(place.meta, place.no_default, (*place.above, schema))
-        errors += self.fields(schema, path, below, root, logic)
-        errors += self.junctions(schema, path, below)
-        errors += self.parts(schema, path, below, logic)
-        errors += _lists(schema, path, self.options)
+        child_position = _NodePosition(position.meta, position.no_default, (*position.ancestors, schema))
+        errors += self.check_properties(schema, path, child_position, root, logic)
+        errors += self.check_logic(schema, path, child_position)
+        errors += self.check_items(schema, path, child_position, logic)
+        errors += _check_lists(schema, path, self.options)
         errors += rules.validate_rules(schema, path)
         if not errors and not logic and self.expressions is not None and schema.get("x-kubernetes-validations"):
-            self.late += self.expressions.declared(schema, path, place.above)
+            self.rule_errors += self.expressions.declared(schema, path, position.ancestors)
         return errors
 
-    def single(self, schema: Schema, path: str, place: _NodePosition) -> list[FieldError]:
+    def check_unsupported(self, schema: Schema, path: str, position: _NodePosition) -> list[FieldError]:
         """Check keywords that are not supported, or not supported here."""
         errors = []
         kind = schema.get("type") or ""
         if self.options.types and kind and kind not in TYPES:
             errors.append(field.not_supported(f"{path}.type", kind, TYPES))
-        if place.no_default and schema.get("default") is not None:
-            errors.append(field.forbidden(f"{path}.default", f"must not be set {place.no_default}"))
+        if position.no_default and schema.get("default") is not None:
+            errors.append(field.forbidden(f"{path}.default", f"must not be set {position.no_default}"))
         for name in _UNSUPPORTED:
             value = schema.get(name)
             if value is not None and (value or name not in ("id", "patternProperties", "definitions")):
@@ -92,12 +92,14 @@ class _KeywordWalk:
             errors.append(field.forbidden(f"{path}.type", text))
         if isinstance(schema.get("items"), list) and schema["items"]:
             errors.append(field.forbidden(f"{path}.items", "items must be a schema object and not an array"))
-        if place.meta and schema.get("x-kubernetes-embedded-resource"):
+        if position.meta and schema.get("x-kubernetes-embedded-resource"):
             text = "must not be used inside of resource meta"
             errors.append(field.forbidden(f"{path}.x-kubernetes-embedded-resource", text))
         return errors
 
-    def fields(self, schema: Schema, path: str, place: _NodePosition, root: bool, logic: bool) -> list[FieldError]:
+    def check_properties(
+        self, schema: Schema, path: str, position: _NodePosition, root: bool, logic: bool
+    ) -> list[FieldError]:
         """Check additionalProperties and properties."""
         errors = []
         additional, properties = schema.get("additionalProperties"), schema.get("properties") or {}
@@ -107,49 +109,49 @@ class _KeywordWalk:
                 errors.append(field.forbidden(at, "additionalProperties and properties are mutual exclusive"))
             if isinstance(additional, dict):
                 reason = "inside additionalProperties applying to object metadata"
-                inner = replace(place, no_default=reason) if place.meta else place
-                errors += self.visit(additional, at, inner, logic=logic)
+                child_position = replace(position, no_default=reason) if position.meta else position
+                errors += self.visit_node(additional, at, child_position, logic=logic)
         resource = root or bool(schema.get("x-kubernetes-embedded-resource"))
         for name, part in each(properties).items():
             if id(part) in self.plain:
                 continue
-            inner = place
+            child_position = position
             if resource and name in META:
-                inner = replace(inner, meta=True)
+                child_position = replace(child_position, meta=True)
                 if root:
-                    inner = replace(inner, no_default=f"in top-level {name}")
-            errors += self.visit(part or {}, f"{path}.properties[{name}]", inner, logic=logic)
+                    child_position = replace(child_position, no_default=f"in top-level {name}")
+            errors += self.visit_node(part or {}, f"{path}.properties[{name}]", child_position, logic=logic)
         return errors
 
-    def junctions(self, schema: Schema, path: str, place: _NodePosition) -> list[FieldError]:
+    def check_logic(self, schema: Schema, path: str, position: _NodePosition) -> list[FieldError]:
         """Check not, allOf, oneOf, anyOf and definitions."""
         errors = []
         if schema.get("not") is not None:
-            errors += self.visit(schema["not"], f"{path}.not", place, logic=True)
+            errors += self.visit_node(schema["not"], f"{path}.not", position, logic=True)
         for name in ("allOf", "oneOf", "anyOf"):
             for index, part in enumerate(each(schema.get(name) or ())):
-                errors += self.visit(part or {}, f"{path}.{name}[{index}]", place, logic=True)
+                errors += self.visit_node(part or {}, f"{path}.{name}[{index}]", position, logic=True)
         for name, part in each(schema.get("definitions") or {}).items():
-            errors += self.visit(part or {}, f"{path}.definitions[{name}]", place, logic=True)
+            errors += self.visit_node(part or {}, f"{path}.definitions[{name}]", position, logic=True)
         return errors
 
-    def parts(self, schema: Schema, path: str, place: _NodePosition, logic: bool) -> list[FieldError]:
+    def check_items(self, schema: Schema, path: str, position: _NodePosition, logic: bool) -> list[FieldError]:
         """Check items, dependencies, and two keywords with few allowed values."""
         errors = []
         items = schema.get("items")
         if isinstance(items, list):
             for index, part in enumerate(each(items)):
-                errors += self.visit(part or {}, f"{path}.items[{index}]", place, logic=True)
+                errors += self.visit_node(part or {}, f"{path}.items[{index}]", position, logic=True)
         elif isinstance(items, dict):
-            errors += self.visit(items, f"{path}.items", place, logic=logic)
+            errors += self.visit_node(items, f"{path}.items", position, logic=logic)
         for name, part in each(schema.get("dependencies") or {}).items():
             if isinstance(part, dict):
-                errors += self.visit(part, f"{path}.dependencies[{name}]", place, logic=True)
+                errors += self.visit_node(part, f"{path}.dependencies[{name}]", position, logic=True)
         if schema.get("x-kubernetes-preserve-unknown-fields") is False:
             at = f"{path}.x-kubernetes-preserve-unknown-fields"
             errors.append(field.invalid(at, False, "must be true or undefined"))
         if schema.get(_MAP) is not None:
-            errors += _typed(schema, path, "object", _MAP)
+            errors += _require_type(schema, path, "object", _MAP)
             errors += field.one_of(f"{path}.{_MAP}", schema[_MAP], ("atomic", "granular"))
         return errors
 
@@ -166,36 +168,36 @@ def validate_keywords(
     plain: ids of properties to skip.
     """
     walk = _KeywordWalk(options, expressions, plain)
-    errors = walk.visit(schema, path, _NodePosition(no_default=options.no_default), root=True) + walk.late
+    errors = walk.visit_node(schema, path, _NodePosition(no_default=options.no_default), root=True) + walk.rule_errors
     return errors + (expressions.total(schema, path) if expressions is not None else [])
 
 
-def _typed(schema: Schema, path: str, wanted: str, keyword: str) -> list[FieldError]:
+def _require_type(schema: Schema, path: str, expected: str, keyword: str) -> list[FieldError]:
     kind = schema.get("type") or ""
-    if kind == wanted:
+    if kind == expected:
         return []
-    text = f"must be {wanted} if {keyword} is specified"
+    text = f"must be {expected} if {keyword} is specified"
     return [field.invalid(f"{path}.type", kind, text) if kind else field.required(f"{path}.type", text)]
 
 
-def _lists(schema: Schema, path: str, options: KeywordOptions) -> list[FieldError]:
+def _check_lists(schema: Schema, path: str, options: KeywordOptions) -> list[FieldError]:
     """Check x-kubernetes-list-type and its keys."""
     kind, keys = schema.get(_LIST), schema.get(_KEYS) or []
     errors: list[FieldError] = []
     if kind is not None:
-        wrong = _typed(schema, path, "array", _LIST)
-        errors += wrong or (loose_set(schema, path) if options.atomic_sets else [])
+        type_errors = _require_type(schema, path, "array", _LIST)
+        errors += type_errors or (check_set_items(schema, path) if options.atomic_sets else [])
         errors += field.one_of(f"{path}.{_LIST}", kind, ("atomic", "set", "map"))
     if keys and kind != "map":
         text = f"must be map if {_KEYS} is non-empty"
         at = f"{path}.{_LIST}"
         errors.append(field.required(at, text) if kind is None else field.invalid(at, kind, text))
     if kind == "map":
-        errors += _map_items(schema, path, keys)
-    return errors + (check_stable(schema, path) if options.map_keys else [])
+        errors += _check_map_items(schema, path, keys)
+    return errors + (check_key_presence(schema, path) if options.map_keys else [])
 
 
-def loose_set(schema: Schema, path: str) -> list[FieldError]:
+def check_set_items(schema: Schema, path: str) -> list[FieldError]:
     """Return an error unless the items of a set are scalars or atomic."""
     items = schema.get("items")
     if schema.get(_LIST) != "set" or not isinstance(items, dict):
@@ -209,7 +211,7 @@ def loose_set(schema: Schema, path: str) -> list[FieldError]:
     return []
 
 
-def _map_items(schema: Schema, path: str, keys: list[str]) -> list[FieldError]:
+def _check_map_items(schema: Schema, path: str, keys: list[str]) -> list[FieldError]:
     errors = []
     items = schema.get("items")
     if not keys:
@@ -217,8 +219,8 @@ def _map_items(schema: Schema, path: str, keys: list[str]) -> list[FieldError]:
     if items is None:
         return [*errors, field.required(f"{path}.items", f"must have a schema if {_LIST} is map")]
     if not isinstance(items, dict):
-        why = f"must only have a single schema if {_LIST} is map"
-        return [*errors, field.invalid(f"{path}.items", internal.dump_items(items), why)]
+        detail = f"must only have a single schema if {_LIST} is map"
+        return [*errors, field.invalid(f"{path}.items", internal.dump_items(items), detail)]
     kind = items.get("type") or ""
     if kind != "object":
         text = f"must be object if parent array's {_LIST} is map"
@@ -236,7 +238,7 @@ def _map_items(schema: Schema, path: str, keys: list[str]) -> list[FieldError]:
     return errors
 
 
-def check_stable(schema: Schema, path: str) -> list[FieldError]:
+def check_key_presence(schema: Schema, path: str) -> list[FieldError]:
     """Return an error if items of sets and maps, or keys of map items, may be null or absent."""
     items, kind = schema.get("items"), schema.get(_LIST)
     if not isinstance(items, dict) or kind not in ("set", "map"):

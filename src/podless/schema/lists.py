@@ -25,54 +25,54 @@ _UNSPECIFIED = object()  # a missing key
 def validate_lists(value: Any, node: Node | None) -> list[FieldError]:
     """Return an error for each duplicate in a set or map that the schema declares."""
     errors: list[FieldError] = []
-    _walk(value, node, (), errors)
+    _check_node(value, node, (), errors)
     return errors
 
 
-def _walk(value: Any, node: Node | None, path: Path, errors: list[FieldError]) -> None:
+def _check_node(value: Any, node: Node | None, path: Path, errors: list[FieldError]) -> None:
     if node is None:
         return
     charge(1)
     if isinstance(value, dict):
         if node.additional is not None:
             for key, item in each(value).items():
-                _walk(item, node.additional, (*path, Key(key)), errors)
+                _check_node(item, node.additional, (*path, Key(key)), errors)
         for key, item in each(value).items():
             if key in node.properties and item.__class__ in _HOLDERS:
-                _walk(item, node.child(key), (*path, key), errors)
+                _check_node(item, node.find_child(key), (*path, key), errors)
     elif isinstance(value, list):
         if node.list_type == "set":
-            again = find_repeated(value)[:MOST]
-            errors += [field.duplicate((*path, place), show_value(value[place])) for place in each(again)]
+            repeated = find_repeated(value)[:MOST]
+            errors += [field.duplicate((*path, index), show_value(value[index])) for index in each(repeated)]
         elif node.list_type == "map":
-            errors += _map(value, node, path)
+            errors += _check_map(value, node, path)
         if node.items is not None:
-            for place, item in enumerate(each(value)):
+            for index, item in enumerate(each(value)):
                 if isinstance(item, dict | list) and len(errors) < MOST:
-                    _walk(item, node.items, (*path, place), errors)
+                    _check_node(item, node.items, (*path, index), errors)
 
 
-def _map(value: list[Any], node: Node, path: Path) -> list[FieldError]:
-    for place, item in enumerate(each(value)):
+def _check_map(value: list[Any], node: Node, path: Path) -> list[FieldError]:
+    for index, item in enumerate(each(value)):
         if item is not None and not isinstance(item, dict):
-            wrong = "must be an object for an array of list-type map"
-            return [field.invalid((*path, place), show_value(item), wrong)]
+            detail = "must be an object for an array of list-type map"
+            return [field.invalid((*path, index), show_value(item), detail)]
     return [
-        field.duplicate((*path, place), show_value(_keys(value[place], node.list_keys)))
-        for place in each(_again(value, node.list_keys)[:MOST])
+        field.duplicate((*path, index), show_value(_select_keys(value[index], node.list_keys)))
+        for index in each(_find_repeated_keys(value, node.list_keys)[:MOST])
     ]
 
 
-def _keys(item: Any, names: list[str]) -> dict[str, Any]:
+def _select_keys(item: Any, names: list[str]) -> dict[str, Any]:
     """Return the keys of an item; {} for a null."""
     return {name: item[name] for name in each(names) if name in item} if item else {}
 
 
-def _again(items: list[Any], names: list[str]) -> list[int]:
+def _find_repeated_keys(items: list[Any], names: list[str]) -> list[int]:
     """Return the positions of items with the keys of an earlier item."""
     if len(names) == 1:  # a single key is compared directly, several are compared as JSON
         return find_repeated([item.get(names[0], _UNSPECIFIED) if item else _UNSPECIFIED for item in each(items)])
-    return find_repeated([_keys(item, names) for item in each(items)])
+    return find_repeated([_select_keys(item, names) for item in each(items)])
 
 
 def find_repeated(items: list[Any], *, exact: bool = False) -> list[int]:
@@ -82,18 +82,18 @@ def find_repeated(items: list[Any], *, exact: bool = False) -> list[int]:
     """
     if len(items) <= 1:
         return []
-    identity = _exact if exact else _identity
+    identity = _build_exact_key if exact else _build_key
     times: dict[Any, int] = {}
-    repeateds = []
+    repeated = []
     for index, item in enumerate(each(items)):
         key = identity(item)
         times[key] = times.get(key, 0) + 1
         if times[key] == 2:
-            repeateds.append(index)
-    return repeateds
+            repeated.append(index)
+    return repeated
 
 
-def _identity(item: Any) -> Any:
+def _build_key(item: Any) -> Any:
     """Return a hashable key: equal for scalars that Go treats as equal, and for objects and lists with equal JSON."""
     if not isinstance(item, dict | list):
         return item if item.__class__ is str else (item.__class__, item)
@@ -102,21 +102,21 @@ def _identity(item: Any) -> Any:
     except TypeError:  # nested too deeply for orjson
         return flatten_value(item)
     charge(_ITEM + len(text) // _STEP)
-    return text if b"." not in text else orjson.dumps(_settled(item), option=orjson.OPT_SORT_KEYS)
+    return text if b"." not in text else orjson.dumps(_normalize_numbers(item), option=orjson.OPT_SORT_KEYS)
 
 
-def _settled(item: Any) -> Any:
+def _normalize_numbers(item: Any) -> Any:
     """Return a value with its numbers as JSON shows them: 1.0 becomes 1, but -0.0 does not become 0."""
     charge(1)
     if isinstance(item, dict):
-        return {key: _settled(part) for key, part in each(item).items()}
+        return {key: _normalize_numbers(part) for key, part in each(item).items()}
     if isinstance(item, list):
-        return [_settled(part) for part in each(item)]
+        return [_normalize_numbers(part) for part in each(item)]
     whole = item.__class__ is float and item.is_integer() and abs(item) < 2**63
     return int(item) if whole and (item or copysign(1, item) > 0) else item
 
 
-def _exact(item: Any) -> Any:
+def _build_exact_key(item: Any) -> Any:
     return flatten_value(item) if isinstance(item, dict | list) else (item.__class__, item)
 
 
@@ -140,22 +140,22 @@ def are_unique(items: list[Any]) -> bool:
 def make_distinct_check(names: list[str]) -> Callable[[list[Any]], bool]:
     """Return a function that checks whether the items of a map list are objects with different keys."""
 
-    def slow(items: list[Any]) -> bool:
+    def check_slowly(items: list[Any]) -> bool:
         if not all(item is None or item.__class__ is dict for item in each(items)):
             return False
-        return not _again(items, names)
+        return not _find_repeated_keys(items, names)
 
     if len(names) != 1:
-        return slow
-    only = names[0]
+        return check_slowly
+    key = names[0]
 
-    def fast(items: list[Any]) -> bool:
+    def check_fast(items: list[Any]) -> bool:
         try:
             # Python treats more keys as equal than Go does, never fewer
-            if len({item[only] for item in each(items)}) == len(items):
+            if len({item[key] for item in each(items)}) == len(items):
                 return True
         except (KeyError, TypeError):
             pass
-        return slow(items)
+        return check_slowly(items)
 
-    return fast
+    return check_fast

@@ -58,21 +58,21 @@ def is_uri(text: str) -> bool:
 _ATEXT = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!#$%&'*+-/=?^_`{|}~")
 
 
-class _Mail:
+class _MailReader:
     """Reads one RFC 5322 address, as leniently as Go's net/mail."""
 
     def __init__(self, text: str) -> None:
         self.text, self.at = each(text), 0
 
-    def peek(self) -> str:
+    def peek_char(self) -> str:
         return self.text[self.at : self.at + 1]
 
-    def space(self) -> bool:
+    def skip_space(self) -> bool:
         """Skip white space and comments. Returns False if a comment is not closed."""
         while True:
-            while self.peek() and self.peek() in " \t":
+            while self.peek_char() and self.peek_char() in " \t":
                 self.at += 1
-            if self.peek() != "(":
+            if self.peek_char() != "(":
                 return True
             depth = 0
             while self.at < len(self.text):
@@ -89,9 +89,9 @@ class _Mail:
             if depth:
                 return False
 
-    def atom(self, lax: bool = False) -> str:
+    def read_atom(self, lax: bool = False) -> str:
         start = self.at
-        while char := self.peek():
+        while char := self.peek_char():
             if char in _ATEXT or ord(char) > 0x7F or char == ".":
                 self.at += 1
             else:
@@ -101,15 +101,15 @@ class _Mail:
             return ""
         return word
 
-    def quoted(self) -> str | None:
+    def read_quoted(self) -> str | None:
         self.at += 1
         out: list[str] = []
-        while char := self.peek():
+        while char := self.peek_char():
             self.at += 1
             if char == '"':
                 return "".join(out)
             if char == "\\":
-                char = self.peek()
+                char = self.peek_char()
                 self.at += 1
                 if not char:
                     return None
@@ -118,58 +118,58 @@ class _Mail:
             out.append(char)
         return None
 
-    def spec(self) -> bool:
-        if self.peek() == '"':
-            local = self.quoted()
+    def read_address(self) -> bool:
+        if self.peek_char() == '"':
+            local = self.read_quoted()
             if not local:
                 return False
-        elif not self.atom():
+        elif not self.read_atom():
             return False
-        if not self.space_only() or self.peek() != "@":
+        if not self.space_only() or self.peek_char() != "@":
             return False
         self.at += 1
-        if not self.space_only() or not self.peek():
+        if not self.space_only() or not self.peek_char():
             return False
-        if self.peek() == "[":
+        if self.peek_char() == "[":
             end = self.text.find("]", self.at)
             inner = self.text[self.at + 1 : end] if end >= 0 else ""
             self.at = end + 1
             return end >= 0 and (_is_strict(inner) or inner.startswith("IPv6:"))
-        return bool(self.atom())
+        return bool(self.read_atom())
 
     def space_only(self) -> bool:
-        while self.peek() and self.peek() in " \t":
+        while self.peek_char() and self.peek_char() in " \t":
             self.at += 1
         return True
 
-    def phrase(self) -> bool:
+    def read_phrase(self) -> bool:
         """Read a display name: words, quoted or not. Returns False if there is none."""
         words = 0
         while True:
-            if not self.space():
+            if not self.skip_space():
                 return False
-            if self.peek() == '"':
-                if self.quoted() is None:
+            if self.peek_char() == '"':
+                if self.read_quoted() is None:
                     return False
-            elif not self.atom(lax=True):
+            elif not self.read_atom(lax=True):
                 return words > 0
             words += 1
 
 
 def is_email(text: str) -> bool:
     """Return whether a text is one e-mail address, with or without a display name."""
-    reader = _Mail(text)
-    if not reader.space() or not reader.peek():
+    reader = _MailReader(text)
+    if not reader.skip_space() or not reader.peek_char():
         return False
     start = reader.at
-    if not reader.spec():
+    if not reader.read_address():
         reader.at = start
-        if reader.peek() != "<" and not reader.phrase():
+        if reader.peek_char() != "<" and not reader.read_phrase():
             return False
-        if not reader.space() or reader.peek() != "<":
-            return False
-        reader.at += 1
-        if not reader.space_only() or not reader.spec() or not reader.space_only() or reader.peek() != ">":
+        if not reader.skip_space() or reader.peek_char() != "<":
             return False
         reader.at += 1
-    return reader.space() and reader.at >= len(text)
+        if not reader.space_only() or not reader.read_address() or not reader.space_only() or reader.peek_char() != ">":
+            return False
+        reader.at += 1
+    return reader.skip_space() and reader.at >= len(text)

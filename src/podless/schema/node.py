@@ -33,7 +33,7 @@ class Node:
     """A schema node.
 
     types: the allowed JSON types; empty for any. format: the supported format, or "". additional: the node of
-    additionalProperties if it is a schema; closed: additionalProperties is false; extra: it is given. preserve,
+    additionalProperties if it is a schema; closed: additionalProperties is false; has_additional: it is set. preserve,
     embedded: the x-kubernetes extensions. deep: there are nodes below. raw: the JSON that it was read from.
 
     With plain=True, types and formats are read as a real server does when it checks default values: formats are not
@@ -41,14 +41,14 @@ class Node:
     """
 
     __slots__ = (
-        "_kids",
+        "_cached",
         "additional",
         "closed",
         "deep",
         "default",
         "embedded",
-        "extra",
         "format",
+        "has_additional",
         "int_or_string",
         "items",
         "list_keys",
@@ -83,39 +83,39 @@ class Node:
         self.map_keys = map_keys(raw)
         self.properties: dict[str, Any] = raw.get("properties") or EMPTY
         additional = raw.get("additionalProperties")
-        self.extra = additional is not None
+        self.has_additional = additional is not None
         self.closed = additional is False
         self.additional = Node(additional, plain) if isinstance(additional, dict) else None
         items = raw.get("items")
         self.items = Node(items, plain) if isinstance(items, dict) else None
-        self._kids: dict[Any, Any] = {}  # nodes by property name, and lazy values by tuple
+        self._cached: dict[Any, Any] = {}  # nodes by property name, and lazy values by tuple
         self.default: tuple[Any, int] | None = None  # the own default (see default.given_default), and its bytes
 
-    def child(self, name: str) -> Node | None:
+    def find_child(self, name: str) -> Node | None:
         """Return the node of a declared property, or None."""
-        kid: Node | None = self._kids.get(name)
-        if kid is None and name in self.properties:
-            kid = remember_value(self._kids, name, lambda: Node(self.properties[name] or {}, self.plain))
-        return kid
+        child: Node | None = self._cached.get(name)
+        if child is None and name in self.properties:
+            child = remember_value(self._cached, name, lambda: Node(self.properties[name] or {}, self.plain))
+        return child
 
-    def children(self) -> Iterator[tuple[str, Node]]:
+    def iterate_properties(self) -> Iterator[tuple[str, Node]]:
         """Yield (name, node) for all declared properties."""
         for name in each(self.properties):
-            kid = self.child(name)
-            assert kid is not None
-            yield name, kid
+            child = self.find_child(name)
+            assert child is not None
+            yield name, child
 
     @property
     def defaulted(self) -> tuple[tuple[str, Node], ...]:
         """The declared properties that have a default, with their nodes."""
-        found: tuple[tuple[str, Node], ...] = self._make_once(_DEFAULTED, self._defaulted)
-        return found
+        nodes: tuple[tuple[str, Node], ...] = self._make_once(_DEFAULTED, self._list_defaulted)
+        return nodes
 
-    def _defaulted(self) -> tuple[tuple[str, Node], ...]:
+    def _list_defaulted(self) -> tuple[tuple[str, Node], ...]:
         names = [name for name, part in each(self.properties).items() if part and part.get("default") is not None]
-        return tuple((name, child) for name in each(names) if (child := self.child(name)) is not None)
+        return tuple((name, child) for name in each(names) if (child := self.find_child(name)) is not None)
 
-    def declared(self, value: dict[str, Any]) -> list[str]:
+    def list_declared(self, value: dict[str, Any]) -> list[str]:
         """Return the declared properties that an object has, in the order of their declaration."""
         properties = self.properties
         if len(properties) <= _FEW_PER_FIELD * len(value) + _FEW_PER_FIELD:
@@ -125,27 +125,27 @@ class Node:
 
     def find_field(self, name: str) -> Node | None:
         """Return the node for a field's value: that of the property, else that of additionalProperties."""
-        return self.child(name) if name in self.properties else self.additional
+        return self.find_child(name) if name in self.properties else self.additional
 
-    def below(self) -> Iterator[Node]:
+    def iterate_children(self) -> Iterator[Node]:
         """Yield the nodes of all properties, additional properties and items."""
-        yield from (child for _, child in self.children())
+        yield from (child for _, child in self.iterate_properties())
         for part in (self.additional, self.items):
             if part is not None:
                 yield part
 
-    def branches(self, keyword: str) -> Sequence[Node]:
+    def list_branches(self, keyword: str) -> Sequence[Node]:
         """Return the nodes under allOf, anyOf or oneOf."""
         parts = self.raw.get(keyword)
         if not parts:
             return ()
-        found: Sequence[Node] = self._make_once(
+        nodes: Sequence[Node] = self._make_once(
             (keyword,), lambda: tuple(Node(part or {}, self.plain) for part in each(parts))
         )
-        return found
+        return nodes
 
     @property
-    def refused(self) -> Node | None:
+    def not_node(self) -> Node | None:
         """The node under not."""
         part = self.raw.get("not")
         return self._make_once(_NOT, lambda: Node(part, self.plain)) if isinstance(part, dict) else None
@@ -164,8 +164,8 @@ class Node:
 
     def _make_once(self, key: tuple[str], make: Callable[[], Any]) -> Any:
         """Return a value that is computed once for this node."""
-        found = self._kids.get(key)
-        return found if found is not None else remember_value(self._kids, key, make)
+        found = self._cached.get(key)
+        return found if found is not None else remember_value(self._cached, key, make)
 
     @property
     def has_default(self) -> bool:

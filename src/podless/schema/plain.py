@@ -24,34 +24,34 @@ def _is_text(value: Any) -> bool:
     return value.__class__ is str
 
 
-def _count(value: Any) -> bool:
+def _is_count(value: Any) -> bool:
     return value.__class__ is int
 
 
-def _number(value: Any) -> bool:
+def _is_number(value: Any) -> bool:
     return value.__class__ is int or value.__class__ is float
 
 
-def _flag(value: Any) -> bool:
+def _is_flag(value: Any) -> bool:
     return value.__class__ is bool
 
 
-def _texts(value: Any) -> bool:
+def _are_texts(value: Any) -> bool:
     return value.__class__ is list and all(item.__class__ is str for item in each(value))
 
 
 # keyword -> function that returns whether its value is valid at any place
 _FINE: dict[str, Callable[[Any], bool]] = {
     "title": _is_text,
-    "maximum": _number,
-    "minimum": _number,
-    "maxLength": _count,
-    "minLength": _count,
-    "maxItems": _count,
-    "minItems": _count,
-    "required": _texts,
-    "enum": _texts,
-    "nullable": _flag,
+    "maximum": _is_number,
+    "minimum": _is_number,
+    "maxLength": _is_count,
+    "minLength": _is_count,
+    "maxItems": _is_count,
+    "minItems": _is_count,
+    "required": _are_texts,
+    "enum": _are_texts,
+    "nullable": _is_flag,
 }
 
 
@@ -81,12 +81,12 @@ class PlainParts:
 def find_plain_parts(schema: Schema) -> PlainParts:
     """Walk a schema, and return its plain parts."""
     plain_parts = PlainParts()
-    _plain(schema, 0, plain_parts)
+    _is_plain(schema, 0, plain_parts)
     plain_parts.ids.discard(id(schema))  # the root has more rules
     return plain_parts
 
 
-def _plain(node: Any, depth: int, plain_parts: PlainParts) -> bool:
+def _is_plain(node: Any, depth: int, plain_parts: PlainParts) -> bool:
     """Return whether a node is plain. Adds what is below it to `plain_parts`."""
     if node.__class__ is not dict or depth > _DEEPEST:
         return False
@@ -103,10 +103,10 @@ def _plain(node: Any, depth: int, plain_parts: PlainParts) -> bool:
             if value.__class__ is not dict:
                 return False
             for part in value.values():
-                if not _plain(part, depth + 1, plain_parts):
+                if not _is_plain(part, depth + 1, plain_parts):
                     plain = False
         elif name == "items" or name == "additionalProperties":
-            if not _plain(value, depth + 1, plain_parts) or "properties" in node:
+            if not _is_plain(value, depth + 1, plain_parts) or "properties" in node:
                 plain = False
         elif name == "format":
             plain = plain and value.__class__ is str and formats.is_known(value, (kind or "",))
@@ -116,8 +116,8 @@ def _plain(node: Any, depth: int, plain_parts: PlainParts) -> bool:
             else:
                 plain = False
         else:
-            fine = _FINE.get(name)
-            if fine is None or not fine(value):
+            is_valid = _FINE.get(name)
+            if is_valid is None or not is_valid(value):
                 plain = False
     if plain:
         plain_parts.ids.add(id(node))

@@ -13,7 +13,7 @@ from podless.runtime.sorting import sort_texts
 from podless.schema.node import Node
 
 META = frozenset(("apiVersion", "kind", "metadata"))
-BOXES = frozenset((dict, list))
+CONTAINERS = frozenset((dict, list))
 
 
 def prune_value(value: Any, node: Node | None, unknown: list[str] | None = None, embedded: bool = False) -> None:
@@ -22,29 +22,29 @@ def prune_value(value: Any, node: Node | None, unknown: list[str] | None = None,
     unknown: receives the sorted paths of dropped fields. embedded: the value is a resource even if the schema does not
     say so, as the root of an object is.
     """
-    found: list[str] = []
+    paths: list[str] = []
     if node is None:
-        _bare(value, "", found)
+        _prune_unknown(value, "", paths)
     else:
-        _prune(value, node, "", found, embedded or node.embedded)
+        _prune_node(value, node, "", paths, embedded or node.embedded)
     if unknown is not None:
-        unknown += sort_texts(found)
+        unknown += sort_texts(paths)
 
 
-def _prune(value: Any, node: Node | None, path: str, texts: list[str], embedded: bool) -> None:
+def _prune_node(value: Any, node: Node | None, path: str, texts: list[str], embedded: bool) -> None:
     charge(1)
     if node is None:
-        _bare(value, path, texts)
+        _prune_unknown(value, path, texts)
     elif node.preserve:
-        _keep(value, node, path, texts, embedded)
+        _prune_kept(value, node, path, texts, embedded)
     elif isinstance(value, dict):
         for key in list(each(value)):
             if embedded and key in META:
                 continue
             at = f"{path}.{key}" if path else key
-            if key in node.properties or node.extra:
+            if key in node.properties or node.has_additional:
                 child = node.find_field(key)
-                _prune(value[key], child, at, texts, child is not None and child.embedded)
+                _prune_node(value[key], child, at, texts, child is not None and child.embedded)
             else:
                 texts.append(at)
                 del value[key]
@@ -52,26 +52,26 @@ def _prune(value: Any, node: Node | None, path: str, texts: list[str], embedded:
         items = node.items
         for index, item in enumerate(each(value)):
             if isinstance(item, dict | list):
-                _prune(item, items, f"{path}[{index}]", texts, items is not None and items.embedded)
+                _prune_node(item, items, f"{path}[{index}]", texts, items is not None and items.embedded)
 
 
-def _keep(value: Any, node: Node, path: str, texts: list[str], embedded: bool) -> None:
+def _prune_kept(value: Any, node: Node, path: str, texts: list[str], embedded: bool) -> None:
     """Prune the declared fields of a node that keeps unknown fields. Items of lists are kept like the list."""
     charge(1)
     if isinstance(value, dict):
         for key, item in each(value).items():
             if embedded and key in META:
                 continue
-            if key in node.properties or node.extra:
+            if key in node.properties or node.has_additional:
                 child = node.find_field(key)
                 at = f"{path}.{key}" if path else key
-                _prune(item, child, at, texts, child is not None and child.embedded)
+                _prune_node(item, child, at, texts, child is not None and child.embedded)
     elif isinstance(value, list) and node.items is not None:
         for index, item in enumerate(each(value)):
-            _keep(item, node.items, f"{path}[{index}]", texts, node.items.embedded)
+            _prune_kept(item, node.items, f"{path}[{index}]", texts, node.items.embedded)
 
 
-def _bare(value: Any, path: str, texts: list[str]) -> None:
+def _prune_unknown(value: Any, path: str, texts: list[str]) -> None:
     """Prune a value without a schema: objects become empty, and lists are searched for objects at any depth."""
     todo = [(value, path)]
     while todo:
@@ -86,13 +86,13 @@ def _bare(value: Any, path: str, texts: list[str]) -> None:
             )
 
 
-def holds_boxes(items: list[Any]) -> bool:
+def holds_containers(items: list[Any]) -> bool:
     """Return whether there are objects or lists among the items."""
     charge(len(items))
-    return any(item.__class__ in BOXES for item in items)
+    return any(item.__class__ in CONTAINERS for item in items)
 
 
-def hides_unknown(value: dict[str, Any], known: frozenset[str]) -> bool:
+def has_unknown_container(value: dict[str, Any], known: frozenset[str]) -> bool:
     """Return whether an object has an unknown field that contains an object or a list, which must be pruned."""
     charge(len(value))
-    return any(item.__class__ in BOXES and item and key not in known for key, item in value.items())
+    return any(item.__class__ in CONTAINERS and item and key not in known for key, item in value.items())

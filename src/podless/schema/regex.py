@@ -13,7 +13,7 @@ from podless.runtime.bounded import WeightAccount, bounded_cache
 from podless.runtime.meter import charge
 
 
-def _options(memory: int) -> Any:
+def _make_options(memory: int) -> Any:
     options = re2.Options()
     options.log_errors = False  # RE2 would write errors to stderr; they belong only in the answer
     options.never_capture = True
@@ -26,7 +26,7 @@ MOST = patternprice.MAX_PRICE  # maximum nanoseconds to compile one pattern
 # last limit is above RE2's default, because Go allows larger programs
 _LADDER = ((200_000.0, 128 << 10), (4_000_000.0, 1 << 20), (15_000_000.0, 4 << 20), (MOST, 16 << 20))
 # most patterns exceed this limit after they were parsed, so none is compiled at length
-_ONLY_PARSE = _options(24 << 10)
+_ONLY_PARSE = _make_options(24 << 10)
 
 _STEPS = 3 * 10**7  # maximum steps of RE2 for one text: 50 ms in the worst case
 _ALWAYS = 1024  # characters of a text that are always matched
@@ -65,7 +65,7 @@ def find_problem(pattern: str) -> str:
     return ""
 
 
-def _compile(pattern: str, cost: float) -> tuple[Any, int]:
+def _compile_sized(pattern: str, cost: float) -> tuple[Any, int]:
     """Return the compiled pattern, and its maximum bytes. Raises PatternFault."""
     if cost > MOST:
         raise patterns.PatternTooLarge(pattern)
@@ -74,7 +74,7 @@ def _compile(pattern: str, cost: float) -> tuple[Any, int]:
         if cost > most:
             continue
         try:
-            return patterns.parse_pattern(pattern, _options(memory)), memory * 2 // 3
+            return patterns.parse_pattern(pattern, _make_options(memory)), memory * 2 // 3
         except patterns.PatternTooLarge:
             if memory == _LADDER[-1][1]:
                 raise
@@ -125,7 +125,7 @@ class Matcher:
             else:  # RE2 would compile the pattern backwards, too, to find where a match begins
                 pattern, begins = f"(?s:.*?)(?:{pattern}{patterns.end_quotation(pattern)})", True
         try:
-            compiled, weight = _compile(pattern, cost)
+            compiled, weight = _compile_sized(pattern, cost)
         except patterns.PatternFault as fault:
             self.problem = str(fault)
             return lambda text: False

@@ -54,8 +54,8 @@ def restructure(schema: Schema, path: str = "", *, preserve: bool = False) -> tu
     path: the place of the schema, for the notes. preserve: keep undeclared fields at every level.
     """
     walk = _RemodelWalk(preserve)
-    made = walk.root(schema, path)
-    return made, walk.notes
+    structural = walk.restructure_root(schema, path)
+    return structural, walk.notes
 
 
 class _RemodelWalk:
@@ -63,170 +63,176 @@ class _RemodelWalk:
         self.preserve = preserve
         self.notes: list[Note] = []
 
-    def lose(self, path: str, text: str) -> None:
+    def note_loss(self, path: str, text: str) -> None:
         """Add a note about a lost restriction."""
         self.notes.append(Note(path, text))
 
-    def root(self, schema: Schema, path: str) -> Schema:
+    def restructure_root(self, schema: Schema, path: str) -> Schema:
         """Return the schema of a whole object, with its type and additionalProperties settled.
 
         Restrictions of metadata are kept for names only.
         """
         given = dict(schema)
         if given.get("type") not in (None, "", "object"):
-            self.lose(f"{path}.type", f"{given['type']} was made object")
+            self.note_loss(f"{path}.type", f"{given['type']} was made object")
         given["type"] = "object"
         if given.pop("nullable", False):
-            self.lose(f"{path}.nullable", "was dropped")
+            self.note_loss(f"{path}.nullable", "was dropped")
         if given.get("additionalProperties") is not None:
-            self.lose(
+            self.note_loss(
                 f"{path}.additionalProperties", "was dropped: fields of an object as a whole are declared or kept"
             )
             given[_PRESERVE] = given.pop("additionalProperties") is not False or None
-        result = self.node(given, [], path)
+        result = self.restructure_node(given, [], path)
         properties = result.get("properties") or {}
         for name in ("apiVersion", "kind"):
             if name in properties:
                 properties[name]["type"] = "string"
         if "metadata" in properties:
-            properties["metadata"] = self.metadata(properties["metadata"], f"{path}.properties[metadata]")
+            properties["metadata"] = self.restructure_metadata(properties["metadata"], f"{path}.properties[metadata]")
         return result
 
-    def metadata(self, schema: Schema, path: str) -> Schema:
+    def restructure_metadata(self, schema: Schema, path: str) -> Schema:
         """Return the part of a metadata schema that is allowed: name and generateName."""
-        kept = {
+        names = {
             key: value for key, value in (schema.get("properties") or {}).items() if key in ("name", "generateName")
         }
-        gone = [name for name in schema.get("properties") or () if name not in kept]
-        gone += [name for name in schema if name not in ("type", "properties", "description", _PRESERVE)]
-        if gone:
-            self.lose(path, f"{', '.join(sorted(gone))} dropped: only name and generateName may be restricted")
-        return {"type": "object"} | ({"properties": kept} if kept else {})
+        dropped = [name for name in schema.get("properties") or () if name not in names]
+        dropped += [name for name in schema if name not in ("type", "properties", "description", _PRESERVE)]
+        if dropped:
+            self.note_loss(path, f"{', '.join(sorted(dropped))} dropped: only name and generateName may be restricted")
+        return {"type": "object"} | ({"properties": names} if names else {})
 
-    def node(self, schema: Schema, implied: list[Schema], path: str) -> Schema:
+    def restructure_node(self, schema: Schema, implied: list[Schema], path: str) -> Schema:
         """Return a node outside of logic. implied: parts of logic above that apply to the same values."""
-        parts = [part for one in (schema, *implied) for part in _branches(one)]
+        parts = [part for schema_or_part in (schema, *implied) for part in _walk_branches(schema_or_part)]
         implied = [*implied, *parts]
         for name in _UNSUPPORTED:
             if schema.get(name):
-                self.lose(f"{path}.{name}", "was dropped: not supported")
+                self.note_loss(f"{path}.{name}", "was dropped: not supported")
         if schema.get("uniqueItems"):
-            self.lose(f"{path}.uniqueItems", "was dropped: not supported")
+            self.note_loss(f"{path}.uniqueItems", "was dropped: not supported")
         skip = {*_UNSUPPORTED, *_LOGIC, "not", "type", "properties", "items", "additionalProperties", "uniqueItems"}
-        result: Schema = self.typed(schema, implied, path)
+        result: Schema = self.infer_type(schema, implied, path)
         result |= {key: value for key, value in schema.items() if key not in skip and value is not None}
-        kind = _kind(result)
+        kind = _get_type(result)
         if kind in ("object", ""):
-            self.object(result, schema, implied, path)
+            self.set_properties(result, schema, implied, path)
         if kind in ("array", ""):
-            self.items(result, schema, implied, path)
-        self.logic(result, schema, path)
+            self.set_items(result, schema, implied, path)
+        self.set_logic(result, schema, path)
         return result
 
-    def typed(self, schema: Schema, implied: list[Schema], path: str) -> Schema:
+    def infer_type(self, schema: Schema, implied: list[Schema], path: str) -> Schema:
         """Return the type: as given, or inferred from other keywords."""
         kind = schema.get("type") or ""
         if kind in TYPES:
             return {"type": kind}
-        if schema.get(_INT_OR_STRING) or _either(schema):
+        if schema.get(_INT_OR_STRING) or _is_int_or_string(schema):
             return {_INT_OR_STRING: True}
         if kind == "null":
-            self.lose(f"{path}.type", "null was dropped: see nullable")
+            self.note_loss(f"{path}.type", "null was dropped: see nullable")
             return {_PRESERVE: True}
         if kind:
-            self.lose(f"{path}.type", f"{kind} was dropped: not a type")
+            self.note_loss(f"{path}.type", f"{kind} was dropped: not a type")
         if schema.get(_PRESERVE):
             return {_PRESERVE: True}
-        own = _inferred(schema)
-        found = {own} if own else {one for part in implied if (one := part.get("type") or _inferred(part))}
-        if len(found) == 1 and found <= set(TYPES):
-            (known,) = found
-            self.notes.append(Note(f"{path}.type", f"was inferred: {known}", lost=False))
-            return {"type": known}
+        inferred = _infer_keyword_type(schema)
+        types = (
+            {inferred}
+            if inferred
+            else {part_type for part in implied if (part_type := part.get("type") or _infer_keyword_type(part))}
+        )
+        if len(types) == 1 and types <= set(TYPES):
+            (only_type,) = types
+            self.notes.append(Note(f"{path}.type", f"was inferred: {only_type}", lost=False))
+            return {"type": only_type}
         return {_PRESERVE: True}
 
-    def object(self, schema: Schema, given: Schema, implied: list[Schema], path: str) -> None:
+    def set_properties(self, schema: Schema, given: Schema, implied: list[Schema], path: str) -> None:
         """Set the fields of an object, and whether it keeps unknown fields."""
         declared = given.get("properties") or {}
         names = dict.fromkeys(name for part in (given, *implied) for name in part.get("properties") or ())
         properties = {}
         for name in names:
-            said = [part["properties"][name] or {} for part in implied if name in (part.get("properties") or {})]
-            properties[name] = self.node(declared.get(name) or {}, said, f"{path}.properties[{name}]")
-        more = given.get("additionalProperties")
-        if more is False:
-            self.lose(f"{path}.additionalProperties", "false was dropped: undeclared fields are not rejected")
-        elif isinstance(more, dict) and properties:
-            self.lose(f"{path}.additionalProperties", "was dropped: it does not go with properties")
+            from_logic = [part["properties"][name] or {} for part in implied if name in (part.get("properties") or {})]
+            properties[name] = self.restructure_node(declared.get(name) or {}, from_logic, f"{path}.properties[{name}]")
+        additional = given.get("additionalProperties")
+        if additional is False:
+            self.note_loss(f"{path}.additionalProperties", "false was dropped: undeclared fields are not rejected")
+        elif isinstance(additional, dict) and properties:
+            self.note_loss(f"{path}.additionalProperties", "was dropped: it does not go with properties")
             schema[_PRESERVE] = True
-        elif more is not None and properties:
+        elif additional is not None and properties:
             schema[_PRESERVE] = True
-        elif isinstance(more, dict):
-            said = [
+        elif isinstance(additional, dict):
+            from_logic = [
                 part["additionalProperties"] for part in implied if isinstance(part.get("additionalProperties"), dict)
             ]
-            schema["additionalProperties"] = self.node(more, said, f"{path}.additionalProperties")
-        elif more:
+            schema["additionalProperties"] = self.restructure_node(
+                additional, from_logic, f"{path}.additionalProperties"
+            )
+        elif additional:
             schema["additionalProperties"] = True
         if properties:
             schema["properties"] = properties
         if self.preserve and schema.get("type") == "object" and "additionalProperties" not in schema:
             schema[_PRESERVE] = True
 
-    def items(self, schema: Schema, given: Schema, implied: list[Schema], path: str) -> None:
+    def set_items(self, schema: Schema, given: Schema, implied: list[Schema], path: str) -> None:
         """Set the items of a list."""
         items = given.get("items")
-        said = [part["items"] for part in implied if isinstance(part.get("items"), dict)]
+        from_logic = [part["items"] for part in implied if isinstance(part.get("items"), dict)]
         if isinstance(items, list):
-            self.lose(f"{path}.items", "was dropped: one schema for each place is not supported")
+            self.note_loss(f"{path}.items", "was dropped: one schema for each place is not supported")
             schema["items"] = {_PRESERVE: True}
-        elif items is not None or said:
-            schema["items"] = self.node(items or {}, said, f"{path}.items")
+        elif items is not None or from_logic:
+            schema["items"] = self.restructure_node(items or {}, from_logic, f"{path}.items")
         elif schema.get("type") == "array":
             schema["items"] = {_PRESERVE: True}
 
-    def logic(self, schema: Schema, given: Schema, path: str) -> None:
+    def set_logic(self, schema: Schema, given: Schema, path: str) -> None:
         """Set allOf, anyOf, oneOf and not, with the keywords allowed in them.
 
         If a part becomes less strict, so may the whole.
         """
-        if schema.get(_INT_OR_STRING) and _either(given):
+        if schema.get(_INT_OR_STRING) and _is_int_or_string(given):
             schema["anyOf"] = [{"type": "integer"}, {"type": "string"}]
             given = {key: value for key, value in given.items() if key != "anyOf"}
         for keyword in _LOGIC:
-            parts = [_stripped(part or {}, schema) for part in given.get(keyword) or ()]
+            parts = [_strip_part(part or {}, schema) for part in given.get(keyword) or ()]
             if not parts:
                 continue
             if any(not exact for _, exact in parts) and keyword == "oneOf":
-                self.lose(f"{path}.oneOf", "was dropped: it tells values apart by what may not be said there")
+                self.note_loss(f"{path}.oneOf", "was dropped: it tells values apart by what may not be said there")
                 continue
             if any(not exact for _, exact in parts):
-                self.lose(f"{path}.{keyword}", "checks less: some of it may not be said there")
+                self.note_loss(f"{path}.{keyword}", "checks less: some of it may not be said there")
             schema[keyword] = [part for part, _ in parts]
         if given.get("not") is not None:
-            part, exact = _stripped(given["not"], schema)
+            part, exact = _strip_part(given["not"], schema)
             if exact:
                 schema["not"] = part
             else:
-                self.lose(f"{path}.not", "was dropped: it tells values apart by what may not be said there")
+                self.note_loss(f"{path}.not", "was dropped: it tells values apart by what may not be said there")
 
 
-def _branches(schema: Schema) -> Iterator[Schema]:
+def _walk_branches(schema: Schema) -> Iterator[Schema]:
     """Yield the parts of logic that apply to the same values, at any depth."""
-    found: Iterable[Any] = [part for keyword in _LOGIC for part in schema.get(keyword) or ()]
-    for part in (*found, schema.get("not")):
+    parts: Iterable[Any] = [part for keyword in _LOGIC for part in schema.get(keyword) or ()]
+    for part in (*parts, schema.get("not")):
         if part:
             yield part
-            yield from _branches(part)
+            yield from _walk_branches(part)
 
 
-def _either(schema: Schema) -> bool:
+def _is_int_or_string(schema: Schema) -> bool:
     """Return whether anyOf is that of int-or-string."""
     parts = schema.get("anyOf") or []
     return len(parts) == 2 and {"integer", "string"} == {part.get("type") for part in parts if len(part) == 1}
 
 
-def _inferred(schema: Schema) -> str:
+def _infer_keyword_type(schema: Schema) -> str:
     """Return the type that the keywords imply, "" if they leave it open."""
     values = schema.get("enum") or ([schema["default"]] if schema.get("default") is not None else [])
     kinds = {_JSON.get(type(value), "") for value in values}
@@ -236,17 +242,17 @@ def _inferred(schema: Schema) -> str:
         return kinds.pop()
     if schema.get("format"):
         return _FORMATS.get(schema["format"], "string")
-    about = {kind for keyword, kind in _ABOUT.items() if schema.get(keyword) is not None}
-    return about.pop() if len(about) == 1 else ""
+    applicable = {kind for keyword, kind in _ABOUT.items() if schema.get(keyword) is not None}
+    return applicable.pop() if len(applicable) == 1 else ""
 
 
-def _stripped(part: Schema, outside: Schema) -> tuple[Schema, bool]:
+def _strip_part(part: Schema, outside: Schema) -> tuple[Schema, bool]:
     """Return a part of logic without forbidden keywords, and whether it checks the same.
 
     outside: the node that contains it.
     """
-    kept: Schema = {}
-    exact, kind = True, _kind(outside)
+    stripped: Schema = {}
+    exact, kind = True, _get_type(outside)
     for key, value in part.items():
         if key in _WORDS or value is None:
             continue
@@ -257,45 +263,45 @@ def _stripped(part: Schema, outside: Schema) -> tuple[Schema, bool]:
         elif key == "properties":
             if kind not in ("", "object"):
                 continue  # values of this type have no fields
-            kept[key], same = _strip_properties(value, outside.get("properties") or {})
-            exact = exact and same
+            stripped[key], is_exact = _strip_properties(value, outside.get("properties") or {})
+            exact = exact and is_exact
         elif key == "items":
             if kind not in ("", "array"):
                 continue  # values of this type have no items
             if isinstance(value, dict) and isinstance(outside.get("items"), dict):
-                kept[key], same = _stripped(value, outside["items"])
-                exact = exact and same
+                stripped[key], is_exact = _strip_part(value, outside["items"])
+                exact = exact and is_exact
             else:
                 exact = False
         elif key in _LOGIC:
-            parts = [_stripped(one or {}, outside) for one in value]
-            same = all(fine for _, fine in parts)
-            exact = exact and same
-            if same or key != "oneOf":
-                kept[key] = [one for one, _ in parts]
+            parts = [_strip_part(branch or {}, outside) for branch in value]
+            is_exact = all(branch_exact for _, branch_exact in parts)
+            exact = exact and is_exact
+            if is_exact or key != "oneOf":
+                stripped[key] = [branch for branch, _ in parts]
         elif key == "not":
-            inner, same = _stripped(value, outside)
-            exact = exact and same
-            if same:
-                kept[key] = inner
+            negated, is_exact = _strip_part(value, outside)
+            exact = exact and is_exact
+            if is_exact:
+                stripped[key] = negated
         else:
-            kept[key] = value
-    return kept, exact
+            stripped[key] = value
+    return stripped, exact
 
 
 def _strip_properties(properties: Schema, outside: Schema) -> tuple[Schema, bool]:
-    """Return the properties of a part of logic as `_stripped` does. outside: those of the node that contains it."""
-    kept: Schema = {}
+    """Return the properties of a part of logic as `_strip_part` does. outside: those of the node that contains it."""
+    stripped: Schema = {}
     exact = True
     for name, child in properties.items():
         if name == "metadata" or name not in outside:
             exact = False
             continue
-        kept[name], same = _stripped(child or {}, outside[name])
-        exact = exact and same
-    return kept, exact
+        stripped[name], is_exact = _strip_part(child or {}, outside[name])
+        exact = exact and is_exact
+    return stripped, exact
 
 
-def _kind(schema: Schema) -> str:
+def _get_type(schema: Schema) -> str:
     """Return the type of a converted node; "" if it accepts several types."""
     return str(schema.get("type") or ("string" if schema.get(_INT_OR_STRING) else ""))

@@ -92,11 +92,11 @@ class Schema:
     def _find_rules(self) -> bool:
         return any(part.get("x-kubernetes-validations") for part in definition.walk_nodes(self.openapi))
 
-    def _walk(self, mode: Mode) -> Callable[[Any], bool]:
+    def _get_walk(self, mode: Mode) -> Callable[[Any], bool]:
         walk = self._walks.get(mode.name)
-        return (walk if walk is not None else self._part(mode)).run
+        return (walk if walk is not None else self._get_function(mode)).run
 
-    def _part(self, mode: Mode) -> NodeFunction:
+    def _get_function(self, mode: Mode) -> NodeFunction:
         return make_once(self._walks, mode.name, lambda: NodeFunction(self.node, mode, self._leaves))
 
     def complete(self) -> None:
@@ -107,9 +107,9 @@ class Schema:
             node = todo.pop()
             if node.has_default:
                 default.given_default(node)
-            todo.extend(node.below())
+            todo.extend(node.iterate_children())
         for mode in (CHECK,) if self.preserve else (CHECK, NORMALIZE, PRUNE, FILL):
-            self._part(mode).complete()
+            self._get_function(mode).compile_all()
         _ = self.has_rules
 
     def prune(self, obj: Any, *, unknown: list[str] | None = None, drop: bool = False) -> None:
@@ -121,13 +121,13 @@ class Schema:
         """
         if self.preserve:
             embedded.coerce_embedded(obj, self.node, unknown, drop)
-        elif not self._walk(PRUNE)(obj):
+        elif not self._get_walk(PRUNE)(obj):
             prune.prune_value(obj, self.node, unknown, embedded=True)
             embedded.coerce_embedded(obj, self.node, unknown, drop)
 
     def default(self, obj: Any) -> None:
         """Fill in defaults in place, and drop nulls that the schema does not allow. Raises TooLarge."""
-        if not self.preserve and not default.run_bounded(self._walk(FILL), obj):
+        if not self.preserve and not default.run_bounded(self._get_walk(FILL), obj):
             default.drop_nulls(obj, self.node, prune.META)
             default.fill_value(obj, self.node, prune.META)
 
@@ -145,7 +145,7 @@ class Schema:
 
         The parameters are those of prune. Raises TooLarge if the defaults exceed `default.MOST` bytes.
         """
-        if self.preserve or not default.run_bounded(self._walk(NORMALIZE), obj):
+        if self.preserve or not default.run_bounded(self._get_walk(NORMALIZE), obj):
             self.prune(obj, unknown=unknown, drop=drop)
             self.default(obj)
 
@@ -155,9 +155,9 @@ class Schema:
         The object's own apiVersion, kind and metadata are checked only by the schema's declarations. more: errors to
         append.
         """
-        if self._walk(CHECK)(obj):
+        if self._get_walk(CHECK)(obj):
             return [*more]
-        return self._errors(obj, old, more)
+        return self._collect_errors(obj, old, more)
 
     def admit(
         self, obj: Any, old: Any = None, *, unknown: list[str] | None = None, drop: bool = False
@@ -171,31 +171,31 @@ class Schema:
 
     def status(self, obj: Any, old: Any = None, more: Sequence[FieldError] = ()) -> list[FieldError]:
         """Return all errors in the status of an object, as a write to /status checks it. more: as above."""
-        if self._walk(CHECK)(obj):
+        if self._get_walk(CHECK)(obj):
             return [*more]
-        node = self.node.child("status")
+        node = self.node.find_child("status")
         errors: list[FieldError] = []
         if node is not None and isinstance(obj, dict) and "status" in obj:
             pair = None if old is None else ValuePair(obj, old, self.node).pair_field("status")
             errors = check.validate_value(obj["status"], node, ("status",) if has("StatusPaths") else (), pair)
-        return self._blocked([*errors, *more, *self._lists(obj, old)])
+        return self._add_unchecked([*errors, *more, *self._validate_lists(obj, old)])
 
     def validate_structure(self, obj: Any, old: Any = None) -> list[FieldError]:
         """Return the errors of embedded resources and list types only, without those of values."""
-        return embedded.validate_embedded(obj, self.node) + self._lists(obj, old)
+        return embedded.validate_embedded(obj, self.node) + self._validate_lists(obj, old)
 
-    def _errors(self, obj: Any, old: Any, more: Sequence[FieldError]) -> list[FieldError]:
+    def _collect_errors(self, obj: Any, old: Any, more: Sequence[FieldError]) -> list[FieldError]:
         pair = None if old is None else ValuePair(obj, old, self.node)
         errors = [*check.validate_value(obj, self.node, pair=pair), *more]
         errors += embedded.validate_embedded(obj, self.node)
-        return self._blocked(errors + self._lists(obj, old))
+        return self._add_unchecked(errors + self._validate_lists(obj, old))
 
-    def _blocked(self, errors: list[FieldError]) -> list[FieldError]:
+    def _add_unchecked(self, errors: list[FieldError]) -> list[FieldError]:
         """Add the error that rules were not checked, if invalid types prevent that, and return all errors."""
         if any(error.reason in BLOCKING for error in each(errors)) and self.has_rules:
             errors.append(UNCHECKED)
         return errors
 
-    def _lists(self, obj: Any, old: Any) -> list[FieldError]:
+    def _validate_lists(self, obj: Any, old: Any) -> list[FieldError]:
         errors = lists.validate_lists(obj, self.node)
         return [] if errors and old is not None and lists.validate_lists(old, self.node) else errors

@@ -53,30 +53,30 @@ def check_shape(schema: Any, path: str, plain: Collection[int] = ()) -> list[Fie
         elif depth > DEPTH:
             errors.append(field.invalid(at, "", f"must not nest deeper than {DEPTH} schemas"))
         else:
-            errors += _keywords(node, at)
+            errors += _check_keywords(node, at)
             if not errors and len(node) > 1:
                 todo += [(child, at, depth + 1) for child in child_schemas(node, plain)]
     return errors
 
 
-def _keywords(node: dict[str, Any], path: str) -> list[FieldError]:
+def _check_keywords(node: dict[str, Any], path: str) -> list[FieldError]:
     errors = []
     for name, value in each(node).items():
-        wanted = _TYPES.get(name)
+        expected = _TYPES.get(name)
         if name in ("default", "enum", "example") and is_deeper(value, DEPTH):
             errors.append(field.invalid(f"{path}.{name}", "", f"must not nest deeper than {DEPTH} levels"))
         if value is None:
             continue
-        if wanted is not None and value.__class__ not in wanted:
-            errors.append(field.invalid(f"{path}.{name}", value, f"must be {_WORDS[wanted[0]]}"))
+        if expected is not None and value.__class__ not in expected:
+            errors.append(field.invalid(f"{path}.{name}", value, f"must be {_WORDS[expected[0]]}"))
         elif name in _TEXTS and not (value.__class__ is list and all(item.__class__ is str for item in each(value))):
             errors.append(field.invalid(f"{path}.{name}", value, "must be an array of strings"))
         elif name == "x-kubernetes-validations":
-            errors += _rules(value, f"{path}.{name}")
+            errors += _check_rules(value, f"{path}.{name}")
     return errors
 
 
-def _rules(value: Any, path: str) -> list[FieldError]:
+def _check_rules(value: Any, path: str) -> list[FieldError]:
     if value.__class__ is not list or not all(item.__class__ is dict for item in each(value)):
         return [field.invalid(path, value, "must be an array of objects")]
     texts = ("rule", "message", "messageExpression", "reason", "fieldPath")
@@ -94,20 +94,20 @@ def child_schemas(node: dict[str, Any], plain: Collection[int] = ()) -> list[Any
     plain: ids of nodes to skip.
     """
     items = node.get("items")
-    found: list[Any] = [*each(items)] if items.__class__ is list else [items] if items.__class__ is dict else []
+    children: list[Any] = [*each(items)] if items.__class__ is list else [items] if items.__class__ is dict else []
     for name in ("allOf", "anyOf", "oneOf"):
         if name in node:
-            found += each(node[name] or ())
+            children += each(node[name] or ())
     if node.get("not") is not None:
-        found.append(node["not"])
+        children.append(node["not"])
     if node.get("properties"):
-        found += each(node["properties"]).values()
+        children += each(node["properties"]).values()
     for name in ("additionalProperties", "additionalItems"):
         if node.get(name).__class__ is dict:
-            found.append(node[name])
+            children.append(node[name])
     for name in ("patternProperties", "definitions"):
         if name in node:
-            found += each(node[name] or {}).values()
+            children += each(node[name] or {}).values()
     if node.get("dependencies"):
-        found += [part for part in each(node["dependencies"]).values() if part.__class__ is dict]
-    return [part or {} for part in found if id(part) not in plain]
+        children += [part for part in each(node["dependencies"]).values() if part.__class__ is dict]
+    return [part or {} for part in children if id(part) not in plain]

@@ -37,13 +37,13 @@ def is_deeper(value: Any, limit: int) -> bool:
     """Return whether a JSON value has more levels than `limit`. Does not recurse."""
     level = [value]
     for _ in range(limit + 1):
-        below: list[Any] = []
+        children: list[Any] = []
         for item in each(level):
             if item.__class__ is dict:
-                below += item.values()
+                children += item.values()
             elif item.__class__ is list:
-                below += item
-        level = [item for item in each(below) if item.__class__ is dict or item.__class__ is list]
+                children += item
+        level = [item for item in each(children) if item.__class__ is dict or item.__class__ is list]
         if not level:
             return False
     return True

@@ -8,7 +8,7 @@ from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.schema import fieldpath
-from podless.schema.definition import unsupported_reason, walk_nodes
+from podless.schema.definition import find_unsupported, walk_nodes
 from podless.schema.node import Node
 
 MOST_SELECTABLE = 8
@@ -56,7 +56,7 @@ def check_selectable(
 ) -> list[FieldError]:
     """Validate selectableFields against the schema. too_many: accept more than the limit, as the old definition had."""
     errors: list[FieldError] = []
-    if fields and schema is not None and (trouble := unsupported_reason(walk_nodes(schema))):
+    if fields and schema is not None and (trouble := find_unsupported(walk_nodes(schema))):
         errors.append(field.invalid(f"{path.removesuffix('.selectableFields')}.schema.openAPIV3Schema", "", trouble))
     seen = set()
     node = Node(schema or {})

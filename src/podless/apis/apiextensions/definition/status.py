@@ -136,21 +136,21 @@ def set_structural(crd: Object, now: str) -> None:
 
 def _find_unstructured(spec: Object) -> tuple[str, str, str]:
     """Return status, reason and message of the condition NonStructuralSchema."""
-    from podless.schema.definition import structural_errors, unsupported_reason, walk_nodes
+    from podless.schema.definition import find_unsupported, validate_structural, walk_nodes
 
     errors = [field.invalid("spec.preserveUnknownFields", True, "must be false")]
     for index, version in enumerate(each(spec["versions"])):
         schema = shared.schema_of_version(version)
         if schema is None:
             continue
-        trouble = unsupported_reason(walk_nodes(schema))
+        trouble = find_unsupported(walk_nodes(schema))
         if trouble:
             return (
                 "Unknown",
                 "StructuralError",
                 f"failed to check validation schema for version {version['name']}: {trouble}",
             )
-        errors += structural_errors(schema, f"spec.versions[{index}].schema.openAPIV3Schema")
+        errors += validate_structural(schema, f"spec.versions[{index}].schema.openAPIV3Schema")
     return "True", "Violations", field.join_errors(errors)
 
 
