@@ -14,15 +14,13 @@ from podless.cache import fanout as module
 from podless.cache.entry import Entry
 from podless.cache.events import CacheEvent
 from podless.cache.fanout import DeliveryQueue, Fanout, Follower
-from podless.store import Record, ResourceKeys, StoredValue
+from podless.store import Record, StoredValue
 from tests.conftest import tries
-
-THINGS = ResourceKeys("/g/things/", namespaced=True)
 
 
 def event(revision: int, size: int = 10) -> CacheEvent:
     key = f"/g/things/ns/{revision}"
-    return CacheEvent(key, revision, None, Entry(Record(key, StoredValue(b"x" * size, 0), revision, revision), THINGS))
+    return CacheEvent(key, revision, None, Entry(Record(key, StoredValue(b"x" * size, 0), revision, revision)))
 
 
 class Watcher:

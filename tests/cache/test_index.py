@@ -11,16 +11,14 @@ from podless.cache import entry as entries
 from podless.cache import index as module
 from podless.cache.entry import Entry
 from podless.cache.index import LabelIndex
-from podless.store import Record, ResourceKeys, StoredValue
-
-THINGS = ResourceKeys("/g/things/", namespaced=True)
+from podless.store import Record, StoredValue
 
 
 def entry(name: str, label: str | None, size: int = 0) -> Entry:
     labels = {} if label is None else {"a": label}
     body = orjson.dumps({"metadata": {"labels": labels, "resourceVersion": ""}, "data": "x" * size})
     offset = body.index(b'"resourceVersion":"') + len(b'"resourceVersion":"')
-    return Entry(Record(f"/g/things/ns/{name}", StoredValue(body, offset), 1, 1), THINGS)
+    return Entry(Record(f"/g/things/ns/{name}", StoredValue(body, offset), 1, 1))
 
 
 def found(index: LabelIndex, *values: str) -> list[str]:

@@ -85,9 +85,7 @@ def entries(of: Kind, count: int, revision: int = 5) -> list[Entry]:
     for number in range(count):
         obj = copy.deepcopy(OBJECT)
         obj["metadata"]["name"] = f"n{number}"
-        found.append(
-            Entry(Record(of.key("default", f"n{number}"), view.encode_object(of, obj), revision, revision), of.keys)
-        )
+        found.append(Entry(Record(of.key("default", f"n{number}"), view.encode_object(of, obj), revision, revision)))
     return found
 
 
@@ -237,7 +235,7 @@ def test_the_version_is_read_off_the_stored_bytes_also_where_other_fields_come_f
     of = kind()
     for extra in ({}, {"aaa": 1}, {"Zzz": {"apiVersion": "other/v9"}}):
         record = Record("/example.com/gadgets/default/a", view.encode_object(of, copy.deepcopy(OBJECT) | extra), 5, 5)
-        assert view.stored_version(of, Entry(record, of.keys)) == "v1"
+        assert view.stored_version(of, Entry(record)) == "v1"
 
 
 async def test_code_that_cannot_wait_hears_how_the_webhook_failed() -> None:

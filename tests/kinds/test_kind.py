@@ -39,7 +39,7 @@ def kind(*names: str, unserved: tuple[str, ...] = (), **version: Any) -> Kind:
 
 
 def entry(of: Kind, obj: Object) -> Entry:
-    return Entry(Record(of.key("ns", "a"), view.encode_object(of, obj), 5, 5), of.keys)
+    return Entry(Record(of.key("ns", "a"), view.encode_object(of, obj), 5, 5))
 
 
 def test_nothing_of_a_kind_can_be_changed() -> None:

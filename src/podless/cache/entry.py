@@ -8,7 +8,7 @@ import orjson
 
 from podless.runtime.memo import fill_attribute
 from podless.runtime.meter import charge
-from podless.store import Record, ResourceKeys, StoredValue, keys
+from podless.store import Record, StoredValue, keys
 
 _DELETION = b'"deletionTimestamp":'
 _LONG = 1 << 15  # bytes; decoding more takes longer than charging for it
@@ -18,21 +18,19 @@ _STEP = 64  # bytes that one step decodes
 class Entry:
     """The state of one object at one revision. Immutable for callers.
 
-    body: the object's JSON in its storage version, with metadata.resourceVersion. namespace: "" for cluster-scoped
-    objects. revision: of the write that made this state. created: of the write that created the object.
+    body: the object's JSON in its storage version, with metadata.resourceVersion. revision: of the write that made this
+    state. created: of the write that created the object.
 
     There is one for each object, so it does not keep rarely used values.
     """
 
-    __slots__ = ("_forms", "_labels", "body", "created", "key", "namespace", "offset", "revision")
+    __slots__ = ("_forms", "_labels", "body", "created", "key", "offset", "revision")
 
-    def __init__(self, record: Record, keys: ResourceKeys) -> None:
-        self.key = record.key
-        self.namespace = keys.namespace(record.key)
-        self.revision = record.revision
-        self.created = record.created
-        self.offset = record.stored.offset
-        self.body = record.stored.with_revision(record.revision)
+    def __init__(self, record: Record) -> None:
+        self.key, stored, revision, self.created = record
+        self.revision = revision
+        self.offset = stored.offset
+        self.body = stored.with_revision(revision)
         self._forms: dict[Any, Any] | None = None
         self._labels: dict[str, str] | None = None
 
@@ -43,7 +41,7 @@ class Entry:
         body: as clients get it, without a resourceVersion.
         """
         unstored = cls.__new__(cls)
-        unstored.key, unstored.namespace, unstored.body = key, "", body
+        unstored.key, unstored.body = key, body
         unstored.revision = unstored.created = unstored.offset = 0
         unstored._forms = None
         unstored._labels = None
@@ -53,6 +51,11 @@ class Entry:
     def name(self) -> str:
         """The object's name."""
         return keys.name_of(self.key)
+
+    @property
+    def namespace(self) -> str:
+        """The object's namespace, "" if it is cluster-scoped."""
+        return keys.namespace_of(self.key)
 
     @property
     def stored(self) -> StoredValue:
@@ -72,8 +75,7 @@ class Entry:
     def at_revision(self, revision: int) -> Entry:
         """Return the same state under another revision, for a DELETED event."""
         shown = Entry.__new__(Entry)
-        shown.key, shown.namespace = self.key, self.namespace
-        shown.revision, shown.created, shown.offset = revision, self.created, self.offset
+        shown.key, shown.revision, shown.created, shown.offset = self.key, revision, self.created, self.offset
         shown.body = self.stored.with_revision(revision)
         shown._forms = None
         shown._labels = self._labels

@@ -30,14 +30,16 @@ class _LabelScan:
 
 
 class LabelIndex:
-    """The keys of objects, by label name and label value."""
+    """The keys of objects, by label name and label value. in_use: changed objects must be passed to `update_entry`."""
 
     def __init__(self) -> None:
         self._names: dict[str, Keys] = {}
         self._walks: list[_LabelScan] = []  # scans under way, suspended at a charge
+        self.in_use = False
 
     def index_label(self, name: str, entries: Iterable[Entry]) -> None:
         """Index a label from now on. entries: all objects; copied for the scan, because they can change during it."""
+        self.in_use = True
         known = self._names.pop(name, None)
         if known is None:
             walk = _LabelScan(name)
@@ -66,7 +68,7 @@ class LabelIndex:
     def update_entry(self, before: Entry | None, after: Entry | None) -> None:
         """Update the index for a changed object."""
         one = before or after
-        if one is None or not (self._names or self._walks):
+        if one is None:
             return
         had = before.read_labels() if before is not None else _NONE
         has = after.read_labels() if after is not None else _NONE

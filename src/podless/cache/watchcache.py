@@ -70,7 +70,7 @@ class WatchCache:
         self._entries: dict[str, Entry] = {}
         self._keys: list[str] = []
         self._window: deque[CacheEvent] = deque()
-        self._window_bytes = 0
+        self._window_bytes = 0  # of the states that its events have replaced
         self._handlers: list[EventHandler] = []
         self._labels = LabelIndex()
         self._fanout = Fanout(cache.deliveries)
@@ -80,7 +80,7 @@ class WatchCache:
 
     def make_entry(self, record: Record) -> Entry:
         """Return the entry for a record."""
-        return Entry(record if self._read_record is None else self._read_record(record), self.keys)
+        return Entry(record if self._read_record is None else self._read_record(record))
 
     def count_entries(self, prefix: str) -> int:
         """Return the number of objects whose keys start with the prefix."""
@@ -198,26 +198,30 @@ class WatchCache:
             if self._early_changes is not None:  # during the initial read, changes are queued and applied after it
                 self._early_changes.append(change)
             return None
-        before = self._entries.get(change.key)
+        key, revision, record, _ = change
+        before = self._entries.get(key)
         after = None
-        if change.record is not None:
-            after = self._entries[change.key] = self.make_entry(change.record)
+        if record is not None:
+            after = self._entries[key] = self.make_entry(record)
             if before is None:
-                insort(self._keys, change.key)
+                insort(self._keys, key)
         elif before is not None:
-            del self._entries[change.key]
-            del self._keys[bisect_left(self._keys, change.key)]
-        self._labels.update_entry(before, after)
-        event = CacheEvent(change.key, change.revision, before, after)
-        self.changed = change.revision
-        self._window.append(event)
-        size = _measure_event(event)
-        self._window_bytes += size
-        self._cache.replaced += size
-        while len(self._window) > WINDOW or self._window_bytes > WINDOW_BYTES:
-            oldest = self._window.popleft()
+            del self._entries[key]
+            del self._keys[bisect_left(self._keys, key)]
+        if self._labels.in_use:
+            self._labels.update_entry(before, after)
+        event = CacheEvent(key, revision, before, after)
+        self.changed = revision
+        window = self._window
+        window.append(event)
+        if before is not None:
+            self._window_bytes += len(before.body)
+            self._cache.replaced += len(before.body)
+        while len(window) > WINDOW or self._window_bytes > WINDOW_BYTES:
+            oldest = window.popleft()
             self.floor = oldest.revision
-            self._window_bytes -= _measure_event(oldest)
+            if oldest.before is not None:
+                self._window_bytes -= len(oldest.before.body)
         return event
 
     def publish_events(self, events: Sequence[CacheEvent]) -> None:
@@ -331,11 +335,6 @@ class WatchCache:
             after = self.make_entry(change.record) if change.record is not None else None
             events.append(CacheEvent(change.key, change.revision, before, after))
         return events
-
-
-def _measure_event(event: CacheEvent) -> int:
-    """Return the bytes that an event keeps in memory besides the current state."""
-    return len(event.before.body) if event.before is not None else 0
 
 
 def _events_after(window: deque[CacheEvent], revision: int) -> Iterator[CacheEvent]:

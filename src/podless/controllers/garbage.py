@@ -143,15 +143,21 @@ class GarbageCollector(Controller):
 
     def _take_changes(self, changes: Sequence[StoreChange]) -> None:
         """Follow the changes of a commit: at once if they are short, else behind the writes."""
+        if self._scanning is not None:
+            self._scanning.update([change.key for change in changes])
+        if self._unfollowed or self._following.locked():
+            self._begin_to_follow(changes)
+            return
+        for at, change in enumerate(changes):
+            if self._is_relevant(change):  # most changes are not
+                self._begin_to_follow(changes[at:])
+                return
+
+    def _begin_to_follow(self, changes: Sequence[StoreChange]) -> None:
         waiting, until = self._unfollowed, time.perf_counter() + _AT_ONCE
         for change in changes:
-            key, value = change.key, change.record.stored.data if change.record is not None else None
-            if self._scanning is not None:
-                self._scanning.add(key)
+            state = _ObjectState(change.key, change.record.stored.data if change.record is not None else None)
             in_turn = bool(waiting) or self._following.locked()
-            if value is not None and len(value) <= _LITTLE and not in_turn and not self._is_relevant(key, value):
-                continue  # most writes
-            state = _ObjectState(key, value)
             if in_turn or not self._is_short(state) or time.perf_counter() > until:
                 waiting.append(state)
             else:
@@ -159,9 +165,13 @@ class GarbageCollector(Controller):
         if waiting:
             self.queue.add(_CHANGES)
 
-    def _is_relevant(self, key: str, value: bytes) -> bool:
-        """Return whether an object has or had owners, or may wait for its dependents."""
-        return _REFERENCES in value or _DELETION in value or bool(self._graph.list_owners(key))
+    def _is_relevant(self, change: StoreChange) -> bool:
+        """Return whether an object has or had owners, or may wait for its dependents, or is long."""
+        key, _, record, _ = change
+        if record is None:
+            return True
+        value = record.stored.data
+        return len(value) > _LITTLE or _REFERENCES in value or _DELETION in value or bool(self._graph.list_owners(key))
 
     def _is_short(self, state: _ObjectState) -> bool:
         if len(self._graph.list_owners(state.key)) > _FEW:

@@ -7,7 +7,6 @@ Keys sort as lists do, by namespace and name. Group names have a dot, so the ser
 from __future__ import annotations
 
 import uuid
-from sys import intern
 from typing import NamedTuple
 
 from podless.codec import serializer
@@ -52,13 +51,6 @@ class ResourceKeys(NamedTuple):
     def scope(self, namespace: str) -> str:
         """Return the prefix of the keys in a namespace; for "" and for cluster-scoped resources that of all keys."""
         return f"{self.prefix}{namespace}/" if self.namespaced and namespace else self.prefix
-
-    def namespace(self, key: str) -> str:
-        """Return the namespace in a key, "" if cluster-scoped."""
-        if not self.namespaced:
-            return ""
-        start = len(self.prefix)
-        return intern(key[start : key.index("/", start)])
 
 
 def name_of(key: str) -> str:
