@@ -236,3 +236,19 @@ async def test_the_time_of_work_that_begins_again_counts(clock: list[float]) -> 
 async def test_sliced_work_that_tries_work_is_suspended_in_it(clock: list[float]) -> None:
     sliced = SlicedWork(10.0)
     assert await sliced.run(sliced.try_work, count, 50) == 50
+
+
+async def test_the_limit_is_for_all_steps_of_a_coroutine_together(clock: list[float]) -> None:
+    sliced = SlicedWork(5.5 * slices.SLICE)
+    done: list[int] = []
+
+    async def work() -> None:
+        for _ in range(10):
+            count(3)
+            await asyncio.sleep(0)
+            done.append(count(1))
+
+    with pytest.raises(Timeout):
+        await sliced.slice_coroutine(work())
+    assert len(done) == 2
+    await sliced.slice_coroutine(asyncio.sleep(0))

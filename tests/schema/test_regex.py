@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import re2
 from hypothesis import given
@@ -80,3 +82,28 @@ def test_text_that_is_no_unicode_upsets_nothing() -> None:
 
 def test_a_pattern_that_backtracks_elsewhere_takes_linear_time() -> None:
     assert not regex.make_matcher("^(a+)+$")("a" * 100_000 + "b")
+
+
+def test_thousands_of_cheap_patterns_are_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[str] = []
+    real = regex._compile
+
+    def compile_pattern(pattern: str, cost: float) -> tuple[Any, int]:
+        compiled.append(pattern)
+        return real(pattern, cost)
+
+    monkeypatch.setattr(regex, "_compile", compile_pattern)
+    matchers = [regex.make_matcher(f"^few{number}") for number in range(3000)]
+    for _ in range(3):
+        assert not any(matcher("a") for matcher in matchers)
+    assert len(compiled) == len(matchers)
+
+
+def test_a_pattern_that_is_compiled_again_is_not_priced_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    matcher = regex.make_matcher("^again[a-z]{1,20}$")
+    assert matcher("agains")
+    for name in ("price_regex", "find_problem", "_plan_search"):
+        monkeypatch.setattr(regex, name, None)
+    matcher.drop_value()
+    assert matcher("agains")
+    assert not matcher("again")

@@ -294,10 +294,10 @@ class SlicedIterator(Generic[R]):
 class _SlicedCoroutine(Coroutine[Any, Any, R]):
     """A coroutine whose steps run in slices.
 
-    It has its own context, so that suspended steps see what earlier steps have set.
+    It has its own context, so that suspended steps see what earlier steps have set. The limit is for all its steps.
     """
 
-    __slots__ = ("_context", "_pause", "_slices", "_work", "_worker")
+    __slots__ = ("_context", "_pause", "_slices", "_spent", "_work", "_worker")
 
     def __init__(self, slices: SlicedWork, work: Coroutine[Any, Any, R], context: Context) -> None:
         self._slices = slices
@@ -305,6 +305,7 @@ class _SlicedCoroutine(Coroutine[Any, Any, R]):
         self._context = context
         self._worker: _Worker | None = None  # set while a step is suspended; the garbage collector is then paused
         self._pause = -1
+        self._spent = 0.0  # seconds of earlier steps that took longer than a slice
 
     def send(self, value: Any) -> Any:
         """Run the next step, or the next slice of one."""
@@ -344,6 +345,7 @@ class _SlicedCoroutine(Coroutine[Any, Any, R]):
         if type(getcurrent()) is _Worker:
             return step(value)  # the caller is sliced already
         worker = self._slices.take_worker(self._context)
+        worker.spent = self._spent
         worker.work, worker.args = step, (value,)
         return self._handle_result(worker, worker.switch())
 
@@ -358,6 +360,7 @@ class _SlicedCoroutine(Coroutine[Any, Any, R]):
         if result is not _RAISED and self._pause < 0:  # most steps end in their first slice
             self._slices.keep_worker(worker)
             return result
+        self._spent = worker.spent
         self._resume_gc()
         try:
             return result if result is not _RAISED else worker.raise_error()

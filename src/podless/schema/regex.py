@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
 
 from podless.codec import patterns, re2
@@ -24,7 +24,13 @@ def _make_options(memory: int) -> Any:
 MOST = patternprice.MAX_PRICE  # maximum nanoseconds to compile one pattern
 # (price of patterns in nanoseconds, RE2's memory limit in bytes); a pattern that does not fit tries the next one. The
 # last limit is above RE2's default, because Go allows larger programs
-_LADDER = ((200_000.0, 128 << 10), (4_000_000.0, 1 << 20), (15_000_000.0, 4 << 20), (MOST, 16 << 20))
+_LADDER = (
+    (50_000.0, 24 << 10),
+    (200_000.0, 128 << 10),
+    (4_000_000.0, 1 << 20),
+    (15_000_000.0, 4 << 20),
+    (MOST, 16 << 20),
+)
 # most patterns exceed this limit after they were parsed, so none is compiled at length
 _ONLY_PARSE = _make_options(24 << 10)
 
@@ -32,6 +38,7 @@ _STEPS = 3 * 10**7  # maximum steps of RE2 for one text: 50 ms in the worst case
 _ALWAYS = 1024  # characters of a text that are always matched
 _DEAR = 2_000_000.0  # nanoseconds; more expensive patterns are searched in a way that compiles them only once
 _NANOSECONDS = 500  # nanoseconds of one step on the meter
+_LOAD = 20_000  # nanoseconds to compile the cheapest pattern
 _SHORT = 2048  # characters times instructions; shorter searches are not charged
 # worst case of one step on the meter: characters times instructions, and characters
 _PER_STEP, _CHARACTERS_PER_STEP = 300, 4
@@ -69,7 +76,7 @@ def _compile_sized(pattern: str, cost: float) -> tuple[Any, int]:
     """Return the compiled pattern, and its maximum bytes. Raises PatternFault."""
     if cost > MOST:
         raise patterns.PatternTooLarge(pattern)
-    charge(int(cost) // _NANOSECONDS)
+    charge(int(cost + _LOAD) // _NANOSECONDS)
     for most, memory in _LADDER:
         if cost > most:
             continue
@@ -81,13 +88,33 @@ def _compile_sized(pattern: str, cost: float) -> tuple[Any, int]:
     raise AssertionError("the last memory is for all")
 
 
+class _SearchPlan(NamedTuple):
+    """What to compile for a pattern. least, most: characters of a matching text. begins: it matches from its start."""
+
+    pattern: str
+    cost: float
+    least: int = 0
+    most: int | None = None
+    begins: bool = False
+
+
+def _plan_search(pattern: str) -> _SearchPlan:
+    cost = price_regex(pattern)
+    if cost <= _DEAR and patternprice.price_pattern(pattern) <= _DEAR:
+        return _SearchPlan(pattern, cost)
+    if (less := patternprice.count_pattern(pattern)) is not None:
+        return _SearchPlan(less[0], cost, *less[1:])
+    # RE2 would compile the pattern backwards, too, to find where a match begins
+    return _SearchPlan(f"(?s:.*?)(?:{pattern}{patterns.end_quotation(pattern)})", cost, begins=True)
+
+
 class Matcher:
     """Searches texts for a pattern: call `run`, which compiles the pattern at its first call.
 
     An invalid pattern matches nothing, and neither does a pattern in a text that is too long for it.
     """
 
-    __slots__ = ("__weakref__", "longest", "pattern", "problem", "run")
+    __slots__ = ("__weakref__", "_plan", "longest", "pattern", "problem", "run")
 
     run: Callable[[str], bool]
 
@@ -95,6 +122,7 @@ class Matcher:
         self.pattern = pattern
         # set by the first search: the error of the pattern, and the maximum characters of a text
         self.problem, self.longest = "", _ALWAYS
+        self._plan: _SearchPlan | None = None
         self.run = self._load_and_run
 
     def __call__(self, text: str) -> bool:
@@ -112,18 +140,14 @@ class Matcher:
         return run(text)
 
     def _load(self) -> Callable[[str], bool]:
-        cost, least, most, begins, pattern = price_regex(self.pattern), 0, None, False, self.pattern
-        self.problem = find_problem(pattern)
+        if self._plan is None:
+            self.problem = find_problem(self.pattern)
+            self._plan = _plan_search(self.pattern)
         if self.problem:
             return lambda text: False
-        if (members := _read_single_class(pattern)) is not None:
+        if (members := _read_single_class(self.pattern)) is not None:
             return _make_member_check(*members)
-        if cost > _DEAR or patternprice.price_pattern(pattern) > _DEAR:
-            less = patternprice.count_pattern(pattern)
-            if less is not None:
-                pattern, least, most = less
-            else:  # RE2 would compile the pattern backwards, too, to find where a match begins
-                pattern, begins = f"(?s:.*?)(?:{pattern}{patterns.end_quotation(pattern)})", True
+        pattern, cost, least, most, begins = self._plan
         try:
             compiled, weight = _compile_sized(pattern, cost)
         except patterns.PatternFault as fault:
