@@ -56,7 +56,10 @@ class ApplyConflict(APIError):
         if len(found) == 1:
             text = f"1 conflict: conflict with {_who(owners[0])}: {format_element_path(found[0][1])}"
         else:
-            lines = [line for owner in owners for line in (f"conflicts with {_who(owner)}:", *_listed(by_owner[owner]))]
+            lines = []
+            for owner in owners:
+                lines.append(f"conflicts with {_who(owner)}:")
+                lines += [f"- {format_element_path(path)}" for path in by_owner[owner]]
             text = f"{len(found)} conflicts: " + "\n".join(lines)
         causes = [
             {
@@ -68,10 +71,6 @@ class ApplyConflict(APIError):
             for path in by_owner[owner]
         ]
         super().__init__(f"Apply failed with {text}", {"causes": causes})
-
-
-def _listed(paths: list[Path]) -> list[str]:
-    return [f"- {format_element_path(path)}" for path in paths]
 
 
 def _who(owner: FieldOwner) -> str:

@@ -30,25 +30,23 @@ from podless.runtime.release import has
 from podless.store.contract import AUTHOR, Author
 from podless.verbs import options
 from podless.verbs.call import API, Call, Outcome, Single, outcome_entries
-from podless.verbs.components import get_component
-from podless.verbs.connect import connect_object, passed_on
 from podless.verbs.create import create_object
 from podless.verbs.delete import delete_object
 from podless.verbs.deletecollection import delete_collection
 from podless.verbs.finalize import finalize_object
-from podless.verbs.get import get_object
+from podless.verbs.get import get_component, get_object
 from podless.verbs.list import list_, looks_at_objects
 from podless.verbs.patch import media_type, patch_object
 from podless.verbs.ready import keep_ready, load_kind, make_ready
 from podless.verbs.update import update_object
 from podless.verbs.watch import Watch
+from podless.virtual.connect import connect_object, passed_on
 from podless.virtual.hooked import answer_subresource, is_hooked
 
 if TYPE_CHECKING:
-    from podless.verbs import scale
-    from podless.virtual import review
+    from podless.virtual import review, scale
 else:  # most servers never need them
-    scale, review = lazy.LateModule("podless.verbs.scale"), lazy.LateModule("podless.virtual.review")
+    scale, review = lazy.LateModule("podless.virtual.scale"), lazy.LateModule("podless.virtual.review")
 
 
 # the author of a request's writes, for the history

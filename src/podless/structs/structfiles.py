@@ -26,7 +26,7 @@ from podless.structs.structs import TYPE_META, Field, Struct
 
 FOLDER = Path(__file__).parent.parent / "apis"
 
-# types with one object in the process: some code compares them by identity (verbs/connect.py)
+# types with one object in the process: some code compares them by identity (virtual/connect.py)
 _SHARED: Mapping[str, GoType] = {
     "string": gotypes.STRING,
     "bool": gotypes.BOOL,

@@ -5,33 +5,30 @@ Source: k8s.io/apiserver pkg/endpoints/handlers (patch), and the recorded answer
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from podless.apis.autoscaling import scales
 from podless.cache.entry import Entry
 from podless.codec import serializer, yamlasjson
-from podless.fields import managers, scaling, values
+from podless.fields import managers, values
 from podless.kinds import view
 from podless.kinds.custom import CustomStrategy
 from podless.meta import objectmeta
-from podless.meta.errors import BadRequest, Conflict, Internal, Invalid
+from podless.meta.errors import BadRequest, Conflict, Internal
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
 from podless.structs import gotypes, restore, structs
 from podless.verbs import admit, fieldmanager, options, steps, storage
-from podless.verbs.call import API, AnswerDocument, Call, Single
+from podless.verbs.call import API, Call, Single
 from podless.verbs.create import INSERTED, fit_namespace, refuse_while_terminating
-from podless.verbs.runner import PARSE, AwaitedStage, Stages, Write
+from podless.verbs.runner import PARSE, Stages, Write
 from podless.verbs.storage import AttemptOutcome, Next
-from podless.verbs.update import attempt_update, change_stages, load_object, rewrite_object
+from podless.verbs.update import attempt_update, change_stages, load_object
 
 _TIMES = ("creationTimestamp", "deletionTimestamp")  # the server sets these
 
 _CREATED = 201
-_NO_SCALE = "request to convert CR to an invalid group/version: autoscaling/v1"
 
 
 class ApplyWrite(Write):
@@ -296,85 +293,3 @@ CREATE: Final = Stages[ApplyWrite](
     check_revision,
     *INSERTED,
 )
-
-
-class ApplyScaleWrite(ApplyWrite):
-    """A server-side apply to the Scale of an object.
-
-    put: returns the object with the values of its Scale, None for custom objects. scale: the present Scale. applied:
-    the Scale after the apply.
-    """
-
-    put: Callable[[Object, Object], Object] | None = None
-    scale: Object
-    applied: Object
-
-
-async def apply_scale(
-    api: API, call: Call, show: Callable[[Object], Object], put: Callable[[Object, Object], Object] | None
-) -> AnswerDocument:
-    """Apply to the Scale of an object. For custom objects, as on a real server, only an apply without changes succeeds.
-
-    show: returns the Scale of an object. put: returns the object with the values of its Scale, None for custom
-    objects. Raises as `apply_object` does.
-    """
-    write = ApplyScaleWrite(call, scaling.SCALE, "Scale")
-    write.shown, write.put = show, put
-    await READ.run(api, write)
-    if (await api.load_collection(call.kind)).get(call.key) is None:
-        raise call.not_found()
-    written = await rewrite_object(api, write, APPLY_SCALE)
-    if written.entry is None:
-        return AnswerDocument(show(written.obj or {}))
-    await api.converter.prepare_entries(call.kind, call.version, [written.entry])
-    return AnswerDocument(show(view.load_object(call.kind, call.version, written.entry)))
-
-
-def merge_scale(write: ApplyScaleWrite) -> None:
-    """Merge the applied Scale into the present one. Raises as `merge_into` does."""
-    old = write.old
-    assert old is not None
-    assert write.shown is not None
-    check_type(write)
-    entries = fieldmanager.scale_entries(write.call, old)
-    if not entries and write.put is None:
-        why = f"failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: {_NO_SCALE}"
-        raise Internal(f"failed to create manager for existing fields: {why}")
-    write.scale = write.shown(old)
-    managers.put_managed_fields(write.scale["metadata"], entries)
-    write.applied = merge_into(write, write.scale)
-
-
-async def _mutate_scale(api: API, write: ApplyScaleWrite) -> None:
-    write.applied = await admit.mutate_object(api, write, write.applied, write.scale)
-
-
-def put_scale(write: ApplyScaleWrite) -> None:
-    """Write the values of the Scale into the object. Raises BadRequest, Invalid and Internal."""
-    call, old, applied, scale = write.call, write.old, write.applied, write.scale
-    assert old is not None
-    written = applied["metadata"].pop("managedFields", [])
-    scale["metadata"].pop("managedFields", None)
-    if write.put is not None:
-        obj = write.put(old, _sound_scale(call, applied))
-    elif values.equal_values(applied, scale):
-        obj = {**old, "metadata": dict(old["metadata"])}
-    else:
-        what = managers.describe_object(write.body)
-        raise Internal(f"failed to convert new object ({what}) to proper version: {_NO_SCALE}")
-    managers.put_managed_fields(obj["metadata"], fieldmanager.fields_of_rescaled(call, old, written))
-    write.obj = obj
-
-
-APPLY_SCALE: Final = change_stages(
-    merge_scale, AwaitedStage[ApplyScaleWrite](_mutate_scale, admit.mutates_object, sliced=True), put_scale
-)
-
-
-def _sound_scale(call: Call, applied: Object) -> Object:
-    """Decode an applied Scale of the object in the path. Raises BadRequest or Invalid."""
-    steps.fit_namespace(call, applied["metadata"])
-    steps.fit_name(call, applied["metadata"])
-    if found := scales.validate_scale(applied):
-        raise Invalid("Scale", "autoscaling", call.name, found)
-    return applied

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from podless.apis.core.components import list_components
 from podless.cache.watchcache import WatchCache
 from podless.meta.errors import BadRequest, Internal
+from podless.runtime.release import has
 from podless.verbs import options
 from podless.verbs.call import API, Call, Single
 
@@ -27,3 +29,11 @@ def get_object(api: API, call: Call, collection: WatchCache) -> Single:
     if entry is None:
         raise call.not_found()
     return tuple.__new__(Single, (entry, None, 200))  # Single(entry) without its Python constructor
+
+
+async def get_component(api: API, call: Call) -> Single:
+    """Return the status of a component of the control plane. Raises NotFound."""
+    found = next((entry for entry in await list_components(api.store) if entry.name == call.name), None)
+    if found is None:
+        raise call.not_found() if has("MissingComponents") else Internal(f"Component not found: {call.name}")
+    return Single(found)

@@ -6,6 +6,7 @@ import base64
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from podless.apis.core.components import list_components
 from podless.cache.entry import Entry
 from podless.cache.watchcache import WatchCache
 from podless.codec import serializer
@@ -17,7 +18,6 @@ from podless.structs import structs
 from podless.structs.gotypes import Int, String
 from podless.structs.structs import Field, Struct
 from podless.verbs.call import API, Call, Many
-from podless.verbs.components import list_components
 from podless.verbs.options import ListOptions, parse_revision, revision_error, too_large
 
 Match = Callable[[Entry], bool]
@@ -167,7 +167,7 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
     start = call.scope + token.start if token is not None else ""
     match = make_selector(call, options)
     if not call.kind.strategy.reads.revisioned:
-        return Many([entry for entry in await list_components(api) if match is None or match(entry)], 0)
+        return Many([entry for entry in await list_components(api.store) if match is None or match(entry)], 0)
     if limit and revision < api.store.compacted_revision:
         return await _page_past(api, call, collection, revision, start, limit, match)
     if match is None:

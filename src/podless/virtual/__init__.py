@@ -1,1 +1,1 @@
-"""Kinds that are never stored: reviews, tokens, bindings and evictions."""
+"""Kinds and subresources that are never stored: reviews, tokens, bindings, evictions, scales and connections."""

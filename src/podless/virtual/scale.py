@@ -15,8 +15,9 @@ from podless.apis.autoscaling.group import SCALES
 from podless.apis.autoscaling.scales import validate_scale
 from podless.apis.release import RELEASE
 from podless.codec import gotext
-from podless.fields import managers
+from podless.fields import managers, scaling
 from podless.fields.patches import APPLY
+from podless.fields.values import equal_values
 from podless.kinds import typemeta, view
 from podless.kinds.kind import Scale
 from podless.kinds.scheme import explain_unregistered
@@ -27,8 +28,8 @@ from podless.runtime.meter import each
 from podless.runtime.release import CURRENT, has
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
-from podless.verbs import admit, body, fieldmanager, options, patch, steps
-from podless.verbs.apply import apply_scale
+from podless.verbs import admit, apply, body, fieldmanager, options, patch, steps
+from podless.verbs.apply import ApplyWrite
 from podless.verbs.call import API, AnswerDocument, Call, Single
 from podless.verbs.get import get_object
 from podless.verbs.options import WriteOptions
@@ -41,6 +42,8 @@ SCALE = load_struct("autoscaling/v1", "Scale")
 
 
 _UNSET = -(1 << 31)  # replicas in a patched Scale of an object without replicas
+
+_NO_SCALE = "request to convert CR to an invalid group/version: autoscaling/v1"
 
 # returns the new Scale, from the present Scale and the object
 Change = Callable[[Object, Object], Object]
@@ -138,8 +141,7 @@ async def scale_object(api: API, call: Call, verb: str) -> AnswerDocument:
         await api.converter.prepare_entries(call.kind, call.version, [entry])
         return AnswerDocument(show_scale(view.load_object(call.kind, call.version, entry), paths))
     if verb == "patch" and media_type(call) == APPLY.media:
-        shown = partial(show_scale, paths=paths, required=False)
-        return await apply_scale(api, call, shown, None if call.kind.custom else partial(_with_replicas, paths))
+        return await _apply_scale(api, call, paths)
     chosen = options.read_write_options(call, "UpdateOptions" if verb == "update" else "PatchOptions")
     # as a real server, report a missing object before an invalid patch
     if verb == "patch" and collection.get(call.key) is None:
@@ -187,7 +189,7 @@ def make_scale(write: ScaleWrite) -> None:
         steps.check_uid(call, write.scale["metadata"], uid, dry_run=write.options.dry_run)
 
 
-async def _mutate_scale(api: API, write: ScaleWrite) -> None:
+async def _mutate_scale(api: API, write: ScaleWrite | ApplyScaleWrite) -> None:
     write.scale = await admit.mutate_object(api, write, write.scale, write.before)
 
 
@@ -209,10 +211,71 @@ def put_scale(write: ScaleWrite) -> None:
     write.obj = obj
 
 
+class ApplyScaleWrite(ApplyWrite):
+    """A server-side apply to the Scale of an object.
+
+    paths: where the object has its replicas. before: the present Scale. scale: the Scale after the apply.
+    """
+
+    before: Object
+    scale: Object
+
+    def __init__(self, call: Call, paths: Scale) -> None:
+        super().__init__(call, scaling.SCALE, "Scale")
+        self.paths = paths
+        self.shown = partial(show_scale, paths=paths, required=False)
+
+
+async def _apply_scale(api: API, call: Call, paths: Scale) -> AnswerDocument:
+    """Apply to the Scale of an object. For custom objects, as on a real server, only an apply without changes succeeds.
+
+    Raises as `apply_object` does.
+    """
+    write = ApplyScaleWrite(call, paths)
+    await apply.READ.run(api, write)
+    if (await api.load_collection(call.kind)).get(call.key) is None:
+        raise call.not_found()
+    written = await rewrite_object(api, write, APPLY_SCALE)
+    return AnswerDocument(show_scale(await _read_object(api, call, written), paths, required=False))
+
+
+def merge_scale(write: ApplyScaleWrite) -> None:
+    """Merge the applied Scale into the present one. Raises as `merge_into` does."""
+    old = write.old
+    assert old is not None
+    apply.check_type(write)
+    entries = fieldmanager.scale_entries(write.call, old)
+    if not entries and write.call.kind.custom:
+        why = f"failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: {_NO_SCALE}"
+        raise Internal(f"failed to create manager for existing fields: {why}")
+    write.before = show_scale(old, write.paths, required=False)
+    managers.put_managed_fields(write.before["metadata"], entries)
+    write.scale = apply.merge_into(write, write.before)
+
+
+def put_applied(write: ApplyScaleWrite) -> None:
+    """Write the values of the applied Scale into the object. Raises BadRequest, Invalid and Internal."""
+    call, old, scale = write.call, write.old, write.scale
+    assert old is not None
+    written = scale["metadata"].pop("managedFields", [])
+    write.before["metadata"].pop("managedFields", None)
+    if not call.kind.custom:
+        _check_scale(call, scale)
+        if found := validate_scale(scale):
+            raise Invalid("Scale", "autoscaling", call.name, found)
+        write.obj = _with_replicas(write.paths, old, scale)
+    elif equal_values(scale, write.before):
+        write.obj = {**old, "metadata": dict(old["metadata"])}
+    else:
+        what = managers.describe_object(write.body)
+        raise Internal(f"failed to convert new object ({what}) to proper version: {_NO_SCALE}")
+    managers.put_managed_fields(write.obj["metadata"], fieldmanager.fields_of_rescaled(call, old, written))
+
+
+_MUTATE: Final = AwaitedStage[ScaleWrite | ApplyScaleWrite](_mutate_scale, admit.mutates_object, sliced=True)
 READ: Final = Stages[ScaleWrite](PARSE, read_scale)
-RESCALE: Final = change_stages(
-    make_scale, AwaitedStage[ScaleWrite](_mutate_scale, admit.mutates_object, sliced=True), put_scale
-)
+RESCALE: Final = change_stages(make_scale, _MUTATE, put_scale)
+APPLY_SCALE: Final = change_stages(merge_scale, _MUTATE, put_applied)
 
 
 def _check_scale(call: Call, scale: Object) -> None:

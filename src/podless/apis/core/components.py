@@ -12,11 +12,9 @@ import ssl
 from podless.apis.core.group import COMPONENT_STATUSES
 from podless.cache.entry import Entry
 from podless.codec import serializer
-from podless.meta import errors
+from podless.meta.errors import APIError
 from podless.runtime.jsonobject import Object
-from podless.runtime.release import has
-from podless.store import StoreError
-from podless.verbs.call import API, Call, Single
+from podless.store import Store, StoreError
 
 _STORE = "etcd-0"
 _PORTS = {"controller-manager": 10257, "scheduler": 10259}
@@ -26,22 +24,14 @@ _MOST = 10 << 10  # bytes of a probe's answer that are read
 _NOWHERE = "/health"  # a key that does not exist: the read only shows that the store answers
 
 
-async def get_component(api: API, call: Call) -> Single:
-    """Return the status of a component. Raises NotFound."""
-    found = next((entry for entry in await list_components(api) if entry.name == call.name), None)
-    if found is None:
-        raise call.not_found() if has("MissingComponents") else errors.Internal(f"Component not found: {call.name}")
-    return Single(found)
-
-
-async def list_components(api: API) -> list[Entry]:
+async def list_components(store: Store) -> list[Entry]:
     """Return the status of all components, by name."""
     names = sorted((_STORE, *_PORTS))
-    return list(await asyncio.gather(*(_make_entry(api, name) for name in names)))
+    return list(await asyncio.gather(*(_make_entry(store, name) for name in names)))
 
 
-async def _make_entry(api: API, name: str) -> Entry:
-    condition = await (_probe_store(api) if name == _STORE else _probe_port(_PORTS[name]))
+async def _make_entry(store: Store, name: str) -> Entry:
+    condition = await (_probe_store(store) if name == _STORE else _probe_port(_PORTS[name]))
     kind = COMPONENT_STATUSES
     head = {"kind": kind.kind, "apiVersion": kind.api_version("v1"), "metadata": {"name": name}}
     return Entry.make_unstored(kind.key("", name), serializer.encode_json({**head, "conditions": [condition]}))
@@ -52,10 +42,10 @@ def _make_condition(healthy: bool, message: str = "", error: str = "") -> Object
     return {name: text for name, text in condition.items() if text}
 
 
-async def _probe_store(api: API) -> Object:
+async def _probe_store(store: Store) -> Object:
     try:
-        await api.store.read_range(_NOWHERE)
-    except (StoreError, errors.APIError) as error:
+        await store.read_range(_NOWHERE)
+    except (StoreError, APIError) as error:
         return _make_condition(healthy=False, error=str(error))
     return _make_condition(healthy=True, message="ok")
 

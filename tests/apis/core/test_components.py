@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from podless.apis.core import components
 from podless.http.tls import Certificates
-from podless.verbs import components
 from tests.conftest import Client
 
 PATH = "/api/v1/componentstatuses"
