@@ -23,7 +23,7 @@ from bench.load.driver import Driver
 from bench.load.server import Served
 from bench.record.figure import Figure, Sheet
 from bench.serve import FIRST, creating, patching
-from podless.store.packing import deflate
+from podless.store.packing import pack_value
 from podless.store.sqlite import format
 from podless.store.sqlite.rows import row_checksum
 
@@ -139,7 +139,7 @@ def _fill(path: Path, size: Size) -> tuple[int, int]:
     """
     many, turns = size.namespaces * size.objects, size.changes
     values = [_value(turn) for turn in range(turns)]
-    packed = [deflate(value, values[turn // 32 * 32] if turn % 32 else b"") for turn, value in enumerate(values)]
+    packed = [pack_value(value, values[turn // 32 * 32] if turn % 32 else b"") for turn, value in enumerate(values)]
     database = format.open_database(path)
     database.execute("PRAGMA synchronous = OFF")
     database.execute("BEGIN")

@@ -178,10 +178,10 @@ def certificate_maker(settings: Settings) -> Callable[[], None] | None:
     data = settings.data
     if Certificates(Path(data)).authority.exists():
         return None
-    return lambda: Certificates(_kept(data, settings)).create_missing(_names(settings))
+    return lambda: Certificates(_prepare_folder(data, settings)).create_missing(_server_names(settings))
 
 
-def _kept(data: str | os.PathLike[str], settings: Settings) -> Path:
+def _prepare_folder(data: str | os.PathLike[str], settings: Settings) -> Path:
     """Create the data folder, readable by its owner only. Raises StartError, StoreError, OSError.
 
     A folder with another program's database is left unchanged.
@@ -204,7 +204,7 @@ def _kept(data: str | os.PathLike[str], settings: Settings) -> Path:
     return folder
 
 
-def _names(settings: Settings) -> list[str]:
+def _server_names(settings: Settings) -> list[str]:
     """Return the server's own DNS names and addresses, without those of every server."""
     return [*(own_names() if settings.bind in _EVERYWHERE else [settings.bind]), *settings.tls_names]
 
@@ -284,14 +284,14 @@ class App:
 
     async def _start(self, listen: bool) -> None:
         settings = self.settings
-        folder = self._folder()
+        folder = self._choose_folder()
         given = (Path(settings.tls_cert), Path(settings.tls_key)) if settings.tls_cert and settings.tls_key else None
         certificates, context = Certificates(folder, given), None
         if settings.is_shared:
-            await self._share(settings, folder, certificates)
+            await self._load_shared(settings, folder, certificates)
         if settings.tls and listen:
             clients = Path(settings.client_ca) if settings.client_ca is not None else None
-            self._rotation = CertificateRotation(certificates, _names(settings), clients)
+            self._rotation = CertificateRotation(certificates, _server_names(settings), clients)
             if settings.data is None and given is None and clients is None:
                 certificates.ensure_authority()  # all files are new, so they need no verification
             else:
@@ -310,7 +310,7 @@ class App:
         await self._take_faults(cluster)
         cache = cluster.api.cache
         held = ClientMemory(settings.limits.held, lambda: cache.replaced)
-        self.handler = self._handler(cluster, held)
+        self.handler = self._build_handler(cluster, held)
         if not listen:
             return
         listens = chain_filters(self._outside, self.handler)
@@ -325,7 +325,7 @@ class App:
             reads_wait(cluster.api),
         )
         bound = await self._listener.open(settings.bind, settings.port)
-        self._announce(folder, bound, cluster.token, authority)
+        self._publish_address(folder, bound, cluster.token, authority)
         self._heartbeat = Heartbeat(cluster.api.watchdog)
         self._heartbeat.start()
 
@@ -347,7 +347,7 @@ class App:
             await self._objects.start()
             cluster.health.add_check(self._objects.name, check_controller(self._objects))
 
-    async def _share(self, settings: Settings, folder: Path, certificates: Certificates) -> None:
+    async def _load_shared(self, settings: Settings, folder: Path, certificates: Certificates) -> None:
         """Read the CA and the administrator's token from the store, which all servers share."""
         store = make_store(settings, None)
         try:
@@ -359,10 +359,13 @@ class App:
         finally:
             await store.close()
 
-    def _handler(self, cluster: Cluster, held: ClientMemory) -> Handler:
+    def _build_handler(self, cluster: Cluster, held: ClientMemory) -> Handler:
         """Return the handler of a cluster's requests."""
         api = cluster.api
-        measured, auditing = RequestMetrics(Flows(api, self.settings.limits.in_flight)), self._auditing(api.registry)
+        measured, auditing = (
+            RequestMetrics(Flows(api, self.settings.limits.in_flight)),
+            self._audit(api.registry),
+        )
         shown = self._requests if self.settings.enable_faults else None
         documents = NonResourcePaths(
             api.registry,
@@ -374,7 +377,7 @@ class App:
             api.off_loop,
             api.pace,
             api.authenticator.accounts,
-            OperationPaths(api, cluster.leads, RequestLogPath(shown) if shown is not None else None),
+            OperationPaths(api, cluster.find_leader, RequestLogPath(shown) if shown is not None else None),
             api.release,
         )
         last = APIHandler(api, documents, SelectorTable(held))
@@ -407,9 +410,9 @@ class App:
 
     def make_console_link(self) -> str:
         """Return a URL of the console that logs the administrator in once, within ten minutes; "" without a console."""
-        return f"{self.url}/console/#/link/{self._console.links.make()}" if self._console is not None else ""
+        return f"{self.url}/console/#/link/{self._console.links.make_code()}" if self._console is not None else ""
 
-    def _auditing(self, registry: Registry) -> Filter | None:
+    def _audit(self, registry: Registry) -> Filter | None:
         """Return the filter that writes the audit log, None for no log. Raises BadPolicy."""
         audit = self.settings.audit
         if audit is None:
@@ -428,7 +431,7 @@ class App:
         if self._backend is not None:
             self._backend.open()
 
-    def _announce(self, folder: Path, bound: int, token: str, authority: str | None) -> None:
+    def _publish_address(self, folder: Path, bound: int, token: str, authority: str | None) -> None:
         host = _EVERYWHERE.get(self.settings.bind, self.settings.bind)
         self._address = f"[{host}]:{bound}" if ":" in host else f"{host}:{bound}"
         self.url = f"{'https' if self.settings.tls else 'http'}://{self._address}"
@@ -444,11 +447,11 @@ class App:
                     raise
                 log.error("start: cannot write the kubeconfig: %s", describe_fault(error))
 
-    def _folder(self) -> Path:
+    def _choose_folder(self) -> Path:
         if self.settings.data is None:
             self._scratch = tempfile.TemporaryDirectory(prefix="podless-")
             return Path(self._scratch.name)
-        return _kept(self.settings.data, self.settings)
+        return _prepare_folder(self.settings.data, self.settings)
 
     async def stop(self) -> None:
         """Stop serving, finish requests in flight, close the store. Acknowledged writes are kept."""
@@ -456,7 +459,7 @@ class App:
             self._heartbeat.stop()
             self._heartbeat = None
         if self.cluster is not None:
-            self.cluster.stopping()
+            self.cluster.mark_stopping()
         if self._listener is not None:
             await self._listener.close()
             self._listener = None

@@ -118,7 +118,7 @@ class Cluster:
         CURRENT.set(settings.release)  # tasks of the cluster inherit this context
         if idle := features.describe_ineffective(settings.kubernetes_version, settings.feature_gates):
             log.warning("%s", idle)
-        tokens = self._tokens()
+        tokens = self._load_tokens()
         self.store = store = make_store(settings, self._database)
         await store.open()
         await backup.refuse_half(store)
@@ -134,14 +134,14 @@ class Cluster:
         authorizer = RBAC(cache) if settings.authorization == "RBAC" else AllowAll()
         self._remote = WebhookClient(
             settings.services,
-            external=partial(_external, cache),
+            external=partial(_external_host, cache),
             disturbed=self._disturbed,
             off_loop=self._off_loop,
         )
         self._hooks = await self._load_hooks()
         converter = Converter(self._remote, schemes.make_review_scheme(DEFINITIONS.group), self._hooks)
         state = State(store, cache, registry, converter)
-        authenticator = self._authenticator(cache, tokens, await self._secret(state))
+        authenticator = self._build_authenticator(cache, tokens, await self._load_secret(state))
         meter = Meter()
         self.admission.plugins += make_plugins(state, authorizer, meter, self._hooks)
         self.api = api = API(
@@ -162,7 +162,7 @@ class Cluster:
             await authorizer.start()
         await self.admission.start()
         self.health.add_known()
-        self.health.add_check("shutdown", self._shutdown, READY)
+        self.health.add_check("shutdown", self._check_running, READY)
 
     async def _start_controllers(self, api: API, meter: Meter) -> None:
         """Start the controllers, each with its health check."""
@@ -193,7 +193,7 @@ class Cluster:
         ]
         if not engines.ENGINES[settings.store].expires:
             self._controllers.append(ObjectExpiry(api, core.EVENTS, settings.event_ttl))
-        self._controllers.append(self._contents(api))
+        self._controllers.append(self._build_contents(api))
         if settings.default_accounts:
             collect = settings.garbage_delay is not None
             self._controllers.append(AccountTokens(api, self._authority or "", collect=collect))
@@ -237,7 +237,7 @@ class Cluster:
             raise StartError(f"--hooks: {failed}") from None
         return hooks
 
-    def leads(self) -> str:
+    def find_leader(self) -> str:
         """Return the server that runs the controllers: this one, another by its name, or "" if none does."""
         return "this server" if self.leader is None or self.leader.leading else self.leader.find_holder()
 
@@ -264,32 +264,32 @@ class Cluster:
             else:
                 await asyncio.sleep(rest / 10)
 
-    def _shutdown(self) -> None:
+    def _check_running(self) -> None:
         if self._stopping:
             raise CheckFailed("process is shutting down")
 
-    def _contents(self, api: API) -> NamespaceContents:
+    def _build_contents(self, api: API) -> NamespaceContents:
         """Return the controller that creates the objects of each namespace."""
         wanted = [contents.make_account(core.SERVICE_ACCOUNTS)] if self.settings.default_accounts else []
         if self.settings.root_configmaps and self._authority is not None:
             wanted.append(contents.make_certificates(core.CONFIG_MAPS, self._authority))
         return NamespaceContents(api, core.NAMESPACES, wanted)
 
-    def _tokens(self) -> StaticTokens:
+    def _load_tokens(self) -> StaticTokens:
         self.token = admin_token(self._folder / "token")
         tokens = {self.token: ADMIN, **self.settings.tokens}
         if self.settings.token_file is not None:
             tokens |= read_file(Path(self.settings.token_file))
         return StaticTokens(tokens)
 
-    async def _secret(self, state: State) -> bytes:
+    async def _load_secret(self, state: State) -> bytes:
         """Return the signing key of service account tokens, which all servers of a store share."""
         file = self._folder / "accounts.key"  # the file of older releases
         secret = await storage.keep_once(state, accounts.SECRET, partial(accounts.make_secret, file))
         file.unlink(missing_ok=True)
         return secret
 
-    def _authenticator(self, cache: Cache, tokens: StaticTokens, secret: bytes) -> Authenticator:
+    def _build_authenticator(self, cache: Cache, tokens: StaticTokens, secret: bytes) -> Authenticator:
         """Return the authenticator: static tokens, service account tokens, OpenID Connect and certificates."""
         settings = self.settings
         bound = (core.SERVICE_ACCOUNTS, core.SECRETS, core.PODS, core.NODES)
@@ -298,7 +298,7 @@ class Cluster:
         anonymous = settings.anonymous and settings.authorization == "RBAC"
         return Authenticator(tokens, issuer, settings.make_authenticators(AUDIENCE), anonymous=anonymous)
 
-    def stopping(self) -> None:
+    def mark_stopping(self) -> None:
         """Make /readyz fail, because the server is about to stop."""
         self._stopping = True
 
@@ -363,7 +363,7 @@ def admin_token(path: Path) -> str:
     return token
 
 
-async def _external(cache: Cache, namespace: str, name: str) -> str:
+async def _external_host(cache: Cache, namespace: str, name: str) -> str:
     """Return the host of a Service of type ExternalName, "" for other Services."""
     kind = core.SERVICES
     entry = (await cache.load_collection(kind.keys)).get(kind.key(namespace, name))

@@ -62,7 +62,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Choose the seed of chaos once for all workers of pytest-xdist, and parse the releases."""
-    config.stash[_RELEASES] = _chosen(config)
+    config.stash[_RELEASES] = _chosen_releases(config)
     podless_chaos = config.option.podless_chaos or config.getini("podless_chaos")
     podless_chaos = getattr(config, "workerinput", {}).get("podless_chaos", podless_chaos) or ""
     if podless_chaos in ("", "false"):
@@ -75,7 +75,7 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"podless_chaos: a seed is a number, not {podless_chaos!r}")
 
 
-def _chosen(config: pytest.Config) -> list[str]:
+def _chosen_releases(config: pytest.Config) -> list[str]:
     """Return the releases of the settings, oldest first; empty for the default."""
     span = config.option.podless_kubernetes_version or config.getini("podless_kubernetes_version")
     if not span:
@@ -115,7 +115,7 @@ def _format_chaos_header(config: pytest.Config) -> str:
     return f"podless: chaos: seed {seed}; to get the same faults again, use --podless-chaos {seed}"
 
 
-def _server(config: pytest.Config, release: str) -> Server:
+def _make_server(config: pytest.Config, release: str) -> Server:
     """Return a server with the settings, not yet started."""
     from podless.server import Server
 
@@ -124,7 +124,7 @@ def _server(config: pytest.Config, release: str) -> Server:
     return Server(enable_faults=config.getini("podless_faults"), chaos=int(seed) if seed else False, **more)
 
 
-def _started(config: pytest.Config, server: Server) -> Server:
+def _start_server(config: pytest.Config, server: Server) -> Server:
     for setting in ("podless_crds", "podless_objects"):
         if paths := config.getini(setting):
             try:
@@ -145,17 +145,17 @@ def podless_release(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="session")
 def podless(pytestconfig: pytest.Config, podless_release: str) -> Iterator[Server]:
     """A server in memory, shared by all tests of the session (of the worker, under pytest-xdist)."""
-    with _server(pytestconfig, podless_release) as server:
+    with _make_server(pytestconfig, podless_release) as server:
         pytestconfig.stash[_SERVER] = server
-        yield _started(pytestconfig, server)
+        yield _start_server(pytestconfig, server)
     del pytestconfig.stash[_SERVER]
 
 
 @pytest.fixture
 def podless_fresh(request: pytest.FixtureRequest, podless_release: str) -> Iterator[Server]:
     """A server in memory for this test only."""
-    with _server(request.config, podless_release) as server:
-        yield _started(request.config, server)
+    with _make_server(request.config, podless_release) as server:
+        yield _start_server(request.config, server)
 
 
 @pytest.fixture
@@ -258,14 +258,14 @@ def pytest_runtest_makereport(
         values = getattr(item, "funcargs", {}).items()
         servers = [(name, value) for name, value in values if type(value).__module__ == "podless.server"]
         for name, server in servers:
-            report.sections += _sections(name, server, item.stash.get(_BEGUN, 0.0))
-            report.sections += _stories(name, server, item.stash.get(_BEGUN, 0.0), report.longreprtext)
+            report.sections += _report_sections(name, server, item.stash.get(_BEGUN, 0.0))
+            report.sections += _find_stories(name, server, item.stash.get(_BEGUN, 0.0), report.longreprtext)
         if servers and item.config.option.podless_chaos:
             report.sections.append(("podless", _format_chaos_header(item.config)))
     return report
 
 
-def _sections(name: str, server: Server, begun: float) -> list[tuple[str, str]]:
+def _report_sections(name: str, server: Server, begun: float) -> list[tuple[str, str]]:
     """Yield the sections of a report for a server."""
     asked = server.requests.after(begun)
     lines = [f"{time.strftime('%H:%M:%S', time.localtime(one.at))} {one}" for one in asked[-_LINES:]]
@@ -273,13 +273,13 @@ def _sections(name: str, server: Server, begun: float) -> list[tuple[str, str]]:
         lines.insert(0, f"... and {len(asked) - _LINES} before")
     result = [(f"{name}: requests", "\n".join(lines))] if lines else []
     try:
-        events = [_event(event) for event in server.list("events", namespace=None)[-_LINES:]]
+        events = [_format_event(event) for event in server.list("events", namespace=None)[-_LINES:]]
     except RuntimeError:  # the server has stopped, or runs on the test's own loop
         return result
     return [*result, (f"{name}: events", "\n".join(events))] if events else result
 
 
-def _stories(name: str, server: Server, begun: float, text: str) -> list[tuple[str, str]]:
+def _find_stories(name: str, server: Server, begun: float, text: str) -> list[tuple[str, str]]:
     """Return the changes of the objects that a failure message names, each with its author and difference."""
     from podless.runtime import clock
 
@@ -295,7 +295,7 @@ def _stories(name: str, server: Server, begun: float, text: str) -> list[tuple[s
     return result
 
 
-def _event(event: dict[str, Any]) -> str:
+def _format_event(event: dict[str, Any]) -> str:
     about = event.get("involvedObject") or {}
     whom = f"{about.get('kind', '')} {about.get('namespace', '')}/{about.get('name', '')}"
     return f"{event.get('type', '')} {event.get('reason', '')} {whom}: {event.get('message', '')}"

@@ -45,7 +45,9 @@ T = TypeVar("T")
 Objects = list[Object]
 
 
-def _takes(declared: Callable[P, object]) -> Callable[[Callable[..., None]], Callable[Concatenate[Server, P], None]]:
+def _sign_as(
+    declared: Callable[P, object],
+) -> Callable[[Callable[..., None]], Callable[Concatenate[Server, P], None]]:
     """Give a method the signature of a declared callable."""
 
     def decorate(method: Callable[..., None]) -> Callable[Concatenate[Server, P], None]:
@@ -74,7 +76,7 @@ class Server:
     StartError for invalid settings, and on entry if the server cannot start; TypeError for unknown arguments.
     """
 
-    @_takes(Settings)
+    @_sign_as(Settings)
     def __init__(self, *args: Any, **options: Any) -> None:
         self._settings = Settings(**bind_arguments(Settings, "Server", args, options))
         self.requests = RecentRequests()
@@ -90,27 +92,27 @@ class Server:
     @property
     def url(self) -> str:
         """The address of the server, such as https://127.0.0.1:6443."""
-        return self._running().url
+        return self._get_app().url
 
     @property
     def token(self) -> str:
         """The administrator's bearer token."""
-        return self._running().token
+        return self._get_app().token
 
     @property
     def kubeconfig(self) -> Path:
         """The path of the administrator's kubeconfig. That of a server in memory is deleted when it stops."""
-        return self._running().kubeconfig
+        return self._get_app().kubeconfig
 
     @property
     def authority(self) -> Path:
         """The path of the CA certificate that clients verify the server with."""
-        return self._running().authority
+        return self._get_app().authority
 
     @property
     def chaos(self) -> int | None:
         """The seed of the chaos; None if there is none."""
-        return self._running().chaos
+        return self._get_app().chaos
 
     def make_console_link(self) -> str:
         """Return a URL that logs in the administrator to the console once, within ten minutes.
@@ -118,10 +120,10 @@ class Server:
         "" for a server without `console=True`.
         """
         links: list[str] = []
-        self._call(lambda: links.append(self._running().make_console_link()))
+        self._run_on_server(lambda: links.append(self._get_app().make_console_link()))
         return links[0]
 
-    def _running(self) -> App:
+    def _get_app(self) -> App:
         if self._app is None or not self._app.url:
             raise RuntimeError("the server is not running; use it as a context manager")
         return self._app
@@ -171,9 +173,9 @@ class Server:
 
     def _run(self, started: concurrent.futures.Future[None]) -> None:
         with asyncio.Runner(loop_factory=system.new_event_loop) as runner:
-            runner.run(self._serve(started))
+            runner.run(self._serve_until_stopped(started))
 
-    async def _serve(self, started: concurrent.futures.Future[None]) -> None:
+    async def _serve_until_stopped(self, started: concurrent.futures.Future[None]) -> None:
         self._stopping = asyncio.Event()
         try:
             await self.__aenter__()
@@ -189,23 +191,23 @@ class Server:
     @property
     def client(self) -> Client:
         """The client for asynchronous code, usable on any event loop."""
-        app = self._running()
+        app = self._get_app()
         assert self._loop is not None
         return Client(app, self._loop, self._context, self.requests)
 
     @property
     def typed(self) -> TypedClient:
         """The typed client of podless.client, usable on any event loop. It uses no network."""
-        app = self._running()
+        app = self._get_app()
         assert self._loop is not None
         return TypedClient(Direct(app, self._loop, self._context))
 
     @property
     def clock(self) -> ServerTime:
         """The clock of the server: `server.clock.advance(hours=1)`."""
-        return ServerTime(self._clock, self._call)
+        return ServerTime(self._clock, self._run_on_server)
 
-    def _call(self, work: Callable[[], None]) -> None:
+    def _run_on_server(self, work: Callable[[], None]) -> None:
         """Run a function on the server's thread, and wait for it."""
 
         async def there() -> None:
@@ -214,9 +216,9 @@ class Server:
         if self._thread is None or self._thread is threading.current_thread():
             self._context.copy().run(work)
         else:
-            self._done(there())
+            self._run_coroutine(there())
 
-    def _done(self, work: Coroutine[Any, Any, T]) -> T:
+    def _run_coroutine(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the server's loop, and wait for its result. Raises RuntimeError on that thread."""
         if self._thread is None or self._loop is None or self._thread is threading.current_thread():
             work.close()
@@ -228,53 +230,53 @@ class Server:
     ) -> Objects:
         """Apply objects: a dict, YAML text, a path, or an iterable of these. See Client.apply."""
         work = self.client.apply(manifests, namespace=namespace, manager=manager, subresource=subresource)
-        return self._done(work)
+        return self._run_coroutine(work)
 
     def create(self, obj: Object, *, namespace: str = "default") -> Object:
         """Create an object. See Client.create."""
-        return self._done(self.client.create(obj, namespace=namespace))
+        return self._run_coroutine(self.client.create(obj, namespace=namespace))
 
     def get(self, kind: str, name: str, *, namespace: str = "default") -> Object | None:
         """Return an object, None if it does not exist. See Client.get."""
-        return self._done(self.client.get(kind, name, namespace=namespace))
+        return self._run_coroutine(self.client.get(kind, name, namespace=namespace))
 
     def list(self, kind: str, *, namespace: str | None = "default", labels: str = "", fields: str = "") -> Objects:
         """Return the objects of a kind; namespace=None for all namespaces. See Client.list."""
-        return self._done(self.client.list(kind, namespace=namespace, labels=labels, fields=fields))
+        return self._run_coroutine(self.client.list(kind, namespace=namespace, labels=labels, fields=fields))
 
     def patch(self, kind: str, name: str, change: Object, *, namespace: str = "default") -> Object:
         """Change an object with a JSON merge patch. See Client.patch."""
-        return self._done(self.client.patch(kind, name, change, namespace=namespace))
+        return self._run_coroutine(self.client.patch(kind, name, change, namespace=namespace))
 
     def history(self, kind: str, name: str, *, namespace: str = "default") -> builtins.list[Change]:
         """Return the changes of an object with their authors, oldest first. See Client.history."""
-        return self._done(self.client.history(kind, name, namespace=namespace))
+        return self._run_coroutine(self.client.history(kind, name, namespace=namespace))
 
     def stories(self, text: str, since: float) -> builtins.list[builtins.list[Change]]:
         """Return the changes of the objects that a text names. See Client.stories."""
-        return self._done(self.client.stories(text, since))
+        return self._run_coroutine(self.client.stories(text, since))
 
     def delete(self, kind: str, name: str, *, namespace: str = "default", propagation: str = "") -> Object:
         """Delete an object. See Client.delete."""
-        return self._done(self.client.delete(kind, name, namespace=namespace, propagation=propagation))
+        return self._run_coroutine(self.client.delete(kind, name, namespace=namespace, propagation=propagation))
 
     def wait(
         self, kind: str, name: str, for_: Wanted = None, timeout: float = 10.0, *, namespace: str = "default"
     ) -> Object:
         """Wait for a condition, "delete", a CEL expression or a function. See Client.wait."""
-        return self._done(self.client.wait(kind, name, for_, timeout, namespace=namespace))
+        return self._run_coroutine(self.client.wait(kind, name, for_, timeout, namespace=namespace))
 
     def at_rest(self, ms: float = 100, timeout: float = 10.0) -> None:
         """Wait until no client has sent a request for some milliseconds. See Client.at_rest."""
-        self._done(self.client.at_rest(ms, timeout))
+        self._run_coroutine(self.client.at_rest(ms, timeout))
 
     def snapshot(self) -> Snapshot:
         """Save all objects. See Client.snapshot."""
-        return self._done(self.client.snapshot())
+        return self._run_coroutine(self.client.snapshot())
 
     def restore(self, state: Snapshot) -> None:
         """Go back to a snapshot. See Client.restore."""
-        self._done(self.client.restore(state))
+        self._run_coroutine(self.client.restore(state))
 
     def explore(
         self, command: str | Sequence[str], scenario: Scenario | str | os.PathLike[str], **options: Any

@@ -468,7 +468,7 @@ def test_the_page_survives_cut_watches_and_a_server_that_restarts(page: Page, tm
 
 def store_together(server: Server, objects: list[dict[str, Any]]) -> None:
     """Store ConfigMaps a thousand at a time, without the work of their requests."""
-    cluster = server._running().cluster
+    cluster = server._get_app().cluster
     assert cluster is not None
     api = cluster.api
 

@@ -66,7 +66,7 @@ def target(request: pytest.FixtureRequest) -> Iterator[Server]:
         tell = getattr(request.config, "workeroutput", request.config.stash.setdefault(HELD, {}))
         tell["held"] = LOG.held
         wire.close()
-        busiest = server._running().cluster.api.watchdog.busiest  # type: ignore[union-attr]
+        busiest = server._get_app().cluster.api.watchdog.busiest  # type: ignore[union-attr]
     log.removeHandler(LOG)
     if MOST:
         assert busiest[0] <= MOST, f"the event loop was held for {busiest[0]:.3f} s of processor time: {busiest[1]}"

@@ -107,7 +107,7 @@ async def write_and_compare(seed: int, options: dict[str, Any], *, writes: int) 
     writer = Writer(random.Random(seed))
     for _ in range(2):
         async with Server(**options, tokens=USERS) as server:
-            app = server._running()
+            app = server._get_app()
             for number in range(writes // 2):
                 await writer.write(app)
                 if number % 10 == 9:

@@ -143,7 +143,7 @@ def _dry(server: Server) -> None:
     from podless.testing.ask import ask_app
 
     assert server._loop is not None
-    work = ask_app(server._running(), "POST", "/api/v1/namespaces/default/configmaps", config("b"), dryRun="All")
+    work = ask_app(server._get_app(), "POST", "/api/v1/namespaces/default/configmaps", config("b"), dryRun="All")
     asyncio.run_coroutine_threadsafe(work, server._loop).result()
 
 

@@ -361,7 +361,7 @@ def test_changed_files_are_loaded_again_and_no_request_is_lost(tmp_path: Path) -
 
         until("first")
         path.write_text("import nothing_of_that_name\n")
-        hooks = server._running().cluster._hooks  # type: ignore[union-attr]
+        hooks = server._get_app().cluster._hooks  # type: ignore[union-attr]
         assert hooks is not None
         seen = hooks._file_times
         deadline = time.monotonic() + 60

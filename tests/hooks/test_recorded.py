@@ -43,7 +43,7 @@ class _Declaring(Client):
 
     def __init__(self, server: Server) -> None:
         super().__init__(server.url, server.token)
-        cluster = server._running().cluster
+        cluster = server._get_app().cluster
         assert cluster is not None
         assert cluster._hooks is not None
         assert server._loop is not None

@@ -11,14 +11,14 @@ PATH = "/api/v1/namespaces/default/configmaps"
 
 
 async def authors(server: Server, key: str) -> list[Author]:
-    log = server._running().cluster.store.changelog  # type: ignore[union-attr]
+    log = server._get_app().cluster.store.changelog  # type: ignore[union-attr]
     assert log is not None
     return [one.author for one in await log.read_key(key)]
 
 
 async def test_a_write_names_user_verb_manager_and_agent() -> None:
     async with Server() as server:
-        app = server._running()
+        app = server._get_app()
         await ask_app(app, "POST", PATH, NAMES)
         body = {**NAMES, "data": {"a": "b"}}
         await ask_app(app, "PATCH", f"{PATH}/one", body, media="application/apply-patch+yaml", fieldManager="me")
@@ -39,5 +39,5 @@ async def test_what_the_server_writes_by_itself_names_the_controller() -> None:
 
 async def test_nothing_is_recorded_where_that_is_not_wanted() -> None:
     async with Server(history_authors=False) as server:
-        await ask_app(server._running(), "POST", PATH, NAMES)
+        await ask_app(server._get_app(), "POST", PATH, NAMES)
         assert await authors(server, "/core/configmaps/default/one") == [Author()]

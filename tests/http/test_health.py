@@ -103,7 +103,7 @@ async def test_a_controller_that_has_failed_says_so(app: App) -> None:
 
 async def test_who_is_about_to_stop_is_not_ready(app: App) -> None:
     assert app.cluster is not None
-    app.cluster.stopping()
+    app.cluster.mark_stopping()
     assert "[-]shutdown failed: reason withheld\n" in (await ask(app, "/readyz"))[1]
     assert (await ask(app, "/livez"))[0] == 200
 

@@ -37,7 +37,7 @@ async def ask_as(server: Server, token: str, method: str, path: str, body: Any =
 
     from podless.codec import serializer
 
-    app = server._running()
+    app = server._get_app()
     headers = {"authorization": f"Bearer {token}", "accept": "application/json", "user-agent": "test"}
     request = HTTPRequest(method, f"{path}?{urlencode(query)}" if query else path, headers)
     if body is not None:
@@ -56,15 +56,15 @@ def config_map(name: str, **data: str) -> Any:
 
 async def test_a_default_server_does_not_show_the_group_in_discovery() -> None:
     async with Server() as server:
-        groups = (await ask_app(server._running(), "GET", "/apis"))["groups"]
+        groups = (await ask_app(server._get_app(), "GET", "/apis"))["groups"]
         assert "history.podless.dev" not in [group["name"] for group in groups]
         with pytest.raises(Refused):
-            await ask_app(server._running(), "GET", LOG)
+            await ask_app(server._get_app(), "GET", LOG)
 
 
 async def test_with_the_history_log_discovery_and_openapi_have_it() -> None:
     async with Server(history_log=Keep()) as server:
-        app = server._running()
+        app = server._get_app()
         [resource] = (await ask_app(app, "GET", LOG))["resources"]
         assert (resource["name"], resource["kind"], resource["verbs"]) == (
             "history",
@@ -81,13 +81,13 @@ async def test_nothing_can_be_written_to_it() -> None:
     async with Server() as server:
         for method in ("POST", "PUT", "PATCH", "DELETE"):
             with pytest.raises(Refused) as refused:
-                await ask_app(server._running(), method, f"{LOG}/namespaces/default/history/1", {})
+                await ask_app(server._get_app(), method, f"{LOG}/namespaces/default/history/1", {})
             assert refused.value.code in (404, 405)
 
 
 async def test_a_watch_tells_changes_as_they_are_made() -> None:
     async with Server() as server:
-        app = server._running()
+        app = server._get_app()
         lines = await Lines.of(app, f"{LOG}/namespaces/default/history", fieldSelector="object.name=one")
         await ask_app(app, "POST", path_of("default", "configmaps"), config_map("other"))
         await ask_app(app, "POST", path_of("default", "configmaps"), config_map("one"))
@@ -101,7 +101,7 @@ async def test_a_watch_tells_changes_as_they_are_made() -> None:
 
 async def test_pages_have_every_change_once() -> None:
     async with Server() as server:
-        app = server._running()
+        app = server._get_app()
         for number in range(7):
             await ask_app(app, "POST", path_of("default", "configmaps"), config_map(f"c{number}"))
         query = {"fieldSelector": "object.resource=configmaps", "limit": "3"}
@@ -117,7 +117,7 @@ async def test_pages_have_every_change_once() -> None:
 
 async def test_the_log_is_listed_up_to_a_revision_as_objects_are() -> None:
     async with Server() as server:
-        app = server._running()
+        app = server._get_app()
         path, log = path_of("default", "configmaps"), f"{LOG}/namespaces/default/history"
         made = [await ask_app(app, "POST", path, config_map(f"c{number}")) for number in range(4)]
         revision = made[1]["metadata"]["resourceVersion"]
@@ -150,7 +150,7 @@ async def refused(app: Any, path: str, query: dict[str, str]) -> Any:
 
 async def test_an_object_is_selected_without_its_group() -> None:
     async with Server() as server:
-        app = server._running()
+        app = server._get_app()
         await ask_app(app, "POST", path_of("default", "configmaps"), config_map("one"))
         lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": "one"}}
         await ask_app(app, "POST", "/apis/coordination.k8s.io/v1/namespaces/default/leases", lease)
@@ -163,7 +163,7 @@ async def test_an_object_is_selected_without_its_group() -> None:
 async def test_objects_and_lists_can_be_read_at_every_revision_that_is_kept() -> None:
     keep = Keep(age=1e9, size=1 << 40, count=5)
     async with Server(history=keep, history_log=Keep(1e9, 1 << 40, 1 << 40)) as server:
-        app = server._running()
+        app = server._get_app()
         path = path_of("default", "configmaps")
         made = await ask_app(app, "POST", path, config_map("one", n="0"))
         states = {made["metadata"]["resourceVersion"]: "0"}
@@ -185,10 +185,10 @@ async def test_objects_and_lists_can_be_read_at_every_revision_that_is_kept() ->
 async def test_an_earlier_list_is_read_without_loading_all_objects(tmp_path: Any) -> None:
     path = path_of("default", "configmaps")
     async with Server(tmp_path / "data") as server:
-        made = await ask_app(server._running(), "POST", path, config_map("one", n="0"))
-        await ask_app(server._running(), "PUT", f"{path}/one", config_map("one", n="1"))
+        made = await ask_app(server._get_app(), "POST", path, config_map("one", n="0"))
+        await ask_app(server._get_app(), "PUT", f"{path}/one", config_map("one", n="1"))
     async with Server(tmp_path / "data") as server:
-        app = server._running()
+        app = server._get_app()
         at = {"resourceVersion": made["metadata"]["resourceVersion"], "resourceVersionMatch": "Exact"}
         for chosen in ({}, {"limit": "1"}, {"fieldSelector": "metadata.name=one"}):
             assert [one["data"] for one in (await ask_app(app, "GET", path, **at, **chosen))["items"]] == [{"n": "0"}]
@@ -202,7 +202,7 @@ async def test_an_earlier_list_is_read_without_loading_all_objects(tmp_path: Any
 async def test_pages_of_an_earlier_list_are_read_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     keep = Keep(age=1e9, size=1 << 40, count=5)
     async with Server(history=keep, history_log=Keep(1e9, 1 << 40, 1 << 40)) as server:
-        app = server._running()
+        app = server._get_app()
         path = path_of("default", "configmaps")
         for number in range(7):
             labels = {"odd": str(number % 2)}
@@ -243,7 +243,7 @@ async def _ask_until_it_fails(ask: Callable[[], Awaitable[Any]]) -> None:
 
 async def test_a_forgotten_state_is_gone_and_a_future_one_is_not_there() -> None:
     async with Server(history=Keep(age=1e9, size=1 << 40, count=1)) as server:
-        app = server._running()
+        app = server._get_app()
         path = path_of("default", "configmaps")
         first = await ask_app(app, "POST", path, config_map("one"))
         for number in range(40):
@@ -278,7 +278,7 @@ RULES = st.lists(
 
 
 async def grant(server: Server, rules: list[tuple[str, str, str, str, str]]) -> None:
-    app = server._running()
+    app = server._get_app()
     for number, (token, resource, namespace, name, verb) in enumerate(rules):
         rule: dict[str, Any] = {"apiGroups": [""], "resources": [resource], "verbs": [verb]}
         rule |= {"resourceNames": [name]} if name else {}
@@ -297,7 +297,7 @@ async def grant(server: Server, rules: list[tuple[str, str, str, str, str]]) -> 
 
 async def read_all(server: Server, rules: list[tuple[str, str, str, str, str]]) -> None:
     async with Server(tokens=USERS, history_log=Keep()) as server:
-        app = server._running()
+        app = server._get_app()
         everything = {"apiGroups": ["history.podless.dev"], "resources": ["history"], "verbs": ["*"]}
         meta = {"apiVersion": "rbac.authorization.k8s.io/v1", "metadata": {"name": "log"}}
         rbac = "/apis/rbac.authorization.k8s.io/v1"
@@ -376,7 +376,7 @@ async def test_states_authors_and_differences_are_those_that_were_written(seed: 
     base = path_of("default", "configmaps")
     for round_ in range(3):
         async with Server(tmp_path / "data", **options) as server:
-            app = server._running()
+            app = server._get_app()
             if not round_:
                 every = [(token, "*", "", "", "*") for token in sorted(USERS)]
                 await grant(server, every)

@@ -29,7 +29,7 @@ async def test_an_object_is_decoded_once_for_all_watches_that_show_it_as_a_row(m
 
     monkeypatch.setattr(view, "load_inner", load)
     async with Server() as server:
-        app = server._running()
+        app = server._get_app()
         assert app.handler is not None
         for data, times in (("a", 1), ("b", 2)):
             body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}, "data": {data: data}}
@@ -52,7 +52,7 @@ async def test_the_garbage_collector_rests_while_a_long_object_becomes_a_row(mon
     monkeypatch.setattr(view, "load_inner", load)
     monkeypatch.setattr(view, "_LONG", 10_000)  # so short that work on it stays on the loop
     async with Server() as server:
-        app = server._running()
+        app = server._get_app()
         for name, size in (("short", 10), ("long", 20_000)):
             body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, "data": {"a": "x" * size}}
             await ask_app(app, "POST", PATH, body)
@@ -71,7 +71,7 @@ async def test_the_metadata_of_a_long_object_is_made_once_for_all_lists(monkeypa
 
     monkeypatch.setattr(view, "load_inner", load)
     async with Server() as server:
-        app = server._running()
+        app = server._get_app()
         for turn, label in enumerate(("a", "b")):
             body: Object = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"a": "x" * 300_000}}
             body["metadata"] = {"name": "long", "labels": {"l": label}}

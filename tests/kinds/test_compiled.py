@@ -120,7 +120,7 @@ def test_a_pinned_kind_stays_complete(account: WeightAccount) -> None:
 def test_a_form_that_is_dropped_in_the_middle_of_its_use_does_its_work(account: WeightAccount) -> None:
     kind = custom()
     version = kind.versions[0]
-    schema = kind.strategy.schema(version)  # type: ignore[attr-defined]
+    schema = kind.strategy.get_schema(version)  # type: ignore[attr-defined]
     account.drop_all()
     assert not schema.validate(whole(GOOD))
     assert all(schema.validate(whole(bad)) for bad in copy.deepcopy(BAD))

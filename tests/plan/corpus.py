@@ -172,9 +172,9 @@ def prepare(case: Case, server: Server, kubectl: Kubectl) -> str:
 
 
 def settle(server: Server) -> None:
-    app = server._running()
+    app = server._get_app()
     assert app.cluster is not None
-    server._done(app.cluster.settle())
+    server._run_coroutine(app.cluster.settle())
 
 
 def read_state(server: Server) -> State:

@@ -59,7 +59,7 @@ from podless.cli import serve
 threading.excepthook = lambda fault: print(repr(fault.exc_value))
 def policies():
     from podless.cel.policies import Environment
-threads = [threading.Thread(target=work) for work in (serve._prepare, policies)]
+threads = [threading.Thread(target=work) for work in (serve._import_early, policies)]
 [thread.start() for thread in threads]
 [thread.join() for thread in threads]
 """

@@ -86,13 +86,13 @@ def test_a_pattern_that_backtracks_elsewhere_takes_linear_time() -> None:
 
 def test_thousands_of_cheap_patterns_are_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     compiled: list[str] = []
-    real = regex._compile
+    real = regex._compile_sized
 
     def compile_pattern(pattern: str, cost: float) -> tuple[Any, int]:
         compiled.append(pattern)
         return real(pattern, cost)
 
-    monkeypatch.setattr(regex, "_compile", compile_pattern)
+    monkeypatch.setattr(regex, "_compile_sized", compile_pattern)
     matchers = [regex.make_matcher(f"^few{number}") for number in range(3000)]
     for _ in range(3):
         assert not any(matcher("a") for matcher in matchers)

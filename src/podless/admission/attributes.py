@@ -103,7 +103,7 @@ class AdmissionAttributes:
     @property
     def subresource_kind(self) -> Kind | None:
         """The kind of the object that the subresource takes, such as Eviction. None for Scales and no subresource."""
-        known = self.kind.subresource(self.subresource) if self.subresource else None
+        known = self.kind.find_subresource(self.subresource) if self.subresource else None
         return known.kind if known is not None else None
 
     @property

@@ -232,14 +232,14 @@ class ResourceMatching:
             return True
         if attr.of_namespace and not attr.subresource and attr.operation in (CREATE, UPDATE):
             return self._namespaces.matches(_read_labels(attr.obj or {}))
-        entry = await subject.namespace()
+        entry = await subject.find_namespace()
         if entry is None:
             raise NotFound("namespaces", "", attr.namespace)
         return self._namespaces.matches(entry.labels)
 
 
 def _has_subresource(attr: AdmissionAttributes, kind: Kind, version: Version) -> bool:
-    return not attr.subresource or attr.subresource in kind.subresources(version)
+    return not attr.subresource or attr.subresource in kind.list_subresources(version)
 
 
 def _read_labels(obj: Object) -> dict[str, str]:

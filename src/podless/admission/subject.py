@@ -41,7 +41,7 @@ class AdmissionSubject:
         """The converter of objects to other versions."""
         return self._state.converter
 
-    async def namespace(self) -> Entry | None:
+    async def find_namespace(self) -> Entry | None:
         """Return the namespace of the object, or the Namespace itself."""
         if self._namespace is _ABSENT:
             name = self.attr.namespace
@@ -107,11 +107,11 @@ class AdmissionSubject:
         if "request" in names:
             values["request"] = self.make_request(version)
         if "namespaceObject" in names and not attr.of_namespace:
-            values["namespaceObject"] = _namespace_fields(await self.namespace())
+            values["namespaceObject"] = _namespace_fields(await self.find_namespace())
         if "authorizer" in names or "authorizer.requestResource" in names:
             from podless.cel.policies import AuthorizerValue as Asking  # a slow import, needed only for expressions
 
-            asking = Asking(self._authorize)
+            asking = Asking(self._answer_check)
             about = (
                 attr.kind.group,
                 attr.kind.plural,
@@ -122,7 +122,7 @@ class AdmissionSubject:
             values |= {"authorizer": asking, "authorizer.requestResource": asking.check_object(*about)}
         return values
 
-    def _authorize(self, question: Any) -> Any:
+    def _answer_check(self, question: Any) -> Any:
         """Return the authorizer's decision for a check in an expression."""
         from podless.cel.policies import Decision
 

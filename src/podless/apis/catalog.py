@@ -33,7 +33,7 @@ ALL: tuple[Kind, ...] = tuple(
 OPTIONAL: tuple[Kind, ...] = tuple(chain.from_iterable(group.optional for group in _found))
 
 for _group in REGISTERED:
-    register_kinds(_group.name, _group.registered(), _group.moved)
+    register_kinds(_group.name, _group.list_registered(), _group.moved)
 
 
 def group_priority(group: str) -> int:

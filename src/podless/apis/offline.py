@@ -110,7 +110,7 @@ def check_update(
         obj = bodies.read_body(body)
     except BadRequest as refused:
         return Checked(None, refused.message, body.warnings, (), ())
-    old = kind.strategy.convert(kind, version, old)
+    old = kind.strategy.convert_object(kind, version, old)
     metadata = obj["metadata"]
     for name in ("uid", "creationTimestamp", "generation", "resourceVersion", "namespace"):
         if name in old["metadata"] and not metadata.get(name):
@@ -138,7 +138,7 @@ def convert_object(kind: Kind, obj: Object, version: str) -> Object:
     Raises Internal if only a webhook or a hook can convert it, or if a declared conversion fails.
     """
     wanted = kind.by_version[version]
-    result = kind.strategy.convert(kind, wanted, obj)
+    result = kind.strategy.convert_object(kind, wanted, obj)
     kind.strategy.drop_unknown_fields(wanted, result)
     return result
 
@@ -170,7 +170,7 @@ def _out_of_place(kind: Kind, metadata: Object) -> list[FieldError]:
 
 
 def _list_warnings(kind: Kind, version: Version, obj: Object, old: Object | None) -> list[str]:
-    warnings = [kind.deprecation(version)] if version.deprecated else []
+    warnings = [kind.deprecation_warning(version)] if version.deprecated else []
     warnings += kind.strategy.list_warnings(version, obj, old)
     if kind.custom and obj["metadata"].get("finalizers"):
         warnings += objectmeta.finalizer_warnings(obj["metadata"], old["metadata"] if old is not None else None)

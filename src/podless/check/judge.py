@@ -224,7 +224,7 @@ class Judge:
         for other in kind.by_version.values():
             if other is not version:
                 try:
-                    kind.strategy.convert(kind, other, obj)
+                    kind.strategy.convert_object(kind, other, obj)
                 except Internal as error:
                     found.error(error.message, part.at, ("apiVersion",), "Conversion")
 

@@ -19,19 +19,19 @@ class Links:
         self._now = now
         self._ends: dict[bytes, float] = {}
 
-    def make(self) -> str:
+    def make_code(self) -> str:
         """Return a new code."""
         while len(self._ends) >= _MOST:
             del self._ends[next(iter(self._ends))]
         code = secrets.token_urlsafe(24)
-        self._ends[_digest(code)] = self._now() + LIFETIME
+        self._ends[_hash_code(code)] = self._now() + LIFETIME
         return code
 
-    def take(self, code: str) -> bool:
+    def use_code(self, code: str) -> bool:
         """Use up a code. Returns False if it is unknown, used or expired."""
-        end = self._ends.pop(_digest(code), None)
+        end = self._ends.pop(_hash_code(code), None)
         return end is not None and self._now() < end
 
 
-def _digest(code: str) -> bytes:
+def _hash_code(code: str) -> bytes:
     return sha256(code.encode("utf-8", "replace")).digest()

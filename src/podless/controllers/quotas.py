@@ -82,7 +82,7 @@ class QuotaController(Controller):
             numbers |= {name: one.count_entries(one.keys.scope(entry.namespace)) for name, one in there.items()}
             used = {name: quantity.canonical_quantity(str(number)) for name, number in numbers.items()}
             for kind, names, one in metered:
-                used |= self._meter.used(kind, one, entry.namespace, obj, names)
+                used |= self._meter.measure_usage(kind, one, entry.namespace, obj, names)
             used = dict(sorted(used.items()))
             status = {name: amounts for name, amounts in (("hard", hard), ("used", used)) if amounts}
             return {**obj, "status": status}

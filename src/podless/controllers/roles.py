@@ -102,7 +102,7 @@ class RoleController(Controller):
         if held == [*found] or (not ordered and len(held) == len(found) and found.keys() == {*held}):
             return
         rules = [*map(serializer.decode_own, found)]
-        await amend_object(self.api, CLUSTER_ROLES, key, lambda obj: _aggregated(obj, rules), hooks=False)
+        await amend_object(self.api, CLUSTER_ROLES, key, lambda obj: _make_aggregated(obj, rules), hooks=False)
 
 
 def _select_rules(entry: Entry, entries: Sequence[Entry]) -> dict[bytes, None] | None:
@@ -146,7 +146,7 @@ def _encode_rules(entry: Entry) -> list[bytes]:
     return rules
 
 
-def _aggregated(obj: Object, rules: list[Object]) -> Object:
+def _make_aggregated(obj: Object, rules: list[Object]) -> Object:
     """Return the role with aggregated rules. The controller of a real cluster applies them with force and owns them."""
     owned = {
         "manager": _MANAGER,

@@ -126,7 +126,7 @@ class APIHandler:
             return self._answer_sort(request, info) if info.attributes.resource else self._answer_path(request)
         call = _make_call(request, info, route.kind, route.version)
         if route.version.deprecated:
-            call.warnings.append(route.kind.deprecation(route.version))
+            call.warnings.append(route.kind.deprecation_warning(route.version))
         return self._answer_call(request, call, route)
 
     def _answer_path(self, request: HTTPRequest) -> Answer | Pending:
@@ -150,7 +150,7 @@ class APIHandler:
         if info.prefix == "watch" and info.name:
             call.query = {**call.query, "fieldSelector": [f"metadata.name={info.name}"]}
         if version.deprecated and not kind.custom:  # custom kinds have added their own warning
-            call.warnings.append(kind.deprecation(version))
+            call.warnings.append(kind.deprecation_warning(version))
         if kind.is_loaded:
             return self._answer_checked(request, info, call)
         return self._answer_first(request, info, call)

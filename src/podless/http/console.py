@@ -114,7 +114,7 @@ class Console:
         if request.path != LINK:
             return _make_answer(*await self._login.answer_post(request, told))
         code = told.get("code") if isinstance(told, dict) else None
-        if not isinstance(code, str) or not self.links.take(code):
+        if not isinstance(code, str) or not self.links.use_code(code):
             return _make_refusal(403, "the link is unknown, used or expired\n")
         return _make_answer(200, {"token": self._token()})
 

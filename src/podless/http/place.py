@@ -32,7 +32,7 @@ def _check_custom(call: Call, info: RequestInfo) -> None:
     if kind.namespaced != info.namespaced and not (kind.namespaced and verb in _EVERYWHERE):
         raise PageNotFound
     if call.version.deprecated:
-        call.warnings.append(kind.deprecation(call.version))
+        call.warnings.append(kind.deprecation_warning(call.version))
     if info.attributes.subresource:
         return
     if not info.name and verb in ("update", "patch"):
@@ -63,15 +63,15 @@ def _check_builtin(kind: Kind, info: RequestInfo, method: str) -> None:
 
 def _leads_on(kind: Kind, subresource: str) -> bool:
     """Return whether any path may follow the subresource."""
-    return subresource == "proxy" and kind.subresource(subresource) is not None
+    return subresource == "proxy" and kind.find_subresource(subresource) is not None
 
 
 def check_subresource(call: Call, info: RequestInfo) -> None:
     """Check that the version has the subresource with this verb. Raises NotFound, NotServed or MethodNotAllowed."""
     kind = call.kind
-    if call.subresource not in kind.subresources(call.version):
+    if call.subresource not in kind.list_subresources(call.version):
         raise call.not_found() if kind.custom else NotServed
-    subresource = kind.subresource(call.subresource)
+    subresource = kind.find_subresource(call.subresource)
     if info.verb not in (_ON_SUBRESOURCES if subresource is None else subresource.verbs):
         raise not_allowed(kind, info.verb)
 

@@ -177,7 +177,7 @@ def _render_protobuf(call: Call, outcome: Outcome, form: AnswerForm) -> list[byt
 
 def _review_struct(call: Call) -> Struct:
     """Return the struct of a review: that of the subresource's kind, if it has one."""
-    known = call.kind.subresource(call.subresource)
+    known = call.kind.find_subresource(call.subresource)
     struct = (known.kind if known is not None and known.kind is not None else call.kind).struct
     assert struct is not None
     return struct

@@ -64,7 +64,7 @@ class CompiledDefinition:
         self._weight = weight
         _account.set_weight(self._account_entry, weight)
 
-    def weigh(self, values: list[Any]) -> int:
+    def weigh_form(self, values: list[Any]) -> int:
         """Measure the form and more values that belong to it, in bytes."""
         return weigh_values((*values, self.schemas, self.expressions, self.table), _unowned_types())
 

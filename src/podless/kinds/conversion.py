@@ -269,7 +269,7 @@ def _make_review(webhook: Mapping[str, Any], objects: Sequence[Object], wanted: 
 
 def _find_schema(kind: Kind, version: str) -> Schema:
     assert isinstance(kind.strategy, CustomStrategy)
-    return kind.strategy.schema(kind.by_version[version])
+    return kind.strategy.get_schema(kind.by_version[version])
 
 
 def _prune_object(kind: Kind, version: str, obj: Object) -> None:
@@ -280,14 +280,14 @@ def _prune_object(kind: Kind, version: str, obj: Object) -> None:
 
 def _convert_copy(kind: Kind, version: Version, obj: Object) -> Object:
     """Return a copy in another version, for kinds without a webhook."""
-    converted = kind.strategy.convert(kind, version, view.copy_object(obj))
+    converted = kind.strategy.convert_object(kind, version, view.copy_object(obj))
     _prune_object(kind, version.name, converted)
     return converted
 
 
 def _run_conversions(kind: Kind, objects: Sequence[Object], version: str) -> list[Any]:
     try:
-        return [kind.strategy.convert(kind, kind.by_version[version], obj) for obj in each(objects)]
+        return [kind.strategy.convert_object(kind, kind.by_version[version], obj) for obj in each(objects)]
     except Internal as error:
         raise ConversionFailed(error.message) from None
 

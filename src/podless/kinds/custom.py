@@ -44,7 +44,7 @@ class CustomStrategy(Strategy[Kind]):
     def status_resets(self) -> tuple[tuple[str, ...], ...]:
         return NOT_STATUS if has("StatusResetsMetadata") else ONLY_SPEC
 
-    def schema(self, version: Version) -> Schema:
+    def get_schema(self, version: Version) -> Schema:
         """Return the compiled schema of a version."""
         known = self._compiled.schemas.get(version.name)
         if known is None:
@@ -57,14 +57,14 @@ class CustomStrategy(Strategy[Kind]):
             compiled.count_schema(version)
         return schemas.Schema.compile(version.schema, self._preserve, compiled.count_bytes)
 
-    def expressions(self, version: Version, with_floats: bool = False) -> Expressions:
+    def get_expressions(self, version: Version, with_floats: bool = False) -> Expressions:
         """Return the compiled rules (x-kubernetes-validations) of a version. with_floats: for objects with floats."""
         known = self._compiled.expressions.get((version.name, with_floats))
         if known is None:
             known = make_once(
                 self._compiled.expressions,
                 (version.name, with_floats),
-                lambda: self._read_expressions(self.schema(version).openapi, with_floats),
+                lambda: self._read_expressions(self.get_schema(version).openapi, with_floats),
             )
         return known
 
@@ -90,23 +90,23 @@ class CustomStrategy(Strategy[Kind]):
     def drop_compiled(self) -> None:
         self._compiled.drop_unused()
 
-    def weigh(self, values: list[Any]) -> int:
-        return self._compiled.weigh(values)
+    def weigh_form(self, values: list[Any]) -> int:
+        return self._compiled.weigh_form(values)
 
     def set_weight(self, weight: int) -> None:
         self._compiled.set_weight(weight)
 
     def compile_rules(self, kind: Kind) -> None:
         for version in kind.by_version.values():
-            compiled = self.schema(version)
+            compiled = self.get_schema(version)
             compiled.complete()
             if compiled.has_rules:
                 for with_floats in (False, True):
-                    self.expressions(version, with_floats).compile_all()
-        if (declared := self.conversions(kind)) is not None:
+                    self.get_expressions(version, with_floats).compile_all()
+        if (declared := self.get_conversions(kind)) is not None:
             declared.complete()
 
-    def conversions(self, kind: Kind) -> DeclaredConversions | None:
+    def get_conversions(self, kind: Kind) -> DeclaredConversions | None:
         """Return the conversions that the definition declares, None if it declares none.
 
         Raises Internal if they are invalid, which only definitions stored by older releases of podless can be.
@@ -122,7 +122,7 @@ class CustomStrategy(Strategy[Kind]):
     def _read_conversions(self, kind: Kind, text: str) -> tuple[DeclaredConversions, str]:
         from podless.kinds.declared.reading import read_conversions
 
-        schemas = {version.name: self.schema(version) for version in kind.by_version.values()}
+        schemas = {version.name: self.get_schema(version) for version in kind.by_version.values()}
         made, errors = read_conversions(text, schemas, f"metadata.annotations[{CONVERSION}]")
         return made, str(errors[0]) if errors else ""
 
@@ -148,7 +148,7 @@ class CustomStrategy(Strategy[Kind]):
         if obj.get("kind") != kind.kind or group != kind.group:
             return obj  # a patch changed its kind or group, so no schema applies
         if (given := kind.by_version.get(name)) is not None:
-            compiled = self.schema(given)
+            compiled = self.get_schema(given)
             if fill:
                 compiled.normalize(obj, unknown=unknown, drop=False)
             else:
@@ -161,13 +161,13 @@ class CustomStrategy(Strategy[Kind]):
         """Drop malformed metadata, and keep nulls that the schema does not allow, so that validation rejects them."""
         metadata = obj.get("metadata")
         obj["metadata"] = objectmeta.salvage_metadata(metadata, unknown) if isinstance(metadata, dict) else {}
-        compiled = self.schema(version)
+        compiled = self.get_schema(version)
         compiled.prune(obj, drop=True)
         compiled.fill(obj)
         return obj
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
-        self.schema(version).default(obj)
+        self.get_schema(version).default(obj)
 
     def read_stored(self, kind: Kind, version: Version, obj: Object) -> Object:
         """Prune and default an object by the schema of its stored version.
@@ -176,10 +176,10 @@ class CustomStrategy(Strategy[Kind]):
         """
         stored = kind.by_version.get(obj["apiVersion"].rpartition("/")[2])
         if stored is not None:
-            self.schema(stored).normalize(obj)
+            self.get_schema(stored).normalize(obj)
         if stored is not version:
             obj = self._convert_object(kind, obj, version.name)
-            self.schema(version).prune(obj, drop=True)
+            self.get_schema(version).prune(obj, drop=True)
         return obj
 
     def make_stored(self, kind: Kind, obj: Object) -> Object:
@@ -188,18 +188,18 @@ class CustomStrategy(Strategy[Kind]):
         storage = kind.by_version[kind.storage_version]
         if obj["apiVersion"] != wanted:
             obj = self._convert_object(kind, obj, kind.storage_version)
-            self.schema(storage).prune(obj, drop=True)
+            self.get_schema(storage).prune(obj, drop=True)
         return obj
 
-    def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
+    def convert_object(self, kind: Kind, version: Version, obj: Object) -> Object:
         """Convert an object as its definition declares. Without a declaration, only the apiVersion changes."""
-        if self.conversions(kind) is None:
-            return super().convert(kind, version, obj)
+        if self.get_conversions(kind) is None:
+            return super().convert_object(kind, version, obj)
         return self._convert_object(kind, obj, version.name)
 
     def _convert_object(self, kind: Kind, obj: Object, version: str) -> Object:
         """Return an object in another version, not pruned. Raises Internal if that needs a webhook or a hook."""
-        declared = self.conversions(kind)
+        declared = self.get_conversions(kind)
         api_version = kind.api_version(version)
         if declared is not None:
             try:
@@ -251,23 +251,23 @@ class CustomStrategy(Strategy[Kind]):
             obj["status"] = status
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        return self.schema(version).validate(obj, None, scaling.validate_scale(obj, version.scale))
+        return self.get_schema(version).validate(obj, None, scaling.validate_scale(obj, version.scale))
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Validate the object. Errors in unchanged values of old are accepted (ratcheting)."""
-        return self.schema(version).validate(obj, old, scaling.validate_scale(obj, version.scale))
+        return self.get_schema(version).validate(obj, old, scaling.validate_scale(obj, version.scale))
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return self.schema(version).status(obj, old, scaling.validate_scale(obj, version.scale, required=False))
+        return self.get_schema(version).status(obj, old, scaling.validate_scale(obj, version.scale, required=False))
 
     def drop_unknown_fields(self, version: Version, obj: Object) -> None:
-        compiled = self.schema(version)
+        compiled = self.get_schema(version)
         compiled.prune(obj, drop=True)
         if not compiled.preserve and serializer.has_nulls(obj):
             compiled.drop_nulls(obj)
 
     def validate_other(self, version: Version, obj: Object, old: Object | None) -> Faults:
-        return self.schema(version).validate_structure(obj, old)
+        return self.get_schema(version).validate_structure(obj, old)
 
     def validate_rules(
         self,
@@ -281,11 +281,11 @@ class CustomStrategy(Strategy[Kind]):
         ratchet: bool = True,
     ) -> Faults:
         """Evaluate CEL rules on the parts of the object that have the right types."""
-        if not self.schema(version).has_rules:
+        if not self.get_schema(version).has_rules:
             return ()
         if faults and any(error.reason in schemas.BLOCKING for error in each(faults)):
             return () if schemas.UNCHECKED in faults else (schemas.UNCHECKED,)
-        return self.expressions(version, floats).validate(
+        return self.get_expressions(version, floats).validate(
             obj, old, warnings=warnings, ratchet=None if ratchet else False
         )
 

@@ -142,7 +142,7 @@ class Kind:
             self.strategy.compile_rules(self)
             for make in steps:
                 make()
-            weight = self.strategy.weigh(draft.list_values())
+            weight = self.strategy.weigh_form(draft.list_values())
         complete = self._derived
 
         def publish() -> None:
@@ -220,13 +220,13 @@ class Kind:
         """Return the common prefix of the keys of all objects."""
         return self.keys.prefix
 
-    def subresources(self, version: Version) -> list[str]:
+    def list_subresources(self, version: Version) -> list[str]:
         """Return the subresources of a version, in discovery order."""
         found = [name for name, served in (("status", version.status), ("scale", version.scale)) if served]
         found += [known.name for known in self.more_subresources]
         return found if self.custom else sorted(found)
 
-    def subresource(self, name: str) -> Subresource | None:
+    def find_subresource(self, name: str) -> Subresource | None:
         """Return a subresource other than status and scale."""
         return next((known for known in self.more_subresources if known.name == name), None)
 
@@ -234,7 +234,7 @@ class Kind:
         """Return the apiVersion of objects in one version."""
         return f"{self.group}/{version}" if self.group else version
 
-    def deprecation(self, version: Version) -> str:
+    def deprecation_warning(self, version: Version) -> str:
         """Return the warning for users of a deprecated version, "" for other versions."""
         if not version.deprecated or version.deprecation_warning:
             return version.deprecation_warning if version.deprecated else ""

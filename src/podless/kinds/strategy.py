@@ -101,7 +101,7 @@ class Strategy(Generic[K]):
     allow_create_on_update: an update creates a missing object. has_generation: metadata.generation counts changes.
     reset_fields: paths that a write does not change, if more than the status. ordered: objects are stored in the field
     order of their struct, not with sorted keys. rearranged: they are sorted into that order when stored, because the
-    rules append fields. marks: parts of an object can be marked, see `unmark`.
+    rules append fields. marks: parts of an object can be marked, see `unmark_object`.
     """
 
     naming: tuple[Callable[[str], list[str]], Callable[[str], list[str]]] = names.SUBDOMAINS
@@ -154,7 +154,7 @@ class Strategy(Generic[K]):
     def note_raw_json(self, obj: Object, raw: bytes) -> None:
         """Record details of the JSON (raw) of a changed object that decoding loses."""
 
-    def unmark(self, obj: Object) -> Object:
+    def unmark_object(self, obj: Object) -> Object:
         """Return the object with plain parts; its metadata is shared."""
         return obj
 
@@ -183,7 +183,7 @@ class Strategy(Generic[K]):
         """Return whether objects stored under the present kind are what the storage version shows."""
         return True
 
-    def convert(self, kind: K, version: Version, obj: Object) -> Object:
+    def convert_object(self, kind: K, version: Version, obj: Object) -> Object:
         """Return an object in another version, without changing the given one."""
         return {**obj, "apiVersion": kind.api_version(version.name)}
 
@@ -275,7 +275,7 @@ class Strategy(Generic[K]):
     def drop_compiled(self) -> None:
         """Drop the compiled form, unless work off the loop uses it. Its next use compiles it again."""
 
-    def weigh(self, values: list[Any]) -> int:
+    def weigh_form(self, values: list[Any]) -> int:
         """Return the bytes of the compiled form, of the values derived from the kind and of more values."""
         return 0
 

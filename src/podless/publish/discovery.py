@@ -127,7 +127,7 @@ def _describe_resources(kind: Kind, version: Version) -> list[Document]:
 def _describe_subresources(kind: Kind, version: Version) -> list[Document]:
     base: Document = {"singularName": "", "namespaced": kind.namespaced}
     subresources: list[Document] = []
-    for name in kind.subresources(version):
+    for name in kind.list_subresources(version):
         answers, verbs = _describe_subresource(kind, version, name)
         entry: Document = {"name": f"{kind.plural}/{name}"} | base
         if (answers["group"], answers["version"]) == (kind.group, version.name):
@@ -140,7 +140,7 @@ def _describe_subresource(kind: Kind, version: Version, name: str) -> tuple[Docu
     """Return the kind of a subresource, and its verbs."""
     if name == "scale":
         return {"group": "autoscaling", "version": "v1", "kind": "Scale"}, list(_SUBRESOURCE_VERBS)
-    known = kind.subresource(name)
+    known = kind.find_subresource(name)
     of = kind if known is None else known.kind or kind
     served = version.name if of is kind else of.storage_version
     verbs = list(_SUBRESOURCE_VERBS if known is None else known.verbs)
@@ -199,7 +199,7 @@ def _describe_aggregated(kind: Kind, version: Version) -> Document:
     if kind.categories:
         entry["categories"] = list(kind.categories)
     inner = []
-    for name in kind.subresources(version):
+    for name in kind.list_subresources(version):
         answers, verbs = _describe_subresource(kind, version, name)
         inner.append({"subresource": name, "responseKind": _response_kind(kind, answers, own), "verbs": verbs})
     if inner:

@@ -40,7 +40,7 @@ def _check_types(of: type, given: Mapping[str, Any], within: str = "") -> None:
     for name, value in given.items():
         for wrong in _find_misfits(value, hints[name]):
             shown = repr(wrong) if isinstance(wrong, int | float | str | None) else f"a {type(wrong).__name__}"
-            raise StartError(f"{within}{name}: expected {_describe(hints[name])}, not {shown}")
+            raise StartError(f"{within}{name}: expected {_describe_type(hints[name])}, not {shown}")
         if isinstance(value, int | float) and value < 0:
             raise StartError(f"{within}{name}: expected a number from 0, not {value}")
         if is_dataclass(value):
@@ -81,14 +81,14 @@ _NAMES: Mapping[Any, tuple[str, str]] = {
 }
 
 
-def _describe(hint: Any, several: bool = False) -> str:
+def _describe_type(hint: Any, several: bool = False) -> str:
     origin, inner = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
-        return " or ".join(_describe(each, several) for each in inner)
+        return " or ".join(_describe_type(each, several) for each in inner)
     if (origin or hint) in _NAMES:
         return _NAMES[origin or hint][several]
     if origin is None:
         return f"podless.{hint.__name__}"
     if issubclass(origin, Mapping):
-        return f"a mapping from {_describe(inner[0], True)} to {_describe(inner[1], True)}"
-    return f"a list of {_describe(inner[0], True)}" if issubclass(origin, Sequence) else "a list"
+        return f"a mapping from {_describe_type(inner[0], True)} to {_describe_type(inner[1], True)}"
+    return f"a list of {_describe_type(inner[0], True)}" if issubclass(origin, Sequence) else "a list"

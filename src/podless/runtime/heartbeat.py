@@ -57,7 +57,7 @@ class _Beat:
         self.reported = watchdog.reported
         self.work: Work | None = None
 
-    def measure(self) -> tuple[float, float, Work, int]:
+    def measure_beat(self) -> tuple[float, float, Work, int]:
         """Return the arguments of `Watchdog.report_callback`."""
         assert self.work is not None
         return self.seen[0] - self.began[0], self.seen[1] - self.began[1], self.work, self.reported
@@ -107,7 +107,7 @@ class Heartbeat:
         if beat.work is not None:
             if beat.progress == self._watchdog.progress:
                 beat.seen = self._read_times()
-            self._watchdog.report_callback(*beat.measure())
+            self._watchdog.report_callback(*beat.measure_beat())
 
     def _sample_loop(self) -> None:
         every, last = _EVERY, self._read_times()
@@ -131,7 +131,7 @@ class Heartbeat:
             return False
         if beat.progress != self._watchdog.progress:  # other work has begun: only that may still hold the loop
             if beat.work is not None:
-                self._loop.call_soon_threadsafe(self._watchdog.report_callback, *beat.measure())
+                self._loop.call_soon_threadsafe(self._watchdog.report_callback, *beat.measure_beat())
             beat.begin(now, self._watchdog)
         elif beat.work is None and now[0] - beat.began[0] > limit / 2:
             if calls := self._read_calls():

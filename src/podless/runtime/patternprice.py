@@ -137,7 +137,7 @@ def price_pattern(pattern: str) -> float:
         elif text == "[":
             break  # unclosed, so the pattern is invalid
         elif sort not in ("flags", "close"):
-            branch.add_item(_unescape(sort, text), _estimate_item(str(sort), text, letter))
+            branch.add_item(_unescape_token(sort, text), _estimate_item(str(sort), text, letter))
         if branch.cost + branch.item + _SQUARE * branch.run * branch.run > MAX_PRICE:
             break
     depth = 0
@@ -178,7 +178,7 @@ def count_pattern(pattern: str) -> tuple[str, int, int | None] | None:
     return text, others + least, None if most is None else others + most
 
 
-def _unescape(token: str | None, text: str) -> str:
+def _unescape_token(token: str | None, text: str) -> str:
     """Return the text of an item, without the backslash of an escaped punctuation character."""
     return text[1] if token == "escape" and not text[1].isalnum() else text
 

@@ -12,7 +12,7 @@ _NARROWEST, _WIDEST = 9, 15  # log2 of the window size
 _SMALL, _LARGE = 5, 6  # memLevel for values below 4 KiB, and for longer ones
 
 
-def deflate(value: bytes, like: bytes = b"") -> bytes:
+def pack_value(value: bytes, like: bytes = b"") -> bytes:
     """Return a value compressed. like: a similar value, which is then needed to read it; b"" for none."""
     bits = (max(len(value), len(like)) + _NEAR).bit_length()
     window, memory = -max(_NARROWEST, min(bits, _WIDEST)), _SMALL if bits <= 12 else _LARGE
@@ -23,7 +23,7 @@ def deflate(value: bytes, like: bytes = b"") -> bytes:
     return work.compress(value) + work.flush()
 
 
-def inflate(packed: bytes, like: bytes = b"") -> bytes:
-    """Return the value that `deflate` packed. Raises zlib.error."""
+def unpack_value(packed: bytes, like: bytes = b"") -> bytes:
+    """Return the value that `pack_value` packed. Raises zlib.error."""
     work = zlib.decompressobj(-_WIDEST, like) if like else zlib.decompressobj(-_WIDEST)
     return work.decompress(packed) + work.flush()

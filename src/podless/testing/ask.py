@@ -112,7 +112,7 @@ class ServerLoop:
         self._loop = loop
         self._context = context
 
-    async def _there(self, work: Coroutine[Any, Any, T]) -> T:
+    async def _run_there(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the server's loop, in its context."""
 
         async def there() -> T:
@@ -128,14 +128,14 @@ class Direct(ServerLoop):
 
     async def send(self, method: str, path: str, body: Any = None, media: str = "application/json") -> Object:
         """Send a request and return the document of the answer. Raises Refused."""
-        return await self._there(ask_app(self._app, method, path, body, media=media))
+        return await self._run_there(ask_app(self._app, method, path, body, media=media))
 
     async def watch(self, path: str) -> AsyncIterator[Object]:
         """Yield the events of a watch until it ends. Raises Refused."""
         plain, _, query = path.partition("?")
-        lines = await self._there(Lines.of(self._app, plain, **dict(parse_qsl(query))))
+        lines = await self._run_there(Lines.of(self._app, plain, **dict(parse_qsl(query))))
         try:
-            while (event := await self._there(lines.next())) is not None:
+            while (event := await self._run_there(lines.next())) is not None:
                 yield event
         finally:
             self._loop.call_soon_threadsafe(lines.stop)

@@ -56,12 +56,12 @@ class Client(ServerLoop):
         manifests: a dict, YAML text, the path of a file or folder, or an iterable of these. Namespaces and definitions
         come first. Returns the objects as the server answered them. Raises Missing, Refused, ValueError.
         """
-        return await self._there(self._apply(manifests, namespace, manager, subresource))
+        return await self._run_there(self._apply(manifests, namespace, manager, subresource))
 
     async def _apply(self, manifests: Manifests, namespace: str, manager: str, subresource: str) -> Objects:
         done = []
         for obj in read_manifests(manifests):
-            kind = self._kind(obj["kind"], obj["apiVersion"])
+            kind = self._find_kind(obj["kind"], obj["apiVersion"])
             metadata = obj.get("metadata") or {}
             name = metadata.get("name") or ""
             within = (metadata.get("namespace") or namespace) if kind.namespaced else ""
@@ -77,15 +77,15 @@ class Client(ServerLoop):
         """Create an object. Raises Missing, Refused."""
         if not isinstance(obj, dict):
             raise TypeError(f"create takes an object as a dict, not {type(obj).__name__}; apply takes texts and paths")
-        path = self._path(obj["kind"], namespace, api_version=obj["apiVersion"], obj=obj)
-        return await self._there(ask_app(self._app, "POST", path, obj))
+        path = self._make_path(obj["kind"], namespace, api_version=obj["apiVersion"], obj=obj)
+        return await self._run_there(ask_app(self._app, "POST", path, obj))
 
     async def get(self, kind: str, name: str, *, namespace: str = "default") -> Object | None:
         """Return an object, None if it does not exist. Raises Missing, Refused."""
         if not name:
             raise ValueError("get needs the name of an object; list returns all objects of a kind")
         try:
-            return await self._there(ask_app(self._app, "GET", self._path(kind, namespace, name)))
+            return await self._run_there(ask_app(self._app, "GET", self._make_path(kind, namespace, name)))
         except Refused as refused:
             if refused.code == 404:
                 return None
@@ -93,14 +93,14 @@ class Client(ServerLoop):
 
     async def history(self, kind: str, name: str, *, namespace: str = "default") -> builtins.list[Change]:
         """Return the recorded changes of an object, oldest first. Raises Missing, Refused."""
-        found = self._kind(kind, "")
+        found = self._find_kind(kind, "")
         fields = f"object.group={found.group},object.resource={found.plural},object.name={name}"
         within = namespace if found.namespaced else ""
-        return [read_change(shown) for shown in await self._changes(within, 0, fieldSelector=fields)]
+        return [read_change(shown) for shown in await self._fetch_changes(within, 0, fieldSelector=fields)]
 
     async def stories(self, text: str, since: float) -> builtins.list[builtins.list[Change]]:
         """Return the changes, since a Unix time, of each object whose name is a word in the text, oldest first."""
-        changes = await self._changes("", since)
+        changes = await self._fetch_changes("", since)
         words = {*_WORD.findall(text)}
         found: dict[tuple[str, ...], builtins.list[Change]] = {}
         for shown in changes:
@@ -110,13 +110,13 @@ class Client(ServerLoop):
                 found.setdefault(place, []).append(read_change(shown))
         return [*found.values()]
 
-    async def _changes(self, namespace: str, since: float, **query: str) -> builtins.list[Object]:
+    async def _fetch_changes(self, namespace: str, since: float, **query: str) -> builtins.list[Object]:
         """Return changes as the API shows them, oldest first."""
         found: builtins.list[Object] = []
         path, token = path_of(API_VERSION, "history", namespace), ""
         while True:
             more = {"limit": "200", "state": "true", "continue": token, **query}
-            page = await self._there(ask_app(self._app, "GET", path, **more))
+            page = await self._run_there(ask_app(self._app, "GET", path, **more))
             items = [item for item in page["items"] if datetime.fromisoformat(item["time"]).timestamp() >= since]
             found += items
             token = page["metadata"]["continue"]
@@ -128,20 +128,20 @@ class Client(ServerLoop):
     ) -> Objects:
         """Return the objects of a kind. labels, fields: selectors. Raises Missing, Refused."""
         query = {name: text for name, text in (("labelSelector", labels), ("fieldSelector", fields)) if text}
-        found = await self._there(ask_app(self._app, "GET", self._path(kind, namespace or ""), **query))
+        found = await self._run_there(ask_app(self._app, "GET", self._make_path(kind, namespace or ""), **query))
         items: Objects = found["items"]
         what = {"apiVersion": found["apiVersion"], "kind": found["kind"].removesuffix("List")}
         return [what | item for item in items]
 
     async def patch(self, kind: str, name: str, change: Object, *, namespace: str = "default") -> Object:
         """Change an object with a JSON merge patch. Raises Missing, Refused."""
-        path = self._path(kind, namespace, name)
-        return await self._there(ask_app(self._app, "PATCH", path, change, media=_MERGE))
+        path = self._make_path(kind, namespace, name)
+        return await self._run_there(ask_app(self._app, "PATCH", path, change, media=_MERGE))
 
     async def delete(self, kind: str, name: str, *, namespace: str = "default", propagation: str = "") -> Object:
         """Delete an object; finalizers can delay that. Raises Missing, Refused."""
         query = {"propagationPolicy": propagation} if propagation else {}
-        return await self._there(ask_app(self._app, "DELETE", self._path(kind, namespace, name), **query))
+        return await self._run_there(ask_app(self._app, "DELETE", self._make_path(kind, namespace, name), **query))
 
     async def wait(
         self,
@@ -159,7 +159,7 @@ class Client(ServerLoop):
         object exists. timeout: seconds. Raises Waited (a TimeoutError) with the last state of the object, Missing,
         Refused.
         """
-        return await self._there(wait_for(self._app, self._path(kind, namespace), name, Test(for_), timeout))
+        return await self._run_there(wait_for(self._app, self._make_path(kind, namespace), name, Test(for_), timeout))
 
     async def at_rest(self, ms: float = 100, timeout: float = 10.0) -> None:  # noqa: ASYNC109
         """Wait until no client has sent a request for `ms` milliseconds.
@@ -177,21 +177,21 @@ class Client(ServerLoop):
 
     async def snapshot(self) -> Snapshot:
         """Save all objects, to restore them later."""
-        return await self._there(snapshot.take_snapshot(self._app))
+        return await self._run_there(snapshot.take_snapshot(self._app))
 
     async def restore(self, state: Snapshot) -> None:
         """Go back to a snapshot. Watches of clients see the changes."""
-        await self._there(snapshot.restore_state(self._app, state))
+        await self._run_there(snapshot.restore_state(self._app, state))
 
-    def _path(
+    def _make_path(
         self, kind: str, namespace: str, name: str = "", *, api_version: str = "", obj: Object | None = None
     ) -> str:
-        found = self._kind(kind, api_version)
+        found = self._find_kind(kind, api_version)
         version = api_version or found.api_version(found.versions[0].name)
         within = ((obj or {}).get("metadata") or {}).get("namespace") or namespace
         return path_of(version, found.plural, within if found.namespaced else "", name)
 
-    def _kind(self, name: str, api_version: str = "") -> Kind:
+    def _find_kind(self, name: str, api_version: str = "") -> Kind:
         """Return the kind with a name. Raises Missing."""
         assert self._app.cluster is not None
         plain, _, group = name.lower().partition(".")

@@ -23,28 +23,28 @@ def read_manifests(manifests: Manifests) -> list[Object]:
     A text with a line end or a brace is a manifest; any other text is the path of a file or folder, or a pattern.
     Raises ValueError for invalid input, FileNotFoundError for a path that matches nothing.
     """
-    found = list(_objects(manifests))
+    found = list(_read_objects(manifests))
     return sorted(found, key=lambda obj: _FIRST.index(obj["kind"]) if obj.get("kind") in _FIRST else len(_FIRST))
 
 
-def _objects(value: Any) -> Iterator[Object]:
+def _read_objects(value: Any) -> Iterator[Object]:
     if isinstance(value, dict):
         yield from _of_document(value)
     elif isinstance(value, str) and ("\n" in value or "{" in value):
         yield from _of_text("text", value.encode())
     elif isinstance(value, (str, os.PathLike)):
-        for file in _files(str(value)):
+        for file in _find_files(str(value)):
             yield from _of_text(str(file), file.read_bytes())
     elif isinstance(value, Iterable):
         for each in value:
-            yield from _objects(each)
+            yield from _read_objects(each)
     elif hasattr(value, "to_dict"):  # objects of client libraries
         yield from _of_document(value.to_dict())
     else:
         raise ValueError(f"expected an object, a manifest or a path, not {type(value).__name__}")
 
 
-def _files(path: str) -> list[Path]:
+def _find_files(path: str) -> list[Path]:
     """Return the file of a path, the manifests in a folder and below it, or the files that match a pattern."""
     given = Path(path)
     if given.is_dir():

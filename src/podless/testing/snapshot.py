@@ -23,7 +23,7 @@ class Snapshot:
 
 async def take_snapshot(app: App) -> Snapshot:
     """Return the present state."""
-    revision, present = await _present(app)
+    revision, present = await _read_present(app)
     return Snapshot(revision, {key: record.stored for key, record in present.items() if record.stored is not None})
 
 
@@ -36,7 +36,7 @@ async def restore_state(app: App, snapshot: Snapshot) -> None:
     api = app.cluster.api
 
     async def plan() -> list[Operation]:
-        return _difference(snapshot, (await _present(app))[1])
+        return _compute_writes(snapshot, (await _read_present(app))[1])
 
     if not await storage.commit_together(api, plan):
         return
@@ -45,7 +45,7 @@ async def restore_state(app: App, snapshot: Snapshot) -> None:
         await definitions.reconcile_all()  # serve the restored kinds again
 
 
-def _difference(snapshot: Snapshot, present: dict[str, Record]) -> list[Operation]:
+def _compute_writes(snapshot: Snapshot, present: dict[str, Record]) -> list[Operation]:
     """Return the writes, with the definitions to create first and those to delete last."""
     writes = [
         Operation(key, stored, present[key].revision if key in present else 0)
@@ -59,7 +59,7 @@ def _difference(snapshot: Snapshot, present: dict[str, Record]) -> list[Operatio
     return writes + gone
 
 
-async def _present(app: App) -> tuple[int, dict[str, Record]]:
+async def _read_present(app: App) -> tuple[int, dict[str, Record]]:
     """Return the revision and the objects stored at it, without podless' own keys."""
     assert app.cluster is not None
     assert app.cluster.store is not None

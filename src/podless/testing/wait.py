@@ -37,9 +37,9 @@ class Test:
     def __init__(self, wanted: Wanted) -> None:
         self.wanted = wanted
         self.said = ""
-        self._check = self._of(wanted)
+        self._check = self._make_check(wanted)
 
-    def _of(self, wanted: Wanted) -> Check:
+    def _make_check(self, wanted: Wanted) -> Check:
         if wanted is None or callable(wanted):
             return wanted or (lambda obj: True)
         if not isinstance(wanted, str):
@@ -48,10 +48,10 @@ class Test:
             return lambda obj: False
         if _PLAIN.fullmatch(wanted) and (parts := _CONDITION.fullmatch(wanted)):
             name, status = parts[1], parts[2] or "True"
-            return lambda obj: _status(obj, name) == status.capitalize()
-        return self._cel(wanted)
+            return lambda obj: _find_status(obj, name) == status.capitalize()
+        return self._make_cel_check(wanted)
 
-    def _cel(self, source: str) -> Check:
+    def _make_cel_check(self, source: str) -> Check:
         from podless.cel import EvaluationError, compile
         from podless.cel.types import DYN
 
@@ -79,7 +79,7 @@ class Test:
         return self.wanted if isinstance(self.wanted, str) else getattr(self.wanted, "__name__", "a condition")
 
 
-def _status(obj: Object, name: str) -> str:
+def _find_status(obj: Object, name: str) -> str:
     conditions = (obj.get("status") or {}).get("conditions") or ()
     return next((str(condition.get("status")) for condition in conditions if condition.get("type") == name), "")
 

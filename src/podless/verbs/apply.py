@@ -199,7 +199,7 @@ def _fill_defaults(write: ApplyWrite) -> None:
     """Fill in defaults. Unlike in other writes, nulls that the schema does not allow stay and are rejected."""
     call, strategy = write.call, write.call.kind.strategy
     if write.nulls and isinstance(strategy, CustomStrategy):
-        strategy.schema(call.version).fill(write.obj)
+        strategy.get_schema(call.version).fill(write.obj)
     else:
         strategy.fill_defaults(call.kind, call.version, write.obj)
 

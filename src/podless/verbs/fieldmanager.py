@@ -49,7 +49,7 @@ def complete_kind(kind: Kind) -> None:
     """Compute all shapes that writes of a kind need."""
     versions = [version for version in kind.versions if kind.custom or kind.struct_of(version) is not None]
     for version in versions:
-        below = [name for name in kind.subresources(version) if name != "scale"]
+        below = [name for name in kind.list_subresources(version) if name != "scale"]
         for subresource in ("", *below):
             place = endpoint_of(Call(kind, version, "", "", subresource))
             for name in {place.version, *(view.api_version(known) for view in kind.views for known in view.by_version)}:
@@ -92,7 +92,7 @@ def _convert_merged(kinds: dict[str, tuple[Kind, Version]], obj: Object, api_ver
     """Convert the object to another version. Raises SchemaMisfit if the merged object does not fit the kind."""
     kind, version = kinds[api_version]
     try:
-        return kind.strategy.convert(kind, version, obj)
+        return kind.strategy.convert_object(kind, version, obj)
     except structs.DecodeError as error:
         raise SchemaMisfit(
             f"unable to convert unstructured object to {_describe_object(obj)}: {_find_misfit(kinds, obj, error)}"
@@ -151,7 +151,7 @@ def fields_of_created(call: Call, obj: Object, manager: str) -> None:
 
 def _unmark_object(call: Call, obj: Object) -> Object:
     strategy = call.kind.strategy
-    return strategy.unmark(obj) if strategy.marks else obj
+    return strategy.unmark_object(obj) if strategy.marks else obj
 
 
 def fields_of_changed(call: Call, old: Object, obj: Object, manager: str) -> None:

@@ -230,7 +230,7 @@ def _decode_builtin(call: Call, patched: Any, unknown: list[str]) -> Object:
         for version in view.by_version.values():
             if view.api_version(version.name) == type_meta.api_version:
                 obj = view.strategy.decode(view, version, {**patched, **head}, unknown)
-                return kind.strategy.convert(kind, call.version, obj)
+                return kind.strategy.convert_object(kind, call.version, obj)
     # a real server also decodes versions that it no longer serves; their fields are those of this version
     return kind.strategy.decode(kind, call.version, {**patched, **head, "apiVersion": call.api_version}, unknown)
 

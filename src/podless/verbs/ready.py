@@ -22,7 +22,7 @@ async def keep_ready(api: API, kind: Kind, subresource: str = "") -> AsyncIterat
     """
     kind.strategy.pin()
     try:
-        known = kind.subresource(subresource) if subresource else None
+        known = kind.find_subresource(subresource) if subresource else None
         for one in (kind, known.kind if known is not None else None):
             if one is not None:
                 await make_ready(api, one)

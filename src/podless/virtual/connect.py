@@ -45,7 +45,7 @@ async def connect_object(api: API, call: Call, path: str, *, upgrade: bool) -> N
     path: the rest of the path after the subresource. upgrade: the client wants another protocol. Raises errors of
     admission, BadRequest, Invalid or NotFound for an invalid request, Internal or Unavailable because no node answers.
     """
-    subresource = call.kind.subresource(call.subresource)
+    subresource = call.kind.find_subresource(call.subresource)
     if subresource is not None and subresource.connects and subresource.kind is not None:
         if (call.query.get("dryRun") or [""])[0]:
             raise BadRequest("dryRun is not supported")

@@ -24,7 +24,7 @@ _OPTIONS = {"create": "CreateOptions", "update": "UpdateOptions"}
 
 def is_hooked(call: Call) -> bool:
     """Return whether a hook answers the subresource of a call."""
-    known = call.kind.subresource(call.subresource)
+    known = call.kind.find_subresource(call.subresource)
     return known is not None and bool(known.hooks)
 
 
@@ -38,7 +38,7 @@ async def answer_subresource(api: API, call: Call) -> AnswerDocument:
     from podless.hooks import SUBRESOURCE
     from podless.hooks.peer import HookFailed
 
-    known, hooks = call.kind.subresource(call.subresource), api.converter.hooks
+    known, hooks = call.kind.find_subresource(call.subresource), api.converter.hooks
     assert known is not None
     assert known.hooks is not None
     given = known.hooks[call.verb]

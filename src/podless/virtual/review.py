@@ -61,7 +61,7 @@ class Review(Write):
 
 async def answer_review(api: API, call: Call) -> AnswerDocument:
     """Answer the review in the body. Raises BadRequest, Invalid, NotFound, Conflict, and errors of admission."""
-    known = call.kind.subresource(call.subresource)
+    known = call.kind.find_subresource(call.subresource)
     asked = call
     if known is not None and known.kind is not None:
         asked = replace(call, kind=known.kind, version=known.kind.versions[0], subresource="")

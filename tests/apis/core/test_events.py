@@ -56,7 +56,7 @@ def test_nothing_is_lost_between_the_groups(event: dict[str, Any]) -> None:
     shown = NEW_EVENTS.strategy.read_stored(NEW_EVENTS, NEW_VERSION, dict(stored))
     assert shown["apiVersion"] == "events.k8s.io/v1"
     assert NEW_EVENTS.strategy.make_stored(NEW_EVENTS, shown) == stored
-    assert EVENTS.strategy.convert(EVENTS, VERSION, shown) == stored
+    assert EVENTS.strategy.convert_object(EVENTS, VERSION, shown) == stored
 
 
 def test_both_groups_list_watch_and_own_the_same_object(client: Client) -> None:

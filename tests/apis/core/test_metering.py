@@ -86,7 +86,7 @@ async def play(steps: list[Any], most: int, changes: int) -> None:
                     continue
                 for namespace in ("one", "two"):
                     for quota in (ALL, FAST):
-                        used = meter.used(CLAIMS, there.collection, namespace, quota, NAMES)
+                        used = meter.measure_usage(CLAIMS, there.collection, namespace, quota, NAMES)
                         assert used == there.naively(namespace, quota)
 
 
@@ -113,12 +113,12 @@ async def test_what_others_change_between_two_slices_is_in_the_sum(monkeypatch: 
                 there.collection.publish_events([event])
                 if gone:
                     meter._note_events(CLAIMS, there.collection, [])
-                meter.used(CLAIMS, there.collection, "one", ALL, NAMES[:1])
+                meter.measure_usage(CLAIMS, there.collection, "one", ALL, NAMES[:1])
 
         monkeypatch.setattr(metering, "charge", charge)
-        found = meter.used(CLAIMS, there.collection, "one", ALL, NAMES)
+        found = meter.measure_usage(CLAIMS, there.collection, "one", ALL, NAMES)
         assert charged > 45
-        assert found | meter.used(CLAIMS, there.collection, "one", ALL, NAMES[:1]) == there.naively("one", ALL)
+        assert found | meter.measure_usage(CLAIMS, there.collection, "one", ALL, NAMES[:1]) == there.naively("one", ALL)
 
 
 @pytest.mark.parametrize("place", range(1, 6))
@@ -129,7 +129,7 @@ async def test_a_sum_may_be_brought_up_to_date_by_another_who_asks_for_it(
         meter = Meter()
 
         def used() -> dict[str, str]:
-            return meter.used(CLAIMS, there.collection, "one", ALL, NAMES[:1])
+            return meter.measure_usage(CLAIMS, there.collection, "one", ALL, NAMES[:1])
 
         charges = 0
 
@@ -162,13 +162,16 @@ async def test_a_sum_costs_what_has_changed(monkeypatch: pytest.MonkeyPatch) -> 
         for number in range(500):
             await there.put("one", f"c{number}", "1Gi")
         meter = Meter()
-        assert meter.used(CLAIMS, there.collection, "one", ALL, NAMES)["requests.storage"] == "500Gi"
+        assert meter.measure_usage(CLAIMS, there.collection, "one", ALL, NAMES)["requests.storage"] == "500Gi"
         assert len(measured) == 500
         for number in range(500, 505):
             await there.put("one", f"c{number}", "1Gi")
             measured.clear()
             steps.clear()
-            assert meter.used(CLAIMS, there.collection, "one", ALL, NAMES)["requests.storage"] == f"{number + 1}Gi"
+            assert (
+                meter.measure_usage(CLAIMS, there.collection, "one", ALL, NAMES)["requests.storage"]
+                == f"{number + 1}Gi"
+            )
             assert len(measured) == 1
             assert sum(steps) < 200
         assert meter.kept == 2 * 505  # of each claim its size, and that it is one
@@ -181,7 +184,7 @@ async def test_sums_of_many_objects_give_way_one_by_one(monkeypatch: pytest.Monk
         for space in "abcdefgh":
             for number in range(10):
                 await there.put(space, f"c{number}", "1Gi")
-            assert meter.used(CLAIMS, there.collection, space, ALL, NAMES)["requests.storage"] == "10Gi"
+            assert meter.measure_usage(CLAIMS, there.collection, space, ALL, NAMES)["requests.storage"] == "10Gi"
         assert meter.kept == 50
 
 
@@ -190,7 +193,7 @@ async def test_sums_of_nothing_give_way_as_well(monkeypatch: pytest.MonkeyPatch)
     async with claims() as there:
         meter = Meter()
         for space in "abcdefgh":
-            assert set(meter.used(CLAIMS, there.collection, space, ALL, NAMES).values()) == {"0"}
+            assert set(meter.measure_usage(CLAIMS, there.collection, space, ALL, NAMES).values()) == {"0"}
         assert sum(len(space.sums) for space in meter._spaces.values()) == meter._sums == 5
 
 

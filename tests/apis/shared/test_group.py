@@ -45,7 +45,7 @@ def test_a_group_names_what_a_decoder_knows() -> None:
     group.kind("A")
     group.review("Review")
     group.send("Options")
-    assert group.registered() == {
+    assert group.list_registered() == {
         "v1": ["A", "AList", "Review", "Options", "D"],
         "v1beta1": ["A", "AList", "Review", "Options"],
         "v1alpha1": ["C", "CList"],

@@ -90,7 +90,7 @@ def test_a_read_only_server_writes_nothing(tmp_path: Path) -> None:
         server.at_rest()
 
     async def newest(server: Server) -> int:
-        cluster = server._running().cluster
+        cluster = server._get_app().cluster
         assert cluster is not None
         assert cluster.store is not None
         return await cluster.store.read_revision()

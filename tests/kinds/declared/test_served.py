@@ -44,7 +44,7 @@ def ask(server: Server, method: str, version: str, name: str = "", body: Any = N
     assert server._loop is not None
     plural = more.pop("plural", "widgets")
     path = PATH.format(version, plural) + (f"/{name}" if name else "")
-    work = ask_app(server._running(), method, path, body, **more)
+    work = ask_app(server._get_app(), method, path, body, **more)
     found: Object = asyncio.run_coroutine_threadsafe(work, server._loop).result()
     return found
 

@@ -235,12 +235,12 @@ async def test_a_restore_begins_a_new_log(etcd: str) -> None:
 async def test_a_server_tells_who_did_what_and_shows_states_of_any_age(etcd: str) -> None:
     prefix = f"/log{next(_NUMBERS)}"
     async with Server(store="etcd", etcd=Etcd(servers=(etcd,), prefix=prefix, compaction=0)) as server:
-        lines = await Lines.of(server._running(), f"{LOG}/namespaces/default/history", fieldSelector="object.name=one")
+        lines = await Lines.of(server._get_app(), f"{LOG}/namespaces/default/history", fieldSelector="object.name=one")
         obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}, "data": {"n": "0"}}
         [first] = await server.client.apply(obj)
         await server.client.apply(obj | {"data": {"n": "1"}})
         await server.client.delete("configmap", "one")
-        [lease] = (await ask_app(server._running(), "GET", f"{LOG}/history", fieldSelector=LEASE, limit="1"))["items"]
+        [lease] = (await ask_app(server._get_app(), "GET", f"{LOG}/history", fieldSelector=LEASE, limit="1"))["items"]
         assert (lease["author"]["user"], lease["author"]["fieldManager"]) == ("system:apiserver", "leader-election")
         events = [await lines.next() for _ in range(3)]
         assert [one and one["object"]["operation"] for one in events] == ["create", "update", "delete"]
@@ -251,15 +251,15 @@ async def test_a_server_tells_who_did_what_and_shows_states_of_any_age(etcd: str
             ("update", "apply", ["1"]),
             ("delete", "delete", []),
         ]
-        cluster = server._running().cluster
+        cluster = server._get_app().cluster
         assert cluster is not None
         store = cluster.store
         assert store is not None
         await store.compact(await store.read_revision())
         at = {"resourceVersion": first["metadata"]["resourceVersion"], "resourceVersionMatch": "Exact"}
         path = "/api/v1/namespaces/default/configmaps"
-        assert await ask_app(server._running(), "GET", f"{path}/one", **at) == first
-        assert (await ask_app(server._running(), "GET", path, **at))["items"][0]["data"] == {"n": "0"}
+        assert await ask_app(server._get_app(), "GET", f"{path}/one", **at) == first
+        assert (await ask_app(server._get_app(), "GET", path, **at))["items"][0]["data"] == {"n": "0"}
 
 
 async def test_every_verb_is_told_as_it_was_over_compaction_and_a_restart(etcd: str) -> None:
@@ -273,7 +273,7 @@ async def test_an_earlier_state_can_be_served_from_a_copy(etcd: str, tmp_path: P
     async with Server(**options) as server:
         [first] = await server.client.apply(obj)
         await server.client.apply(obj | {"data": {"n": "1"}})
-        at, store = first["metadata"]["resourceVersion"], server._running().cluster.api.store  # type: ignore[union-attr]
+        at, store = first["metadata"]["resourceVersion"], server._get_app().cluster.api.store  # type: ignore[union-attr]
         await store.compact(await store.read_revision())
         past = await asyncio.to_thread(settle_past, Settings(**options), at, tmp_path)
     assert (past.store, past.read_only) == ("sqlite", True)

@@ -33,7 +33,7 @@ class WebhookStrategy(LiteralStrategy):
         return validation.check_webhooks(obj, old)
 
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
-        return self.differs(obj, old)
+        return self.is_changed(obj, old)
 
 
 STRATEGY = WebhookStrategy()

@@ -57,17 +57,17 @@ class DefinitionStrategy(TypedStrategy):
         else:
             rules.set_defaults(obj)
 
-    def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
+    def convert_object(self, kind: Kind, version: Version, obj: Object) -> Object:
         wanted, api_version = kind.api_version(version.name), obj.get("apiVersion")
         if api_version == wanted:
             return obj
         return {**(beta.from_v1(obj) if version.name == beta.VERSION else beta.to_v1(obj)), "apiVersion": wanted}
 
     def read_stored(self, kind: Kind, version: Version, obj: Object) -> Object:
-        return self.convert(kind, version, obj)
+        return self.convert_object(kind, version, obj)
 
     def make_stored(self, kind: Kind, obj: Object) -> Object:
-        return self.convert(kind, kind.by_version[kind.storage_version], obj)
+        return self.convert_object(kind, kind.by_version[kind.storage_version], obj)
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         rules.prepare_create(obj)

@@ -51,11 +51,11 @@ class ControllerRevisionStrategy(TypedStrategy):
         errors = checks.validate_nonnegative("revision", obj.get("revision"))
         data = obj.get("data")
         if isinstance(data, _Spaced) or not _is_written_alike(data, old.get("data")):
-            errors.append(immutable_error("data", _show(data)))
+            errors.append(immutable_error("data", _format_data(data)))
         return errors
 
 
-def _show(data: Any) -> Any:
+def _format_data(data: Any) -> Any:
     """Return the data as errors show it: as JSON, or in older releases as bytes of a Go type."""
     if has("ValuesAsJSON"):
         return data

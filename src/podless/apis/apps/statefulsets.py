@@ -101,7 +101,7 @@ class StatefulSetStrategy(ReplicasStrategy):
                 )
         return [*errors, *template.validate_always_running(given, "spec.template", "StatefulSet")]
 
-    def kept(self, spec: Object, old: Object) -> list[FieldError]:
+    def validate_kept(self, spec: Object, old: Object) -> list[FieldError]:
         free = [name for name in _FREE if name != "revisionHistoryLimit" or has("ChangeableHistoryLimit")]
         fixed = [{name: one[name] for name in each(one) if name not in free} for one in (spec, old)]
         if fixed[0] == fixed[1]:

@@ -197,16 +197,16 @@ class AutoscalerStrategy(SpecStrategy):
             for name, rules in (("scaleUp", _UP), ("scaleDown", _DOWN)):
                 behavior[name] = {**rules, **(behavior.get(name) or {})}
 
-    def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
+    def convert_object(self, kind: Kind, version: Version, obj: Object) -> Object:
         if obj.get("apiVersion") == kind.api_version(version.name):
             return obj
         return versions.to_v1(obj) if version.name == "v1" else versions.to_v2(obj)
 
     def read_stored(self, kind: Kind, version: Version, obj: Object) -> Object:
-        return self.convert(kind, version, obj)
+        return self.convert_object(kind, version, obj)
 
     def make_stored(self, kind: Kind, obj: Object) -> Object:
-        return self.convert(kind, kind.by_version[kind.storage_version], obj)
+        return self.convert_object(kind, kind.by_version[kind.storage_version], obj)
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         obj["status"] = dict(_BLANK[version.name])

@@ -26,7 +26,7 @@ class CronJobStrategy(TemplateStrategy):
 
     metadata = MetadataPolicy(on_update=(0, 1), on_status=(0, 0))
 
-    def template(self, obj: Object) -> Object | None:
+    def get_template(self, obj: Object) -> Object | None:
         found: Object | None = obj["spec"]["jobTemplate"]["spec"]["template"]
         return found
 

@@ -85,7 +85,7 @@ class JobStrategy(TemplateStrategy):
         errors += _validate_template(obj, old)
         for name in ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"):
             given = spec.get(name)
-            errors += validate_immutable(f"spec.{name}", given, before.get(name), _show(name, given))
+            errors += validate_immutable(f"spec.{name}", given, before.get(name), _format_value(name, given))
         return [*errors, *jobscheduling.validate_changed_scheduling(spec, before, "spec.scheduling")]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
@@ -110,7 +110,7 @@ def _drop_disabled(spec: Object, old: Object) -> None:
         spec.pop("successPolicy", None)
 
 
-def _show(name: str, value: Any) -> Any:
+def _format_value(name: str, value: Any) -> Any:
     return gostructs.format_struct(_STRUCTS[name], value) if name in _STRUCTS else value
 
 

@@ -35,7 +35,7 @@ class _JobState:
     def finished(self) -> bool:
         return _DONE in self.true or _FAILED in self.true
 
-    def uncounted(self) -> list[str]:
+    def list_uncounted(self) -> list[str]:
         uncounted_terminated_pods = self.status.get("uncountedTerminatedPods") or {}
         return [*(uncounted_terminated_pods.get("succeeded") or ()), *(uncounted_terminated_pods.get("failed") or ())]
 
@@ -130,7 +130,7 @@ def _validate_finished(new: _JobState, old: _JobState) -> Iterator[FieldError]:
     if status.get("startTime") is None and (turned or _has_changed(new, old, "startTime")):
         yield field.required("status.startTime", "startTime is required for finished job")
     uncounted_terminated_pods = status.get("uncountedTerminatedPods") or {}
-    if new.uncounted() and (turned or _has_changed(new, old, "uncountedTerminatedPods")):
+    if new.list_uncounted() and (turned or _has_changed(new, old, "uncountedTerminatedPods")):
         shown = {
             "Succeeded": uncounted_terminated_pods.get("succeeded"),
             "Failed": uncounted_terminated_pods.get("failed"),

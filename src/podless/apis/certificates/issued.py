@@ -125,11 +125,11 @@ def _find_time_fault(status: Object, leaf: x509.Certificate, limit: int) -> Fiel
     )
     for is_kept, path, value, text in rules:
         if not is_kept:
-            return field.invalid(path, _show(value), text)
+            return field.invalid(path, _format_value(value), text)
     return None
 
 
-def _show(value: datetime | timedelta) -> object:
+def _format_value(value: datetime | timedelta) -> object:
     """Return a time as in JSON, and a duration in nanoseconds."""
     if isinstance(value, timedelta):
         return int(value.total_seconds()) * 1_000_000_000

@@ -65,7 +65,7 @@ class EventStrategy(TypedStrategy):
     controller = "reportingComponent"  # its name in errors
     naming = names.PATH_SEGMENTS
 
-    def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
+    def convert_object(self, kind: Kind, version: Version, obj: Object) -> Object:
         return obj if obj["apiVersion"] == "v1" else rename_fields(obj, _BACK, _EVENT, "v1")
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
@@ -103,12 +103,12 @@ class NewEventStrategy(EventStrategy):
     naming = names.SUBDOMAINS
 
     def read_stored(self, kind: Kind, version: Version, obj: Object) -> Object:
-        return self.convert(kind, version, obj)
+        return self.convert_object(kind, version, obj)
 
     def make_stored(self, kind: Kind, obj: Object) -> Object:
         return rename_fields(obj, _BACK, _EVENT, "v1")
 
-    def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
+    def convert_object(self, kind: Kind, version: Version, obj: Object) -> Object:
         return rename_fields(obj, _WORDS, _NEW_EVENT, "events.k8s.io/v1") if obj["apiVersion"] == "v1" else obj
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:

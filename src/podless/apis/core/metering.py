@@ -98,7 +98,7 @@ class Meter:
         self._spaces: dict[str, _Space] = {}  # the least recently used one is first
         self._followed: dict[str, WatchCache] = {}
 
-    def used(
+    def measure_usage(
         self, kind: Kind, collection: WatchCache, namespace: str, quota: Object, names: Sequence[str]
     ) -> dict[str, str]:
         """Return the usage of some resources by the objects of a namespace that match the quota's scopes."""

@@ -141,7 +141,7 @@ def _comparable_specs(obj: Object, old: Object) -> tuple[Object, Object]:
     spec, before = dict(obj["spec"]), dict(old["spec"])
     if not before.get("volumeName"):
         put_part(before, "volumeName", spec.get("volumeName"))
-    name, noted = spec.get("storageClassName"), _annotation(old)
+    name, noted = spec.get("storageClassName"), _get_annotation(old)
     if name is not None and before.get("storageClassName") is None and noted in (None, name):
         spec.pop("storageClassName")
     if (obj.get("status") or {}).get("phase") == "Bound":
@@ -159,14 +159,14 @@ def _same_request(spec: Object, before: Object) -> None:
 
 def _class_annotation(obj: Object, old: Object) -> Iterator[FieldError]:
     """Reject changes of the storage class annotation, except its replacement by storageClassName."""
-    now, known = _annotation(obj), _annotation(old)
+    now, known = _get_annotation(obj), _get_annotation(old)
     name = obj["spec"].get("storageClassName")
     upgraded = known is not None and old["spec"].get("storageClassName") is None and name == known
     if now != known and not (upgraded and now is None):
         yield immutable_error(f"metadata.annotations[{CLASS_ANNOTATION}]", now or "")
 
 
-def _annotation(obj: Object) -> str | None:
+def _get_annotation(obj: Object) -> str | None:
     result: str | None = (obj["metadata"].get("annotations") or {}).get(CLASS_ANNOTATION)
     return result
 

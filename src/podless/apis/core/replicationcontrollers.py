@@ -54,7 +54,7 @@ class ReplicationControllerStrategy(ReplicasStrategy):
         wanted = selectors.of_set(selector)
         return [*errors, *template.validate_replica_template(wanted, given, old, "ReplicationController")]
 
-    def kept(self, spec: Object, old: Object) -> list[FieldError]:
+    def validate_kept(self, spec: Object, old: Object) -> list[FieldError]:
         return []
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:

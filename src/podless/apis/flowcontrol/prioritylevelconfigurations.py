@@ -40,9 +40,9 @@ class PriorityLevelStrategy(parts.FlowStrategy):
         if version.name == _OLD and limited is not None and not limited["nominalConcurrencyShares"]:
             limited["nominalConcurrencyShares"] = 0 if _KEEPS_ZERO in _read_annotations(obj) else _SHARES
 
-    def convert(self, kind: Kind, version: Version, obj: Object) -> Object:
+    def convert_object(self, kind: Kind, version: Version, obj: Object) -> Object:
         """Return the level in a version. Only v1beta3 has the annotation, on levels with 0 shares."""
-        result, metadata = super().convert(kind, version, obj), obj["metadata"]
+        result, metadata = super().convert_object(kind, version, obj), obj["metadata"]
         annotations = {key: value for key, value in _read_annotations(obj).items() if key != _KEEPS_ZERO}
         limited = obj["spec"].get("limited") or {}
         if version.name == _OLD and limited.get("nominalConcurrencyShares") == 0:
@@ -55,10 +55,10 @@ class PriorityLevelStrategy(parts.FlowStrategy):
         return result
 
     def read_stored(self, kind: Kind, version: Version, obj: Object) -> Object:
-        return self.convert(kind, version, obj)
+        return self.convert_object(kind, version, obj)
 
     def make_stored(self, kind: Kind, obj: Object) -> Object:
-        return self.convert(kind, kind.by_version[kind.storage_version], obj)
+        return self.convert_object(kind, kind.by_version[kind.storage_version], obj)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         """Require the two mandatory levels to have their fixed specs, except the shares of exempt."""

@@ -29,7 +29,7 @@ class NetworkPolicyStrategy(LiteralStrategy, SpecStrategy):
     empties = frozenset({"ingress", "egress", "from", "to", "ports", "except", *_SELECTED})
 
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
-        return self.differs(obj, old)
+        return self.is_changed(obj, old)
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         spec = obj["spec"]

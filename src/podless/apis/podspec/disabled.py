@@ -69,13 +69,13 @@ def _image_volumes(spec: Object) -> list[str]:
 def _drop_image_volumes(spec: Object) -> None:
     """Drop image volumes and their mounts."""
     gone = _image_volumes(spec)
-    _keep(spec, "volumes", [one for one in each(spec["volumes"]) if one.get("image") is None])
+    _set_items(spec, "volumes", [one for one in each(spec["volumes"]) if one.get("image") is None])
     for container, _ in containers.visit_containers(spec, ""):
         mounts = container.get("volumeMounts") or ()
-        _keep(container, "volumeMounts", [one for one in each(mounts) if one.get("name") not in gone])
+        _set_items(container, "volumeMounts", [one for one in each(mounts) if one.get("name") not in gone])
 
 
-def _keep(holder: Object, name: str, items: list[Object]) -> None:
+def _set_items(holder: Object, name: str, items: list[Object]) -> None:
     if items:
         holder[name] = items
     else:

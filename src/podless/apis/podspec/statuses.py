@@ -202,14 +202,14 @@ def _validate_transitions(
 def _may_restart(container: Object | None, spec: Object, code: int) -> bool:
     """Return whether a terminated container may be restarted. container: None for one that the pod does not have."""
     if has("ContainerRestartRules"):
-        return container is not None and _restarted(container, spec, code)
+        return container is not None and _can_restart(container, spec, code)
     policy = spec.get("restartPolicy", "Always")
     if policy == "Always" or (policy == "OnFailure" and code):
         return True
     return container is not None and amounts.is_sidecar(container)
 
 
-def _restarted(container: Object, spec: Object, code: int) -> bool:
+def _can_restart(container: Object, spec: Object, code: int) -> bool:
     """Return whether a terminated container may be restarted."""
     policy = container.get("restartPolicy")
     for rule in each(container.get("restartPolicyRules") or ()):

@@ -80,7 +80,7 @@ class Group:
         self.sent.append(kind)
         return kind
 
-    def registered(self) -> dict[str, list[str]]:
+    def list_registered(self) -> dict[str, list[str]]:
         """Return the names of all kinds and lists that kube-apiserver's decoder knows, by version.
 
         Kinds of releases newer than the recorded one are left out.

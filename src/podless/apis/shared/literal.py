@@ -41,13 +41,13 @@ class LiteralStrategy(TypedStrategy):
         """Record it again, because the object was copied since."""
         self._mark_part(obj, serializer.decode_json(raw))
 
-    def unmark(self, obj: Object) -> Object:
+    def unmark_object(self, obj: Object) -> Object:
         part = obj.get(self.part)
         if isinstance(part, _Map | _List):
             return {**obj, self.part: dict(part) if isinstance(part, _Map) else list(part)}
         return obj
 
-    def differs(self, obj: Object, old: Object) -> bool:
+    def is_changed(self, obj: Object, old: Object) -> bool:
         """Return whether the desired state differs."""
         wanted = obj.get(self.part)
         return isinstance(wanted, _Map | _List) or wanted != old.get(self.part)

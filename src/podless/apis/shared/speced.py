@@ -16,18 +16,18 @@ class TemplateStrategy(SpecStrategy):
 
     metadata = MetadataPolicy(on_update=(0, 1))
 
-    def template(self, obj: Object) -> Object | None:
+    def get_template(self, obj: Object) -> Object | None:
         """Return the template of an object."""
         found: Object | None = obj["spec"].get("template")
         return found
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         super().prepare_create(version, obj)
-        template.trim_template(self.template(obj))
+        template.trim_template(self.get_template(obj))
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         super().prepare_update(version, obj, old)
-        template.trim_template(self.template(obj), self.template(old))
+        template.trim_template(self.get_template(obj), self.get_template(old))
 
 
 class ReplicasStrategy(TemplateStrategy):
@@ -42,7 +42,7 @@ class ReplicasStrategy(TemplateStrategy):
         """Keep empty labels that a selector cannot match, because the error shows them."""
         metadata = ((given.get("spec") or {}).get("template") or {}).get("metadata") or {}
         if metadata.get("labels") == {}:
-            selector, found = obj["spec"].get("selector") or {}, self.template(obj)
+            selector, found = obj["spec"].get("selector") or {}, self.get_template(obj)
             if found is not None and selector.get("matchLabels", selector):
                 found["metadata"] = {**(found.get("metadata") or {}), "labels": {}}
 
@@ -50,7 +50,7 @@ class ReplicasStrategy(TemplateStrategy):
         """Validate a spec. old: the spec before an update, else None."""
         raise NotImplementedError
 
-    def kept(self, spec: Object, old: Object) -> list[FieldError]:
+    def validate_kept(self, spec: Object, old: Object) -> list[FieldError]:
         """Reject changes of immutable fields: by default, of the selector."""
         return validate_immutable("spec.selector", spec.get("selector"), old.get("selector"))
 
@@ -59,7 +59,7 @@ class ReplicasStrategy(TemplateStrategy):
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         spec, before = obj["spec"], old["spec"]
-        return [*self.validate_spec(spec, before), *self.kept(spec, before)]
+        return [*self.validate_spec(spec, before), *self.validate_kept(spec, before)]
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         found = template.warn_of_object(obj, old)

@@ -95,7 +95,7 @@ _FAILED = 400
 
 
 class AuditContext:
-    """The audit data of one request so far. The filters add to it with `identify`, `act_as` and `decide`."""
+    """The audit data of one request so far. The filters add to it with `set_user`, `act_as` and `set_decision`."""
 
     __slots__ = ("_audit", "annotations", "attributes", "began", "id", "impersonated", "request", "rule", "user")
 
@@ -110,7 +110,7 @@ class AuditContext:
         self.rule: AuditRule | None = None
         self.annotations: dict[str, str] = {}
 
-    def identify(self, user: User) -> None:
+    def set_user(self, user: User) -> None:
         self.user = user
         self.rule = rule = self._audit.policy.find_rule(user, self.attributes)
         if rule.level != NONE and RECEIVED not in rule.omit:
@@ -120,7 +120,7 @@ class AuditContext:
         """Set the user that the request impersonates."""
         self.impersonated = user
 
-    def decide(self, allowed: bool, reason: str) -> None:
+    def set_decision(self, allowed: bool, reason: str) -> None:
         """Set the result of authorization, and its reason."""
         self.annotations = {_DECISION: "allow" if allowed else "forbid", _REASON: reason}
 

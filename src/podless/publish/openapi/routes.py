@@ -298,7 +298,7 @@ class OperationsWriter:
 
     def _write_operation(self, path: str, route: _Route, sub: str, all_namespaces: bool) -> PathOperation:
         kind, dialect = self.kind, self.dialect
-        known = kind.subresource(sub)
+        known = kind.find_subresource(sub)
         noun, gvk = self._describe_body(sub, known.kind if known is not None else None)
         refs = {
             "list": self.name(kind.list_kind),

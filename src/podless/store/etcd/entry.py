@@ -23,7 +23,7 @@ from podless.runtime.bounded import bounded_cache
 from podless.store.contract import Author, Record, StoreError
 from podless.store.etcd.layout import KeyLayout
 from podless.store.keys import StoredValue
-from podless.store.packing import deflate, inflate
+from podless.store.packing import pack_value, unpack_value
 
 _WINDOW = 1 << 15  # bytes of deflate's window
 # multiplier that spreads revisions evenly; else the turns of writers could make all states of an object differences
@@ -87,7 +87,7 @@ class EntryContent(NamedTuple):
         if not self.packed or (entry.name.differs and (after is None or after.revision != entry.revision)):
             return None
         try:
-            data = inflate(self.packed, after.stored.data if entry.name.differs and after is not None else b"")
+            data = unpack_value(self.packed, after.stored.data if entry.name.differs and after is not None else b"")
         except zlib.error:
             raise make_damaged_error(entry.entry_key) from None
         return Record(entry.key, StoredValue(data, self.offset), self.expect, self.created)
@@ -136,10 +136,10 @@ def pack_state(before: StoredValue, expect: int, after: StoredValue | None) -> t
     expect: its revision. after: the state that replaces it.
     """
     if after is not None and expect * _SPREAD >> 16 & 7 and len(after.data) <= _WINDOW:
-        packed = deflate(before.data, after.data)
+        packed = pack_value(before.data, after.data)
         if len(packed) * 2 < len(before.data):
             return packed, True
-    packed = deflate(before.data)
+    packed = pack_value(before.data)
     return packed if len(packed) + (len(after.data) if after is not None else 0) < _ROOM else b"", False
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from podless.store.packing import deflate, inflate
+from podless.store.packing import pack_value, unpack_value
 
 _INTERVAL = 32  # states from one keyframe of a key to the next
 _CACHED = 4 << 20  # bytes of cached keyframes
@@ -39,7 +39,7 @@ class KeyframeCache:
             return 0, None
         frame = None if first else self._read_frame(database, name)
         if frame is not None and frame[2] < _INTERVAL:
-            packed = deflate(value, frame[1])
+            packed = pack_value(value, frame[1])
             if len(packed) * 2 < len(value):
                 self._frames[name] = (frame[0], frame[1], frame[2] + 1)
                 return frame[0], packed
@@ -48,7 +48,7 @@ class KeyframeCache:
         self._size += len(value)
         while self._size > _CACHED and len(self._frames) > 1:
             self.drop_keyframe(next(iter(self._frames)))
-        return 0, deflate(value)
+        return 0, pack_value(value)
 
     def drop_keyframe(self, name: int) -> None:
         """Drop the cached keyframe of a key."""
@@ -67,7 +67,7 @@ class KeyframeCache:
         base = row[1] or row[0]
         statement = "SELECT value FROM past WHERE name = ? AND revision = ?"
         since = database.execute("SELECT count(*) FROM past WHERE name = ? AND revision > ?", (name, base)).fetchone()
-        value = inflate(database.execute(statement, (name, base)).fetchone()[0])
+        value = unpack_value(database.execute(statement, (name, base)).fetchone()[0])
         self._frames[name] = frames = (base, value, since[0])
         self._size += len(value)
         return frames

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Generator
 
 from podless.store import keys
 from podless.store.contract import StoreDamaged
-from podless.store.packing import inflate
+from podless.store.packing import unpack_value
 from podless.store.sqlite.past import PastResource
 from podless.store.sqlite.rows import Row, verify_row
 
@@ -176,10 +176,10 @@ def _inflate_value(
     frames: dict[tuple[int, int], bytes],
 ) -> bytes:
     if not base:
-        return frames.setdefault((name, revision), inflate(value))
+        return frames.setdefault((name, revision), unpack_value(value))
     frame = frames.get((name, base))
     if frame is None:
         statement = "SELECT value FROM past WHERE name = ? AND revision = ?"
         row = database.execute(statement, (name, base)).fetchone()
-        frame = frames[name, base] = inflate(row[0] if row is not None else b"")
-    return inflate(value, frame)
+        frame = frames[name, base] = unpack_value(row[0] if row is not None else b"")
+    return unpack_value(value, frame)

@@ -52,7 +52,7 @@ class Checker:
         """Validate the schema of a version. status: whether the version has a status subresource."""
         if schema is None:
             return []
-        digest = _digest(schema, status)
+        digest = _make_digest(schema, status)
         release = CURRENT.get()
         # no_default is the only option that makes the rules stricter than those for new definitions
         if digest in _FAULTLESS and not self.options.no_default:
@@ -68,7 +68,7 @@ class Checker:
         return errors
 
 
-def _digest(schema: Object, status: bool) -> bytes:
+def _make_digest(schema: Object, status: bool) -> bytes:
     """Return a digest of everything that the result depends on, b"" if the schema is nested too deep."""
     try:
         return sha256(serializer.looked_at([schema, status])).digest()

@@ -66,7 +66,7 @@ class Layout:
         """`versions` by name; of several with one name, the first."""
         return {version["name"]: version for version in reversed(self.versions)}
 
-    def subresources(self, version: Object) -> Object | None:
+    def find_subresources(self, version: Object) -> Object | None:
         """Return the subresources of a version; of several versions with its name, those of the first."""
         found: Object | None = (self.named[version["name"]] if self._apart else self.common).get("subresources")
         return found

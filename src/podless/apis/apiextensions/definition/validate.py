@@ -124,7 +124,7 @@ def _validate_version(
     found = syntax.label_1035(version["name"])
     errors = [field.invalid(f"{path}.name", version["name"], ",".join(found))] if found else []
     errors += _validate_deprecation(version, f"{path}.deprecationWarning")
-    status = "status" in (layout.subresources(version) or {})
+    status = "status" in (layout.find_subresources(version) or {})
     schema = shared.schema_of_version(version)
     errors += checker.validate_schema(schema, f"{path}.schema.openAPIV3Schema", status=status)
     errors += check_subresources(version.get("subresources"), f"{path}.subresources")

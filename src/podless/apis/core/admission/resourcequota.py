@@ -148,7 +148,7 @@ class ResourceQuota(Plugin):
                 requested[one] = text
         if not requested:
             return {}, {}
-        return requested, self._meter.used(kind, collection, attr.namespace, quota, list(requested))
+        return requested, self._meter.measure_usage(kind, collection, attr.namespace, quota, list(requested))
 
 
 class _Booking:
