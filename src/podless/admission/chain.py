@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 
 from podless.admission.attributes import AdmissionAttributes
-from podless.admission.plugin import Plugin
+from podless.admission.plugin import ConfigurationSource, Plugin
 from podless.kinds.kind import Kind
 
 _NONE: tuple[Plugin, ...] = ()
 _KNOWN_MOST = 1000  # entries of the cache of allocating plugins
+_CHANGED = attrgetter("changed")
 
 
 class AdmissionChain:
@@ -22,6 +24,8 @@ class AdmissionChain:
     def __init__(self, plugins: Sequence[Plugin] = ()) -> None:
         self.plugins = list(plugins)
         self._sorted: list[Plugin] = []
+        self._sources: list[ConfigurationSource] = []
+        self._changes: tuple[int, ...] = ()  # of the sources
         # key: whether the kind is a custom one
         self._mutating: dict[bool, list[Plugin]] = {}
         self._allocating: dict[bool, list[Plugin]] = {}
@@ -36,7 +40,7 @@ class AdmissionChain:
 
     def find_mutating(self, operation: str, kind: Kind, subresource: str, namespace: str) -> Sequence[Plugin]:
         """Return the plugins that may mutate such writes. namespace: from the path, "" for none."""
-        if self._sorted != self.plugins:
+        if self._sorted != self.plugins or self._changes != tuple(map(_CHANGED, self._sources)):
             self._sort_plugins()
         found = _NONE
         for plugin in self._mutating[kind.custom]:
@@ -46,7 +50,7 @@ class AdmissionChain:
 
     def find_allocating(self, operation: str, kind: Kind, subresource: str) -> list[Plugin]:
         """Return the plugins whose `allocate` runs for such writes, right before the object is validated."""
-        if self._sorted != self.plugins:
+        if self._sorted != self.plugins or self._changes != tuple(map(_CHANGED, self._sources)):
             self._sort_plugins()
         asked = self._allocating[kind.custom]
         if not asked:  # the case for custom kinds, which then need no cache
@@ -62,7 +66,7 @@ class AdmissionChain:
 
     def find_validating(self, operation: str, kind: Kind, subresource: str) -> Sequence[Plugin]:
         """Return the plugins that validate such writes, after the validation of the kind itself."""
-        if self._sorted != self.plugins:
+        if self._sorted != self.plugins or self._changes != tuple(map(_CHANGED, self._sources)):
             self._sort_plugins()
         found = _NONE
         for plugin in self._validating[kind.custom]:
@@ -71,11 +75,15 @@ class AdmissionChain:
         return found
 
     def _sort_plugins(self) -> None:
-        """Group the plugins by the phases that they implement, so that each phase calls only its own plugins."""
-        self._sorted = list(self.plugins)
+        """Group the active plugins by the phases that they implement, so that each phase calls only its own plugins."""
+        plugins = list(self.plugins)
+        sources = [source for plugin in plugins for source in plugin.sources]
+        changes = tuple(map(_CHANGED, sources))
+        active = [plugin for plugin in plugins if plugin.is_active]  # can be suspended
+        self._sorted, self._sources, self._changes = plugins, sources, changes
         self._allocated.clear()
         for custom in (False, True):
-            asked = [plugin for plugin in self.plugins if not (custom and plugin.builtin)]
+            asked = [plugin for plugin in active if not (custom and plugin.builtin)]
             self._mutating[custom] = [plugin for plugin in asked if type(plugin).mutates is not Plugin.mutates]
             self._allocating[custom] = [plugin for plugin in asked if type(plugin).allocates is not Plugin.allocates]
             self._validating[custom] = [plugin for plugin in asked if type(plugin).validates is not Plugin.validates]

@@ -11,6 +11,7 @@ from podless.admission.lister import ConfigurationLister
 from podless.admission.matching import ApplicableItems, ResourceMatching, exempt_from_policies
 from podless.admission.params import MissingConfiguration, ParamReader, find_kind
 from podless.admission.subject import AdmissionSubject
+from podless.cache.watchcache import WatchCache
 from podless.kinds.kind import Kind, Version
 from podless.kinds.state import State
 from podless.meta.errors import APIError
@@ -106,16 +107,26 @@ class BoundPolicies(Generic[P]):
         await self._policies.load()
         await self._bindings.load()
 
+    @property
+    def sources(self) -> Sequence[WatchCache]:
+        """The collections of policies and bindings."""
+        return self._policies.collection, self._bindings.collection
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no policy has a binding."""
+        self._pair_changed()
+        return not self._hooks.items
+
     def find_bindings(self, operation: str, kind: Kind, subresource: str) -> Sequence[BoundPolicy[P]]:
         """Return the policies with their bindings that may apply to such writes."""
-        policies, bindings = self._revisions
-        if self._policies.collection.changed != policies or self._bindings.collection.changed != bindings:
-            seen = self._policies.collection.changed, self._bindings.collection.changed
-            self._pair_bindings()
-            self._revisions = seen
-        return self._hooks.select_items(operation, kind, subresource) if self._hooks.items else ()
+        self._pair_changed()
+        return self._hooks.select_items(operation, kind, subresource)
 
-    def _pair_bindings(self) -> None:
+    def _pair_changed(self) -> None:
+        seen = self._policies.collection.changed, self._bindings.collection.changed
+        if self._revisions == seen:
+            return
         by_policy: dict[str, list[PolicyBinding]] = {}
         for binding in self._bindings.list_items():
             by_policy.setdefault(binding.policy, []).append(binding)
@@ -123,6 +134,7 @@ class BoundPolicies(Generic[P]):
         self._hooks.set_items(
             [BoundPolicy(policy, by_policy[policy.name]) for policy in policies if policy.name in by_policy]
         )
+        self._revisions = seen
 
     async def find_evaluations(
         self, subject: AdmissionSubject, hooks: Sequence[BoundPolicy[P]]

@@ -62,6 +62,11 @@ class MutatingAdmissionPolicy(Plugin):
         self._hooks: BoundPolicies[MutatingPolicy] = BoundPolicies(
             state, MUTATING_POLICIES, MUTATING_BINDINGS, MutatingPolicy
         )
+        self.sources = self._hooks.sources
+
+    @property
+    def is_active(self) -> bool:
+        return not self._hooks.is_empty
 
     async def start(self) -> None:
         await self._hooks.load()

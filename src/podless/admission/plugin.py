@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Protocol
+
 from podless.admission.attributes import AdmissionAttributes
 from podless.kinds.kind import Kind
+
+
+class ConfigurationSource(Protocol):
+    """Something that configures a plugin."""
+
+    @property
+    def changed(self) -> int:
+        """Another number after each change."""
 
 
 class Plugin:
@@ -21,10 +32,17 @@ class Plugin:
     write, so they must be very cheap; the result of `allocates` is cached. `mutate` may replace the object, `allocate`
     changes it in place, `validate` must not change it. All three raise an APIError to reject the write.
 
-    builtin: the plugin applies to built-in kinds only; it is not called for custom ones.
+    builtin: the plugin applies to built-in kinds only; it is not called for custom ones. sources: what `is_active`
+    depends on.
     """
 
     builtin = False
+    sources: Sequence[ConfigurationSource] = ()
+
+    @property
+    def is_active(self) -> bool:
+        """Whether the plugin can apply to any write. It is asked again after a change of `sources`."""
+        return True
 
     async def start(self) -> None:
         """Prepare the plugin, before the first write."""

@@ -88,6 +88,11 @@ class ValidatingAdmissionPolicy(Plugin):
         self._hooks: BoundPolicies[ValidatingPolicy] = BoundPolicies(
             state, VALIDATING_POLICIES, VALIDATING_BINDINGS, ValidatingPolicy
         )
+        self.sources = self._hooks.sources
+
+    @property
+    def is_active(self) -> bool:
+        return not self._hooks.is_empty
 
     async def start(self) -> None:
         await self._hooks.load()

@@ -104,21 +104,30 @@ class _WebhookList(Plugin):
         self._hooks = hooks
         self._revisions = (-1, -1)
         self._webhooks: ApplicableItems[Webhook] = ApplicableItems(_webhook_covers, is_exempt)
+        self.sources = (self._source.collection,) if hooks is None else (self._source.collection, hooks)
+
+    @property
+    def is_active(self) -> bool:
+        self._read_changed()
+        return bool(self._webhooks.items)
 
     async def start(self) -> None:
         await self._source.load()
 
     def _applicable_hooks(self, operation: str, kind: Kind, subresource: str) -> Sequence[Webhook]:
         """Return the webhooks that may apply to such writes."""
+        self._read_changed()
+        return self._webhooks.select_items(operation, kind, subresource)
+
+    def _read_changed(self) -> None:
         hooks = self._hooks
-        seen = self._source.collection.changed, hooks.generation if hooks is not None else 0
+        seen = self._source.collection.changed, hooks.changed if hooks is not None else 0
         if self._revisions != seen:
             webhooks = [webhook for webhooks in self._source.list_items() for webhook in webhooks]
             if hooks is not None:
                 webhooks += [LocalHook(hooks, index, one) for index, one in enumerate(self._local_hooks(hooks))]
             self._webhooks.set_items(webhooks)
             self._revisions = seen
-        return self._webhooks.select_items(operation, kind, subresource) if self._webhooks.items else ()
 
     def _local_hooks(self, hooks: LoadedHooks) -> Sequence[Object]:
         """Return the hooks of podless.hooks that belong to this plugin."""

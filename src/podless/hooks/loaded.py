@@ -22,7 +22,7 @@ _LOOK = 0.3  # seconds between two checks of the files
 class LoadedHooks:
     """The hooks of a server, and the pool of workers that runs them.
 
-    check: raises ValueError for a declaration that the server does not accept. generation: number of loads. on_change:
+    check: raises ValueError for a declaration that the server does not accept. changed: number of loads. on_change:
     called after the hooks were loaded again.
     """
 
@@ -34,13 +34,13 @@ class LoadedHooks:
         self._old: list[WorkerPool] = []
         self._watching: asyncio.Task[None] | None = None
         self._file_times: dict[str, float] = {}
-        self.generation = 0
+        self.changed = 0
         self.on_change: list[Callable[[], None]] = []
 
     async def start(self) -> None:
         """Load all hooks. Raises LoadFailed."""
         self._pool = await self._load_pool()
-        self.generation += 1
+        self.changed += 1
         if self._reload and self._sources:
             self._watching = asyncio.get_running_loop().create_task(self._watch_files())
 
@@ -115,7 +115,7 @@ class LoadedHooks:
         if self._pool is not None:
             self._old.append(self._pool)
         self._pool = pool
-        self.generation += 1
+        self.changed += 1
         for listener in self.on_change:
             listener()
         self._close_idle()

@@ -77,6 +77,11 @@ class _RecordedPlugin(Plugin):
         self._recorder = recorder
         self._name = type(plugin).__name__
         self.builtin = plugin.builtin
+        self.sources = plugin.sources
+
+    @property
+    def is_active(self) -> bool:
+        return self._plugin.is_active
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         return self._plugin.mutates(operation, kind, subresource, namespace)

@@ -43,15 +43,20 @@ class ResourceQuota(Plugin):
     def __init__(self, state: State, meter: Meter) -> None:
         self._state = state
         self._quotas = state.collection(QUOTAS)
+        self.sources = (self._quotas,)
         self._meter = meter
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    @property
+    def is_active(self) -> bool:
+        return bool(len(self._quotas))
 
     async def start(self) -> None:
         await self._quotas.load()
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
-        """Return True for creates, and for updates of measured kinds, in namespaces with quotas."""
-        if not kind.namespaced or not len(self._quotas):
+        """Return True for creates, and for updates of measured kinds, in namespaces."""
+        if not kind.namespaced:
             return False
         if subresource:
             return subresource == _RESIZE and operation == UPDATE
