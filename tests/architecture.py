@@ -552,7 +552,7 @@ UNSHARED = {
     "runtime/watchdog.py": "of the loop",
     "runtime/bounded.py": "weights of what others keep, behind a lock",
     "codec/gotime.py": "a reader of one text",
-    "cel/pairs.py": "two states of one object",
+    "cel/correlation.py": "two states of one object",
     "runtime/patternprice.py": "a reader of one pattern",
     "structs/repeats.py": "a reader of one body",
     "runtime/heartbeat.py": "one thread",

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from podless.check.places import Places
+from podless.check.places import PositionFinder
 from podless.codec.documents import Document, split_documents
 from tests.conformance import recorded
 
@@ -43,11 +43,11 @@ def test_positions_in_yaml_are_those_of_another_parser(before: str) -> None:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
         assert root is not None
         *_, document = split_documents("a.yaml", f"{before}---\n{text}".encode())
-        places, moved = Places(document), before.count("\n") + 2
+        places, moved = PositionFinder(document), before.count("\n") + 2
         for path, key, value in marks(root):
-            assert places.key(path) == (key.line + moved, key.column + 1)
+            assert places.find_key(path) == (key.line + moved, key.column + 1)
             shown = value if value.line == key.line else key
-            assert places.value(path) == (shown.line + moved, shown.column + 1)
+            assert places.find_value(path) == (shown.line + moved, shown.column + 1)
             checked += 1
     assert checked > 300
 
@@ -56,9 +56,9 @@ def test_positions_in_json_are_where_the_value_stands() -> None:
     checked = 0
     for definition in definitions():
         text = json.dumps(definition, indent=2)
-        places, lines = Places(Document("a.json", 0, text.encode(), yaml=False)), text.split("\n")
+        places, lines = PositionFinder(Document("a.json", 0, text.encode(), yaml=False)), text.split("\n")
         for path, value in leaves(definition):
-            line, column = places.value(path)
+            line, column = places.find_value(path)
             assert lines[line - 1][column - 1 :].rstrip(",") == json.dumps(value)
             checked += 1
     assert checked > 300
@@ -78,7 +78,7 @@ def test_what_is_not_there_is_at_the_key_around_it() -> None:
           ports:
           - name: a
         """)
-    places = Places(Document("a.yaml", 10, text.encode()))
-    assert places.value("spec.ports[0].port") == (13, 5)
-    assert places.value("spec.size") == (11, 1)
-    assert places.value("status") == (11, 1)
+    places = PositionFinder(Document("a.yaml", 10, text.encode()))
+    assert places.find_value("spec.ports[0].port") == (13, 5)
+    assert places.find_value("spec.size") == (11, 1)
+    assert places.find_value("status") == (11, 1)

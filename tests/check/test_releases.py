@@ -11,7 +11,7 @@ import pytest
 
 from podless.apis import features
 from podless.check import CheckOptions, Report, SourceFile, check_files
-from podless.check.judge import Judge, Outcome, Strictness, find_dropped
+from podless.check.documents import DocumentChecker, Outcome, Strictness, find_dropped
 from podless.check.output import FORMS, render_report
 from podless.codec.documents import Document
 from podless.runtime.option import StartError
@@ -129,13 +129,13 @@ def test_all_forms_tell_the_releases(form: str) -> None:
 def judged(monkeypatch: pytest.MonkeyPatch) -> list[Document]:
     """What was judged, each time."""
     found: list[Document] = []
-    judge = Judge.judge
+    judge = DocumentChecker.check_document
 
-    def count(self: Judge, document: Document, *, definitions: bool, again: bool = False) -> Outcome:
+    def count(self: DocumentChecker, document: Document, *, definitions: bool, again: bool = False) -> Outcome:
         found.append(document)
         return judge(self, document, definitions=definitions, again=again)
 
-    monkeypatch.setattr(Judge, "judge", count)
+    monkeypatch.setattr(DocumentChecker, "check_document", count)
     return found
 
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from podless.check.catalog import Catalog, make_kind
+from podless.check.documents import DocumentChecker, ObjectIdentity, Strictness, identify_object
 from podless.check.findings import Severity
-from podless.check.judge import Judge, ObjectIdentity, Strictness, identify_object
 from podless.codec import serializer
 from podless.codec.documents import Document
 from podless.fields import jsonpatch, patches
@@ -109,7 +109,9 @@ class Conversation:
     def _define(self, definition: Any) -> None:
         if not isinstance(definition, dict) or "spec" not in definition:
             return
-        outcome = Judge(self._catalog, Strictness("ignore")).judge(_document(definition), definitions=True)
+        outcome = DocumentChecker(self._catalog, Strictness("ignore")).check_document(
+            _document(definition), definitions=True
+        )
         for sound in outcome.definitions:
             self._catalog.add_kind(make_kind(sound))
             self._definitions[sound["metadata"]["name"]] = definition
@@ -132,9 +134,9 @@ def _found(
     catalog: Catalog, rules: Strictness, old: dict[ObjectIdentity, bytes] | None, body: Object
 ) -> set[tuple[str, str]]:
     """What a check says."""
-    judge = Judge(catalog, rules, old)
+    judge = DocumentChecker(catalog, rules, old)
     defines = body.get("kind") == "CustomResourceDefinition"
-    outcome = judge.judge(_document(body), definitions=defines)
+    outcome = judge.check_document(_document(body), definitions=defines)
     return {
         (finding.path or "<nil>" * (finding.rule.startswith("FieldValue")), finding.message)
         for finding in outcome.report.findings

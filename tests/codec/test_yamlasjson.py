@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.cel import pairs
+from podless.cel import correlation
 from podless.codec import serializer, yamlasjson
 
 VALUES = st.recursive(
@@ -22,7 +22,7 @@ def test_json_is_what_yaml_makes_of_it(value: dict[str, object], escaped: bool) 
     raw = json.dumps(value, ensure_ascii=escaped).encode("utf-8", "surrogatepass")
     found = yamlasjson.decode_object(raw)
     if found is not None:
-        assert pairs.equal_json(found, serializer.decode_yaml(raw))
+        assert correlation.equal_json(found, serializer.decode_yaml(raw))
 
 
 @pytest.mark.parametrize(

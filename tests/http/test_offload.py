@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from podless import Server
-from podless.cel import pairs
+from podless.cel import correlation
 from podless.codec import serializer
 from podless.meta.errors import Timeout, TooManyRequests
 from podless.offload import process as offload_module
@@ -36,7 +36,7 @@ def apart() -> Iterator[ParserProcess]:
 async def test_results_and_errors_come_back(apart: ParserProcess) -> None:
     repeated: list[str] = []
     text = b"a: [1, 1.5, 18446744073709551616]\nb: 1\nb: 2\n"
-    assert pairs.equal_json(
+    assert correlation.equal_json(
         serializer.decode_yaml(await apart.parse_yaml(text), repeated), serializer.decode_yaml(text)
     )
     assert repeated == ['line 3: key "b" already set in map']
@@ -55,7 +55,9 @@ async def test_results_and_errors_come_back(apart: ParserProcess) -> None:
 
 async def test_what_is_applied_is_read_as_json_where_that_is_the_same(apart: ParserProcess) -> None:
     for text in (b'{"a":[1.0,2]}', b'{"a":"\\u00e9"}', b"a: b\n", b'{"a":1,"a":2}'):
-        assert pairs.equal_json(serializer.decode_yaml(await apart.parse_applied(text)), serializer.decode_yaml(text))
+        assert correlation.equal_json(
+            serializer.decode_yaml(await apart.parse_applied(text)), serializer.decode_yaml(text)
+        )
     with pytest.raises(serializer.YAMLError, match="did not find expected"):
         serializer.decode_yaml(await apart.parse_applied(b"a: ["))
 

@@ -12,7 +12,7 @@ import podless
 from podless import Server
 from podless.cli import main
 from podless.plan import Plan
-from podless.plan.carry import Carried, carry_out
+from podless.plan.carry import ApplyResult, carry_out
 from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.planfile import read_plan, write_plan
 from podless.remote.cluster import RemoteCluster
@@ -62,8 +62,8 @@ def keep(server: Server, path: str = "set.yaml", **options: str) -> Plan:
     return plan
 
 
-def carry(server: Server) -> Carried:
-    async def run() -> Carried:
+def carry(server: Server) -> ApplyResult:
+    async def run() -> ApplyResult:
         access = read_kubeconfig(server.kubeconfig)
         async with RemoteCluster(access, "test") as cluster:
             return await carry_out(Path("plan"), cluster, access.url, lambda text: None)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from podless.cel.pairs import equal_json
+from podless.cel.correlation import equal_json
 from podless.codec import patterns
 from podless.meta import field
 from podless.meta.errors import TooLarge

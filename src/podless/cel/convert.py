@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from podless.cel import gotimes, pairs
+from podless.cel import correlation, gotimes
 from podless.cel.bounds import charge_each
 from podless.cel.declared import Decl
 from podless.cel.errors import EvaluationError
@@ -35,7 +35,7 @@ class SchemalessValue:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, SchemalessValue) and pairs.equal_json(self.value, other.value)
+        return isinstance(other, SchemalessValue) and correlation.equal_json(self.value, other.value)
 
     def __hash__(self) -> int:
         return hash(serializer.encode_sorted(self.value))

@@ -5,8 +5,8 @@
 
 from __future__ import annotations
 
+from podless.check.documents import Strictness
 from podless.check.findings import Finding, Report, Severity
-from podless.check.judge import Strictness
 from podless.check.run import CheckOptions, check_files
 from podless.check.sources import CannotCheck, SourceFile, find_sources, former_files
 

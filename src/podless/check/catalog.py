@@ -48,7 +48,7 @@ class Catalog:
         for version in kind.versions:
             self._kinds[kind.group, version.name, kind.kind] = kind, version
 
-    def unsound(self, group: str, kind: str) -> None:
+    def add_unsound(self, group: str, kind: str) -> None:
         """Record that the definition of a kind has errors, so that its objects cannot be checked."""
         self._unsound.add((group, kind))
 
@@ -60,7 +60,7 @@ class Catalog:
         """Return whether the kind's schema has formats that releases validate differently."""
         return kind in self._dated
 
-    def versions(self, group: str, kind: str) -> list[str]:
+    def list_versions(self, group: str, kind: str) -> list[str]:
         """Return the versions of a kind, sorted by Kubernetes' version priority."""
         found = [version for known, version, name in self._kinds if (known, name) == (group, kind)]
         return sorted(found, key=gvk.version_priority)

@@ -55,180 +55,188 @@ def compare_definitions(old: Sequence[Object], new: Sequence[Object]) -> list[Sc
                 SchemaChange(Severity.ERROR, name, "", "", what, "keep it until all its objects are deleted")
             )
         else:
-            definitions += _Definition(name).changes(definition["spec"], given[name]["spec"])
+            definitions += _DefinitionComparison(name).compare_specs(definition["spec"], given[name]["spec"])
     return definitions
 
 
-class _Definition:
+class _DefinitionComparison:
     """Compares the old and the new state of one definition."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.version = ""
 
-    def error(self, path: str, what: str, advice: str) -> SchemaChange:
+    def make_error(self, path: str, what: str, advice: str) -> SchemaChange:
         return SchemaChange(Severity.ERROR, self.name, self.version, path, what, advice)
 
-    def warning(self, path: str, what: str, advice: str) -> SchemaChange:
+    def make_warning(self, path: str, what: str, advice: str) -> SchemaChange:
         return SchemaChange(Severity.WARNING, self.name, self.version, path, what, advice)
 
-    def changes(self, old: Object, new: Object) -> Iterator[SchemaChange]:
+    def compare_specs(self, old: Object, new: Object) -> Iterator[SchemaChange]:
         """Yield the changes between two specs."""
-        yield from self.names(old, new)
+        yield from self.compare_names(old, new)
         before, after = ({one["name"]: one for one in spec["versions"]} for spec in (old, new))
         for name, version in before.items():
             self.version = name
             if name not in after:
-                yield from self.removed(version)
+                yield from self.describe_removal(version)
             else:
-                yield from self.versions(version, after[name])
-                yield from self.schemas(old, new, version, after[name])
+                yield from self.compare_versions(version, after[name])
+                yield from self.compare_schemas(old, new, version, after[name])
         self.version = ""
-        yield from self.apart(old, new)
+        yield from self.find_version_gaps(old, new)
         stored = [next((name for name, one in each.items() if one.get("storage")), "") for each in (before, after)]
         if stored[0] != stored[1]:
             what = f"objects are stored in {stored[1]} rather than {stored[0]} from their next change on"
-            yield self.warning("spec.versions", what, "run `podless migrate` when all servers have it")
+            yield self.make_warning("spec.versions", what, "run `podless migrate` when all servers have it")
 
-    def names(self, old: Object, new: Object) -> Iterator[SchemaChange]:
+    def compare_names(self, old: Object, new: Object) -> Iterator[SchemaChange]:
         """Yield changes of group, scope and names."""
         for path in ("group", "scope", "names.kind", "names.plural"):
-            before, after = _at(old, path), _at(new, path)
+            before, after = _get_value(old, path), _get_value(new, path)
             if before != after:
                 what = f"{before} became {after}, which a server rejects"
-                yield self.error(f"spec.{path}", what, "create another definition, and move the objects")
+                yield self.make_error(f"spec.{path}", what, "create another definition, and move the objects")
         for path in ("names.shortNames", "names.categories"):
-            for gone in sorted({*(_at(old, path) or ())} - {*(_at(new, path) or ())}):
-                yield self.warning(f"spec.{path}", f"{gone} is gone", "kubectl commands with this name fail; keep it")
-        before, after = (_at(spec, "conversion.strategy") or "None" for spec in (old, new))
+            for gone in sorted({*(_get_value(old, path) or ())} - {*(_get_value(new, path) or ())}):
+                yield self.make_warning(
+                    f"spec.{path}", f"{gone} is gone", "kubectl commands with this name fail; keep it"
+                )
+        before, after = (_get_value(spec, "conversion.strategy") or "None" for spec in (old, new))
         if before == "Webhook" and after == "None":
             what = "objects are no longer converted, only their apiVersion changes"
-            yield self.error("spec.conversion", what, "keep the webhook while there is more than one version")
+            yield self.make_error("spec.conversion", what, "keep the webhook while there is more than one version")
         if not new.get("preserveUnknownFields") and old.get("preserveUnknownFields"):
             what = "unknown fields are dropped"
-            yield self.error(
+            yield self.make_error(
                 "spec.preserveUnknownFields",
                 what,
                 "add them to the schema, or keep them with x-kubernetes-preserve-unknown-fields",
             )
 
-    def apart(self, old: Object, new: Object) -> Iterator[SchemaChange]:
+    def find_version_gaps(self, old: Object, new: Object) -> Iterator[SchemaChange]:
         """Yield fields that only some versions have: without conversion, clients of the other versions drop them."""
-        if (_at(new, "conversion.strategy") or "None") != "None":
+        if (_get_value(new, "conversion.strategy") or "None") != "None":
             return
-        known = {*_lacking(old)}
-        for lacking, path, having in _lacking(new):
+        known = {*_find_lacking(old)}
+        for lacking, path, having in _find_lacking(new):
             if (lacking, path, having) not in known:
                 what = f"the field is in {having} and not in {lacking}: a write in {lacking} drops it"
-                yield self.warning(path, what, f"add it to {lacking} too, or convert with a webhook")
+                yield self.make_warning(path, what, f"add it to {lacking} too, or convert with a webhook")
 
-    def removed(self, version: Object) -> Iterator[SchemaChange]:
+    def describe_removal(self, version: Object) -> Iterator[SchemaChange]:
         """Yield the effects of removing a version."""
         if version.get("storage"):
             what = "the version that objects are stored in is gone, so they cannot be read"
-            yield self.error("spec.versions", what, "store another version first, and run `podless migrate`")
+            yield self.make_error("spec.versions", what, "store another version first, and run `podless migrate`")
         if version.get("served"):
             what = "the version is gone: its clients get 404"
-            yield self.error("spec.versions", what, "deprecate it first, and serve it while it has clients")
+            yield self.make_error("spec.versions", what, "deprecate it first, and serve it while it has clients")
 
-    def versions(self, old: Object, new: Object) -> Iterator[SchemaChange]:
+    def compare_versions(self, old: Object, new: Object) -> Iterator[SchemaChange]:
         """Yield changes in whether a version is served, and in its subresources."""
         if old.get("served") and not new.get("served"):
-            yield self.error(
+            yield self.make_error(
                 "served", "no longer served: its clients get 404", "deprecate it first, and keep serving it"
             )
         before, after = (one.get("subresources") or {} for one in (old, new))
         for name in ("status", "scale"):
             if name in before and name not in after:
-                yield self.error(f"subresources.{name}", f"/{name} is gone: its clients get 404", "keep it")
+                yield self.make_error(f"subresources.{name}", f"/{name} is gone: its clients get 404", "keep it")
         if "status" in after and "status" not in before:
             what = "the status can be written at /status only; other writes ignore it"
-            yield self.warning("subresources.status", what, "update the controllers first")
+            yield self.make_warning("subresources.status", what, "update the controllers first")
         for path in ("specReplicasPath", "statusReplicasPath", "labelSelectorPath"):
-            here, there = _at(before, f"scale.{path}"), _at(after, f"scale.{path}")
+            here, there = _get_value(before, f"scale.{path}"), _get_value(after, f"scale.{path}")
             if "scale" in before and "scale" in after and here != there:
-                yield self.warning(
+                yield self.make_warning(
                     f"subresources.scale.{path}", f"{here} became {there}", "make sure that objects have both fields"
                 )
         columns = [{one["jsonPath"] for one in version.get("selectableFields") or ()} for version in (old, new)]
         for gone in sorted(columns[0] - columns[1]):
-            yield self.error("selectableFields", f"{gone} is gone: clients that select by it get 400", "keep it")
+            yield self.make_error("selectableFields", f"{gone} is gone: clients that select by it get 400", "keep it")
 
-    def schemas(self, old: Object, new: Object, before: Object, after: Object) -> Iterator[SchemaChange]:
+    def compare_schemas(self, old: Object, new: Object, before: Object, after: Object) -> Iterator[SchemaChange]:
         """Yield the changes of a version's schema."""
         one, other = ((version.get("schema") or {}).get("openAPIV3Schema") or {} for version in (before, after))
-        yield from self.node(
+        yield from self.compare_nodes(
             one, other, "", bool(old.get("preserveUnknownFields")), bool(new.get("preserveUnknownFields"))
         )
 
-    def node(self, old: Schema, new: Schema, path: str, open_before: bool, open_after: bool) -> Iterator[SchemaChange]:
+    def compare_nodes(
+        self, old: Schema, new: Schema, path: str, open_before: bool, open_after: bool
+    ) -> Iterator[SchemaChange]:
         """Yield the changes of one schema node and everything below.
 
         open_before, open_after: unknown fields are preserved.
         """
         if old == new and open_before == open_after:
             return
-        yield from self.types(old, new, path)
-        yield from self.values(old, new, path)
-        yield from self.bounds(old, new, path)
-        yield from self.lists(old, new, path)
-        yield from self.rules(old, new, path)
-        keeps = [_free(schema) or everywhere for schema, everywhere in ((old, open_before), (new, open_after))]
+        yield from self.compare_types(old, new, path)
+        yield from self.compare_values(old, new, path)
+        yield from self.compare_bounds(old, new, path)
+        yield from self.compare_lists(old, new, path)
+        yield from self.compare_rules(old, new, path)
+        keeps = [
+            _allows_unnamed(schema) or everywhere for schema, everywhere in ((old, open_before), (new, open_after))
+        ]
         if new.get("additionalProperties") is False and old.get("additionalProperties") is not False:
-            yield self.error(path, "fields that the schema does not name are rejected", _STAY)
-        yield from self.fields(old, new, path, *keeps)
+            yield self.make_error(path, "fields that the schema does not name are rejected", _STAY)
+        yield from self.compare_fields(old, new, path, *keeps)
         for name, part in (old.get("properties") or {}).items():
             other = (new.get("properties") or {}).get(name)
             if other is not None:
-                yield from self.node(part, other, f"{path}.{name}" if path else name, open_before, open_after)
+                yield from self.compare_nodes(part, other, f"{path}.{name}" if path else name, open_before, open_after)
         for keyword, mark in (("items", "[]"), ("additionalProperties", "[*]")):
             before, after = old.get(keyword), new.get(keyword)
             if isinstance(before, dict) and isinstance(after, dict):
-                yield from self.node(before, after, path + mark, open_before, open_after)
+                yield from self.compare_nodes(before, after, path + mark, open_before, open_after)
             elif isinstance(before, dict) and keyword == "additionalProperties" and not keeps[1]:
-                yield self.error(
+                yield self.make_error(
                     path,
                     "any key was allowed, now only known fields are",
                     "other keys are lost; keep additionalProperties",
                 )
 
-    def types(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
-        before, after = _type(old), _type(new)
+    def compare_types(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
+        before, after = _get_type(old), _get_type(new)
         if before == after or not after:
             pass
         elif (before, after) in _WIDER:
             what = f"{before} became {after}: clients may read values of a type that they do not expect"
-            yield self.warning(path, what, "make sure that clients accept both types")
+            yield self.make_warning(path, what, "make sure that clients accept both types")
         else:
-            yield self.error(path, f"the type {before or 'any'} became {after}", "add another field instead")
+            yield self.make_error(path, f"the type {before or 'any'} became {after}", "add another field instead")
         if old.get("nullable") and not new.get("nullable"):
-            yield self.error(
+            yield self.make_error(
                 path, "null is no longer allowed", "objects with null are rejected or lose it; keep nullable"
             )
         elif new.get("nullable") and not old.get("nullable"):
-            yield self.warning(path, "null is allowed", "clients may not expect null; update them first")
+            yield self.make_warning(path, "null is allowed", "clients may not expect null; update them first")
         if bool(old.get("x-kubernetes-embedded-resource")) != bool(new.get("x-kubernetes-embedded-resource")):
-            yield self.error(path, "x-kubernetes-embedded-resource changed", "add another field instead")
+            yield self.make_error(path, "x-kubernetes-embedded-resource changed", "add another field instead")
 
-    def values(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
+    def compare_values(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
         """Yield changes of enums, patterns, formats and defaults."""
         before, after = old.get("enum"), new.get("enum")
         if after is not None and before is None:
-            yield self.error(path, f"only {_list(after)} is allowed", _STAY)
+            yield self.make_error(path, f"only {_format_list(after)} is allowed", _STAY)
         elif before is not None and after is None:
-            yield self.warning(path, "any value is allowed", "clients may not expect it; update them first")
+            yield self.make_warning(path, "any value is allowed", "clients may not expect it; update them first")
         elif before is not None and after is not None:
             if gone := [value for value in before if value not in after]:
-                yield self.error(path, f"{_list(gone)} is no longer allowed", _STAY)
+                yield self.make_error(path, f"{_format_list(gone)} is no longer allowed", _STAY)
             if more := [value for value in after if value not in before]:
-                yield self.warning(path, f"{_list(more)} is new", "clients may not expect it; update them first")
+                yield self.make_warning(
+                    path, f"{_format_list(more)} is new", "clients may not expect it; update them first"
+                )
         for keyword in ("pattern", "format"):
             if new.get(keyword) and old.get(keyword) != new.get(keyword):
                 had = f"{old[keyword]!r} became" if old.get(keyword) else "is"
-                yield self.error(path, f"the {keyword} {had} {new[keyword]!r}", _STAY)
+                yield self.make_error(path, f"the {keyword} {had} {new[keyword]!r}", _STAY)
             elif old.get(keyword) and not new.get(keyword):
                 what = f"the {keyword} {old[keyword]!r} is gone"
-                yield self.warning(path, what, "clients may rely on it; make sure that they accept other values")
+                yield self.make_warning(path, what, "clients may rely on it; make sure that they accept other values")
         before, after = (
             serializer.encode_sorted(schema["default"]) if "default" in schema else b"" for schema in (old, new)
         )
@@ -236,9 +244,9 @@ class _Definition:
             had = f"{before.decode()} became {after.decode()}" if before and after else ""
             has = f"{before.decode()} is gone" if before else f"{after.decode()} is new"
             what = f"the default {had or has}, also for objects that are stored without a value"
-            yield self.warning(path, what, "set the value in objects that rely on it")
+            yield self.make_warning(path, what, "set the value in objects that rely on it")
 
-    def bounds(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
+    def compare_bounds(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
         tighter: tuple[tuple[Sequence[str], Callable[[float, float], bool]], ...] = (
             (_UPPER, lambda before, after: after < before),
             (_LOWER, lambda before, after: after > before),
@@ -249,34 +257,33 @@ class _Definition:
                 if after is None or (before is not None and not is_tighter(before, after)):
                     continue
                 had = f"{before} became" if before is not None else "is new:"
-                yield self.error(path, f"{keyword} {had} {after}", _STAY)
+                yield self.make_error(path, f"{keyword} {had} {after}", _STAY)
         for keyword in ("exclusiveMinimum", "exclusiveMaximum", "uniqueItems"):
             if new.get(keyword) and not old.get(keyword):
-                yield self.error(path, f"{keyword} is new", _STAY)
+                yield self.make_error(path, f"{keyword} is new", _STAY)
         if new.get("multipleOf") is not None and new["multipleOf"] != old.get("multipleOf"):
-            yield self.error(path, f"multipleOf {new['multipleOf']} is required", _STAY)
+            yield self.make_error(path, f"multipleOf {new['multipleOf']} is required", _STAY)
 
-    def lists(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
+    def compare_lists(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
         """Yield changes of how lists and maps are merged."""
         for keyword, usual in (("list-type", "atomic"), ("list-map-keys", None), ("map-type", "granular")):
             before, after = (schema.get(f"x-kubernetes-{keyword}", usual) for schema in (old, new))
             if before != after:
-                what = (
-                    f"{keyword} {_list(before)} became {_list(after)}: fields change owners, duplicates may be rejected"
-                )
-                yield self.error(path, what, "add another field instead")
+                change = f"{keyword} {_format_list(before)} became {_format_list(after)}"
+                what = f"{change}: fields change owners, duplicates may be rejected"
+                yield self.make_error(path, what, "add another field instead")
 
-    def rules(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
+    def compare_rules(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
         before = {rule["rule"] for rule in old.get(RULES) or ()}
         for rule in new.get(RULES) or ():
             if rule["rule"] not in before:
                 advice = "find objects that break it with --objects; unchanged values may stay"
-                yield self.error(path, f"the rule {rule['rule']!r} is new", advice)
+                yield self.make_error(path, f"the rule {rule['rule']!r} is new", advice)
         for keyword in ("allOf", "anyOf", "oneOf", "not"):
             if new.get(keyword) and new.get(keyword) != old.get(keyword):
-                yield self.warning(path, f"{keyword} has changed", "find objects that break it with --objects")
+                yield self.make_warning(path, f"{keyword} has changed", "find objects that break it with --objects")
 
-    def fields(
+    def compare_fields(
         self, old: Schema, new: Schema, path: str, open_before: bool, open_after: bool
     ) -> Iterator[SchemaChange]:
         before, after = old.get("properties") or {}, new.get("properties") or {}
@@ -284,31 +291,33 @@ class _Definition:
             inner = f"{path}.{name}" if path else name
             if name not in after and not open_after and not isinstance(new.get("additionalProperties"), dict):
                 what = "the field is gone: objects lose it when they are read"
-                yield self.error(inner, what, "keep it, and name its replacement in its description")
+                yield self.make_error(inner, what, "keep it, and name its replacement in its description")
         for name in after:
             inner = f"{path}.{name}" if path else name
             if name not in before and open_before:
                 what = "the field accepted any value, and has a schema now"
-                yield self.warning(inner, what, "find objects that break it with --objects")
+                yield self.make_warning(inner, what, "find objects that break it with --objects")
         for name in new.get("required") or ():
             inner = f"{path}.{name}" if path else name
             if name in (old.get("required") or ()):
                 continue
             if "default" in (after.get(name) or {}):
-                yield self.warning(
+                yield self.make_warning(
                     inner, "the field is required, and has a default", "clients see it in objects that had no value"
                 )
             else:
-                yield self.error(inner, "the field is required", "objects without it are rejected; give it a default")
+                yield self.make_error(
+                    inner, "the field is required", "objects without it are rejected; give it a default"
+                )
         if open_before and not open_after and not isinstance(new.get("additionalProperties"), dict):
-            yield self.error(
+            yield self.make_error(
                 path,
                 "unknown fields are dropped",
                 "add them to the schema, or keep x-kubernetes-preserve-unknown-fields",
             )
 
 
-def _lacking(spec: Object) -> Iterator[tuple[str, str, str]]:
+def _find_lacking(spec: Object) -> Iterator[tuple[str, str, str]]:
     """Yield fields that one of two served versions lacks: that version, the path, the other version."""
     schemas = {
         version["name"]: (version.get("schema") or {}).get("openAPIV3Schema") or {}
@@ -318,39 +327,39 @@ def _lacking(spec: Object) -> Iterator[tuple[str, str, str]]:
     for lacking, one in schemas.items():
         for having, other in schemas.items():
             if one is not other:
-                yield from ((lacking, path, having) for path in _missing(one, other, ""))
+                yield from ((lacking, path, having) for path in _find_missing_fields(one, other, ""))
 
 
-def _missing(one: Schema, other: Schema, path: str) -> Iterator[str]:
+def _find_missing_fields(one: Schema, other: Schema, path: str) -> Iterator[str]:
     """Yield the outermost fields of the other schema that this one would drop."""
-    if one == other or _free(one):
+    if one == other or _allows_unnamed(one):
         return
     fields = one.get("properties") or {}
     for name, part in (other.get("properties") or {}).items():
         inner = f"{path}.{name}" if path else name
         if name in fields:
-            yield from _missing(fields[name], part, inner)
+            yield from _find_missing_fields(fields[name], part, inner)
         elif not isinstance(one.get("additionalProperties"), dict):
             yield inner
     for keyword, mark in (("items", "[]"), ("additionalProperties", "[*]")):
         if isinstance(one.get(keyword), dict) and isinstance(other.get(keyword), dict):
-            yield from _missing(one[keyword], other[keyword], path + mark)
+            yield from _find_missing_fields(one[keyword], other[keyword], path + mark)
 
 
-def _free(schema: Schema) -> bool:
+def _allows_unnamed(schema: Schema) -> bool:
     """Return whether a schema allows fields that it does not name."""
     return bool(schema.get(_OPEN)) or schema.get("additionalProperties") is True
 
 
-def _at(value: Any, path: str) -> Any:
+def _get_value(value: Any, path: str) -> Any:
     for step in path.split("."):
         value = value.get(step) if isinstance(value, dict) else None
     return value
 
 
-def _type(schema: Schema) -> str:
+def _get_type(schema: Schema) -> str:
     return "integer or string" if schema.get("x-kubernetes-int-or-string") else schema.get("type") or ""
 
 
-def _list(values: Any) -> str:
+def _format_list(values: Any) -> str:
     return ", ".join(map(str, values)) if isinstance(values, list) else str(values)

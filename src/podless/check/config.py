@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from podless.apis import features
-from podless.check.judge import STRICT, VALIDATIONS, Strictness
+from podless.check.documents import STRICT, VALIDATIONS, Strictness
 from podless.check.output import FORMS
 from podless.check.run import CheckOptions
 from podless.check.sources import CannotCheck
@@ -39,7 +39,7 @@ class CheckSettings:
     processes: int = 0
     kubernetes_version: str = features.DEFAULT
 
-    def options(self) -> CheckOptions:
+    def make_options(self) -> CheckOptions:
         """Return the settings as CheckOptions.
 
         Raises CannotCheck if the running API or an OpenAPI document cannot be read.
@@ -67,14 +67,16 @@ _LISTS = ("paths", "crds", "exclude", "openapi")
 _CHOICES = {"field_validation": VALIDATIONS, "output": FORMS}
 
 
-def settle_settings(given: Mapping[str, Any]) -> CheckSettings:
+def resolve_settings(given: Mapping[str, Any]) -> CheckSettings:
     """Return the settings of the command line, with podless.toml as defaults. Raises CannotCheck."""
     told = {name: value for name, value in given.items() if value not in (None, [])}
-    chosen = _file(Path.cwd()) | {field.name: told[field.name] for field in fields(CheckSettings) if field.name in told}
+    chosen = _read_file(Path.cwd()) | {
+        field.name: told[field.name] for field in fields(CheckSettings) if field.name in told
+    }
     return CheckSettings(**chosen)
 
 
-def _file(folder: Path) -> dict[str, Any]:
+def _read_file(folder: Path) -> dict[str, Any]:
     """Return [check] of the nearest podless.toml, with absolute paths: they are relative to its folder."""
     place = next((parent / FILE for parent in (folder, *folder.parents) if (parent / FILE).is_file()), None)
     if place is None:
@@ -91,28 +93,31 @@ def _file(folder: Path) -> dict[str, Any]:
     table = document.get(_TABLE, {})
     if not isinstance(table, dict):
         raise CannotCheck(f"{place}: {_TABLE} is not a table: write [{_TABLE}] on a line of its own")
-    return {name: _value(place, name, value) for name, value in ((key.replace("-", "_"), table[key]) for key in table)}
+    return {
+        name: _check_setting(place, name, value)
+        for name, value in ((key.replace("-", "_"), table[key]) for key in table)
+    }
 
 
 def _explain_unknown(name: str, value: Any) -> str:
     """Return the text for an unknown name at the top of the file."""
     if not isinstance(value, dict):
-        hint = f"; write it below [{_TABLE}]" if name.replace("-", "_") in _names() else ""
+        hint = f"; write it below [{_TABLE}]" if name.replace("-", "_") in _list_names() else ""
         return f"the setting {name!r} is in no table{hint}"
     return f"unknown table [{name}]{suggest_name(name, [_TABLE])}; the file has one table, [{_TABLE}]"
 
 
-def _names() -> list[str]:
+def _list_names() -> list[str]:
     return [field.name for field in fields(CheckSettings)]
 
 
-def _value(place: Path, name: str, value: Any) -> Any:
-    told = name.replace("_", "-")
-    if name not in _names():
-        known = [one.replace("_", "-") for one in _names()]
-        near = suggest_name(told, known) or f"; it has {', '.join(known)}"
-        raise CannotCheck(f"{place}: [{_TABLE}] has no setting {told!r}{near}")
-    shown = f"{place}: {_TABLE}.{told}"
+def _check_setting(place: Path, name: str, value: Any) -> Any:
+    option = name.replace("_", "-")
+    if name not in _list_names():
+        known = [one.replace("_", "-") for one in _list_names()]
+        near = suggest_name(option, known) or f"; it has {', '.join(known)}"
+        raise CannotCheck(f"{place}: [{_TABLE}] has no setting {option!r}{near}")
+    shown = f"{place}: {_TABLE}.{option}"
     if name in _LISTS:
         value = [value] if isinstance(value, str) else value
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):

@@ -67,22 +67,22 @@ def estimate_costs(definition: dict[str, Any]) -> Iterator[RuleCost]:
                 alone: tuple[SuggestedBound, ...] = ()
                 together: tuple[SuggestedBound, ...] = ()
                 if cost.total > RULE_LIMIT:
-                    alone = tuple(_alone(schema, steps, index))
-                    together = () if alone else _together(schema, steps, index)
+                    alone = tuple(_suggest_single(schema, steps, index))
+                    together = () if alone else _suggest_joint(schema, steps, index)
                 at, rule = ".".join(steps), nodes[-1][RULES][index]["rule"]
                 yield RuleCost(
                     name, version["name"], at, rule, cost.per_evaluation, cost.times, cost.error, alone, together
                 )
 
 
-def _cost(schema: Schema, steps: Steps, index: int) -> EstimatedCost:
+def _estimate_rule(schema: Schema, steps: Steps, index: int) -> EstimatedCost:
     nodes = [schema]
     for step in steps:
         nodes.append(next(part for suffix, part in child_nodes(nodes[-1]) if suffix == f".{step}"))
     return estimate_rules(tuple(nodes))[index]
 
 
-def _candidates(schema: Schema, steps: Steps) -> list[tuple[Steps, str]]:
+def _list_candidates(schema: Schema, steps: Steps) -> list[tuple[Steps, str]]:
     """Return nodes without a bound above and below a rule, which raise its cost, and the keyword of each bound."""
     result = []
     for at, nodes in list_nodes(schema):
@@ -97,21 +97,21 @@ def _candidates(schema: Schema, steps: Steps) -> list[tuple[Steps, str]]:
     return result
 
 
-def _alone(schema: Schema, steps: Steps, index: int) -> Iterator[SuggestedBound]:
-    for at, word in _candidates(schema, steps):
-        most = _largest(lambda bound, at=at, word=word: _under(schema, steps, index, [(at, word, bound)]))  # type: ignore[misc]
+def _suggest_single(schema: Schema, steps: Steps, index: int) -> Iterator[SuggestedBound]:
+    for at, word in _list_candidates(schema, steps):
+        most = _find_largest(lambda bound, at=at, word=word: _is_under_limit(schema, steps, index, [(at, word, bound)]))  # type: ignore[misc]
         if most:
             yield SuggestedBound(".".join(at), word, most)
 
 
-def _together(schema: Schema, steps: Steps, index: int) -> tuple[SuggestedBound, ...]:
+def _suggest_joint(schema: Schema, steps: Steps, index: int) -> tuple[SuggestedBound, ...]:
     """Return the same bound for all lists, maps and strings; nothing if that is not sufficient."""
-    found = _candidates(schema, steps)
-    most = _largest(lambda bound: _under(schema, steps, index, [(at, word, bound) for at, word in found]))
+    found = _list_candidates(schema, steps)
+    most = _find_largest(lambda bound: _is_under_limit(schema, steps, index, [(at, word, bound) for at, word in found]))
     return tuple(SuggestedBound(".".join(at), word, most) for at, word in found) if most else ()
 
 
-def _largest(fits: Callable[[int], bool]) -> int:
+def _find_largest(fits: Callable[[int], bool]) -> int:
     """Return the largest bound that fits; 0 if there is none."""
     low, high = 0, _LARGEST
     while low < high:
@@ -120,7 +120,7 @@ def _largest(fits: Callable[[int], bool]) -> int:
     return low
 
 
-def _under(schema: Schema, steps: Steps, index: int, bounds: list[tuple[Steps, str, int]]) -> bool:
+def _is_under_limit(schema: Schema, steps: Steps, index: int, bounds: list[tuple[Steps, str, int]]) -> bool:
     """Return whether a rule stays below the limit with some bounds."""
     changed = copy.deepcopy(schema)
     for at, word, most in bounds:
@@ -128,7 +128,7 @@ def _under(schema: Schema, steps: Steps, index: int, bounds: list[tuple[Steps, s
         for step in at:
             node = next(part for suffix, part in child_nodes(node) if suffix == f".{step}")
         node[word] = most
-    return _cost(changed, steps, index).total <= RULE_LIMIT
+    return _estimate_rule(changed, steps, index).total <= RULE_LIMIT
 
 
 def format_cost(cost: RuleCost) -> str:

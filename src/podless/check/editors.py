@@ -72,7 +72,7 @@ def convert_node(schema: Schema, *, open_: bool = False) -> Schema:
         made["type"] = [*(kind if isinstance(kind, list) else [kind]), "null"] if kind else made.get("type")
         if "enum" in made and None not in made["enum"]:
             made["enum"] = [*made["enum"], None]
-    made.update(_below(schema, open_))
+    made.update(_convert_children(schema, open_))
     for word in ("allOf", "anyOf", "oneOf"):
         if schema.get(word):
             made[word] = [convert_node(part, open_=True) for part in schema[word]]
@@ -81,7 +81,7 @@ def convert_node(schema: Schema, *, open_: bool = False) -> Schema:
     return {key: value for key, value in made.items() if value is not None}
 
 
-def _below(schema: Schema, open_: bool) -> Schema:
+def _convert_children(schema: Schema, open_: bool) -> Schema:
     """Convert the items and properties of a node."""
     result: Schema = {}
     kept = open_ or bool(schema.get("x-kubernetes-preserve-unknown-fields"))

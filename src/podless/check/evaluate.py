@@ -10,9 +10,9 @@ from typing import Any
 from podless.cel import gotimes, library, macros, program, types
 from podless.cel.declared import Decl, Declared
 from podless.cel.errors import CelError
+from podless.cel.formatter import find_optional_bind, format_expression
 from podless.cel.program import LIMIT, Program
 from podless.cel.syntax import CallExpr, Comprehension, Expr, Ident, LiteralExpr, Select
-from podless.cel.text import find_optional_bind, format_expression
 from podless.cel.types import Type
 from podless.cel.values import Duration, Optional, Timestamp
 from podless.runtime.jsonobject import Object
@@ -64,7 +64,7 @@ def evaluate_rule(
     tree = program.analyze_source(rule, names, library.kubernetes_libraries(new), declared, macros.select_macros(new))
     made = Program(rule, tree, library.kubernetes_libraries(), names, decls)
     made.check_constants()
-    steps = tuple(_Trace(_Scope(names, decls, values)).steps(tree, 0))
+    steps = tuple(_StepCollector(_EvaluationScope(names, decls, values)).collect_steps(tree, 0))
     value, cost, error = None, 0, ""
     try:
         value, cost = made.run(*values.values(), limit=LIMIT)
@@ -74,7 +74,7 @@ def evaluate_rule(
 
 
 @dataclass(frozen=True, slots=True)
-class _Scope:
+class _EvaluationScope:
     """The variables that are in scope for a part of the expression."""
 
     names: Mapping[str, Type]
@@ -86,83 +86,83 @@ class _Scope:
         made = Program("", node, library.kubernetes_libraries(), self.names, self.decls)
         return made.run(*self.values.values(), limit=LIMIT)[0]
 
-    def with_variable(self, name: str, type_: Type, value: Any) -> _Scope:
+    def with_variable(self, name: str, type_: Type, value: Any) -> _EvaluationScope:
         """Return the scope with one more variable. value: a CEL value."""
-        return _Scope({**self.names, name: type_}, {**self.decls, name: None}, {**self.values, name: value})
+        return _EvaluationScope({**self.names, name: type_}, {**self.decls, name: None}, {**self.values, name: value})
 
 
-class _Trace:
+class _StepCollector:
     """Collects the parts of an expression, each before its own parts and only once."""
 
-    def __init__(self, scope: _Scope, told: frozenset[str] = frozenset()) -> None:
+    def __init__(self, scope: _EvaluationScope, seen: frozenset[str] = frozenset()) -> None:
         self.scope = scope
-        self.told = set(told)
+        self.seen = set(seen)
 
-    def steps(self, node: Expr, depth: int) -> Iterator[EvaluationStep]:
+    def collect_steps(self, node: Expr, depth: int) -> Iterator[EvaluationStep]:
         """Yield an expression and its parts."""
         said = format_expression(node)
-        if isinstance(node, LiteralExpr) or said in self.told:
+        if isinstance(node, LiteralExpr) or said in self.seen:
             return
-        self.told.add(said)
-        step = self.step(said, node, depth)
+        self.seen.add(said)
+        step = self.evaluate_step(said, node, depth)
         yield step
         if isinstance(node, Comprehension):
-            yield from self.loop(node, depth)
+            yield from self.collect_loop(node, depth)
         elif isinstance(node, CallExpr) and (bound := find_optional_bind(node)) is not None:
-            yield from self.loop(bound, depth)
-        elif step.error or not _path(node):
-            for part in _links(node, node) if isinstance(node, CallExpr) else node.list_children():
-                yield from self.steps(part, depth + 1)
+            yield from self.collect_loop(bound, depth)
+        elif step.error or not _is_field_path(node):
+            for part in _list_operands(node, node) if isinstance(node, CallExpr) else node.list_children():
+                yield from self.collect_steps(part, depth + 1)
 
-    def loop(self, node: Comprehension, depth: int) -> Iterator[EvaluationStep]:
+    def collect_loop(self, node: Comprehension, depth: int) -> Iterator[EvaluationStep]:
         """Yield the range of a loop, then its body for each item; for cel.bind, the value, then the result."""
         source = node.init if node.macro == "bind" else node.iter_range
-        yield from self.steps(source, depth + 1)
+        yield from self.collect_steps(source, depth + 1)
         try:
             found = self.scope.evaluate_node(source)
         except CelError:
             return
         if node.macro == "bind":
             scope = self.scope.with_variable(node.accu, source.type, found)
-            yield from _Trace(scope, frozenset(self.told)).steps(node.result, depth + 1)
+            yield from _StepCollector(scope, frozenset(self.seen)).collect_steps(node.result, depth + 1)
             return
         for index, item in enumerate(found):
             if index == _ITEMS:
                 yield EvaluationStep(depth + 1, "...", f"{len(found) - _ITEMS} more")
                 return
             scope = self.scope
-            for name, type_, value in _variables(node, found, index, item):
+            for name, type_, value in _bind_loop_variables(node, found, index, item):
                 scope = scope.with_variable(name, type_, value)
                 yield EvaluationStep(depth + 1, name, format_value(value))
-            inner = _Trace(scope, frozenset(self.told) | {node.var, node.var2})
+            inner = _StepCollector(scope, frozenset(self.seen) | {node.var, node.var2})
             if node.filter is not None:
-                yield from inner.steps(node.filter, depth + 2)
-            yield from inner.steps(node.body, depth + 2)
+                yield from inner.collect_steps(node.filter, depth + 2)
+            yield from inner.collect_steps(node.body, depth + 2)
 
-    def step(self, said: str, node: Expr, depth: int) -> EvaluationStep:
+    def evaluate_step(self, text: str, node: Expr, depth: int) -> EvaluationStep:
         try:
-            return EvaluationStep(depth, said, format_value(self.scope.evaluate_node(node)))
+            return EvaluationStep(depth, text, format_value(self.scope.evaluate_node(node)))
         except CelError as error:
-            return EvaluationStep(depth, said, "", str(error))
+            return EvaluationStep(depth, text, "", str(error))
 
 
-def _path(node: Expr) -> bool:
+def _is_field_path(node: Expr) -> bool:
     """Return whether an expression is only a path of fields, so that its parts need not be shown."""
     while isinstance(node, Select):
         node = node.operand
     return isinstance(node, Ident)
 
 
-def _links(node: Expr, chain: CallExpr) -> Iterator[Expr]:
+def _list_operands(node: Expr, chain: CallExpr) -> Iterator[Expr]:
     """Yield the operands of an operation; of a chain of && or || those of the whole chain."""
     if isinstance(node, CallExpr) and (node is chain or (node.function == chain.function and chain.function in _LOGIC)):
         for part in node.list_children():
-            yield from _links(part, chain)
+            yield from _list_operands(part, chain)
     else:
         yield node
 
 
-def _variables(node: Comprehension, over: Any, index: int, item: Any) -> list[tuple[str, Type, Any]]:
+def _bind_loop_variables(node: Comprehension, over: Any, index: int, item: Any) -> list[tuple[str, Type, Any]]:
     """Return the variables of a loop for one item: names, types and values."""
     params = node.iter_range.type.params
     first = params[0] if params else types.DYN
@@ -175,17 +175,17 @@ def _variables(node: Comprehension, over: Any, index: int, item: Any) -> list[tu
 
 def format_value(value: Any) -> str:
     """Format a value as JSON, shortened; values without a JSON form as CEL."""
-    made = _written(value)
+    made = _format_written(value)
     return made if len(made) <= _LONGEST else made[: _LONGEST - 3] + "..."
 
 
-def _written(value: Any) -> str:
+def _format_written(value: Any) -> str:
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{_written(key)}: {_written(item)}' for key, item in value.items())}}}"
+        return f"{{{', '.join(f'{_format_written(key)}: {_format_written(item)}' for key, item in value.items())}}}"
     if isinstance(value, list):
-        return f"[{', '.join(map(_written, value))}]"
+        return f"[{', '.join(map(_format_written, value))}]"
     if isinstance(value, Optional):
-        return f"optional.of({_written(value.value)})" if value.present else "optional.none()"
+        return f"optional.of({_format_written(value.value)})" if value.present else "optional.none()"
     if isinstance(value, Timestamp):
         return f'timestamp("{gotimes.format_timestamp(value)}")'
     if isinstance(value, Duration):

@@ -45,12 +45,12 @@ class Finding:
         return f"{self.file}:{self.line}:{self.column}: {self.severity}: {self.said}"
 
 
-def merge_findings(found: Iterable[tuple[Sequence[Finding], Sequence[str]]], among: Sequence[str]) -> list[Finding]:
-    """Merge equal findings of several releases. found: findings with their releases."""
+def merge_findings(outcomes: Iterable[tuple[Sequence[Finding], Sequence[str]]], among: Sequence[str]) -> list[Finding]:
+    """Merge equal findings of several releases. outcomes: findings with their releases."""
     if len(among) == 1:
-        return [finding for findings, _ in found for finding in findings]
+        return [finding for findings, _ in outcomes for finding in findings]
     held: dict[Finding, set[str]] = {}
-    for findings, names in found:
+    for findings, names in outcomes:
         for finding in findings:
             held.setdefault(finding, set()).update(names)
     return [replace(finding, releases=describe_span(names, among)) for finding, names in held.items()]
@@ -88,15 +88,15 @@ class Report:
         for name, count in other.skipped.items():
             self.skipped[name] = self.skipped.get(name, 0) + count
 
-    def summary(self) -> str:
+    def format_summary(self) -> str:
         """Return the summary in one line."""
-        looked = [count_of(self.objects, "object"), count_of(self.definitions, "definition")]
-        said = f"{' and '.join(looked)} in {count_of(self.files, 'file')}: "
-        said += ", ".join([count_of(self.errors, "error"), count_of(self.warnings, "warning")])
+        looked = [format_count(self.objects, "object"), format_count(self.definitions, "definition")]
+        said = f"{' and '.join(looked)} in {format_count(self.files, 'file')}: "
+        said += ", ".join([format_count(self.errors, "error"), format_count(self.warnings, "warning")])
         skipped = sum(self.skipped.values())
         return f"{said}, {skipped} skipped ({', '.join(sorted(self.skipped))})" if skipped else said
 
 
-def count_of(number: int, what: str) -> str:
+def format_count(number: int, noun: str) -> str:
     """Return a number with its noun, plural unless it is 1."""
-    return f"{number} {what}{'s' * (number != 1)}"
+    return f"{number} {noun}{'s' * (number != 1)}"

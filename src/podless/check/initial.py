@@ -47,7 +47,7 @@ def make_suite(path: str) -> str:
     tests: list[Object] = []
     untested: list[str] = []
     for version in kind.versions:
-        tests += _Version(kind, version, len(kind.versions) > 1, untested).tests()
+        tests += _VersionTests(kind, version, len(kind.versions) > 1, untested).make_tests()
     relative = os.path.relpath(path) if path != "-" else path
     text = yaml.safe_dump({"resources": [relative], "tests": tests}, sort_keys=False, allow_unicode=True, width=110)
     head = f"# What {kind.kind} of {kind.group} accepts and rejects; run it with: podless test FILE\n"
@@ -55,39 +55,41 @@ def make_suite(path: str) -> str:
     return head + notes + text
 
 
-class _Version:
-    """The statements about one version. many: there are other versions. untested: gets rules without a statement."""
+class _VersionTests:
+    """The tests of one version. has_others: there are other versions. untested: gets rules without a statement."""
 
-    def __init__(self, kind: Kind, version: Version, many: bool, untested: list[str]) -> None:
+    def __init__(self, kind: Kind, version: Version, has_others: bool, untested: list[str]) -> None:
         self.kind, self.version = kind, version
-        self.mark = f" ({version.name})" if many else ""
+        self.mark = f" ({version.name})" if has_others else ""
         self.untested = untested
         self.schema = version.schema or {}
 
-    def tests(self) -> Iterator[Object]:
+    def make_tests(self) -> Iterator[Object]:
         """Yield a test for the smallest object, then tests with objects that are rejected."""
         head = {"apiVersion": self.kind.api_version(self.version.name), "kind": self.kind.kind}
-        small = {**head, "metadata": {"name": "example"}, **(smallest_value(self.schema) or {})}
-        small["metadata"] = {"name": "example"}
-        if self.errors(small):
-            self.untested.append(f"the smallest object could not be made{self.mark}: {'; '.join(self.errors(small))}")
+        smallest = {**head, "metadata": {"name": "example"}, **(make_smallest(self.schema) or {})}
+        smallest["metadata"] = {"name": "example"}
+        if self.list_errors(smallest):
+            self.untested.append(
+                f"the smallest object could not be made{self.mark}: {'; '.join(self.list_errors(smallest))}"
+            )
             return
-        yield {"name": f"the smallest object{self.mark}", "object": small}
+        yield {"name": f"the smallest object{self.mark}", "object": smallest}
         seen: set[str] = set()
-        for name, path, changed in _broken(self.schema, small):
-            found = self.errors(changed)
-            said = field.format_path(path)
-            if name not in seen and any(error.startswith(f"{said}: ") for error in found):
+        for name, path, changed in _make_invalid_objects(self.schema, smallest):
+            errors = self.list_errors(changed)
+            path_text = field.format_path(path)
+            if name not in seen and any(error.startswith(f"{path_text}: ") for error in errors):
                 seen.add(name)
-                yield {"name": name + self.mark, "object": changed, "expect": "refused", "path": said}
-        for path, rule in _rules(self.schema):
-            test = self.rule(small, path, rule)
+                yield {"name": name + self.mark, "object": changed, "expect": "refused", "path": path_text}
+        for path, rule in _walk_rules(self.schema):
+            test = self.break_rule(smallest, path, rule)
             if test is None:
                 self.untested.append(f"{rule['rule']!r} at {field.format_path(path) or 'the root'}{self.mark}")
             else:
                 yield test
 
-    def errors(self, obj: Object, old: Object | None = None) -> list[str]:
+    def list_errors(self, obj: Object, old: Object | None = None) -> list[str]:
         """Return the errors of an object."""
         raw = serializer.encode_json(obj)
         if old is None:
@@ -98,41 +100,43 @@ class _Version:
             checked = offline.check_update(self.kind, self.version, raw, before)
         return [checked.refusal] if checked.refusal else [str(error) for error in checked.errors]
 
-    def rule(self, small: Object, path: field.Path, rule: Object) -> Object | None:
+    def break_rule(self, smallest: Object, path: field.Path, rule: Object) -> Object | None:
         """Return an object, or an update, that violates only this rule; None if none was found."""
-        node = _below(self.schema, path)
+        node = _find_node(self.schema, path)
         message = rule.get("message") or f"failed rule: {rule['rule'].strip()}"
-        told = {} if rule.get("messageExpression") else {"message": message}
+        expected = {} if rule.get("messageExpression") else {"message": message}
         name = f"rejected: {message}"[:100] + self.mark
         for old, changed in (
-            self.pairs(small, path, node) if "oldSelf" in rule["rule"] else self.single(small, path, node)
+            self.make_update_pairs(smallest, path, node)
+            if "oldSelf" in rule["rule"]
+            else self.make_variants(smallest, path, node)
         ):
-            found = self.errors(changed, old)
+            errors = self.list_errors(changed, old)
             if (
-                len(found) == 1
-                and found[0].endswith(told.get("message", ""))
-                and found[0].startswith(field.format_path(path))
+                len(errors) == 1
+                and errors[0].endswith(expected.get("message", ""))
+                and errors[0].startswith(field.format_path(path))
             ):
-                before = {} if old is None else {"old": old}
-                return {"name": name, **before, "object": changed, "expect": "refused", **told}
+                old_part = {} if old is None else {"old": old}
+                return {"name": name, **old_part, "object": changed, "expect": "refused", **expected}
         return None
 
-    def single(self, small: Object, path: field.Path, node: Schema) -> Iterator[tuple[None, Object]]:
+    def make_variants(self, smallest: Object, path: field.Path, node: Schema) -> Iterator[tuple[None, Object]]:
         """Yield objects that can violate a rule."""
-        for changed in _variants(small, path, node):
+        for changed in _make_variants(smallest, path, node):
             yield None, changed
 
-    def pairs(self, small: Object, path: field.Path, node: Schema) -> Iterator[tuple[Object, Object]]:
+    def make_update_pairs(self, smallest: Object, path: field.Path, node: Schema) -> Iterator[tuple[Object, Object]]:
         """Yield updates of valid objects that can violate a rule."""
-        near = islice(_variants(small, path, node), _TRIED)
-        sound = [variant for variant in near if not self.errors(variant)]
-        for old in sound:
-            for changed in sound:
+        variants = islice(_make_variants(smallest, path, node), _TRIED)
+        valid = [variant for variant in variants if not self.list_errors(variant)]
+        for old in valid:
+            for changed in valid:
                 if changed != old:
                     yield old, changed
 
 
-def smallest_value(schema: Schema, level: int = 0) -> Any:
+def make_smallest(schema: Schema, level: int = 0) -> Any:
     """Return the smallest value of a schema; None if the schema has no type."""
     if "default" in schema:
         return copy.deepcopy(schema["default"])
@@ -144,25 +148,25 @@ def smallest_value(schema: Schema, level: int = 0) -> Any:
     if kind == "object":
         properties = schema.get("properties") or {}
         names = [name for name in schema.get("required") or () if level < _DEEPEST]
-        result = {name: smallest_value(properties.get(name) or {}, level + 1) for name in names}
-        for place in range(len(result), schema.get("minProperties") or 0):
-            extra = schema.get("additionalProperties")
-            result[f"key{place}"] = smallest_value(extra if isinstance(extra, dict) else {}, level + 1)
+        result = {name: make_smallest(properties.get(name) or {}, level + 1) for name in names}
+        for index in range(len(result), schema.get("minProperties") or 0):
+            additional = schema.get("additionalProperties")
+            result[f"key{index}"] = make_smallest(additional if isinstance(additional, dict) else {}, level + 1)
         return result
     if kind == "array":
-        return [smallest_value(schema.get("items") or {}, level + 1) for _ in range(schema.get("minItems") or 0)]
+        return [make_smallest(schema.get("items") or {}, level + 1) for _ in range(schema.get("minItems") or 0)]
     if kind in ("integer", "number"):
-        return _number(schema)
+        return _make_number(schema)
     return {"boolean": False, "string": _make_text(schema)}.get(kind or "")
 
 
-def _number(schema: Schema) -> Any:
+def _make_number(schema: Schema) -> Any:
     low = schema.get("minimum")
     high = schema.get("maximum")
-    found = low if low is not None else min(high, 1) if high is not None else 1
-    found += bool(schema.get("exclusiveMinimum"))
+    number = low if low is not None else min(high, 1) if high is not None else 1
+    number += bool(schema.get("exclusiveMinimum"))
     step = schema.get("multipleOf")
-    return -(-found // step) * step if step else found
+    return -(-number // step) * step if step else number
 
 
 def _make_text(schema: Schema) -> str:
@@ -170,33 +174,37 @@ def _make_text(schema: Schema) -> str:
 
     length = max(schema.get("minLength") or 0, 1)
     base = _FORMATS.get(schema.get("format") or "")
-    tried = [base] if base else [*_TEXTS, *("a" * size for size in range(1, 20)), "a" * length]
-    most = schema.get("maxLength")
-    fitting = [one for one in tried if len(one) >= length and (most is None or len(one) <= most)]
+    candidates = [base] if base else [*_TEXTS, *("a" * size for size in range(1, 20)), "a" * length]
+    max_length = schema.get("maxLength")
+    matching = [text for text in candidates if len(text) >= length and (max_length is None or len(text) <= max_length)]
     pattern = schema.get("pattern")
     if pattern:
         try:
             regexp = re2.make_regexp(pattern, re2.Options())
         except re2.RegexpError:
             return "a" * length
-        fitting = [one for one in fitting if regexp.search(one)]
-    return fitting[0] if fitting else "a" * length
+        matching = [text for text in matching if regexp.search(text)]
+    return matching[0] if matching else "a" * length
 
 
-def _broken(schema: Schema, small: Object) -> Iterator[tuple[str, field.Path, Object]]:
+def _make_invalid_objects(schema: Schema, smallest: Object) -> Iterator[tuple[str, field.Path, Object]]:
     """Yield objects with one invalid field: the statement, the field, the object."""
-    for path, node in _fields(schema, ()):
-        said = field.format_path(path)
+    for path, node in _walk_fields(schema, ()):
+        path_text = field.format_path(path)
         for name in node.get("required") or ():
-            inner = (*path, name)
-            yield f"{field.format_path(inner)} is required", inner, _without(_with(small, schema, path), inner)
-        for what, wrong in _wrong(node):
-            yield f"{said} {what}", path, _with(small, schema, path, wrong)
+            required_path = (*path, name)
+            yield (
+                f"{field.format_path(required_path)} is required",
+                required_path,
+                _remove_field(_set_field(smallest, schema, path), required_path),
+            )
+        for fault, wrong in _make_invalid_values(node):
+            yield f"{path_text} {fault}", path, _set_field(smallest, schema, path, wrong)
 
 
-def _wrong(node: Schema) -> Iterator[tuple[str, Any]]:
+def _make_invalid_values(node: Schema) -> Iterator[tuple[str, Any]]:
     """Yield invalid values of a node, each with a description of the fault."""
-    kind, good = node.get("type"), smallest_value(node)
+    kind, smallest = node.get("type"), make_smallest(node)
     if kind == "string":
         yield "is a text", 1
         if node.get("enum"):
@@ -215,17 +223,17 @@ def _wrong(node: Schema) -> Iterator[tuple[str, Any]]:
             if bound in node:
                 yield f"is at {word} {node[bound]}", node[bound] + step
         if node.get("multipleOf"):
-            yield f"is a multiple of {node['multipleOf']}", good + node["multipleOf"] / 2
+            yield f"is a multiple of {node['multipleOf']}", smallest + node["multipleOf"] / 2
     elif kind == "boolean":
         yield "is true or false", "a"
     elif kind == "array":
-        yield from _wrong_list(node)
+        yield from _make_invalid_lists(node)
     if not node.get("nullable") and kind and "default" not in node:
         yield "is not null", None
 
 
-def _wrong_list(node: Schema) -> Iterator[tuple[str, Any]]:
-    item = smallest_value(node.get("items") or {}, 1)
+def _make_invalid_lists(node: Schema) -> Iterator[tuple[str, Any]]:
+    item = make_smallest(node.get("items") or {}, 1)
     yield "is a list", "a"
     if node.get("minItems"):
         yield f"has at least {node['minItems']} items", [item] * (node["minItems"] - 1)
@@ -233,43 +241,43 @@ def _wrong_list(node: Schema) -> Iterator[tuple[str, Any]]:
         yield f"has at most {node['maxItems']} items", [item] * (node["maxItems"] + 1)
 
 
-def _fields(schema: Schema, path: field.Path) -> Iterator[tuple[field.Path, Schema]]:
+def _walk_fields(schema: Schema, path: field.Path) -> Iterator[tuple[field.Path, Schema]]:
     """Yield the fields of a schema, except those in lists and maps."""
     for name, part in (schema.get("properties") or {}).items():
         if path or name not in ("apiVersion", "kind", "metadata", "status"):
             yield (*path, name), part
             if len(path) < _DEEPEST:
-                yield from _fields(part, (*path, name))
+                yield from _walk_fields(part, (*path, name))
 
 
-def _rules(schema: Schema) -> Iterator[tuple[field.Path, Object]]:
-    for at, node in [((), schema), *_fields(schema, ())]:
+def _walk_rules(schema: Schema) -> Iterator[tuple[field.Path, Object]]:
+    for at, node in [((), schema), *_walk_fields(schema, ())]:
         yield from ((at, rule) for rule in node.get(_RULES) or ())
 
 
-def _below(schema: Schema, path: field.Path) -> Schema:
+def _find_node(schema: Schema, path: field.Path) -> Schema:
     for step in path:
         schema = (schema.get("properties") or {}).get(step) or {}
     return schema
 
 
-def _with(small: Object, schema: Schema, path: field.Path, wanted: Any = ...) -> Object:
+def _set_field(smallest: Object, schema: Schema, path: field.Path, value: Any = ...) -> Object:
     """Return an object with a field set to a value, or to its smallest one."""
-    result = copy.deepcopy(small)
+    result = copy.deepcopy(smallest)
     holder: Any = result
     for index, step in enumerate(path):
-        node = _below(schema, path[: index + 1])
-        if index == len(path) - 1 and wanted is not ...:
-            holder[step] = wanted
+        node = _find_node(schema, path[: index + 1])
+        if index == len(path) - 1 and value is not ...:
+            holder[step] = value
         elif not isinstance(holder.get(step), dict | list) or index == len(path) - 1:
-            holder.setdefault(step, smallest_value(node))
+            holder.setdefault(step, make_smallest(node))
         holder = holder[step]
         if not isinstance(holder, dict):
             break
     return result
 
 
-def _without(obj: Object, path: field.Path) -> Object:
+def _remove_field(obj: Object, path: field.Path) -> Object:
     holder: Any = obj
     for step in path[:-1]:
         holder = holder.get(step) if isinstance(holder, dict) else None
@@ -278,35 +286,35 @@ def _without(obj: Object, path: field.Path) -> Object:
     return obj
 
 
-def _variants(small: Object, path: field.Path, node: Schema) -> Iterator[Object]:
+def _make_variants(smallest: Object, path: field.Path, node: Schema) -> Iterator[Object]:
     """Yield variants of the smallest object, with one or two different fields at a path."""
 
-    def changed(obj: Object, inner: field.Path, wanted: Any = ...) -> Object:
-        return _with(obj, _spine(path, node), (*path, *inner), wanted)
+    def change(obj: Object, inner: field.Path, wanted: Any = ...) -> Object:
+        return _set_field(obj, _wrap_node(path, node), (*path, *inner), wanted)
 
     properties = node.get("properties") or {}
     names = [name for name in properties if path or name not in ("apiVersion", "kind", "metadata", "status")][:20]
     if not names:
-        yield from (changed(small, (), one) for one in _near(node))
+        yield from (change(smallest, (), first) for first in _list_near_values(node))
         return
-    whole = changed(small, ())
-    yield whole
+    complete = change(smallest, ())
+    yield complete
     for name in names:
-        yield from (changed(whole, (name,), one) for one in _near(properties[name]))
-        yield _without(copy.deepcopy(whole), (*path, name))
+        yield from (change(complete, (name,), first) for first in _list_near_values(properties[name]))
+        yield _remove_field(copy.deepcopy(complete), (*path, name))
     for name, other in combinations(names[:8], 2):
-        for one, two in product(_near(properties[name])[:6], _near(properties[other])[:6]):
-            yield changed(changed(whole, (name,), one), (other,), two)
+        for first, second in product(_list_near_values(properties[name])[:6], _list_near_values(properties[other])[:6]):
+            yield change(change(complete, (name,), first), (other,), second)
 
 
-def _spine(path: field.Path, node: Schema) -> Schema:
+def _wrap_node(path: field.Path, node: Schema) -> Schema:
     """Return a schema with only this node, at a path."""
     for step in reversed(path):
         node = {"type": "object", "properties": {step: node}}
     return node
 
 
-def _near(node: Schema) -> list[Any]:
+def _list_near_values(node: Schema) -> list[Any]:
     """Return values to try for a node, those at its bounds first."""
     kind = node.get("type")
     if node.get("enum"):
@@ -317,12 +325,17 @@ def _near(node: Schema) -> list[Any]:
     if kind == "boolean":
         return [True, False]
     if kind == "array":
-        item = smallest_value(node.get("items") or {}, 1)
-        return [[], [item], [item, copy.deepcopy(item)], *([one] for one in _near(node.get("items") or {})[:5])]
-    if kind == "object":
-        whole = smallest_value(node) or {}
+        item = make_smallest(node.get("items") or {}, 1)
         return [
-            whole,
-            *({**whole, name: smallest_value(part)} for name, part in (node.get("properties") or {}).items()),
+            [],
+            [item],
+            [item, copy.deepcopy(item)],
+            *([item_value] for item_value in _list_near_values(node.get("items") or {})[:5]),
+        ]
+    if kind == "object":
+        complete = make_smallest(node) or {}
+        return [
+            complete,
+            *({**complete, name: make_smallest(part)} for name, part in (node.get("properties") or {}).items()),
         ]
     return [_make_text(node), "", *_TEXTS] if kind == "string" else [1, "a"]

@@ -35,7 +35,7 @@ class DescribedKind:
     name: str
     schema: Schema
 
-    def kind(self) -> Kind:
+    def make_kind(self) -> Kind:
         """Return a Kind for this schema.
 
         It accepts namespaced and cluster-scoped objects, because the scope is unknown.
@@ -63,24 +63,24 @@ def read_kinds(files: Sequence[str]) -> list[DescribedKind]:
             raise CannotCheck(describe_fault(error, file)) from None
         except (ValueError, RecursionError) as error:
             raise CannotCheck(f"{file}: not JSON: {error}") from None
-        whole = document if isinstance(document, dict) else {}
-        components = whole.get("components")
-        inner = whole.get("definitions") or (components.get("schemas") if isinstance(components, dict) else None)
-        if not isinstance(inner, dict):
+        root = document if isinstance(document, dict) else {}
+        components = root.get("components")
+        definitions = root.get("definitions") or (components.get("schemas") if isinstance(components, dict) else None)
+        if not isinstance(definitions, dict):
             raise CannotCheck(f"{file}: not an OpenAPI v2 or v3 document")
-        kinds += _described(inner)
+        kinds += _list_described(definitions)
     return kinds
 
 
-def _described(definitions: Mapping[str, Schema]) -> Iterator[DescribedKind]:
+def _list_described(definitions: Mapping[str, Schema]) -> Iterator[DescribedKind]:
     for name, schema in definitions.items():
         for gvk in schema.get(_GVK) or ():
             if "metadata" not in (schema.get("properties") or {}) or gvk["kind"].endswith("List"):
                 continue
-            yield DescribedKind(gvk["group"], gvk["version"], gvk["kind"], _whole(definitions, name))
+            yield DescribedKind(gvk["group"], gvk["version"], gvk["kind"], _resolve_kind_schema(definitions, name))
 
 
-def _whole(definitions: Mapping[str, Schema], name: str) -> Schema:
+def _resolve_kind_schema(definitions: Mapping[str, Schema], name: str) -> Schema:
     """Return the schema of a kind with all references resolved. ObjectMeta has its own rules."""
     schema = _build_schema(definitions, definitions[name], 0)
     properties = {**(schema.get("properties") or {}), "metadata": {"type": "object"}}

@@ -31,7 +31,7 @@ def _render_text(report: Report, reread: Reread, color: bool) -> str:
             raw = reread(finding.file)
             kept = finding.file, raw.decode("utf-8", "replace").split("\n") if raw is not None else []
         lines += _show_finding(finding, kept[1])
-    summary = report.summary()
+    summary = report.format_summary()
     lines.append(f"{_BOLD}{summary}{_PLAIN}" if color else summary)
     return "\n".join(lines) + "\n"
 
@@ -144,7 +144,7 @@ def _render_commands(report: Report) -> str:
         where = f"file={_escape_property(finding.file)},line={finding.line},col={finding.column}"
         title = _escape_property(finding.about or finding.rule)
         lines.append(f"::{finding.severity} {where},title={title}::{_escape_command(finding.said)}")
-    return "\n".join([*lines, report.summary()]) + "\n"
+    return "\n".join([*lines, report.format_summary()]) + "\n"
 
 
 def _escape_command(text: str) -> str:

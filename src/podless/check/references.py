@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Set
 from typing import Any, NamedTuple
 
-from podless.check.judge import ObjectIdentity
+from podless.check.documents import ObjectIdentity
 from podless.codec.documents import Document
 from podless.meta.field import Path
 from podless.runtime.jsonobject import Object
@@ -78,42 +78,42 @@ def find_references(identity: ObjectIdentity, obj: Object, document: Document, a
     """Yield the references of an object."""
     kind, namespace = (identity.group, identity.kind), identity.namespace
 
-    def reference(target: ObjectIdentity, path: Path) -> Reference:
+    def make_reference(target: ObjectIdentity, path: Path) -> Reference:
         return Reference(target, document.file, document.line, at + path, str(identity))
 
     if namespace:
-        yield reference(ObjectIdentity("", "Namespace", "", namespace), ("metadata", "namespace"))
+        yield make_reference(ObjectIdentity("", "Namespace", "", namespace), ("metadata", "namespace"))
     for index, owner in enumerate(obj["metadata"].get("ownerReferences") or []):
         group = owner["apiVersion"].rpartition("/")[0]
         target = ObjectIdentity(group, owner["kind"], namespace, owner["name"])
-        yield reference(target, ("metadata", "ownerReferences", index, "name"))
+        yield make_reference(target, ("metadata", "ownerReferences", index, "name"))
     if kind in _PODS:
         for target, path in _list_pod_references(obj, _PODS[kind], namespace):
-            yield reference(target, path)
-    for path, group, named in _OTHERS.get(kind, ()):
-        for found, _, name in _named(obj, path):
-            inner = "" if named.endswith("Policy") else namespace
-            yield reference(ObjectIdentity(group, named, inner, name), found)
+            yield make_reference(target, path)
+    for path, group, target_kind in _OTHERS.get(kind, ()):
+        for actual_path, _, name in _walk_names(obj, path):
+            target_namespace = "" if target_kind.endswith("Policy") else namespace
+            yield make_reference(ObjectIdentity(group, target_kind, target_namespace, name), actual_path)
     if kind in ((_RBAC, "RoleBinding"), (_RBAC, "ClusterRoleBinding")):
         role = obj.get("roleRef") or {}
-        inner = namespace if role.get("kind") == "Role" else ""
-        yield reference(
-            ObjectIdentity(_RBAC, role.get("kind") or "", inner, role.get("name") or ""), ("roleRef", "name")
+        target_namespace = namespace if role.get("kind") == "Role" else ""
+        yield make_reference(
+            ObjectIdentity(_RBAC, role.get("kind") or "", target_namespace, role.get("name") or ""), ("roleRef", "name")
         )
     if kind == ("autoscaling", "HorizontalPodAutoscaler"):
-        scaled = (obj.get("spec") or {}).get("scaleTargetRef") or {}
-        group = (scaled.get("apiVersion") or "").rpartition("/")[0]
-        target = ObjectIdentity(group, scaled.get("kind") or "", namespace, scaled.get("name") or "")
-        yield reference(target, ("spec", "scaleTargetRef", "name"))
+        scale_target = (obj.get("spec") or {}).get("scaleTargetRef") or {}
+        group = (scale_target.get("apiVersion") or "").rpartition("/")[0]
+        target = ObjectIdentity(group, scale_target.get("kind") or "", namespace, scale_target.get("name") or "")
+        yield make_reference(target, ("spec", "scaleTargetRef", "name"))
 
 
 def _list_pod_references(obj: Object, base: Path, namespace: str) -> Iterator[tuple[ObjectIdentity, Path]]:
     """Yield the references in the pod spec of an object, with their paths. base: the path of the spec."""
-    for pod in _at(obj, base):
+    for pod in _walk_path(obj, base):
         for path, kind, optional in _OF_PODS:
-            for found, holder, name in _named(pod[1], path):
+            for actual_path, holder, name in _walk_names(pod[1], path):
                 if not (optional and holder.get(optional)):
-                    yield ObjectIdentity("", kind, namespace, name), base + found
+                    yield ObjectIdentity("", kind, namespace, name), base + actual_path
 
 
 def find_missing(
@@ -124,7 +124,7 @@ def find_missing(
     If the set has no objects of a kind, references to that kind are not reported, so that you can check a part of a
     configuration. A missing namespace is reported if the set has any namespace.
     """
-    anywhere = {identity._replace(namespace="") for identity in known}
+    without_namespace = {identity._replace(namespace="") for identity in known}
     for reference in references:
         target = reference.target
         if (target.group, target.kind) not in kinds or target in known:
@@ -135,7 +135,7 @@ def find_missing(
             continue
         if target.kind == "ClusterRole" and (target.name.startswith("system:") or target.name in _ROLES):
             continue
-        if not target.namespace and target in anywhere:
+        if not target.namespace and target in without_namespace:
             continue  # an object without a namespace will be in that of the referring object
         if target._replace(namespace="") in known:
             continue  # a cluster-scoped owner, or one without a namespace in its manifest
@@ -145,24 +145,24 @@ def find_missing(
 _ROLES = frozenset({"admin", "cluster-admin", "edit", "view"})
 
 
-def _at(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+def _walk_path(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
     """Yield the values at a path, with their actual paths. "*" means every item."""
     if not path:
         yield (), value
         return
-    step, rest = path[0], path[1:]
+    step, remaining = path[0], path[1:]
     if step == "*":
-        inner: Iterable[tuple[Any, Any]] = enumerate(value) if isinstance(value, list) else ()
+        steps: Iterable[tuple[Any, Any]] = enumerate(value) if isinstance(value, list) else ()
     else:
-        inner = ((step, value[step]),) if isinstance(value, dict) and step in value else ()
-    for key, item in inner:
-        for found, end in _at(item, rest):
-            yield (key, *found), end
+        steps = ((step, value[step]),) if isinstance(value, dict) and step in value else ()
+    for key, item in steps:
+        for actual_path, final_value in _walk_path(item, remaining):
+            yield (key, *actual_path), final_value
 
 
-def _named(value: Any, path: Path) -> Iterator[tuple[Path, Any, str]]:
+def _walk_names(value: Any, path: Path) -> Iterator[tuple[Path, Any, str]]:
     """Yield the names at a path, each with its actual path and its parent."""
-    for found, holder in _at(value, path[:-1]):
+    for actual_path, holder in _walk_path(value, path[:-1]):
         name = holder.get(path[-1]) if isinstance(holder, dict) else None
         if isinstance(name, str) and name:
-            yield (*found, path[-1]), holder, name
+            yield (*actual_path, path[-1]), holder, name

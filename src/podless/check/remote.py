@@ -19,7 +19,7 @@ def fetch_definitions(config: Path | None, context: str) -> list[Object]:
 
     Raises CannotCheck.
     """
-    listed = _ask(config, context, [_PATH])[0]
+    listed = _send_requests(config, context, [_PATH])[0]
     head = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
     return [head | item for item in listed["items"]]
 
@@ -33,11 +33,11 @@ def fetch_objects(config: Path | None, context: str, definitions: Sequence[Objec
         paths.append(f"/apis/{spec['group']}/{version}/{spec['names']['plural']}")
     return [
         SourceFile.of(path, serializer.encode_json(listed))
-        for path, listed in zip(paths, _ask(config, context, paths), strict=True)
+        for path, listed in zip(paths, _send_requests(config, context, paths), strict=True)
     ]
 
 
-def _ask(config: Path | None, context: str, paths: Sequence[str]) -> list[Object]:
+def _send_requests(config: Path | None, context: str, paths: Sequence[str]) -> list[Object]:
     """Return the server's responses to GET requests. Raises CannotCheck."""
     from podless.remote import RemoteError
     from podless.remote import kubeconfig as configs

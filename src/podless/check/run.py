@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 from podless.apis import features
 from podless.check import references
 from podless.check.catalog import Catalog, make_kind
+from podless.check.documents import DocumentChecker, ObjectIdentity, Outcome, Strictness, index_objects
 from podless.check.findings import Finding, Report, Severity, merge_findings
-from podless.check.judge import Judge, ObjectIdentity, Outcome, Strictness, index_objects
 from podless.check.openapi import DescribedKind
-from podless.check.places import Places
+from podless.check.places import PositionFinder
 from podless.check.references import Reference
 from podless.check.sources import CannotCheck, SourceFile
 from podless.codec.documents import Document, split_documents
@@ -76,14 +76,14 @@ class _WorkerData(NamedTuple):
     references: bool
 
 
-class _Done(NamedTuple):
+class _BatchResult(NamedTuple):
     """The result of a batch of documents."""
 
     report: Report
     definitions: list[tuple[Object, Sequence[str]]]
     unsound: set[_InvalidDefinition]
     mixed: set[tuple[str, int]]
-    known: list[ObjectIdentity]
+    identities: list[ObjectIdentity]
     references: list[Reference]
 
 
@@ -102,40 +102,40 @@ def check_files(
     """
     options = options or CheckOptions()
     with ExitStack() as stack:
-        work = _Work(stack, options, [*sources, *known, *old])
+        work = _BatchRunner(stack, options, [*sources, *known, *old])
         state = _WorkerData(
             options.rules,
             options.releases,
             [(definition, options.releases) for definition in options.definitions],
             options.schemas,
             frozenset(),
-            _index(work, old),
+            _index_old(work, old),
             options.references,
         )
         report = Report(files=len(sources))
-        defined = work.state(state)
+        defined = work.share_state(state)
         definitions, unsound = list(state.definitions), set[_InvalidDefinition]()
         every: list[ObjectIdentity] = []
         named: list[Reference] = []
         chosen = [*known, *sources]
         mixed: set[tuple[str, int]] = set()
-        for done in work.run_batches(_define, defined, _batches(chosen, _marked)):
+        for done in work.run_batches(_check_definitions, defined, _make_batches(chosen, _may_define)):
             definitions += done.definitions
             unsound |= done.unsound
             mixed |= done.mixed
-            every += done.known
+            every += done.identities
             report.add_report(done.report)
-        judged = work.state(state._replace(definitions=definitions, unsound=frozenset(unsound)))
+        judged = work.share_state(state._replace(definitions=definitions, unsound=frozenset(unsound)))
 
         def left(document: Document) -> bool:
-            return not _marked(document) or (document.file, document.line) in mixed
+            return not _may_define(document) or (document.file, document.line) in mixed
 
-        for done in work.run_batches(_judge, judged, _batches(sources, left, progress)):
+        for done in work.run_batches(_check_objects, judged, _make_batches(sources, left, progress)):
             report.add_report(done.report)
-            every += done.known
+            every += done.identities
             named += done.references
         if options.references:
-            missing = [*_missing(sources, named, every)]
+            missing = [*_report_missing(sources, named, every)]
             report.findings += merge_findings([(missing, options.releases)], options.releases)
     order = {source.name: index for index, source in enumerate([*known, *sources])}
     report.findings.sort(key=lambda finding: (order.get(finding.file, 0), finding.line, finding.column))
@@ -147,14 +147,14 @@ def read_definitions(sources: Sequence[SourceFile]) -> Iterator[Object]:
 
     Raises CannotCheck for a syntax error, and for a version without a schema, about which nothing can be said.
     """
-    judge = Judge(Catalog(), Strictness("ignore"))
+    checker = DocumentChecker(Catalog(), Strictness("ignore"))
     for source in sources:
-        for document in filter(_marked, split_documents(source.name, source.read())):
-            outcome = judge.judge(document, definitions=True)
+        for document in filter(_may_define, split_documents(source.name, source.read())):
+            outcome = checker.check_document(document, definitions=True)
             for finding in outcome.report.findings:
                 if finding.rule == "Syntax":
                     raise CannotCheck(f"{finding.file}:{finding.line}:{finding.column}: {finding.message}")
-            for definition in map(judge.stored, outcome.objects):
+            for definition in map(checker.convert_to_stored, outcome.objects):
                 _require_schemas(source.name, definition)
                 yield definition
 
@@ -170,16 +170,16 @@ def _require_schemas(file: str, definition: Object) -> None:
 
 def has_definition(source: SourceFile) -> bool:
     """Return whether a file can contain a definition. Raises CannotCheck if it cannot be read."""
-    return any(map(_marked, split_documents(source.name, source.read())))
+    return any(map(_may_define, split_documents(source.name, source.read())))
 
 
-class _Work:
+class _BatchRunner:
     """Runs batches in this process, or in several if the files are large enough."""
 
     def __init__(self, stack: ExitStack, options: CheckOptions, sources: Sequence[SourceFile]) -> None:
         self._processes = options.processes or os.cpu_count() or 1
         self._pool: ProcessPoolExecutor | None = None
-        if self._processes > 1 and _larger(sources, _ALONE):
+        if self._processes > 1 and _is_larger(sources, _ALONE):
             # forked processes need no imports; fork is only safe without other threads
             alone = sys.platform == "linux" and threading.active_count() == 1
             pool = ProcessPoolExecutor(self._processes, mp_context=get_context("fork" if alone else "spawn"))
@@ -187,10 +187,10 @@ class _Work:
             self._folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="podless-check-")))
             self._states = 0
 
-    def state(self, state: _WorkerData) -> _Prepared | str:
+    def share_state(self, state: _WorkerData) -> _PreparedState | str:
         """Return a state to pass to batches; other processes read it from a file, once."""
         if self._pool is None:
-            return _Prepared.prepare(state)
+            return _PreparedState.prepare(state)
         self._states += 1
         file = self._folder / f"{self._states}"
         file.write_bytes(pickle.dumps(state))
@@ -213,7 +213,7 @@ class _Work:
             yield waiting.popleft().result()
 
 
-def _larger(sources: Sequence[SourceFile], limit: int) -> bool:
+def _is_larger(sources: Sequence[SourceFile], limit: int) -> bool:
     """Return whether the files have more than this many bytes together."""
     total = 0
     for source in sources:
@@ -223,12 +223,12 @@ def _larger(sources: Sequence[SourceFile], limit: int) -> bool:
     return False
 
 
-def _marked(document: Document) -> bool:
+def _may_define(document: Document) -> bool:
     """Return whether a document can contain a definition."""
     return _DEFINITION in document.raw
 
 
-def _batches(
+def _make_batches(
     sources: Sequence[SourceFile], wanted: Callable[[Document], bool], progress: Progress | None = None
 ) -> Iterator[list[Document]]:
     """Yield batches of the selected documents of files."""
@@ -247,16 +247,16 @@ def _batches(
         yield batch
 
 
-class _Prepared(NamedTuple):
-    """A state, and the judges for it."""
+class _PreparedState(NamedTuple):
+    """A state, and the checkers for it."""
 
-    judges: Sequence[Judge]
+    checkers: Sequence[DocumentChecker]
     references: bool
 
     @classmethod
-    def prepare(cls, state: _WorkerData) -> _Prepared:
-        """Return one judge for each release. Releases share equal parts."""
-        described = [schema.kind() for schema in state.schemas]
+    def prepare(cls, state: _WorkerData) -> _PreparedState:
+        """Return one checker for each release. Releases share equal parts."""
+        described = [schema.make_kind() for schema in state.schemas]
         releases = {name: features.choose_release(name) for name in state.releases}
         catalogs = {name: Catalog(described, (), release) for name, release in releases.items()}
         for definition, names in state.definitions:
@@ -269,51 +269,53 @@ class _Prepared(NamedTuple):
                 catalogs[name].add_kind(kinds[answers], dated=dated)
         for group, named, names in state.unsound:
             for name in names:
-                catalogs[name].unsound(group, named)
-        judges = [Judge(catalogs[name], state.rules, state.old, release) for name, release in releases.items()]
-        return cls(judges, state.references)
+                catalogs[name].add_unsound(group, named)
+        checkers = [
+            DocumentChecker(catalogs[name], state.rules, state.old, release) for name, release in releases.items()
+        ]
+        return cls(checkers, state.references)
 
-    def judge(self, document: Document, *, definitions: bool) -> list[tuple[Outcome, list[str]]]:
+    def check_document(self, document: Document, *, definitions: bool) -> list[tuple[Outcome, list[str]]]:
         """Return the different outcomes of a document, each with its releases."""
         results: list[tuple[Outcome, list[str]]] = []
-        again = not definitions and _marked(document)
-        for judge in self.judges:
-            same = next((names for outcome, names in results if judge.agrees(outcome)), None)
+        again = not definitions and _may_define(document)
+        for checker in self.checkers:
+            same = next((names for outcome, names in results if checker.agrees_with(outcome)), None)
             if same is None:
-                results.append((judge.judge(document, definitions=definitions, again=again), same := []))
-            same.append(judge.release.name)
+                results.append((checker.check_document(document, definitions=definitions, again=again), same := []))
+            same.append(checker.release.name)
         return results
 
 
 @lru_cache(maxsize=4)
-def _loaded(file: str) -> _Prepared:
+def _load_state(file: str) -> _PreparedState:
     # safe to unpickle: this run wrote it, in its own temporary folder
-    return _Prepared.prepare(pickle.loads(Path(file).read_bytes()))
+    return _PreparedState.prepare(pickle.loads(Path(file).read_bytes()))
 
 
-def _define(given: _Prepared | str, batch: list[Document]) -> _Done:
-    return _work(given, batch, definitions=True)
+def _check_definitions(given: _PreparedState | str, batch: list[Document]) -> _BatchResult:
+    return _check_batch(given, batch, definitions=True)
 
 
-def _judge(given: _Prepared | str, batch: list[Document]) -> _Done:
-    return _work(given, batch, definitions=False)
+def _check_objects(given: _PreparedState | str, batch: list[Document]) -> _BatchResult:
+    return _check_batch(given, batch, definitions=False)
 
 
-def _work(given: _Prepared | str, batch: list[Document], *, definitions: bool) -> _Done:
-    state = _loaded(given) if isinstance(given, str) else given
-    done = _Done(Report(), [], set(), set(), [], [])
+def _check_batch(given: _PreparedState | str, batch: list[Document], *, definitions: bool) -> _BatchResult:
+    state = _load_state(given) if isinstance(given, str) else given
+    done = _BatchResult(Report(), [], set(), set(), [], [])
     for document in batch:
-        outcomes = state.judge(document, definitions=definitions)
-        among = [judge.release.name for judge in state.judges]
+        outcomes = state.check_document(document, definitions=definitions)
+        among = [checker.release.name for checker in state.checkers]
         # the newest release decides the counts
         report = next(one.report for one, names in outcomes if among[-1] in names)
         report.findings = merge_findings([(one.report.findings, names) for one, names in outcomes], among)
         done.report.add_report(report)
-        done.definitions.extend(_sound(outcomes))
+        done.definitions.extend(_collect_valid(outcomes))
         if outcomes[0][0].mixed:
             done.mixed.add((document.file, document.line))
         found = {(known.identity, known.at): known for outcome, _ in outcomes for known in outcome.objects}
-        done.known.extend(known.identity for known in found.values())
+        done.identities.extend(known.identity for known in found.values())
         for outcome, names in outcomes:
             done.unsound.update(_InvalidDefinition(group, kind, tuple(names)) for group, kind in outcome.unsound)
         if state.references:
@@ -322,7 +324,7 @@ def _work(given: _Prepared | str, batch: list[Document], *, definitions: bool) -
     return done
 
 
-def _sound(outcomes: Sequence[tuple[Outcome, list[str]]]) -> list[tuple[Object, list[str]]]:
+def _collect_valid(outcomes: Sequence[tuple[Outcome, list[str]]]) -> list[tuple[Object, list[str]]]:
     """Return the definitions that some releases accept, once for all releases that store them in the same form."""
     results: list[tuple[Object, list[str]]] = []
     for outcome, names in outcomes:
@@ -334,19 +336,21 @@ def _sound(outcomes: Sequence[tuple[Outcome, list[str]]]) -> list[tuple[Object, 
     return results
 
 
-def _index(work: _Work, old: Sequence[SourceFile]) -> dict[ObjectIdentity, bytes]:
+def _index_old(work: _BatchRunner, old: Sequence[SourceFile]) -> dict[ObjectIdentity, bytes]:
     """Return the earlier objects by identity."""
     result: dict[ObjectIdentity, bytes] = {}
-    for part in work.run_batches(_indexed, None, _batches(old, lambda document: True)):
+    for part in work.run_batches(_index_batch, None, _make_batches(old, lambda document: True)):
         result.update(part)
     return result
 
 
-def _indexed(_: Any, batch: list[Document]) -> dict[ObjectIdentity, bytes]:
+def _index_batch(_: Any, batch: list[Document]) -> dict[ObjectIdentity, bytes]:
     return {identity: raw for document in batch for identity, raw in index_objects(document)}
 
 
-def _missing(sources: Sequence[SourceFile], named: list[Reference], every: list[ObjectIdentity]) -> Iterator[Finding]:
+def _report_missing(
+    sources: Sequence[SourceFile], named: list[Reference], every: list[ObjectIdentity]
+) -> Iterator[Finding]:
     """Yield findings about missing references; documents are read again to get positions."""
     known = frozenset(every)
     kinds = {(identity.group, identity.kind) for identity in every}
@@ -357,9 +361,9 @@ def _missing(sources: Sequence[SourceFile], named: list[Reference], every: list[
         wanted = by_file.get(source.name)
         if not wanted:
             continue
-        places = {document.line: Places(document) for document in split_documents(source.name, source.read())}
+        places = {document.line: PositionFinder(document) for document in split_documents(source.name, source.read())}
         for reference in wanted:
-            where = places[reference.line].value(reference.at)
+            where = places[reference.line].find_value(reference.at)
             target = reference.target
             said = f'{target.kind} "{target.name}" is not among the given objects'
             yield Finding(

@@ -52,7 +52,7 @@ def find_sources(paths: Sequence[str] | str, exclude: Sequence[str] = (), *, nee
                     raise CannotCheck("standard input is empty")
                 found[path] = SourceFile.of("<stdin>", raw)
                 continue
-            files = {str(file): _source(file) for file in _files(path, exclude)}
+            files = {str(file): _make_source(file) for file in _find_files(path, exclude)}
         except OSError as error:
             raise CannotCheck(describe_fault(error, path)) from None
         except BadInput as error:
@@ -72,10 +72,10 @@ def _nothing_in(path: str, exclude: Sequence[str]) -> str:
     return f"{path}: no manifests found: the pattern matches only folders"
 
 
-def _files(path: str, exclude: Sequence[str]) -> Iterator[Path]:
+def _find_files(path: str, exclude: Sequence[str]) -> Iterator[Path]:
     given = Path(path)
     if given.is_dir():
-        yield from _folder(given, exclude, set())
+        yield from _walk_folder(given, exclude, set())
     elif given.exists():
         yield given
     else:
@@ -87,7 +87,7 @@ def _files(path: str, exclude: Sequence[str]) -> Iterator[Path]:
                 yield inner
 
 
-def _folder(folder: Path, exclude: Sequence[str], seen: set[Path]) -> Iterator[Path]:
+def _walk_folder(folder: Path, exclude: Sequence[str], seen: set[Path]) -> Iterator[Path]:
     """Yield the manifests in a folder and below it, without hidden ones.
 
     seen: gets the real paths of the folders, each of which is read once: links can lead in circles.
@@ -100,7 +100,7 @@ def _folder(folder: Path, exclude: Sequence[str], seen: set[Path]) -> Iterator[P
         if _is_left_out(entry, exclude):
             continue
         if entry.is_dir():
-            yield from _folder(entry, exclude, seen)
+            yield from _walk_folder(entry, exclude, seen)
         elif entry.suffix in SUFFIXES:
             yield entry
 
@@ -109,11 +109,11 @@ def _is_left_out(entry: Path, exclude: Sequence[str]) -> bool:
     return entry.name.startswith(".") or any(fnmatch(entry.name, one) or fnmatch(str(entry), one) for one in exclude)
 
 
-def _source(file: Path) -> SourceFile:
-    return SourceFile(str(file), file.stat().st_size, _reader(file))
+def _make_source(file: Path) -> SourceFile:
+    return SourceFile(str(file), file.stat().st_size, _make_reader(file))
 
 
-def _reader(file: Path) -> Callable[[], bytes]:
+def _make_reader(file: Path) -> Callable[[], bytes]:
     def read() -> bytes:
         try:
             return read_path(file)
@@ -139,14 +139,14 @@ def former_files(text: str, paths: Sequence[str], exclude: Sequence[str] = ()) -
     for path in paths:
         if path == STDIN:
             raise CannotCheck("standard input has no Git revision: name a file")
-        results += _archived(revision, path, exclude)
+        results += _find_archived(revision, path, exclude)
     return results
 
 
-def _archived(revision: str, path: str, exclude: Sequence[str]) -> Iterator[SourceFile]:
+def _find_archived(revision: str, path: str, exclude: Sequence[str]) -> Iterator[SourceFile]:
     """Yield the manifests of a path in a revision; none if the path did not exist."""
     place = Path(path)
-    fixed = Path(*[part for part in place.parts if not glob.has_magic(part)][: _plain(place)])
+    fixed = Path(*[part for part in place.parts if not glob.has_magic(part)][: _count_plain_parts(place)])
     folder = next(parent for parent in (fixed, *fixed.parents) if parent.is_dir())
     rest = fixed.relative_to(folder).as_posix()
     command = ["git", "-C", str(folder), "archive", "--format=tar", revision]
@@ -171,6 +171,6 @@ def _archived(revision: str, path: str, exclude: Sequence[str]) -> Iterator[Sour
                 yield SourceFile.of(f"{revision}:{name}", inner.read() if inner is not None else b"")
 
 
-def _plain(path: Path) -> int:
+def _count_plain_parts(path: Path) -> int:
     """Return the number of parts of a path before the first glob pattern."""
     return next((index for index, part in enumerate(path.parts) if glob.has_magic(part)), len(path.parts))

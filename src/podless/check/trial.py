@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from podless.check.catalog import Catalog
+from podless.check.documents import WARN, DocumentChecker, Strictness
 from podless.check.findings import Finding, Severity
-from podless.check.judge import WARN, Judge, Strictness
 from podless.check.sources import SourceFile
 from podless.codec.documents import split_documents
 from podless.runtime.jsonobject import Object
@@ -37,14 +37,14 @@ class DefinitionTrial:
 
 def try_objects(old: Sequence[Object], new: Sequence[Object], sources: Sequence[SourceFile]) -> list[DefinitionTrial]:
     """Check the objects in files with the old and the new definitions of their kinds. Raises CannotCheck."""
-    before, after = (Judge(Catalog((), definitions), Strictness(WARN)) for definitions in (old, new))
+    before, after = (DocumentChecker(Catalog((), definitions), Strictness(WARN)) for definitions in (old, new))
     kinds = {(one["spec"]["group"], one["spec"]["names"]["kind"]) for one in old}
     found: dict[str, _Count] = {}
     for source in sources:
         for document in split_documents(source.name, source.read()):
-            judged = before.judge(document, definitions=False)
+            judged = before.check_document(document, definitions=False)
             was = _by_object(judged.report.findings)
-            now = _by_object(after.judge(document, definitions=False).report.findings)
+            now = _by_object(after.check_document(document, definitions=False).report.findings)
             for identity, _, _ in judged.objects:
                 if (identity.group, identity.kind) in kinds:
                     count = found.setdefault(f"{identity.kind}.{identity.group}", _Count())
@@ -67,8 +67,8 @@ class _Count:
 
     def count_object(self, about: str, was: list[Finding], now: list[Finding]) -> None:
         """Count one object. was, now: its findings with the old and the new definition."""
-        known = set(map(_key, was))
-        fresh = [finding for finding in now if _key(finding) not in known]
+        known = set(map(_make_key, was))
+        fresh = [finding for finding in now if _make_key(finding) not in known]
         self.objects += 1
         self.refused += any(finding.severity is Severity.ERROR for finding in fresh)
         self.pruned += any(finding.rule == "UnknownField" for finding in fresh)
@@ -82,5 +82,5 @@ def _by_object(findings: Sequence[Finding]) -> dict[str, list[Finding]]:
     return result
 
 
-def _key(finding: Finding) -> tuple[str, str, str]:
+def _make_key(finding: Finding) -> tuple[str, str, str]:
     return finding.path, finding.message, finding.rule

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from podless.apis import features
 from podless.check.catalog import Catalog
+from podless.check.documents import Strictness
 from podless.check.findings import Finding, Report, Severity
-from podless.check.judge import Strictness
 from podless.check.run import CheckOptions, check_files
 from podless.check.sources import SourceFile
 from podless.meta import gvk
@@ -58,33 +58,33 @@ def compare_releases(
     releases = [release.name for release in features.choose_all(f"{before},{after}")]
     options = CheckOptions(rules=Strictness(dropped=True), definitions=definitions, releases=releases)
     report = check_files(sources, options=options)
-    return [*_changes(report.findings, after, Catalog(release=features.choose_release(after)))], report
+    return [*_list_changes(report.findings, after, Catalog(release=features.choose_release(after)))], report
 
 
-def _changes(findings: Sequence[Finding], after: str, catalog: Catalog) -> Iterator[UpgradeChange]:
+def _list_changes(findings: Sequence[Finding], after: str, catalog: Catalog) -> Iterator[UpgradeChange]:
     """Yield a change for each finding of only one release. A different text for the same finding is no change."""
     alone = [
         finding for finding in findings if not {",", "-"}.intersection(finding.releases) and finding.rule != "Unchecked"
     ]
-    unknown = {_place(finding) for finding in alone if finding.rule == "UnknownField"}
-    alone = [finding for finding in alone if finding.rule != "DroppedField" or _place(finding) not in unknown]
-    held = {(_key(finding), finding.releases) for finding in alone}
+    unknown = {_get_position(finding) for finding in alone if finding.rule == "UnknownField"}
+    alone = [finding for finding in alone if finding.rule != "DroppedField" or _get_position(finding) not in unknown]
+    held = {(_make_key(finding), finding.releases) for finding in alone}
     for finding in alone:
-        others = {releases for key, releases in held if key == _key(finding)}
+        others = {releases for key, releases in held if key == _make_key(finding)}
         if len(others) == 1:
             severity, what = _describe(finding, after, catalog)
             about = finding.about or finding.rule
             yield UpgradeChange(finding.file, finding.line, finding.column, severity, about, finding.path, what)
 
 
-def _place(finding: Finding) -> tuple[str, int, int]:
+def _get_position(finding: Finding) -> tuple[str, int, int]:
     return finding.file, finding.line, finding.column
 
 
-def _key(finding: Finding) -> tuple[object, ...]:
+def _make_key(finding: Finding) -> tuple[object, ...]:
     # several warnings about an object can have the same position
     told = finding.message if finding.rule == "Warning" else ""
-    return *_place(finding), finding.path, finding.rule, told
+    return *_get_position(finding), finding.path, finding.rule, told
 
 
 def _describe(finding: Finding, after: str, catalog: Catalog) -> tuple[str, str]:
@@ -93,7 +93,7 @@ def _describe(finding: Finding, after: str, catalog: Catalog) -> tuple[str, str]
     if finding.rule == "UnknownKind":
         if not new:
             return NOTE, f"{after} serves it"
-        return Severity.ERROR, f"{after} does not serve it: {_replacement(finding, catalog)}"
+        return Severity.ERROR, f"{after} does not serve it: {_find_replacement(finding, catalog)}"
     if finding.rule == "UnknownField":
         return (Severity.ERROR, f"{after} drops it: {said}") if new else (NOTE, f"{after} accepts it: no longer {said}")
     if finding.rule == "DroppedField":
@@ -106,12 +106,12 @@ def _describe(finding: Finding, after: str, catalog: Catalog) -> tuple[str, str]
     return (Severity.ERROR, f"{after} rejects it: {said}") if new else (NOTE, f"{after} accepts it: no longer {said}")
 
 
-def _replacement(finding: Finding, catalog: Catalog) -> str:
+def _find_replacement(finding: Finding, catalog: Catalog) -> str:
     """Return the replacement for a removed API."""
     named = _UNSERVED.search(finding.message)
     assert named is not None
     group = named[2].rpartition("/")[0]
-    versions = catalog.versions(group, named[1])
+    versions = catalog.list_versions(group, named[1])
     if not versions:
         return "nothing replaces it in its API group"
     return f"use {gvk.GroupVersion(group, versions[0])}"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from podless.cli import access
-from podless.plan.carry import Carried, carry_out
+from podless.plan.carry import ApplyResult, carry_out
 from podless.plan.options import CannotPlan
 from podless.remote import RemoteError
 from podless.remote.cluster import RemoteCluster
@@ -50,11 +50,11 @@ def run(options: argparse.Namespace) -> int:
         return 1
     for text in carried.warnings:
         print(f"warning: {text}", file=sys.stderr)
-    print(f"Applied: {carried.summary()}")
+    print(f"Applied: {carried.format_summary()}")
     return 1 if carried.refused else 0
 
 
-async def _apply(options: argparse.Namespace) -> Carried:
+async def _apply(options: argparse.Namespace) -> ApplyResult:
     options.file.stat()  # fails first if there is no plan, before a missing kubeconfig is reported
     reached = access.read_access(options)
     async with RemoteCluster(reached, f"podless-apply/{__version__}") as cluster:

@@ -13,7 +13,7 @@ from typing import BinaryIO, NamedTuple
 
 import orjson
 
-from podless.check.findings import count_of
+from podless.check.findings import format_count
 from podless.cli.engine import DATABASE
 from podless.history.audit import AuditChange, BadEvent, Skipped, read_event
 from podless.runtime.inputs import STANDARD_INPUT, BadInput, open_standard_input
@@ -74,14 +74,14 @@ def _import_log(paths: Sequence[str], scratch: Path) -> str:
         database.close()
     objects = len({one.key for one in ordered})
     for reason, count in skipped.most_common():
-        print(f"skipped {count_of(count, 'event')}: {reason.value}")
+        print(f"skipped {format_count(count, 'event')}: {reason.value}")
     if len(ordered) < len(places):
-        print(f"skipped {count_of(len(places) - len(ordered), 'event')}: writes that changed nothing")
-    return f"{count_of(len(ordered), 'change')} of {count_of(objects, 'object')}"
+        print(f"skipped {format_count(len(places) - len(ordered), 'event')}: writes that changed nothing")
+    return f"{format_count(len(ordered), 'change')} of {format_count(objects, 'object')}"
 
 
 def _describe_skipped(skipped: Counter[Skipped]) -> str:
-    return "; ".join(f"{count_of(count, 'event')}: {reason.value}" for reason, count in skipped.most_common())
+    return "; ".join(f"{format_count(count, 'event')}: {reason.value}" for reason, count in skipped.most_common())
 
 
 def _collect_positions(

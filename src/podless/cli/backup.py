@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from podless.check.findings import count_of
+from podless.check.findings import format_count
 from podless.cli import engine
 from podless.cli.options import DefaultsFormatter
 from podless.cli.progress import Progress
@@ -148,7 +148,7 @@ async def _read_online(kubeconfig: Path, at: str) -> AsyncIterator[tuple[int, by
 async def _write_backup(new: Path, pages: AsyncIterator[tuple[int, bytes]]) -> None:
     progress = Progress()
     records, revision = await _write_pages(new, pages, progress.show)
-    progress.end(f"backed up {count_of(records, 'record')} at revision {revision}")
+    progress.end(f"backed up {format_count(records, 'record')} at revision {revision}")
 
 
 async def _write_pages(

@@ -13,7 +13,7 @@ from typing import Any
 
 from podless.apis import features
 from podless.check import config
-from podless.check.judge import VALIDATIONS
+from podless.check.documents import VALIDATIONS
 from podless.check.output import FORMS
 from podless.check.sources import CannotCheck, SourceFile
 from podless.cli.arguments import positive
@@ -73,7 +73,7 @@ def add(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Check, and print the report. Returns the exit code."""
-    chosen = config.settle_settings(vars(options))
+    chosen = config.resolve_settings(vars(options))
     from podless.check import run as checking
     from podless.check.output import render_report
     from podless.check.sources import find_sources, former_files
@@ -89,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
         sources,
         known=definitions,
         old=former_files(chosen.old, chosen.paths, chosen.exclude) if chosen.old else (),
-        options=chosen.options(),
+        options=chosen.make_options(),
         progress=lambda done, total: progress.show(f"{done} of {total} files"),
     )
     progress.clear()

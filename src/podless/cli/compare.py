@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
 def _compare_releases(options: argparse.Namespace) -> int:
     """Report what another release does differently with manifests, and with objects of a running API."""
     from podless.check import remote, upgrade
-    from podless.check.findings import Severity, count_of
+    from podless.check.findings import Severity, format_count
     from podless.check.sources import find_sources
 
     before, after = upgrade.choose_pair(options.kubernetes_version)
@@ -65,16 +65,16 @@ def _compare_releases(options: argparse.Namespace) -> int:
         warnings = sum(change.severity == Severity.WARNING for change in findings)
         for change in findings:
             print(change)
-        looked = f"{count_of(report.objects, 'object')} and {count_of(report.definitions, 'definition')}"
+        looked = f"{format_count(report.objects, 'object')} and {format_count(report.definitions, 'definition')}"
         counts = (errors, "error"), (warnings, "warning"), (len(findings) - errors - warnings, "note")
-        print(f"{looked}, from {before} to {after}: {', '.join(count_of(*count) for count in counts)}")
+        print(f"{looked}, from {before} to {after}: {', '.join(format_count(*count) for count in counts)}")
     return 1 if errors else 0
 
 
 def _compare_definitions(options: argparse.Namespace) -> int:
     """Report what new definitions break. Raises CannotCheck."""
     from podless.check import compare, remote, trial
-    from podless.check.findings import Severity, count_of
+    from podless.check.findings import Severity, format_count
     from podless.check.run import read_definitions
     from podless.check.sources import find_sources, former_files
 
@@ -99,7 +99,7 @@ def _compare_definitions(options: argparse.Namespace) -> int:
         for line in [*map(str, definitions), *map(str, trials)]:
             print(line)
         errors = sum(change.severity is Severity.ERROR for change in definitions)
-        looked = count_of(len(old), "definition")
-        print(f"{looked}: {count_of(errors, 'error')}, {count_of(len(definitions) - errors, 'warning')}")
+        looked = format_count(len(old), "definition")
+        print(f"{looked}: {format_count(errors, 'error')}, {format_count(len(definitions) - errors, 'warning')}")
     broken = any(outcome.refused for outcome in trials)
     return 1 if broken or any(change.severity is Severity.ERROR for change in definitions) else 0

@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _read_document(name: str) -> Object:
     """Return the first document of a file. Raises CannotCheck."""
-    from podless.check.judge import read_document
+    from podless.check.documents import read_document
     from podless.check.sources import find_sources
     from podless.codec.documents import split_documents
     from podless.codec.jsontext import JSONError

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from podless.check.findings import count_of
+from podless.check.findings import format_count
 from podless.cli import access
 from podless.cli.options import DefaultsFormatter
 from podless.cli.progress import Progress
@@ -83,5 +83,5 @@ async def _export_objects(options: argparse.Namespace, choice: Choice, sink: Exp
         with sink:
             export = Export(cluster, choice, sink, progress.show, progress.print_line)
             await export.run()
-    progress.end(f"exported {count_of(export.done, 'object')}")
+    progress.end(f"exported {format_count(export.done, 'object')}")
     return 1 if export.failed else 0

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from podless.check.findings import count_of
+from podless.check.findings import format_count
 from podless.cli.progress import Progress
 from podless.remote import RemoteError
 from podless.remote import kubeconfig as configs
@@ -112,7 +112,7 @@ class Migration:
             return f"all objects are stored in {storage}"
         await self._rewrite_objects(definition, storage)
         await self._trim_versions(definition, storage)
-        return f"{count_of(self._rewritten, 'object')} rewritten in {storage}; none is stored in {', '.join(older)}"
+        return f"{format_count(self._rewritten, 'object')} rewritten in {storage}; none is stored in {', '.join(older)}"
 
     async def _rewrite_objects(self, definition: Object, storage: str) -> None:
         """Write every object unchanged. Raises MigrationFailed if the server rejects some."""
@@ -132,16 +132,14 @@ class Migration:
                     *(self._rewrite_object(base, plural, item) for item in items[start : start + _TOGETHER])
                 )
                 left = (page["metadata"].get("remainingItemCount") or 0) + len(items) - start - _TOGETHER
-                self._say(
-                    f"{self._name}: {count_of(self._rewritten, 'object')} rewritten in {storage}, {max(left, 0)} left"
-                )
+                rewritten = format_count(self._rewritten, "object")
+                self._say(f"{self._name}: {rewritten} rewritten in {storage}, {max(left, 0)} left")
             if not token:
                 break
         if self._refused:
             shown = "; ".join(self._refused[:_SHOWN])
-            raise MigrationFailed(
-                f"{count_of(len(self._refused), 'object')} rejected, {self._rewritten} rewritten in {storage}: {shown}"
-            )
+            rejected = format_count(len(self._refused), "object")
+            raise MigrationFailed(f"{rejected} rejected, {self._rewritten} rewritten in {storage}: {shown}")
 
     async def _fetch_page(self, path: str, token: str) -> tuple[Object, str]:
         query = f"?limit={_PAGE}" + (f"&continue={quote(token)}" if token else "")

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from podless.check.findings import count_of
+from podless.check.findings import format_count
 from podless.cli import arguments, engine
 from podless.cli.options import DefaultsFormatter
 from podless.cli.progress import Progress
@@ -79,7 +79,9 @@ async def _restore_backup(options: argparse.Namespace, summary: backup.BackupSum
             lines,
             progress.show,
         )
-        progress.end(f"restored {count_of(restored, 'record')}; new revisions are above {await store.read_revision()}")
+        progress.end(
+            f"restored {format_count(restored, 'record')}; new revisions are above {await store.read_revision()}"
+        )
     finally:
         await store.close()
 

@@ -38,7 +38,7 @@ def run(given: argparse.Namespace) -> int:
     """Run suites, or print a new one."""
     from podless.check import initial, suites
     from podless.check.editors import DIALECT, convert_node
-    from podless.check.findings import count_of
+    from podless.check.findings import format_count
     from podless.check.output import render_report
     from podless.check.sources import find_sources
 
@@ -63,6 +63,6 @@ def run(given: argparse.Namespace) -> int:
         name = f"\x1b[31m{finding.about}\x1b[0m" if color and finding.about else finding.about
         label = name or finding.path
         print(f"{finding.file}:{finding.line}: {f'{label}: ' if label else ''}{finding.message}")
-    looked = f"{count_of(report.objects, 'statement')} in {count_of(report.files, 'file')}"
+    looked = f"{format_count(report.objects, 'statement')} in {format_count(report.files, 'file')}"
     print(f"{looked}: {report.errors} failed")
     return 1 if report.errors else 0

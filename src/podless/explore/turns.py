@@ -34,15 +34,15 @@ class _Turn:
 class Turns:
     """The queue in front of the clients of one server.
 
-    rest: returns when no client has anything more to do. busy: requests in progress. count: turns requested so far.
-    taken: turns given so far.
+    wait_for_rest: returns when no client has anything more to do. busy: requests in progress. count: turns requested so
+    far. taken: turns given so far.
     """
 
-    def __init__(self, rest: Callable[[Turns], Awaitable[None]]) -> None:
+    def __init__(self, wait_for_rest: Callable[[Turns], Awaitable[None]]) -> None:
         self.busy = 0
         self.count = 0
         self.taken = 0
-        self._rest = rest
+        self._wait_for_rest = wait_for_rest
         self._waiting: list[_Turn] = []
         self._arrived = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
@@ -109,7 +109,7 @@ class Turns:
             self._arrived.clear()
             if not self._waiting:
                 await self._arrived.wait()
-            await self._rest(self)
+            await self._wait_for_rest(self)
             if self._waiting:
                 turn = min(self._waiting)
                 self._waiting.remove(turn)

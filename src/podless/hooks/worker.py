@@ -252,7 +252,7 @@ def main(descriptor: int, sources: Sequence[str]) -> None:
             return
         polling = Polling(able=count_processors() > 1 and hasattr(os, "sched_yield") and hasattr(select, "poll"))
         with contextlib.suppress(OSError):
-            Worker(channel, runner, sources, _print, polling).serve()
+            Worker(channel, runner, sources, _print_text, polling).serve()
 
 
 def start_thread(channel: socket.socket, hooks: Sequence[Hook], say: Callable[[str], None]) -> threading.Thread:
@@ -267,7 +267,7 @@ def start_thread(channel: socket.socket, hooks: Sequence[Hook], say: Callable[[s
     return thread
 
 
-def _print(text: str) -> None:
+def _print_text(text: str) -> None:
     with contextlib.suppress(OSError, ValueError, AttributeError):  # a hook may have closed or replaced it
         sys.stderr.write(text)
         sys.stderr.flush()

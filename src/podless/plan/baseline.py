@@ -11,7 +11,7 @@ from podless.plan.manifests import Identity, Item
 from podless.plan.requests import Endpoint
 from podless.plan.result import UnreadPart
 from podless.plan.secrecy import hide_message
-from podless.plan.simulation import Loaded, Simulation, encode_loaded
+from podless.plan.simulation import LoadedRecord, Simulation, encode_loaded
 from podless.runtime.jsonobject import Object
 
 _DEFINITION = "CustomResourceDefinition"
@@ -32,7 +32,7 @@ class Baseline:
     release: str = ""
     objects: list[Object] = field(default_factory=list)
     absent: list[Identity] = field(default_factory=list)
-    records: list[Loaded] = field(default_factory=list)
+    records: list[LoadedRecord] = field(default_factory=list)
     manifests: list[Item] = field(default_factory=list)
     unknown: dict[Identity, str] = field(default_factory=dict)
     missing: list[UnreadPart] = field(default_factory=list)
@@ -50,11 +50,11 @@ async def load_baseline(simulation: Simulation, baseline: Baseline) -> list[Unre
     faults = await _load_objects(simulation, definitions)
     rest = [obj for obj in baseline.objects if obj.get("kind") != _DEFINITION]
     faults += await _load_objects(simulation, [*rest, *_make_owners(baseline.objects)])
-    gone = [Loaded(key, None) for key in await _list_others(simulation, baseline)]
+    gone = [LoadedRecord(key, None) for key in await _list_others(simulation, baseline)]
     for identity in baseline.absent:
         endpoint = simulation.find_endpoint(identity.api_version, identity.kind)
         if endpoint is not None and endpoint.known is not None:
-            gone.append(Loaded(endpoint.known.key(identity.namespace, identity.name), None))
+            gone.append(LoadedRecord(endpoint.known.key(identity.namespace, identity.name), None))
     await simulation.load(gone)
     await simulation.settle()
     return faults
@@ -81,7 +81,7 @@ async def _list_others(simulation: Simulation, baseline: Baseline) -> list[str]:
 async def _load_objects(simulation: Simulation, objects: Sequence[Object]) -> list[UnreadPart]:
     """Store objects as they are. Of several with one key, the first counts."""
     faults: list[UnreadPart] = []
-    records: dict[str, Loaded] = {}
+    records: dict[str, LoadedRecord] = {}
     for obj in objects:
         label = str(read_identity(obj))
         endpoint = simulation.find_endpoint(str(obj.get("apiVersion")), str(obj.get("kind")))

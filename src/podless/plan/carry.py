@@ -26,7 +26,7 @@ _PATIENCE = 60.0  # seconds to wait until a definition is established
 _REST = 0.2
 
 
-class _NotYet(Exception):
+class _NotEstablished(Exception):
     """A definition is not established yet."""
 
 
@@ -35,7 +35,7 @@ class _ObjectChanged(Exception):
 
 
 @dataclass(slots=True)
-class Carried:
+class ApplyResult:
     """The result of an apply. refused: labels of objects with the reasons. skipped: objects that were done before."""
 
     created: int = 0
@@ -45,14 +45,14 @@ class Carried:
     refused: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
-    def summary(self) -> str:
+    def format_summary(self) -> str:
         """Return the numbers, in one line."""
         said = f"{self.created} created, {self.updated} changed, {self.deleted} deleted"
         said += f", {self.skipped} done before" if self.skipped else ""
         return f"{said}, {len(self.refused)} rejected."
 
 
-async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> Carried:
+async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> ApplyResult:
     """Carry out the plan in a file, and continue after an interruption. say: called with a line for each object.
 
     url: of the API. Raises CannotPlan, OSError, and RemoteError if the API does not answer.
@@ -63,7 +63,7 @@ async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> C
     acting = ActingUser(planned["user"], planned["groups"], planned["uid"]) if planned else None
     asker = RemoteRequester(cluster, acting)
     options = PlanOptions(mode=plan["mode"], manager=plan["fieldManager"], force=plan["force"])
-    done, carried = planfile.read_journal(path), Carried()
+    done, carried = planfile.read_journal(path), ApplyResult()
     for text in plan["refused"]:
         carried.refused.append(text)
         say(f"! {text} (rejected by the plan)")
@@ -105,7 +105,9 @@ def _describe_step(step: Object) -> str:
     return f"{step['kind']} {prefix}{step['name']}"
 
 
-async def _carry_out_step(step: Object, asker: Requester, options: PlanOptions, plan: Object, carried: Carried) -> str:
+async def _carry_out_step(
+    step: Object, asker: Requester, options: PlanOptions, plan: Object, carried: ApplyResult
+) -> str:
     """Carry out one step and return its sign. Raises _ObjectChanged, Refused, Unwritable."""
     endpoint = _find_endpoint(step)
     live = None
@@ -133,7 +135,7 @@ async def _carry_out_step(step: Object, asker: Requester, options: PlanOptions, 
 
 
 async def _write_parent(
-    step: Object, endpoint: Endpoint, live: Object | None, asker: Requester, carried: Carried
+    step: Object, endpoint: Endpoint, live: Object | None, asker: Requester, carried: ApplyResult
 ) -> str:
     """Write the parent of an ApplySet. Raises _ObjectChanged, Refused."""
     if is_written(live, step["body"]):
@@ -149,7 +151,7 @@ async def _write_parent(
 
 
 async def _delete_object(
-    step: Object, endpoint: Endpoint, live: Object | None, asker: Requester, carried: Carried
+    step: Object, endpoint: Endpoint, live: Object | None, asker: Requester, carried: ApplyResult
 ) -> str:
     if live is None or live["metadata"]["uid"] != step["uid"] or live["metadata"].get("deletionTimestamp"):
         carried.skipped += 1
@@ -218,9 +220,9 @@ async def _await_definition(asker: Requester, endpoint: Endpoint, name: str) -> 
         if not any(
             condition.get("type") == "Established" and condition.get("status") == "True" for condition in conditions
         ):
-            raise _NotYet
+            raise _NotEstablished
 
     try:
-        await asyncio.wait_for(retry_call(check_established, _NotYet, pause=_REST), _PATIENCE)
+        await asyncio.wait_for(retry_call(check_established, _NotEstablished, pause=_REST), _PATIENCE)
     except TimeoutError:
         raise _ObjectChanged(f"it is not established after {_PATIENCE:g} s") from None

@@ -16,7 +16,7 @@ from podless.plan.manifests import Identity, Item
 from podless.plan.members import fetch_members, find_parent
 from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.planfile import index_revisions, key_of
-from podless.plan.reader import APIReader, Unread
+from podless.plan.reader import APIReader, ReadFailed
 from podless.plan.requests import Endpoint
 from podless.plan.result import UnreadPart
 from podless.plan.roles import fetch_roles
@@ -65,14 +65,14 @@ class RunningAPI:
         agent = f"podless-plan/{__version__}"
         async with RemoteCluster(self._access, agent, seconds=self._seconds, tries=_TRIES) as cluster:
             namespace = options.namespace or self._access.namespace or "default"
-            fetch = _Fetch(APIReader(cluster, _TRIES * self._seconds, say), items, options, namespace)
+            fetch = _BaselineReader(APIReader(cluster, _TRIES * self._seconds, say), items, options, namespace)
             baseline = await fetch.read_baseline()
         baseline.source, baseline.namespace = self._access.url, namespace
         baseline.api["url"] = self._access.url
         return baseline
 
 
-class _Fetch:
+class _BaselineReader:
     """Reads one API once."""
 
     def __init__(self, reader: APIReader, items: Sequence[Item], options: PlanOptions, namespace: str) -> None:
@@ -117,9 +117,11 @@ class _Fetch:
             *(self._read_accounts(name) for name in namespaces if kinds & _PODS),
         )
         if applyset is not None:
-            await fetch_members(self.reader, baseline, applyset, self._identities(names_by_place))
+            await fetch_members(self.reader, baseline, applyset, self._list_identities(names_by_place))
         if self.options.prune:
-            await fetch_pruned(self.reader, baseline, self.options.prune, self._identities(names_by_place), namespaces)
+            await fetch_pruned(
+                self.reader, baseline, self.options.prune, self._list_identities(names_by_place), namespaces
+            )
         if applyset is not None or self.options.prune:
             await asyncio.gather(
                 *(self._find(*kind) for kind in {(o["apiVersion"], o["kind"]) for o in baseline.objects})
@@ -161,14 +163,14 @@ class _Fetch:
         endpoint, reference = parent
         namespace = self.options.namespace if endpoint.namespaced else ""
         if not endpoint.namespaced or namespace:
-            named.setdefault((self._stored(endpoint), namespace), []).append(reference.name)
+            named.setdefault((self._use_stored_version(endpoint), namespace), []).append(reference.name)
         return ApplySet(endpoint, reference.name, namespace, "")
 
     async def _read_identity(self) -> None:
         """Read the uid of the cluster, for plan files."""
         try:
             namespace = await self.reader.get_object(NAMESPACES, "", "kube-system")
-        except Unread:
+        except ReadFailed:
             return  # the plan then knows only the API's address
         if namespace is not None:
             self.baseline.api["uid"] = namespace["metadata"]["uid"]
@@ -176,7 +178,7 @@ class _Fetch:
     async def _read_release(self) -> None:
         try:
             version = await self.reader.read_document("/version", "get version")
-        except Unread as error:
+        except ReadFailed as error:
             raise CannotPlan(f"the API does not answer: {error}") from None
         minor = "".join(sign for sign in str((version or {}).get("minor", "")) if sign.isdigit())
         name = f"{(version or {}).get('major', '')}.{minor}"
@@ -196,7 +198,7 @@ class _Fetch:
             path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
             try:
                 listed = await self.reader.read_document(path, "get discovery")
-            except Unread as error:
+            except ReadFailed as error:
                 self.baseline.missing.append(UnreadPart(path, str(error), "kinds of it are taken for not served"))
                 return
             for each in (listed or {}).get("resources") or ():
@@ -244,7 +246,7 @@ class _Fetch:
         self._read.add(name)
         try:
             definition = await self.reader.get_object(_DEFINITIONS, "", name)
-        except Unread as error:
+        except ReadFailed as error:
             self.baseline.missing.append(UnreadPart(f"definition {name}", str(error), "its objects cannot be judged"))
             return
         if definition is None and new:
@@ -277,12 +279,12 @@ class _Fetch:
                 named.setdefault((NAMESPACES, namespace), [])
                 continue
             namespace = (identity.namespace or self.namespace) if endpoint.namespaced else ""
-            names = named.setdefault((self._stored(endpoint), namespace), [])
+            names = named.setdefault((self._use_stored_version(endpoint), namespace), [])
             if identity.name:
                 names.append(identity.name)
         return named
 
-    def _stored(self, endpoint: Endpoint) -> Endpoint:
+    def _use_stored_version(self, endpoint: Endpoint) -> Endpoint:
         """Return the endpoint in the stored version of custom objects, so that reads need no conversion."""
         definition = self._definitions.get(endpoint.resource)
         if definition is None:
@@ -294,7 +296,7 @@ class _Fetch:
                 return Endpoint(api_version, endpoint.plural, endpoint.kind, endpoint.namespaced)
         return endpoint
 
-    def _identities(self, named: dict[tuple[Endpoint, str], list[str]]) -> set[tuple[str, str, str]]:
+    def _list_identities(self, named: dict[tuple[Endpoint, str], list[str]]) -> set[tuple[str, str, str]]:
         """Return resource, namespace and name of the set's objects."""
         return {
             (endpoint.resource, namespace, name) for (endpoint, namespace), names in named.items() for name in names

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from podless.check.places import Places
+from podless.check.places import PositionFinder
 from podless.check.sources import SourceFile
 from podless.codec import serializer
 from podless.codec.documents import Document, split_documents
@@ -47,28 +47,28 @@ class Place:
 
     document: Document
     at: Path = ()
-    _found: list[Places] = field(default_factory=list, compare=False, repr=False)
+    _finders: list[PositionFinder] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def file(self) -> str:
         """The name of the file."""
         return self.document.file
 
-    def position(self, path: At = ()) -> Position:
+    def find_position(self, path: At = ()) -> Position:
         """Return line and column of a field, or of the nearest enclosing one that the file has."""
         steps = parse_path(path) if isinstance(path, str) else tuple(path)
         if not steps and not self.at and (match := _KIND.search(self.document.raw)):
             # most objects need only this, and locating all fields takes long
             return Position(self.document.line + self.document.raw.count(b"\n", 0, match.start()) + 1, 1)
-        if not self._found:
-            self._found.append(Places(self.document))
+        if not self._finders:
+            self._finders.append(PositionFinder(self.document))
         if not steps and not self.at:
-            return self._found[0].key(("kind",))
-        return self._found[0].value((*self.at, *steps))
+            return self._finders[0].find_key(("kind",))
+        return self._finders[0].find_value((*self.at, *steps))
 
-    def fault(self, message: str) -> Position:
+    def find_fault(self, message: str) -> Position:
         """Return the place of a syntax error, taken from its message."""
-        return Places(self.document).fault(message)
+        return PositionFinder(self.document).find_fault(message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +141,6 @@ def _read_value(value: object, place: Place) -> Iterator[Item | Unreadable]:
     items = value.get("items")
     if value["kind"].endswith("List") and isinstance(items, list):
         for number, item in enumerate(items):
-            yield from _read_value(item, Place(place.document, (*place.at, "items", number), place._found))
+            yield from _read_value(item, Place(place.document, (*place.at, "items", number), place._finders))
     else:
         yield Item(value, place)

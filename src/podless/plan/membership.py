@@ -76,7 +76,7 @@ class Membership:
             return []
         self._first = self.patch
         for item in labelled[:1]:
-            line, column = item.place.position("metadata.labels")
+            line, column = item.place.find_position("metadata.labels")
             refused = Change(Action.REFUSED, item.identity, item.place.file, line, column, _LABELLED)
             self._plan.changes.append(refused)
         return members

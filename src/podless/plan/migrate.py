@@ -23,11 +23,11 @@ async def migrate_managers(asker: Requester, path: str, obj: Object, manager: st
     obj: as the previous server-side apply left it. Raises Refused, RemoteError.
     """
     recorded = LAST_APPLIED in (obj["metadata"].get("annotations") or {})
-    if recorded and manager == MANAGERS[SERVER_SIDE] and not _recorders(obj, "Apply"):
+    if recorded and manager == MANAGERS[SERVER_SIDE] and not _list_recorders(obj, "Apply"):
         obj = await _keep_record(asker, path, obj)
     entries = obj["metadata"].get("managedFields") or []
     upgraded = entries
-    for old in _recorders(obj, "Update"):
+    for old in _list_recorders(obj, "Update"):
         upgraded = _upgrade_entries(upgraded, old, manager)
     if upgraded == entries:
         return False
@@ -39,7 +39,7 @@ async def migrate_managers(asker: Requester, path: str, obj: Object, manager: st
     return True
 
 
-def _recorders(obj: Object, operation: str) -> list[str]:
+def _list_recorders(obj: Object, operation: str) -> list[str]:
     """Return the managers that own the annotation by one of the operations Apply and Update."""
     entries = obj["metadata"].get("managedFields") or ()
     found = [str(entry.get("manager")) for entry in entries if _is_by(entry, operation) and _owns_record(entry)]

@@ -67,7 +67,7 @@ def make_step(change: Change, endpoint: Endpoint, asked: Object, place: Place, r
     identity = change.identity
     key = key_of(identity)
     return {
-        **_describe(endpoint, identity),
+        **_describe_target(endpoint, identity),
         "action": str(change.action),
         "resourceVersion": revisions.get(key, "") if change.action is Action.UPDATE else "",
         "before": make_digest(change.before),
@@ -85,7 +85,7 @@ def make_parent_step(
     identity = change.identity
     key = key_of(identity)
     return {
-        **_describe(endpoint, identity),
+        **_describe_target(endpoint, identity),
         "action": str(Action.CREATE if change.before is None else Action.UPDATE),
         "parent": "after" if latest else "before",
         "resourceVersion": revisions.get(key, ""),
@@ -100,7 +100,7 @@ def make_deletion(endpoint: Endpoint, obj: Object, revisions: Mapping[Key, str])
     identity = Identity(endpoint.api_version, endpoint.kind, metadata.get("namespace") or "", metadata["name"])
     key = key_of(identity)
     return {
-        **_describe(endpoint, identity),
+        **_describe_target(endpoint, identity),
         "action": str(Action.DELETE),
         "resourceVersion": revisions.get(key, ""),
         "uid": metadata["uid"],
@@ -108,7 +108,7 @@ def make_deletion(endpoint: Endpoint, obj: Object, revisions: Mapping[Key, str])
     }
 
 
-def _describe(endpoint: Endpoint, identity: Identity) -> Object:
+def _describe_target(endpoint: Endpoint, identity: Identity) -> Object:
     return {
         "apiVersion": identity.api_version,
         "kind": identity.kind,

@@ -23,7 +23,7 @@ _TOO_OLD = 410
 _BARE = {"groups", "resources", "major", "versions"}  # discovery documents have one of these fields and no metadata
 
 
-class Unread(Exception):
+class ReadFailed(Exception):
     """A read failed. The text says why."""
 
 
@@ -53,17 +53,17 @@ class APIReader:
                 async with asyncio.timeout(self._seconds):
                     document = await self._cluster.send("GET", path, headers=headers)
             except TimeoutError:
-                raise Unread(f"no answer within {self._seconds:g} s") from None
+                raise ReadFailed(f"no answer within {self._seconds:g} s") from None
             except Refused as refused:
                 if refused.code == 404:
                     return None
                 if refused.code == 401:
                     raise CannotPlan(f"the API does not know who asks: {refused}") from None
-                raise Unread(str(refused)) from refused
+                raise ReadFailed(str(refused)) from refused
             except RemoteError as error:
-                raise Unread(str(error)) from error
+                raise ReadFailed(str(error)) from error
         if "metadata" not in document and not _BARE & document.keys():
-            raise Unread("the answer is none of a Kubernetes API")
+            raise ReadFailed("the answer is none of a Kubernetes API")
         return document
 
     def _report_progress(self) -> None:
@@ -97,7 +97,7 @@ class APIReader:
             path = f"{endpoint.path(namespace)}?{urlencode(query)}"
             try:
                 page = await self.read_document(path, f"list {endpoint.resource}", accept)
-            except Unread as error:
+            except ReadFailed as error:
                 refused = error.__cause__
                 token = _next_token(refused) if isinstance(refused, Refused) else ""
                 if not token:
@@ -120,7 +120,7 @@ class APIReader:
         """Return the objects of a collection. If it cannot be read, record the effect on the plan."""
         try:
             return await self.list_objects(endpoint, namespace, labels, metadata=metadata) or []
-        except Unread as error:
+        except ReadFailed as error:
             where = f" in namespace {namespace}" if namespace else ""
             self.missing.append(UnreadPart(f"{endpoint.resource}{where}", str(error), effect))
             return []
@@ -138,7 +138,7 @@ class APIReader:
                 listed = await self.list_objects(endpoint, namespace, remaining_limit=limit) or []
                 found = {obj["metadata"]["name"]: obj for obj in listed if obj["metadata"]["name"] in wanted}
                 complete = len(listed) < _PAGE
-            except Unread:
+            except ReadFailed:
                 pass  # then one by one: a user may be allowed to get, but not to list
         faults: dict[str, str] = {}
         unread = [name for name in wanted if name not in found and not complete]
@@ -146,7 +146,7 @@ class APIReader:
         async def read_one(name: str) -> None:
             try:
                 obj = await self.get_object(endpoint, namespace, name)
-            except Unread as error:
+            except ReadFailed as error:
                 faults[name] = str(error)
                 return
             if obj is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from podless.plan.applyset import GroupKind
-from podless.plan.reader import APIReader, Unread
+from podless.plan.reader import APIReader, ReadFailed
 from podless.plan.requests import Endpoint
 from podless.plan.result import UnreadPart
 from podless.runtime.jsonobject import Object
@@ -78,7 +78,7 @@ class Resources:
         if path not in self._listed:
             try:
                 document = await self._reader.read_document(path, "get discovery") or {}
-            except Unread as error:
+            except ReadFailed as error:
                 self._reader.missing.append(UnreadPart(path, str(error), self._effect))
                 document = {}
             self._listed[path] = document.get(name) or []

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Sequence
 
 from podless.plan.baseline import Baseline
-from podless.plan.reader import APIReader, Unread
+from podless.plan.reader import APIReader, ReadFailed
 from podless.plan.requests import ActingUser, Endpoint
 from podless.plan.result import UnreadPart
 from podless.runtime.jsonobject import Object
@@ -31,7 +31,7 @@ async def fetch_roles(reader: APIReader, baseline: Baseline, acting: ActingUser,
     async def list_roles(endpoint: Endpoint, namespace: str) -> bool:
         try:
             listed = await reader.list_objects(endpoint, namespace)
-        except Unread as error:
+        except ReadFailed as error:
             where = f" in namespace {namespace}" if namespace else ""
             reader.missing.append(UnreadPart(f"{endpoint.resource}{where}", str(error), _EFFECT))
             return False

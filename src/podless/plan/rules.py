@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
 from podless.plan.baseline import Baseline
-from podless.plan.reader import APIReader, Unread, format_selector
+from podless.plan.reader import APIReader, ReadFailed, format_selector
 from podless.plan.requests import Endpoint
 from podless.plan.result import UnreadPart
 from podless.runtime.jsonobject import Object
@@ -65,7 +65,7 @@ async def _list_newest(reader: APIReader, plural: str, kind: str) -> list[Object
             listed = await reader.list_objects(endpoint)
             if listed is not None:
                 return listed
-        except Unread as error:
+        except ReadFailed as error:
             reader.missing.append(UnreadPart(endpoint.resource, str(error), _NO_POLICY))
             return []
     return []

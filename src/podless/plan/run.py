@@ -120,7 +120,7 @@ class _PlanRun:
         """Apply all items, prune, and collect the consequences."""
         simulation, plan = self._simulation, self._plan
         for fault in faults:
-            line, column = fault.place.fault(fault.message)
+            line, column = fault.place.find_fault(fault.message)
             identity = Identity("", "", "", "")
             plan.changes.append(Change(Action.REFUSED, identity, fault.place.file, line, column, fault.shown))
         if self._options.prune:
@@ -256,7 +256,7 @@ class _PlanRun:
         """Write one object and return its change."""
         options, simulation = self._options, self._simulation
         identity = item.identity
-        line, column = item.place.position()
+        line, column = item.place.find_position()
         endpoint = self._find_endpoint(identity)
         if endpoint is None:
             text = _UNSERVED.format(file=item.place.file, **identity._asdict())
@@ -264,7 +264,7 @@ class _PlanRun:
         obj, identity = place_object(item.obj, endpoint, self._namespace)
         change = Change(Action.UNCHANGED, identity, item.place.file, line, column)
         if self._is_elsewhere(item, endpoint):
-            line, column = item.place.position("metadata.namespace")
+            line, column = item.place.find_position("metadata.namespace")
             text = _ELSEWHERE.format(found=identity.namespace, wanted=options.namespace)
             return Change(Action.REFUSED, identity, item.place.file, line, column, text)
         if identity in self._baseline.unknown:
@@ -385,7 +385,7 @@ def _note_refusal(change: Change, place: Place, refused: Refused | writes.Unwrit
     for cause in details:
         path = str(cause.get("field") or "")
         try:
-            line, column = place.position(path)
+            line, column = place.find_position(path)
         except ValueError:  # the server's path is not a path in the object
             line, column = change.line, change.column
         causes.append(Cause(path, hide(str(cause.get("message") or "")), line, column))

@@ -24,7 +24,7 @@ from podless.verbs.call import API
 _PAGE = 1000  # records in one read
 
 
-class Loaded(NamedTuple):
+class LoadedRecord(NamedTuple):
     """A key and the value to store, None if it must be absent."""
 
     key: str
@@ -50,7 +50,7 @@ class Simulation:
         self._app = App(Settings(garbage_delay=0.0, services=dict(services or {}), **release_option))
         self._call_webhooks = call_webhooks
         self.recorder = Recorder()
-        self.actor: Requester = self if acting is None else _Actor(self, acting)
+        self.actor: Requester = self if acting is None else _SimulatedUser(self, acting)
 
     async def __aenter__(self) -> Self:
         await self._app.start(listen=False)
@@ -123,7 +123,7 @@ class Simulation:
 
     # state
 
-    async def load(self, records: Sequence[Loaded]) -> None:
+    async def load(self, records: Sequence[LoadedRecord]) -> None:
         """Store keys as they are, without requests. Definitions among them are served afterwards."""
         states = {record.key: record.stored for record in records}
 
@@ -152,7 +152,7 @@ class Simulation:
                 return records
 
 
-class _Actor:
+class _SimulatedUser:
     """Sends requests to a simulation as a user."""
 
     def __init__(self, simulation: Simulation, acting: ActingUser) -> None:
@@ -172,7 +172,7 @@ def _endpoint_of(kind: Kind) -> Endpoint:
     return Endpoint(kind.api_version(kind.versions[0].name), kind.plural, kind.kind, kind.namespaced, kind)
 
 
-def encode_loaded(kind: Kind, obj: Object) -> Loaded:
+def encode_loaded(kind: Kind, obj: Object) -> LoadedRecord:
     """Return the record for an object of another API. obj: in any version that the kind has a struct for.
 
     Raises ValueError if it is not an object of the kind.
@@ -185,4 +185,4 @@ def encode_loaded(kind: Kind, obj: Object) -> Loaded:
         obj = kind.strategy.decode(kind, version, obj, [])
         metadata = obj["metadata"]
     obj = kind.strategy.make_stored(kind, obj)
-    return Loaded(kind.key(metadata.get("namespace") or "", metadata["name"]), view.encode_object(kind, obj))
+    return LoadedRecord(kind.key(metadata.get("namespace") or "", metadata["name"]), view.encode_object(kind, obj))

@@ -10,7 +10,7 @@ from podless.plan.baseline import Baseline
 from podless.plan.manifests import Item, read_set
 from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.run import Say
-from podless.plan.simulation import Loaded
+from podless.plan.simulation import LoadedRecord
 from podless.store import backup
 from podless.store.keys import OWN
 
@@ -26,16 +26,16 @@ class Nothing:
 
 
 class Dump:
-    """A backup, an export, or manifests that count as applied. path: file or folder. shown: its name, if another."""
+    """A backup, an export, or manifests that count as applied. path: file or folder. display_name: for messages."""
 
-    def __init__(self, path: str, shown: str = "") -> None:
+    def __init__(self, path: str, display_name: str = "") -> None:
         self._path = path
-        self._shown = shown
+        self._display_name = display_name
 
     async def fetch(self, items: Sequence[Item], options: PlanOptions, say: Say) -> Baseline:
         """Return the state in the files. Raises CannotPlan."""
         baseline = _read_dump(self._path)
-        baseline.source = self._shown or baseline.source
+        baseline.source = self._display_name or baseline.source
         return baseline
 
 
@@ -55,7 +55,7 @@ def _read_dump(path: str) -> Baseline:
         raise CannotPlan(f"{path}: {error.strerror}") from None
     if faults:
         fault = faults[0]
-        line, column = fault.place.fault(fault.message)
+        line, column = fault.place.find_fault(fault.message)
         raise CannotPlan(f"{fault.place.file}:{line}:{column}: {fault.shown}")
     for item in items:
         if item.metadata.get("uid"):
@@ -72,11 +72,13 @@ def _is_backup(path: Path) -> bool:
         return file.read(len(_BACKUP)) == _BACKUP
 
 
-def _read_backup(path: Path) -> list[Loaded]:
+def _read_backup(path: Path) -> list[LoadedRecord]:
     """Return the records of a complete backup. Raises BadBackup."""
     with path.open("rb") as file:
         backup.check_backup(file)
     with path.open("rb") as file:
         return [
-            Loaded(record.key, record.stored) for record in backup.read_records(file) if not record.key.startswith(OWN)
+            LoadedRecord(record.key, record.stored)
+            for record in backup.read_records(file)
+            if not record.key.startswith(OWN)
         ]

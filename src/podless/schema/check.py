@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from podless.cel.pairs import ValuePair
+from podless.cel.correlation import ValuePair
 from podless.codec import gotext
 from podless.meta import field
 from podless.meta.field import At, FieldError, Path

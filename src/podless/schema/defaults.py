@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from podless.cel.pairs import equal_json
+from podless.cel.correlation import equal_json
 from podless.meta import field
 from podless.meta.field import FieldError, Key, Path
 from podless.runtime.meter import charge, each

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from podless.cel.pairs import equal_json
+from podless.cel.correlation import equal_json
 from podless.codec import gotext
 from podless.meta import field
 from podless.runtime.memo import fill_attribute

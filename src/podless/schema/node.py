@@ -10,7 +10,7 @@ from typing import Any
 
 import orjson
 
-from podless.cel.pairs import map_keys
+from podless.cel.correlation import map_keys
 from podless.runtime.memo import remember_value
 from podless.runtime.meter import charge, each
 from podless.schema import formats

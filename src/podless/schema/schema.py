@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from podless.cel.pairs import ValuePair
+from podless.cel.correlation import ValuePair
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.memo import fill_attribute, make_once

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.cel.convert import convert_value
+from podless.cel.correlation import ItemsByKey, SchemaNode, ValuePair, map_keys
 from podless.cel.declared import Declared
 from podless.cel.errors import CostExceeded, EvaluationError, NoOverload
-from podless.cel.pairs import ItemsByKey, SchemaNode, ValuePair, map_keys
 from podless.cel.program import LIMIT
 from podless.cel.rules.rule import RuleError, ValidationRule, compile_rule
 from podless.cel.values import NONE, Optional

@@ -18,30 +18,30 @@ def render(plan: Plan, *, color: bool, details: bool) -> str:
             said = change.message.splitlines() or [""]
             parts.append("\n".join(f"# {change.place} {change.identity}: {line}".rstrip() for line in said))
         elif change.action is not Action.UNCHANGED and not (change.consequence and change.action is not Action.DELETE):
-            parts += _diff(change)
+            parts += _format_diff(change)
     return "\n".join([*parts, f"# {plan.summary()}"]) + "\n"
 
 
-def _diff(change: Change) -> list[str]:
+def _format_diff(change: Change) -> list[str]:
     identity = change.identity
     name = ".".join(part for part in (identity.api_version, identity.kind, identity.namespace, identity.name) if part)
     after = None if change.action is Action.DELETE else change.after
-    old, new = (_lines(change, obj) for obj in (change.before, after))
+    old, new = (_list_lines(change, obj) for obj in (change.before, after))
     if old == new and change.before is not None:
-        new = _marked(change, new)
+        new = _mark_lines(change, new)
     return [*difflib.unified_diff(old, new, f"LIVE/{name}", f"PLAN/{name}", lineterm="")]
 
 
-def _lines(change: Change, obj: Object | None) -> list[str]:
-    shown = show_object(change, obj)
-    if shown is None:
+def _list_lines(change: Change, obj: Object | None) -> list[str]:
+    lines = show_object(change, obj)
+    if lines is None:
         return []
     given = ("resourceVersion", *(("uid", "creationTimestamp") if change.before is None else ()))
-    metadata = {key: value for key, value in shown["metadata"].items() if key not in given}
-    return serializer.encode_yaml({**shown, "metadata": metadata}).decode().splitlines()
+    metadata = {key: value for key, value in lines["metadata"].items() if key not in given}
+    return serializer.encode_yaml({**lines, "metadata": metadata}).decode().splitlines()
 
 
-def _marked(change: Change, lines: list[str]) -> list[str]:
+def _mark_lines(change: Change, lines: list[str]) -> list[str]:
     """Return the lines, with a mark on lines whose hidden values differ."""
     keys = {field.path.rpartition(".")[2] for field in change.fields if field.secret}
     return [f"{line} # changed" if line.strip().partition(":")[0] in keys else line for line in lines]

@@ -15,14 +15,14 @@ def render(plan: Plan, *, color: bool, details: bool) -> str:
     for change in plan.changes:
         if change.action is Action.UNCHANGED or (change.consequence and change.action is not Action.DELETE):
             continue
-        lines.append(_command(_LEVELS.get(change.action, "notice"), change, _said(change)))
-        lines += [_command("warning", change, text) for text in change.warnings]
-    lines += [f"::error title=podless plan::{_escape(f'not read: {missing}')}" for missing in plan.missing]
-    lines.append(f"::notice title=podless plan::{_escape(plan.summary())}")
+        lines.append(_format_command(_LEVELS.get(change.action, "notice"), change, _describe_change(change)))
+        lines += [_format_command("warning", change, text) for text in change.warnings]
+    lines += [f"::error title=podless plan::{_escape_text(f'not read: {missing}')}" for missing in plan.missing]
+    lines.append(f"::notice title=podless plan::{_escape_text(plan.summary())}")
     return "\n".join(lines) + "\n"
 
 
-def _said(change: Change) -> str:
+def _describe_change(change: Change) -> str:
     if change.message:
         return change.message
     if change.action is Action.UPDATE:
@@ -32,15 +32,15 @@ def _said(change: Change) -> str:
     return f"to {change.action}"
 
 
-def _command(level: str, change: Change, text: str) -> str:
+def _format_command(level: str, change: Change, text: str) -> str:
     title = f"{SIGNS[change.action]} {change.identity}"
-    place = f"file={_value(change.file)},line={change.line},col={change.column}," if change.file else ""
-    return f"::{level} {place}title={_value(title)}::{_escape(text)}"
+    place = f"file={_escape_property(change.file)},line={change.line},col={change.column}," if change.file else ""
+    return f"::{level} {place}title={_escape_property(title)}::{_escape_text(text)}"
 
 
-def _escape(text: str) -> str:
+def _escape_text(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _value(text: str) -> str:
-    return _escape(text).replace(":", "%3A").replace(",", "%2C")
+def _escape_property(text: str) -> str:
+    return _escape_text(text).replace(":", "%3A").replace(",", "%2C")

@@ -29,7 +29,7 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
             "unknown": len(plan.unknown),
             "unchanged": len(plan.unchanged),
         },
-        "changes": [_change(change) for change in plan.changes],
+        "changes": [_make_change(change) for change in plan.changes],
         "webhooks": [call._asdict() for call in plan.webhooks],
         "missing": [{"what": one.what, "why": one.why, "effect": one.effect} for one in plan.missing],
         "requests": dict(plan.requests),
@@ -38,7 +38,7 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _change(change: Change) -> dict[str, Any]:
+def _make_change(change: Change) -> dict[str, Any]:
     identity = change.identity
     result: dict[str, Any] = {
         "action": str(change.action),
@@ -60,7 +60,7 @@ def _change(change: Change) -> dict[str, Any]:
             for cause in change.causes
         ]
     if change.fields:
-        result["fields"] = [_field(field) for field in change.fields]
+        result["fields"] = [_make_field(field) for field in change.fields]
     if change.warnings:
         result["warnings"] = [*change.warnings]
     if change.waits:
@@ -68,7 +68,7 @@ def _change(change: Change) -> dict[str, Any]:
     return result
 
 
-def _field(field: FieldChange) -> dict[str, Any]:
+def _make_field(field: FieldChange) -> dict[str, Any]:
     result: dict[str, Any] = {"path": field.path, "by": str(field.by)}
     if field.plugin:
         result["plugin"] = field.plugin

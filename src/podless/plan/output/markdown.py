@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.check.findings import count_of
+from podless.check.findings import format_count
 from podless.plan.output.text import _write_change as _text_of
 from podless.plan.output.values import SIGNS
 from podless.plan.result import Action, Change, Plan
@@ -50,7 +50,7 @@ def _format_cell(text: str) -> str:
 
 def _format_row(change: Change) -> str:
     location = f"`{_format_cell(change.place)}`" if change.place else ""
-    text = change.message or (count_of(len(change.fields), "field") if change.action is Action.UPDATE else "")
+    text = change.message or (format_count(len(change.fields), "field") if change.action is Action.UPDATE else "")
     cells = (_format_code(SIGNS[change.action]), _format_cell(str(change.identity)), location, _format_cell(text))
     return f"| {' | '.join(cells)} |"
 
@@ -69,7 +69,7 @@ def _with_details(text: str, changes: list[Change], details: bool) -> str:
         room -= len(block) + 1
         lines.append(block)
     if left_out:
-        lines.append(f"# {count_of(left_out, 'object')} left out: the comment would be too long")
+        lines.append(f"# {format_count(left_out, 'object')} left out: the comment would be too long")
     return text + head + "\n".join(lines) + foot if lines else text
 
 

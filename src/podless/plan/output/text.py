@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from podless.check.findings import count_of
+from podless.check.findings import format_count
 from podless.plan.output.values import SIGNS, describe_field, is_ownership, sign_of, split_fields
 from podless.plan.result import Action, Change, Plan, UnreadPart, count_kinds
 
@@ -16,7 +16,7 @@ def render(plan: Plan, *, color: bool, details: bool) -> str:
     return "\n".join(_write_lines(plan, color, details)) + "\n"
 
 
-def _paint(sign: str, text: str, color: bool) -> str:
+def _color_text(sign: str, text: str, color: bool) -> str:
     return f"\x1b[{_COLORS[sign]}m{text}\x1b[0m" if color and sign in _COLORS else text
 
 
@@ -59,7 +59,7 @@ def _write_requests(plan: Plan) -> Iterator[str]:
     for request, number in plan.requests.items():
         verb, _, resource = request.partition(" ")
         by_verb.setdefault(verb, []).append(f"{resource} ({number})" if number > 1 else resource)
-    yield f"  {count_of(sum(plan.requests.values()), 'request')}, all of them reads"
+    yield f"  {format_count(sum(plan.requests.values()), 'request')}, all of them reads"
     yield from (f"    {verb} {', '.join(resources)}" for verb, resources in by_verb.items())
 
 
@@ -67,7 +67,7 @@ def _write_change(change: Change, color: bool, details: bool) -> Iterator[str]:
     sign = SIGNS[change.action]
     location = f"  {change.place}" if change.place else ""
     label = str(change.identity) if change.identity.kind else "a document"
-    yield "  " + _paint(sign, f"{sign} {label}", color) + location
+    yield "  " + _color_text(sign, f"{sign} {label}", color) + location
     if change.message:
         for line in change.message.splitlines():
             yield f"      {line}"
@@ -93,16 +93,16 @@ def _write_fields(change: Change, color: bool, details: bool) -> Iterator[str]:
                 yield f"      ~ {describe_field(field)}"
             continue
         sign = sign_of(field)
-        yield "      " + _paint(sign, f"{sign} {describe_field(field)}", color)
+        yield "      " + _color_text(sign, f"{sign} {describe_field(field)}", color)
     moved = [field for field in change.fields if is_ownership(field)]
     if moved and not details:
         new_managers = sorted({name for field in moved for name in {*field.new_managers} - {*field.old_managers}})
         removed = sorted({name for field in moved for name in {*field.old_managers} - {*field.new_managers}})
         texts = [f"added {', '.join(new_managers)}"] if new_managers else []
         texts += [f"removed {', '.join(removed)}"] if removed else []
-        yield f"      ~ managers of {count_of(len(moved), 'unchanged field')}: {'; '.join(texts)}"
+        yield f"      ~ managers of {format_count(len(moved), 'unchanged field')}: {'; '.join(texts)}"
     if change.action is Action.CREATE and added and not details:
-        yield f"      the server adds {count_of(len(added), 'field')}"
+        yield f"      the server adds {format_count(len(added), 'field')}"
 
 
 def _write_webhooks(plan: Plan) -> Iterator[str]:
@@ -113,5 +113,5 @@ def _write_webhooks(plan: Plan) -> Iterator[str]:
         key = (call.configuration, call.webhook, state)
         counts[key] = counts.get(key, 0) + 1
     for (configuration, webhook, state), number in counts.items():
-        yield f"  ? {webhook} of {configuration}, about {count_of(number, 'object')}: {state}"
+        yield f"  ? {webhook} of {configuration}, about {format_count(number, 'object')}: {state}"
     yield ""

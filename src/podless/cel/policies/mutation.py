@@ -18,7 +18,7 @@ from podless.cel.library.network import Cidr, Ip
 from podless.cel.library.quantity import QuantityValue
 from podless.cel.library.semver import Semver
 from podless.cel.library.standard import to_string
-from podless.cel.policies.asking import CLASS_NAMES
+from podless.cel.policies.authorizer import CLASS_NAMES
 from podless.cel.values import (
     INT_MAX,
     INT_MIN,

@@ -8,8 +8,8 @@ import pytest
 
 from podless.cel import macros, parser
 from podless.cel.errors import CompileError
+from podless.cel.formatter import format_expression
 from podless.cel.syntax import Expr, MapEntry
-from podless.cel.text import format_expression
 from tests.conformance import recorded
 
 

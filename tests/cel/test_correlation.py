@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from podless.cel.pairs import CorrelatedNode, ItemsByKey, SchemaNode, ValuePair
+from podless.cel.correlation import CorrelatedNode, ItemsByKey, SchemaNode, ValuePair
 from podless.cel.rules import NodeRules
 from podless.schema import node as nodes
 from tests.cost import assert_linear

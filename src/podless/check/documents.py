@@ -13,7 +13,7 @@ from podless.apis.apiextensions import definition
 from podless.apis.offline import Checked
 from podless.check.catalog import DEFINITION, Catalog
 from podless.check.findings import Finding, Report, Severity
-from podless.check.places import Places
+from podless.check.places import PositionFinder
 from podless.codec import serializer
 from podless.codec.documents import Document
 from podless.codec.jsontext import JSONError
@@ -102,7 +102,7 @@ class Outcome:
     texts: list[tuple[Struct, bytes]] = field(default_factory=list)
 
 
-class Judge:
+class DocumentChecker:
     """Checks documents. old: earlier objects as JSON with their apiVersion and kind, by identity.
 
     release: whose rules apply; the catalog must have its kinds.
@@ -120,20 +120,20 @@ class Judge:
         self._rules = rules
         self._old = old
 
-    def judge(self, document: Document, *, definitions: bool, again: bool = False) -> Outcome:
+    def check_document(self, document: Document, *, definitions: bool, again: bool = False) -> Outcome:
         """Check either the definitions in a document or all other objects in it.
 
         again: the other half was checked before, so faults of the whole text have been reported.
         """
         with ReleaseRecorder(self.release) as notes:
-            return self._judged(document, Outcome(notes=notes), definitions, again)
+            return self._check_parts(document, Outcome(notes=notes), definitions, again)
 
-    def agrees(self, outcome: Outcome) -> bool:
+    def agrees_with(self, outcome: Outcome) -> bool:
         """Return whether this judge would return the same outcome, given that of a judge for another release."""
         while outcome.texts:
-            _ask(outcome.notes, *outcome.texts.pop())
+            _note_dates(outcome.notes, *outcome.texts.pop())
         return outcome.notes.agrees_with(self.release) and all(
-            self._find_kind(*name) == known for name, known in outcome.looked.items()
+            self._find_kind(*name) == found_kind for name, found_kind in outcome.looked.items()
         )
 
     def _find_kind(self, group: str, version: str, kind: str) -> tuple[Kind, Version] | bool:
@@ -150,140 +150,150 @@ class Judge:
                 outcome.notes.release.has_feature(change)
         return result
 
-    def _judged(self, document: Document, outcome: Outcome, definitions: bool, again: bool) -> Outcome:
-        places = Places(document)
+    def _check_parts(self, document: Document, outcome: Outcome, definitions: bool, again: bool) -> Outcome:
+        positions = PositionFinder(document)
         repeated: list[str] = []
         try:
             value, floats = read_document(document, repeated)
         except JSONError as error:
-            where = places.fault(error.message)
-            finding = Finding(document.file, *where, Severity.ERROR, "", error.message, "Syntax")
+            position = positions.find_fault(error.message)
+            finding = Finding(document.file, *position, Severity.ERROR, "", error.message, "Syntax")
             outcome.report.findings.append(finding)
             return outcome
-        found = _Found(document, places, outcome)
+        collector = _FindingCollector(document, positions, outcome)
         if self._rules.validation != IGNORE and not again:
-            for said in repeated:
-                found.unknown(said, (), self._unknown_severity)
+            for message in repeated:
+                collector.add_unknown_field(message, (), self._unknown_severity)
         for part in split_parts(value, floats):
-            if _defines(part.value) is definitions:
-                self._part(part, found)
+            if _is_definition(part.value) is definitions:
+                self._check_part(part, collector)
             else:
                 outcome.mixed = True
         return outcome
 
-    def stored(self, known_object: KnownObject) -> Object:
+    def convert_to_stored(self, known_object: KnownObject) -> Object:
         """Return an object in its storage version."""
         group, _, version = known_object.obj["apiVersion"].rpartition("/")
-        found = self.catalog.find(group, version, known_object.identity.kind)
-        assert found is not None
-        return found[0].strategy.make_stored(found[0], known_object.obj)
+        found_kind = self.catalog.find(group, version, known_object.identity.kind)
+        assert found_kind is not None
+        return found_kind[0].strategy.make_stored(found_kind[0], known_object.obj)
 
     @property
     def _unknown_severity(self) -> Severity:
         return Severity.ERROR if self._rules.validation == STRICT else Severity.WARNING
 
-    def _part(self, part: DocumentPart, found: _Found) -> None:
+    def _check_part(self, part: DocumentPart, collector: _FindingCollector) -> None:
         """Check one object."""
-        found.about = ""
-        named = _named(part.value)
-        if isinstance(named, str):
-            found.error(named, part.at, (), "Unreadable")
+        collector.object_text = ""
+        kind_names = _identify_kind(part.value)
+        if isinstance(kind_names, str):
+            collector.add_error(kind_names, part.at, (), "Unreadable")
             return
-        group, version, name = named
-        found.about = str(identity := identify_object(part.value, group, name))
-        known = self._find(found.outcome, group, version, name)
-        if known is None:
-            self._unknown(part, found, group, name, gvk.GroupVersion(group, version))
+        group, version, name = kind_names
+        collector.object_text = str(identity := identify_object(part.value, group, name))
+        found_kind = self._find(collector.outcome, group, version, name)
+        if found_kind is None:
+            self._report_unknown(part, collector, group, name, gvk.GroupVersion(group, version))
             return
-        kind, served = known
+        kind, served = found_kind
         # error texts show numbers as written, if the text of the object is available
-        whole = not found.document.yaml and not part.at
+        is_whole = not collector.document.yaml and not part.at
         text = serializer.encode_json(part.value)
         if (struct := kind.struct_of(served)) is not None:
-            found.outcome.texts.append((struct, text))
-        raw = ParsedJSON(found.document.raw if whole else text)
+            collector.outcome.texts.append((struct, text))
+        raw = ParsedJSON(collector.document.raw if is_whole else text)
         raw.outcome = part.value, [], part.floats
-        before = self._before(identity, kind, served, part, found)
+        old = self._find_old(identity, kind, served, part, collector)
         checked = (
-            offline.check_create(kind, served, raw)
-            if before is None
-            else offline.check_update(kind, served, raw, before)
+            offline.check_create(kind, served, raw) if old is None else offline.check_update(kind, served, raw, old)
         )
-        self._report_findings(checked, part, found)
+        self._report_findings(checked, part, collector)
         if self._rules.dropped and checked.obj is not None:
-            told = {_find_named(said) for said in checked.findings}
+            reported = {_find_named(message) for message in checked.findings}
             for path in find_dropped(serializer.decode_json(text), checked.obj):
-                if (shown := format_path(path)) not in told:
-                    found.add_finding(Severity.WARNING, "dropped", part.at, path, shown, "DroppedField", key=True)
+                if (path_text := format_path(path)) not in reported:
+                    collector.add_finding(
+                        Severity.WARNING, "dropped", part.at, path, path_text, "DroppedField", key=True
+                    )
         if checked.obj is not None and not checked.errors and kind.webhook is not None and "rules" in kind.webhook:
-            self._store(kind, served, checked.obj, part, found)
-        self._keep(kind, served, checked, identity, part, found)
+            self._convert_to_all(kind, served, checked.obj, part, collector)
+        self._count_object(kind, served, checked, identity, part, collector)
 
-    def _store(self, kind: Kind, version: Version, obj: Object, part: DocumentPart, found: _Found) -> None:
+    def _convert_to_all(
+        self, kind: Kind, version: Version, obj: Object, part: DocumentPart, collector: _FindingCollector
+    ) -> None:
         """Convert an object to all versions of its kind, as the server does to store and to serve it."""
         for other in kind.by_version.values():
             if other is not version:
                 try:
                     kind.strategy.convert_object(kind, other, obj)
                 except Internal as error:
-                    found.error(error.message, part.at, ("apiVersion",), "Conversion")
+                    collector.add_error(error.message, part.at, ("apiVersion",), "Conversion")
 
-    def _unknown(self, part: DocumentPart, found: _Found, group: str, name: str, version: gvk.GroupVersion) -> None:
+    def _report_unknown(
+        self, part: DocumentPart, collector: _FindingCollector, group: str, name: str, version: gvk.GroupVersion
+    ) -> None:
         """Report an unknown kind."""
         if self.catalog.is_unsound(group, name):
-            found.warn("not checked, because its CustomResourceDefinition has errors", part.at, ("kind",), "Unchecked")
+            collector.add_warning(
+                "not checked, because its CustomResourceDefinition has errors", part.at, ("kind",), "Unchecked"
+            )
         elif self._rules.ignore_unknown:
-            shown = f"{name}.{group}" if group else name
-            found.outcome.report.skipped[shown] = found.outcome.report.skipped.get(shown, 0) + 1
+            kind_name = f"{name}.{group}" if group else name
+            collector.outcome.report.skipped[kind_name] = collector.outcome.report.skipped.get(kind_name, 0) + 1
         else:
-            said = f'no matches for kind "{name}" in version "{version}"'
-            found.error(said, part.at, ("kind",), "UnknownKind")
+            message = f'no matches for kind "{name}" in version "{version}"'
+            collector.add_error(message, part.at, ("kind",), "UnknownKind")
 
-    def _before(
-        self, identity: ObjectIdentity, kind: Kind, version: Version, part: DocumentPart, found: _Found
+    def _find_old(
+        self, identity: ObjectIdentity, kind: Kind, version: Version, part: DocumentPart, collector: _FindingCollector
     ) -> Object | None:
         """Return the earlier object in the version of the new one; None if there is none."""
         raw = self._old.get(identity) if self._old else None
         if raw is None:
             return None
-        named = _named(serializer.decode_json(raw))
-        known = None if isinstance(named, str) else self._find(found.outcome, *named)
-        old = offline.read_accepted(*known, raw) if known is not None else None
+        kind_names = _identify_kind(serializer.decode_json(raw))
+        found_kind = None if isinstance(kind_names, str) else self._find(collector.outcome, *kind_names)
+        old = offline.read_accepted(*found_kind, raw) if found_kind is not None else None
         if old is None:
-            found.warn("not checked as an update, because its old state cannot be read", part.at, (), "Unchecked")
+            collector.add_warning(
+                "not checked as an update, because its old state cannot be read", part.at, (), "Unchecked"
+            )
         elif (kind.group, kind.kind) == DEFINITION:
             definition.set_condition(old, "Established", "True", "", "", clock.now())
         elif not _can_convert(kind) and old["apiVersion"] != kind.api_version(version.name):
-            said = "not checked as an update, because only a webhook can convert its old state to this version"
-            found.warn(said, part.at, ("apiVersion",), "Unchecked")
+            message = "not checked as an update, because only a webhook can convert its old state to this version"
+            collector.add_warning(message, part.at, ("apiVersion",), "Unchecked")
             return None
         return old
 
-    def _report_findings(self, checked: Checked, part: DocumentPart, found: _Found) -> None:
+    def _report_findings(self, checked: Checked, part: DocumentPart, collector: _FindingCollector) -> None:
         """Report the findings of the server's check."""
         if checked.refusal:
-            named = _FIELD.search(checked.refusal)
-            found.error(checked.refusal, part.at, named[1] if named else (), "Unreadable")
+            field_match = _FIELD.search(checked.refusal)
+            collector.add_error(checked.refusal, part.at, field_match[1] if field_match else (), "Unreadable")
         if self._rules.validation != IGNORE:
-            for said in dict.fromkeys(checked.findings):
-                found.unknown(said, part.at, self._unknown_severity)
+            for message in dict.fromkeys(checked.findings):
+                collector.add_unknown_field(message, part.at, self._unknown_severity)
         for error in dict.fromkeys((error.path, error.field, error.body, error.reason) for error in checked.errors):
-            path, shown, body, reason = error
-            found.add_finding(Severity.ERROR, body, part.at, path, "" if shown == "<nil>" else shown, reason)
-        for said in checked.warnings:
-            found.warn(said, part.at, (), "Warning")
+            path, field_text, body, reason = error
+            collector.add_finding(
+                Severity.ERROR, body, part.at, path, "" if field_text == "<nil>" else field_text, reason
+            )
+        for message in checked.warnings:
+            collector.add_warning(message, part.at, (), "Warning")
 
-    def _keep(
+    def _count_object(
         self,
         kind: Kind,
         version: Version,
         checked: Checked,
         identity: ObjectIdentity,
         part: DocumentPart,
-        found: _Found,
+        collector: _FindingCollector,
     ) -> None:
         """Count the object. Keep a valid definition, to check the objects of its kind."""
-        outcome = found.outcome
+        outcome = collector.outcome
         if checked.obj is not None:
             outcome.objects.append(KnownObject(identity, checked.obj, part.at))
         if (kind.group, kind.kind) != DEFINITION:
@@ -314,8 +324,8 @@ def split_parts(value: Any, floats: Floats) -> Iterator[DocumentPart]:
     if isinstance(value, dict) and str(value.get("kind")).endswith("List") and isinstance(value.get("items"), list):
         for index, item in enumerate(value["items"]):
             at = ("items", index)
-            inner = [(path[2:], given) for path, given in floats if path[:2] == at]
-            for part in split_parts(item, inner):
+            item_floats = [(path[2:], given) for path, given in floats if path[:2] == at]
+            for part in split_parts(item, item_floats):
                 yield part._replace(at=at + part.at)
     else:
         yield DocumentPart(value, (), floats)
@@ -330,8 +340,8 @@ def find_dropped(given: Any, kept: Any, at: Path = ()) -> Iterator[Path]:
             elif value:
                 yield (*at, name)
     elif isinstance(given, list) and isinstance(kept, list) and len(given) == len(kept):
-        for index, (value, left) in enumerate(zip(given, kept, strict=True)):
-            yield from find_dropped(value, left, (*at, index))
+        for index, (value, kept_item) in enumerate(zip(given, kept, strict=True)):
+            yield from find_dropped(value, kept_item, (*at, index))
 
 
 def index_objects(document: Document) -> Iterator[tuple[ObjectIdentity, bytes]]:
@@ -341,12 +351,12 @@ def index_objects(document: Document) -> Iterator[tuple[ObjectIdentity, bytes]]:
     except JSONError:
         return
     for part in split_parts(value, floats):
-        named = _named(part.value)
-        if not isinstance(named, str):
-            yield identify_object(part.value, named[0], named[2]), serializer.encode_json(part.value)
+        kind_names = _identify_kind(part.value)
+        if not isinstance(kind_names, str):
+            yield identify_object(part.value, kind_names[0], kind_names[2]), serializer.encode_json(part.value)
 
 
-def _ask(notes: ReleaseRecorder, struct: Struct, text: bytes) -> None:
+def _note_dates(notes: ReleaseRecorder, struct: Struct, text: bytes) -> None:
     """Record which fields of an object depend on the release."""
     for span, gate in set(find_dates(struct, serializer.decode_json(text))):
         notes.note_span(span)
@@ -354,15 +364,15 @@ def _ask(notes: ReleaseRecorder, struct: Struct, text: bytes) -> None:
             notes.release.has_feature(gate)
 
 
-def _find_named(said: str) -> str:
+def _find_named(message: str) -> str:
     """Return the path in a message about an unknown or duplicate field; "" if there is none."""
-    quoted = _QUOTED.search(said)
+    quoted = _QUOTED.search(message)
     return str(json.loads(f'"{quoted[1]}"')) if quoted else ""
 
 
-def _defines(value: Any) -> bool:
-    named = _named(value)
-    return not isinstance(named, str) and (named[0], named[2]) == DEFINITION
+def _is_definition(value: Any) -> bool:
+    kind_names = _identify_kind(value)
+    return not isinstance(kind_names, str) and (kind_names[0], kind_names[2]) == DEFINITION
 
 
 def identify_object(value: Any, group: str, kind: str) -> ObjectIdentity:
@@ -373,7 +383,7 @@ def identify_object(value: Any, group: str, kind: str) -> ObjectIdentity:
     return ObjectIdentity(group, kind, namespace, name or (f"{prefix}*" if prefix else ""))
 
 
-def _named(value: Any) -> tuple[str, str, str] | str:
+def _identify_kind(value: Any) -> tuple[str, str, str] | str:
     """Return group, version and kind of an object, or the error text if they are missing or invalid."""
     try:
         api_version, kind = typemeta.read_type_meta(value)
@@ -386,39 +396,41 @@ def _named(value: Any) -> tuple[str, str, str] | str:
     return group, version, kind
 
 
-class _Found:
-    """Collects the findings in a document with their positions. about: the current object."""
+class _FindingCollector:
+    """Collects the findings in a document with their positions. object_text: the current object."""
 
-    def __init__(self, document: Document, places: Places, outcome: Outcome) -> None:
+    def __init__(self, document: Document, places: PositionFinder, outcome: Outcome) -> None:
         self.document = document
         self.outcome = outcome
-        self.about = ""
+        self.object_text = ""
         self._places = places
 
     def add_finding(
-        self, severity: Severity, said: str, at: Path, path: At, shown: str, rule: str, *, key: bool = False
+        self, severity: Severity, message: str, at: Path, path: At, field_text: str, rule: str, *, key: bool = False
     ) -> None:
-        """Add a finding. at: path of the object in the document. path, shown: the field in the object."""
+        """Add a finding. at: path of the object in the document. path, field_text: the field in the object."""
         inner = field_.parse_path(path) if isinstance(path, str) else tuple(path)
-        place = self._places.key(at + inner) if key else self._places.value(at + inner)
-        self._note_finding(Position(*place), severity, shown, said, rule)
+        place = self._places.find_key(at + inner) if key else self._places.find_value(at + inner)
+        self._note_finding(Position(*place), severity, field_text, message, rule)
 
-    def error(self, said: str, at: Path, path: At, rule: str) -> None:
+    def add_error(self, message: str, at: Path, path: At, rule: str) -> None:
         """Add an error."""
-        self.add_finding(Severity.ERROR, said, at, path, "", rule)
+        self.add_finding(Severity.ERROR, message, at, path, "", rule)
 
-    def warn(self, said: str, at: Path, path: At, rule: str) -> None:
+    def add_warning(self, message: str, at: Path, path: At, rule: str) -> None:
         """Add a warning."""
-        self.add_finding(Severity.WARNING, said, at, path, "", rule)
+        self.add_finding(Severity.WARNING, message, at, path, "", rule)
 
-    def unknown(self, said: str, at: Path, severity: Severity) -> None:
+    def add_unknown_field(self, message: str, at: Path, severity: Severity) -> None:
         """Add a finding about an unknown or duplicate field, as the server reports it."""
-        rule = "UnknownField" if said.startswith("unknown ") else "RepeatedField"
-        if line := _REPEATED.match(said):
-            self._note_finding(Position(int(line[1]) + self.document.line, 1), severity, "", said, rule)
+        rule = "UnknownField" if message.startswith("unknown ") else "RepeatedField"
+        if line := _REPEATED.match(message):
+            self._note_finding(Position(int(line[1]) + self.document.line, 1), severity, "", message, rule)
             return
-        self.add_finding(severity, said, at, _find_named(said), "", rule, key=True)
+        self.add_finding(severity, message, at, _find_named(message), "", rule, key=True)
 
-    def _note_finding(self, where: Position, severity: Severity, path: str, said: str, rule: str) -> None:
-        finding = Finding(self.document.file, where.line, where.column, severity, path, said, rule, self.about)
+    def _note_finding(self, position: Position, severity: Severity, path: str, message: str, rule: str) -> None:
+        finding = Finding(
+            self.document.file, position.line, position.column, severity, path, message, rule, self.object_text
+        )
         self.outcome.report.findings.append(finding)
