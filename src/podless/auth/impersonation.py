@@ -91,7 +91,7 @@ def read_headers(headers: Mapping[str, str]) -> User | None:
 
     headers: by lower-case name; several values of one are separated by line breaks.
     """
-    return _read_headers(headers) if f"\n{_PREFIX}" in "\n".join(("", *headers)) else None
+    return _read_headers(headers) if _PREFIX in "\n".join(headers) else None
 
 
 def _read_headers(headers: Mapping[str, str]) -> User | None:

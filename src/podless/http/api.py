@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
@@ -15,7 +16,7 @@ from podless.http.info import RequestInfo
 from podless.http.message import Answer, HTTPRequest, Pending, Response, settle_answer
 from podless.http.negotiate import PLAIN, AnswerForm
 from podless.http.nonresource import NonResourcePaths
-from podless.http.render import is_quick, is_quick_list, lay_out, longest_object, prepare_list, render_response
+from podless.http.render import is_quick_list, lay_out, longest_object, prepare_list, render_quickly, render_response
 from podless.http.rows import RowCache
 from podless.http.rulecosts import asks_costs, read_costs
 from podless.http.selections import SelectorTable
@@ -82,7 +83,9 @@ def _make_author(texts: tuple[str, str, str, str, str, str]) -> Author:
     return Author(*texts)
 
 
-_WRITES: dict[str, Callable[[API, Call], Coroutine[Any, Any, Outcome]]] = {
+_Write = Callable[[API, Call], Coroutine[Any, Any, Outcome]]
+_Answer = Callable[[HTTPRequest, Call, AnswerForm], Answer | Pending]
+_WRITES: dict[str, _Write] = {
     "create": create_object,
     "update": update_object,
     "patch": patch_object,
@@ -91,13 +94,24 @@ _WRITES: dict[str, Callable[[API, Call], Coroutine[Any, Any, Outcome]]] = {
 }
 
 
+def _find_write(call: Call) -> _Write:
+    """Return the function that carries out a call that writes."""
+    if call.subresource == "scale":
+        return lambda api, call: scale.scale_object(api, call, call.verb)
+    if call.subresource == "finalize":
+        return finalize_object
+    if call.verb == "create" and (call.kind.virtual or call.subresource):
+        return review.answer_review
+    return _WRITES[call.verb]
+
+
 class _Route(NamedTuple):
     """How requests of one sort (`RequestInfo.sort`) are answered, once they are checked. tables: are offered."""
 
     kind: Kind
     version: Version
     tables: bool
-    answer: Callable[[HTTPRequest, Call, AnswerForm], Answer | Pending]
+    answer: _Answer
 
 
 class APIHandler:
@@ -119,15 +133,16 @@ class APIHandler:
     def handle(self, request: HTTPRequest) -> Answer | Pending:
         """Return the answer, or a coroutine that gives it. Both raise APIError."""
         info = request.info
+        route = self._routes.get(info.sort)
+        if route is not None:
+            kind, version, tables, answer = route
+            call = _make_call(request, info, kind, version)
+            if version.deprecated:
+                call.warnings.append(kind.deprecation_warning(version))
+            return answer(request, call, _choose_form(request, call, tables))
         if self._api.registry.remote:
             self._check_local(request.path)
-        route = self._routes.get(info.sort)
-        if route is None:
-            return self._answer_sort(request, info) if info.attributes.resource else self._answer_path(request)
-        call = _make_call(request, info, route.kind, route.version)
-        if route.version.deprecated:
-            call.warnings.append(route.kind.deprecation_warning(route.version))
-        return self._answer_call(request, call, route)
+        return self._answer_sort(request, info) if info.attributes.resource else self._answer_path(request)
 
     def _answer_path(self, request: HTTPRequest) -> Answer | Pending:
         """Return the answer to a request for a path of no resource."""
@@ -170,7 +185,7 @@ class APIHandler:
             if len(self._routes) >= _ROUTES:
                 self._routes.clear()
             self._routes[info.sort] = route
-        return self._answer_call(request, call, route)
+        return route.answer(request, call, _choose_form(request, call, route.tables))
 
     def _make_route(self, call: Call) -> _Route:
         """Return how calls of this verb to this resource are answered."""
@@ -178,7 +193,7 @@ class APIHandler:
         tables = not kind.virtual and (not below or below == "scale" or (below == "status" and kind.status_tables))
         # a kind with a uid comes from a user's definition of the same group
         if kind.group == GROUP and not kind.uid:
-            answer: Callable[[HTTPRequest, Call, AnswerForm], Answer | Pending] = self._read_history
+            answer: _Answer = self._read_history
         elif verb == "watch":
             answer = self._answer_watch
         elif below and is_hooked(call):
@@ -186,13 +201,8 @@ class APIHandler:
         elif verb in ("get", "list") and below != "scale":
             answer = self._answer_read
         else:
-            answer = self._answer_write
+            answer = partial(self._answer_write, _find_write(call))
         return _Route(kind, call.version, tables, answer)
-
-    def _answer_call(self, request: HTTPRequest, call: Call, route: _Route) -> Answer | Pending:
-        if call.verb == "patch":
-            media_type(call)  # as on a real server, before the Accept header
-        return route.answer(request, call, _choose_form(call, request.headers.get("accept", ""), route.tables))
 
     async def _read_history(self, request: HTTPRequest, call: Call, form: AnswerForm) -> Answer:
         """Return the answer to a request for the log of changes."""
@@ -247,9 +257,10 @@ class APIHandler:
                 call.kind, call.version, outcome_entries(outcome)
             ):
                 return self._read_later(request, call, verb, form)
-            if is_quick(call, outcome, form):
-                return shrink_answer(request, render_response(call, outcome, form, self._rows))
-            return self._render_outcome(request, call, outcome, form)
+            answer = render_quickly(call, outcome, form, self._rows)
+            if answer is None:
+                return self._render_outcome(request, call, outcome, form)
+            return shrink_answer(request, answer)
         return self._read_later(request, call, verb, form)
 
     async def _read_past(self, request: HTTPRequest, call: Call, verb: str, form: AnswerForm) -> Answer:
@@ -310,23 +321,22 @@ class APIHandler:
                 answer = await off_loop.run(size, render_response, call, outcome, form, RowCache())
             return await compress_answer(request, answer)
 
-    async def _answer_write(self, request: HTTPRequest, call: Call, form: AnswerForm) -> Answer:
-        verb = call.verb
+    async def _answer_write(self, write: _Write, request: HTTPRequest, call: Call, form: AnswerForm) -> Answer:
         call.body = await request.read_body()
-        AUTHOR.set(make_author(request, call, verb))
+        AUTHOR.set(make_author(request, call, call.verb))
         ALLOWANCE.set(TimeAllowance())
         if call.kind.strategy.checking.preload:
             await make_ready(self._api, call.kind)
         size = self._estimate_size(call)
         if not self._api.off_loop.is_long(size):
-            outcome = await self._carry_out_write(call, verb)
-            if not is_quick(call, outcome, form):
+            outcome = await self._carry_out_write(write, call)
+            quick = render_quickly(call, outcome, form, self._rows)
+            if quick is None:
                 return await self._render_outcome(request, call, outcome, form)
-            answer = render_response(call, outcome, form, self._rows)
-            return answer if 0 <= answer.size <= THRESHOLD else await compress_answer(request, answer)
+            return quick if 0 <= quick.size <= THRESHOLD else await compress_answer(request, quick)
         async with self._api.off_loop.wait_turn(call.user.name, size):
             async with keep_ready(self._api, call.kind, call.subresource):
-                outcome = await self._carry_out_write(call, verb)
+                outcome = await self._carry_out_write(write, call)
                 lay_out(call, form)
                 # the row cache belongs to the loop, so the thread gets an empty one
                 answer = await self._api.off_loop.run(size, render_response, call, outcome, form, RowCache())
@@ -341,7 +351,8 @@ class APIHandler:
             size = max(size, len(entry.body) if entry is not None else 0)
         return size
 
-    async def _carry_out_write(self, call: Call, verb: str) -> Outcome:
+    async def _carry_out_write(self, write: _Write, call: Call) -> Outcome:
+        verb = call.verb
         sent = verb in ("create", "update")
         if sent or (call.body and verb in ("delete", "deletecollection")):
             whole = call.kind.custom and sent and call.subresource != "scale"
@@ -353,14 +364,7 @@ class APIHandler:
                 if verb == "update" or (sent and call.content_type.startswith(negotiate.PROTOBUF)):
                     options.read_write_options(call, "UpdateOptions" if verb == "update" else "CreateOptions")
                 raise
-        if call.subresource == "scale":
-            outcome: Outcome = await scale.scale_object(self._api, call, verb)
-        elif call.subresource == "finalize":
-            outcome = await finalize_object(self._api, call)
-        elif verb == "create" and (call.kind.virtual or call.subresource):
-            outcome = await review.answer_review(self._api, call)
-        else:
-            outcome = await _WRITES[verb](self._api, call)
+        outcome = await write(self._api, call)
         if call.kind.webhook is not None:
             await self._api.converter.prepare_entries(call.kind, call.version, outcome_entries(outcome))
         return outcome
@@ -412,8 +416,11 @@ def _make_call(request: HTTPRequest, info: RequestInfo, kind: Kind, version: Ver
     )  # fmt: skip
 
 
-def _choose_form(call: Call, accept: str, tables: bool) -> AnswerForm:
-    """Return the form of the answer. tables: are offered. Raises NotAcceptable."""
+def _choose_form(request: HTTPRequest, call: Call, tables: bool) -> AnswerForm:
+    """Return the form of the answer. tables: are offered. Raises NotAcceptable, UnsupportedMediaType."""
+    if call.verb == "patch":
+        media_type(call)  # as on a real server, before the Accept header
+    accept = request.headers.get("accept", "")
     if accept == negotiate.JSON:
         return negotiate.make_readable(PLAIN, call.query, call.agent)
     many = call.verb in ("list", "watch")

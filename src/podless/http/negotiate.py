@@ -148,14 +148,10 @@ def of_discovery(accept: str, *, aggregated: bool) -> AnswerForm:
 
 
 def make_readable(form: AnswerForm, query: Mapping[str, Sequence[str]], agent: str) -> AnswerForm:
-    """Return the form, indented if a person reads the answer."""
-    return form if form.pretty or not for_people(query, agent) else form._replace(pretty=True)
-
-
-def for_people(query: Mapping[str, Sequence[str]], agent: str) -> bool:
-    """Return whether a person reads the answer: by the parameter `pretty`, else by the User-Agent."""
+    """Return the form, indented if a person reads the answer: by the parameter `pretty`, else by the User-Agent."""
     given = next(filter(None, query.get("pretty", ())[:1]), "") if query else ""
-    return given in _TRUE if given else agent.startswith(_PEOPLE)
+    shown = given in _TRUE if given else agent.startswith(_PEOPLE)
+    return form._replace(pretty=True) if shown and not form.pretty else form
 
 
 def of_error(accept: str) -> AnswerForm:

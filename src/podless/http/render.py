@@ -46,8 +46,6 @@ def render_response(call: Call, outcome: Outcome, form: AnswerForm, row_cache: R
 
     Raises NotAcceptable or BadRequest if the outcome does not have this form.
     """
-    if form is PLAIN and isinstance(outcome, Single) and outcome.entry is not None:  # the most frequent case
-        return Response(outcome.code, (view.encode_body(call.kind, call.version, outcome.entry), b"\n"))
     if form.media == PROTOBUF:
         answer = Response(getattr(outcome, "code", 200), _render_protobuf(call, outcome, form), form.media.encode())
         if isinstance(outcome, Many):  # the messages are cached with the objects
@@ -85,14 +83,23 @@ def render_response(call: Call, outcome: Outcome, form: AnswerForm, row_cache: R
     return Response(code, body, form.media.encode())
 
 
-def is_quick(call: Call, outcome: Outcome, form: AnswerForm) -> bool:
-    """Return whether an answer about one object is cheap enough to be rendered outside of slices."""
-    entry = getattr(outcome, "entry", None)
-    if entry is None:
-        return not (isinstance(outcome, AnswerDocument) and outcome.long)
-    if len(entry.body) <= _SHORT:
-        return form is PLAIN or form.target != "Table" or not call.kind.custom  # custom columns can be expensive
-    return form is PLAIN and view.known_body(call.kind, call.version, entry) is not None
+def render_quickly(call: Call, outcome: Outcome, form: AnswerForm, row_cache: RowCache) -> Response | None:
+    """Return the answer of a verb about one object; None if rendering it is so expensive that it must be sliced.
+
+    Raises as `render_response` does.
+    """
+    if not isinstance(outcome, Single) or (entry := outcome.entry) is None:
+        if isinstance(outcome, AnswerDocument) and outcome.long:
+            return None
+    elif form is PLAIN:  # the most frequent case
+        kind, version = call.kind, call.version
+        body = view.known_body(kind, version, entry)
+        if body is None and len(entry.body) <= _SHORT:
+            body = view.encode_body(kind, version, entry)
+        return Response(outcome.code, (body, b"\n")) if body is not None else None
+    elif len(entry.body) > _SHORT or (form.target == "Table" and call.kind.custom):  # its columns can be expensive
+        return None
+    return render_response(call, outcome, form, row_cache)
 
 
 def is_quick_list(call: Call, outcome: Outcome, form: AnswerForm) -> bool:
