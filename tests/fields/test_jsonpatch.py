@@ -275,7 +275,7 @@ def test_hostile_patches_raise_only_declared_errors(value: Any) -> None:
 
 @pytest.mark.parametrize(("document", "untrue"), [({"a": {"b": 2}}, True), ({"a": {}}, True), ({}, False)])
 def test_a_test_that_has_nothing_to_look_at_is_no_untrue_one(document: dict[str, Any], untrue: bool) -> None:
-    with pytest.raises(jsonpatch.Rejected) as rejected:
+    with pytest.raises(jsonpatch.OperationRejected) as rejected:
         jsonpatch.apply_json_patch(document, b'[{"op": "test", "path": "/a/b", "value": 1}]')
     assert rejected.value.untrue == untrue
 
@@ -349,6 +349,6 @@ def test_what_is_shown_is_as_it_was_written(operations: str, wanted: str) -> Non
     ],
 )
 def test_who_made_a_patch_is_told_why_it_cannot_be_carried_out(operation: dict[str, Any], why: str) -> None:
-    with pytest.raises(jsonpatch.Rejected) as rejected:
+    with pytest.raises(jsonpatch.OperationRejected) as rejected:
         jsonpatch.apply_json_patch({"l": [1]}, json.dumps([operation]).encode(), checked=False)
     assert rejected.value.why.startswith(why)

@@ -198,7 +198,7 @@ def _apply_patch(obj: Object, operations: list[Object]) -> Object:
     ]
     try:
         return patches.apply_json_patch(obj, serializer.encode_json(named))
-    except jsonpatch.Rejected as rejected:
+    except jsonpatch.OperationRejected as rejected:
         if rejected.untrue:
             return obj
         raise patches.InvalidChange(f"JSON Patch: {rejected.why}") from None

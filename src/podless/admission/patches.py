@@ -41,7 +41,7 @@ def apply_json_patch(obj: Object, raw: bytes) -> Object:
     """
     try:
         found = jsonpatch.apply_json_patch(obj, raw, checked=False)
-    except (jsonpatch.Rejected, Timeout):
+    except (jsonpatch.OperationRejected, Timeout):
         raise
     except APIError as error:
         raise InvalidChange(error.message) from None
@@ -92,7 +92,7 @@ def _find_atomic(value: Any, shape: Shape, path: str) -> list[str]:
         if shape.map.atomic:
             found.append(path)
         for name, item in each(value).items():
-            _, inner, declared = shape.map.child(name)
+            _, inner, declared = shape.map.find_child(name)
             if declared and inner is not None:
                 found += _find_atomic(item, inner, f"{path}.{name}")
     elif isinstance(value, list) and shape.list is not None:

@@ -314,7 +314,7 @@ class MutatingAdmissionWebhook(_WebhookList):
             raise CallFailed(f"unsupported patch type {gotext.quote(verdict.patch_type)}")
         try:
             made = await self._client.run_by_size(size, patches.apply_json_patch, obj, verdict.patch)
-        except jsonpatch.Rejected as rejected:
+        except jsonpatch.OperationRejected as rejected:
             raise internal_error(rejected.why) from None
         except patches.InvalidChange as unfit:
             raise internal_error(str(unfit)) from None

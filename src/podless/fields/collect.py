@@ -29,36 +29,36 @@ def collect_leaves(value: dict[str, Any], shape: Shape) -> Fields:
 
     The value must fit the shape.
     """
-    return collect_said(value, shape) or {}
+    return collect_stated(value, shape) or {}
 
 
-def collect_said(value: Any, shape: Shape) -> Fields | None:
+def collect_stated(value: Any, shape: Shape) -> Fields | None:
     """Return the node of a value; None if it contributes no field."""
     if type(value) in shape.types and value is not None:
         return LEAF
-    form = shape.form(value)
+    form = shape.find_form(value)
     if form == "map" and shape.map is not None:
-        return LEAF if shape.map.atomic else _said_map(value or {}, shape.map)
+        return LEAF if shape.map.atomic else _collect_map(value or {}, shape.map)
     if form == "list" and shape.list is not None:
-        return _said_list(value or [], shape.list) if shape.list.associative else LEAF
+        return _collect_list(value or [], shape.list) if shape.list.associative else LEAF
     return LEAF
 
 
-def _said_map(value: dict[str, Any], form: MapShape) -> Fields | None:
+def _collect_map(value: dict[str, Any], form: MapShape) -> Fields | None:
     if form.leaves.issuperset(map(type, value.values())):
         if len(value) > MAX_UNCHARGED:
             charge(len(value))
         return name_leaves(value) or None
     plan = form.plans[tuple(value), tuple(map(type, value.values()))]
     if plan is not None:
-        return _said_below(value, plan)
+        return _collect_below(value, plan)
     if len(value) > _ONE:
         charge(len(value))
     out: Fields = {}
     for key, item in value.items():
-        name, shape, declared = form.child(key)
+        name, shape, declared = form.find_child(key)
         assert shape is not None
-        node = collect_said(item, shape)
+        node = collect_stated(item, shape)
         if not declared or item is None or item == {}:
             out[name] = is_marked(node)
         elif node is not None:
@@ -66,7 +66,7 @@ def _said_map(value: dict[str, Any], form: MapShape) -> Fields | None:
     return out or None
 
 
-def _said_below(value: dict[str, Any], plan: MapPlan) -> Fields | None:
+def _collect_below(value: dict[str, Any], plan: MapPlan) -> Fields | None:
     if not plan.below:
         return plan.leaves or None
     if len(plan.below) > _ONE:
@@ -74,7 +74,7 @@ def _said_below(value: dict[str, Any], plan: MapPlan) -> Fields | None:
     out = plan.leaves.copy()
     for key, name, shape, _ in plan.below:
         item = value[key]
-        node = collect_said(item, shape)
+        node = collect_stated(item, shape)
         if node is not None:
             out[name] = node if item else is_marked(node)
         elif item == {}:
@@ -82,7 +82,7 @@ def _said_below(value: dict[str, Any], plan: MapPlan) -> Fields | None:
     return out or None
 
 
-def _said_list(value: list[Any], form: ListShape) -> Fields | None:
+def _collect_list(value: list[Any], form: ListShape) -> Fields | None:
     alike = _alike_items(value, form)
     if alike is not None:
         return alike
@@ -94,7 +94,7 @@ def _said_list(value: list[Any], form: ListShape) -> Fields | None:
         name = make_element(form, item)
         if name in out:
             repeated.add(name)
-        out[name] = LEAF if type(item) in scalars else is_marked(collect_said(item, shape))
+        out[name] = LEAF if type(item) in scalars else is_marked(collect_stated(item, shape))
     for name in repeated:  # the fields of duplicate items cannot be told apart, so they are one leaf
         out[name] = LEAF
     return out or None
@@ -147,7 +147,7 @@ def _whole_map(value: dict[str, Any], form: MapShape) -> Fields:
         charge(len(value))
     out = {} if SELF in form.unowned else {SELF: LEAF}
     for key, item in value.items():
-        name, inner, _ = form.child(key)
+        name, inner, _ = form.find_child(key)
         if inner is None:
             raise SchemaMisfit(f".{key}: field not declared in schema")
         node = LEAF if type(item) in inner.types else collect_whole(item, inner)

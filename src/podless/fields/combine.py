@@ -29,13 +29,13 @@ def merge_value(ours: Any, theirs: Any, shape: Shape) -> Any:
         return theirs
     decides = ours if theirs is None and shape.single else theirs  # null is treated as having the other value's type
     if shape.map is not None and (type(decides) is dict or (theirs is None and not shape.single)):
-        return _map(ours, theirs, shape.map)
+        return _combine_maps(ours, theirs, shape.map)
     if shape.list is not None and type(decides) is list:
-        return _list(ours, theirs, shape.list)
+        return _combine_lists(ours, theirs, shape.list)
     return theirs
 
 
-def _map(ours: Any, theirs: Any, form: MapShape) -> Any:
+def _combine_maps(ours: Any, theirs: Any, form: MapShape) -> Any:
     left = ours if type(ours) is dict else {}
     right = theirs if type(theirs) is dict else {}
     if form.atomic or not (left or right):
@@ -45,13 +45,13 @@ def _map(ours: Any, theirs: Any, form: MapShape) -> Any:
         return merged
     for key, item in each(right).items():
         if type(item) not in _LEAVES and key in left:
-            shape = form.child(key)[1]
+            shape = form.find_child(key)[1]
             if shape is not None:
                 merged[key] = merge_value(left[key], item, shape)
     return merged
 
 
-def _list(ours: Any, theirs: Any, form: ListShape) -> Any:
+def _combine_lists(ours: Any, theirs: Any, form: ListShape) -> Any:
     left, right = (value if type(value) is list else [] for value in (ours, theirs))
     if not form.associative or not (left or right):
         return theirs

@@ -50,14 +50,14 @@ def compare_nodes(old: Any, new: Any, shape: Shape) -> Nodes:
         return SAME
     kind = type(old)
     if kind is not type(new) or old is None:
-        return SAME if old is None and new is None else _changed(old, new, shape)
+        return SAME if old is None and new is None else _compare_types(old, new, shape)
     if old == new and _is_same_text(old, new):  # encoded, because 1 == True in Python
         return SAME
     if kind is dict and shape.map is not None:
-        return _map(old, new, old, new, shape)
+        return _compare_maps(old, new, old, new, shape)
     if kind is list and shape.list is not None:
-        return _list(old, new, old, new, shape)
-    return _leaf(old, new, shape)
+        return _compare_lists(old, new, old, new, shape)
+    return _compare_leaves(old, new, shape)
 
 
 def _is_same_text(old: Any, new: Any) -> bool:
@@ -68,33 +68,33 @@ def _is_same_text(old: Any, new: Any) -> bool:
         return False
 
 
-def _leaf(old: Any, new: Any, shape: Shape) -> Nodes:
+def _compare_leaves(old: Any, new: Any, shape: Shape) -> Nodes:
     same = equal_values(old, new)
     if not (type(new) in shape.types or (same and type(new) in (dict, list))):
         check_value(new, shape, repeats=True)
     return SAME if same else _MODIFIED
 
 
-def _changed(old: Any, new: Any, shape: Shape) -> Nodes:
+def _compare_types(old: Any, new: Any, shape: Shape) -> Nodes:
     """Compare a value whose type changed, possibly to or from null, under each type that it had."""
     result = SAME
-    for form in dict.fromkeys((shape.form(old), shape.form(new))):
+    for form in dict.fromkeys((shape.find_form(old), shape.find_form(new))):
         if form == "map" and shape.map is not None:
-            nodes = _map(old, new, _as(dict, old), _as(dict, new), shape)
+            nodes = _compare_maps(old, new, _cast_or_empty(dict, old), _cast_or_empty(dict, new), shape)
         elif form == "list" and shape.list is not None:
-            nodes = _list(old, new, _as(list, old), _as(list, new), shape)
+            nodes = _compare_lists(old, new, _cast_or_empty(list, old), _cast_or_empty(list, new), shape)
         else:
-            nodes = _leaf(old, new, shape)
-        result = _joined(result, nodes)
+            nodes = _compare_leaves(old, new, shape)
+        result = _unite_nodes(result, nodes)
     return result
 
 
-def _as(kind: type[_T], value: Any) -> _T:
+def _cast_or_empty(kind: type[_T], value: Any) -> _T:
     """Return a value if it has this type, else an empty one."""
     return value if type(value) is kind else kind()
 
 
-def _joined(one: Nodes, other: Nodes) -> Nodes:
+def _unite_nodes(one: Nodes, other: Nodes) -> Nodes:
     first, second, third = (
         ours if theirs is None else theirs if ours is None else unite_sets(ours, theirs)
         for ours, theirs in zip(one, other, strict=True)
@@ -102,10 +102,10 @@ def _joined(one: Nodes, other: Nodes) -> Nodes:
     return first, second, third
 
 
-def _map(old: Any, new: Any, ours: dict[str, Any], theirs: dict[str, Any], shape: Shape) -> Nodes:
+def _compare_maps(old: Any, new: Any, ours: dict[str, Any], theirs: dict[str, Any], shape: Shape) -> Nodes:
     form = shape.map
     if form is None or form.atomic or not (ours or theirs):
-        return _leaf(old, new, shape)
+        return _compare_leaves(old, new, shape)
     if len(theirs) + len(ours) > _PAIR:
         charge(len(theirs) + len(ours))
     known = form.known
@@ -116,7 +116,7 @@ def _map(old: Any, new: Any, ours: dict[str, Any], theirs: dict[str, Any], shape
     differ = map(is_not, theirs.values(), map(ours.get, theirs, repeat(_ABSENT)))
     for key in compress(theirs, differ) if known.keys() >= theirs.keys() else theirs:
         item, held = theirs[key], ours.get(key, _ABSENT)
-        name, inner, _ = known.get(key) or form.child(key)
+        name, inner, _ = known.get(key) or form.find_child(key)
         if inner is None:
             raise SchemaMisfit(f".{key}: field not declared in schema")
         if held is _ABSENT:
@@ -130,7 +130,7 @@ def _map(old: Any, new: Any, ours: dict[str, Any], theirs: dict[str, Any], shape
     if len(theirs) - len(added) < len(ours):
         for key, item in ours.items():
             if key not in theirs:
-                name, inner, _ = form.child(key)
+                name, inner, _ = form.find_child(key)
                 removed[name] = LEAF if inner is None else collect_whole(item, inner)
     return removed or None, modified or None, added or None
 
@@ -144,29 +144,29 @@ def sort_nodes(name: str, nodes: Nodes, removed: Fields, modified: Fields, added
             into[name] = node
 
 
-def _list(old: Any, new: Any, ours: list[Any], theirs: list[Any], shape: Shape) -> Nodes:
+def _compare_lists(old: Any, new: Any, ours: list[Any], theirs: list[Any], shape: Shape) -> Nodes:
     form = shape.list
     if form is None or not form.associative or not (ours or theirs):
-        return _leaf(old, new, shape)
+        return _compare_leaves(old, new, shape)
     charge(len(ours) + len(theirs))
-    before, after = _indexed(ours, form), _indexed(theirs, form)
+    before, after = _index_items(ours, form), _index_items(theirs, form)
     removed: Fields = {}
     modified: Fields = {}
     added: Fields = {}
     for name in {**before, **after}:
-        nodes = _items(before.get(name, ()), after.get(name, ()), form.item)
+        nodes = _compare_items(before.get(name, ()), after.get(name, ()), form.item)
         sort_nodes(name, nodes, removed, modified, added)
     return removed or None, modified or None, added or None
 
 
-def _indexed(items: list[Any], form: ListShape) -> dict[str, list[Any]]:
+def _index_items(items: list[Any], form: ListShape) -> dict[str, list[Any]]:
     result: dict[str, list[Any]] = {}
     for name, item in zip(name_items(form, items), items, strict=True):
         result.setdefault(name, []).append(item)
     return result
 
 
-def _items(before: Any, after: Any, shape: Shape) -> Nodes:
+def _compare_items(before: Any, after: Any, shape: Shape) -> Nodes:
     """Compare all items with one path element. Duplicates count as one leaf together."""
     if len(before) <= 1 and len(after) <= 1:
         if not after:

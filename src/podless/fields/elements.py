@@ -70,11 +70,11 @@ def rank_element(text: str) -> tuple[Any, ...]:
         return _INDEX, gonumber.parse_natural(text[2:]) if text[2:].isdecimal() else 0
     value = serializer.decode_json(text[2:].encode())
     if kind == _KEY:
-        return _KEY, tuple((name, _rank(item)) for name, item in sorted(value.items()))
-    return kind, _rank(value)
+        return _KEY, tuple((name, _sort_key(item)) for name, item in sorted(value.items()))
+    return kind, _sort_key(value)
 
 
-def _rank(value: Any) -> tuple[Any, ...]:
+def _sort_key(value: Any) -> tuple[Any, ...]:
     """Return a sort key: numbers, texts, booleans, lists, objects, null."""
     if isinstance(value, bool):
         return 2, value
@@ -83,18 +83,18 @@ def _rank(value: Any) -> tuple[Any, ...]:
     if isinstance(value, str):
         return 1, value
     if isinstance(value, list):
-        return 3, tuple(map(_rank, each(value)))
+        return 3, tuple(map(_sort_key, each(value)))
     if isinstance(value, dict):
-        return 4, tuple((name, _rank(item)) for name, item in sorted(each(value).items()))
+        return 4, tuple((name, _sort_key(item)) for name, item in sorted(each(value).items()))
     return (5,)
 
 
 def format_element_path(path: tuple[str, ...]) -> str:
     """Return a path as messages show it: .spec.ports[name="http"].port."""
-    return "".join(map(_shown, path))
+    return "".join(map(_show_element, path))
 
 
-def _shown(text: str) -> str:
+def _show_element(text: str) -> str:
     kind = _KINDS.get(text[:2])
     if kind == _FIELD:
         return f".{text[2:]}"
@@ -102,13 +102,13 @@ def _shown(text: str) -> str:
         return f"[{text[2:]}]"
     value = serializer.decode_json(text[2:].encode())
     if kind == _VALUE:
-        return f"[={_printed(value)}]"
-    return "[" + ",".join(f"{name}={_printed(item)}" for name, item in value.items()) + "]"
+        return f"[={_print_value(value)}]"
+    return "[" + ",".join(f"{name}={_print_value(item)}" for name, item in value.items()) + "]"
 
 
-def _printed(value: Any) -> str:
+def _print_value(value: Any) -> str:
     if isinstance(value, list):
-        return "[" + ",".join(map(_printed, each(value))) + "]"
+        return "[" + ",".join(map(_print_value, each(value))) + "]"
     if isinstance(value, dict):
-        return "".join(f"{name}={_printed(item)}" for name, item in each(value).items())
+        return "".join(f"{name}={_print_value(item)}" for name, item in each(value).items())
     return gotext.format_value(value)

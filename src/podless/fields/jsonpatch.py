@@ -42,39 +42,41 @@ def apply_json_patch(document: Any, raw: bytes, *, checked: bool = True, shown: 
     operations = decode_json_patch(raw, checked=checked)
     if not operations:
         return document
-    patch = _Patch(document, _unsettled(raw, operations), shown=shown)
+    patch = _Patch(document, _read_unsettled(raw, operations), shown=shown)
     if shown:
         operations = patchtext.read_written_values(raw, operations)
     for number, operation in enumerate(each(operations)):
         word = operation.get("op")
         step = _STEPS.get(word) if isinstance(word, str) else None
         if step is None:
-            raise Rejected(f"Unexpected kind: {word if isinstance(word, str) else 'unknown'}")
+            raise OperationRejected(f"Unexpected kind: {word if isinstance(word, str) else 'unknown'}")
         step(patch, operation, number)
     if patch.grown and not shown and serializer.too_deep(patch.root):
-        raise Rejected("exceeded max depth")
-    patch.sort()
-    return patch.show() if shown else patch.root
+        raise OperationRejected("exceeded max depth")
+    patch.sort_keys()
+    return patch.show_document() if shown else patch.root
 
 
 def decode_json_patch(raw: bytes, *, checked: bool = True) -> list[dict[str, Any]]:
     """Return the operations in a patch. Raises BadRequest and TooLarge."""
-    what = "error decoding patch: " if checked else ""
+    prefix = "error decoding patch: " if checked else ""
     try:
         patch = serializer.decode_json(raw)
     except serializer.JSONError as error:
-        why = error.message
+        reason = error.message
         if checked:  # only a value can contain a number out of range
-            why = why.replace("Go value of type float64", f"Go struct field {_OP}.value of type float64")
-        raise BadRequest(f"{what}{why}") from None
+            reason = reason.replace("Go value of type float64", f"Go struct field {_OP}.value of type float64")
+        raise BadRequest(f"{prefix}{reason}") from None
     patch = [] if patch is None else patch
     fault = (
-        _fault(patch, f"[]{_OP_TYPE}", _OP_TYPE) if checked else _fault(patch, "jsonpatch.Patch", "jsonpatch.Operation")
+        _find_fault(patch, f"[]{_OP_TYPE}", _OP_TYPE)
+        if checked
+        else _find_fault(patch, "jsonpatch.Patch", "jsonpatch.Operation")
     )
     if fault is None and checked:
         fault = _field_fault(patch)
     if fault:
-        raise BadRequest(f"{what}json: cannot unmarshal {fault}")
+        raise BadRequest(f"{prefix}json: cannot unmarshal {fault}")
     if len(patch) > MAX_OPERATIONS:
         limit = f"The allowed maximum operations in a JSON patch is {MAX_OPERATIONS}, got {len(patch)}"
         raise TooLarge(f"Request entity too large: {limit}")
@@ -88,14 +90,14 @@ def find_floats(raw: bytes) -> serializer.Floats:
     """Return the whole numbers that a valid patch gives as floats, with their places in the patched document."""
     if not _FLOAT.search(raw):
         return []
-    found: serializer.Floats = []
-    patch = serializer.decode_json(raw, floats=found)
+    floats: serializer.Floats = []
+    patch = serializer.decode_json(raw, floats=floats)
     placed: serializer.Floats = []
-    for (number, key, *rest), value in each(found):
+    for (number, key, *rest), value in each(floats):
         operation = patch[number]
         if key == "value" and operation.get("op") in ("add", "replace"):
-            _, *parts = str(operation.get("path")).split("/")
-            placed.append(((*(part.replace("~1", "/").replace("~0", "~") for part in parts), *rest), value))
+            _, *steps = str(operation.get("path")).split("/")
+            placed.append(((*(step.replace("~1", "/").replace("~0", "~") for step in steps), *rest), value))
     return placed
 
 
@@ -110,7 +112,7 @@ def find_unknown_fields(raw: bytes) -> list[str]:
     return unknown_fields
 
 
-def _fault(patch: Any, whole: str, one: str) -> str | None:
+def _find_fault(patch: Any, whole: str, one: str) -> str | None:
     if not isinstance(patch, list):
         return f"{JSON_NAMES[type(patch)]} into Go value of type {whole}"
     wrong = next((op for op in each(patch) if op is not None and not isinstance(op, dict)), None)
@@ -125,7 +127,7 @@ def _field_fault(patch: list[dict[str, Any] | None]) -> str | None:
     return None
 
 
-def _unsettled(raw: bytes, operations: list[dict[str, Any]]) -> list[Any] | None:
+def _read_unsettled(raw: bytes, operations: list[dict[str, Any]]) -> list[Any] | None:
     """Return the operations with numbers as written, because a test compares texts: 1.0 is not 1."""
     if not any(operation.get("op") == "test" for operation in each(operations)):
         return None
@@ -147,7 +149,7 @@ _MISSING = {
 _DESTINATION = "doc is missing destination path: {path}"
 
 
-class Rejected(Unprocessable):
+class OperationRejected(Unprocessable):
     """An operation failed. A real server does not tell the client which one or why.
 
     why: the text for the author of the patch. untrue: a test operation did not hold.
@@ -163,26 +165,30 @@ class _MissingPlace(Exception):
     """A path does not exist. The text says why."""
 
 
-def _missing(operation: dict[str, Any], told: str = "") -> Rejected:
+def _make_missing(operation: dict[str, Any], message: str = "") -> OperationRejected:
     """Return the error of a missing container on the path of an operation."""
-    where = told or _MISSING[operation["op"]]
-    shown = where.format(**{"path": operation.get("path"), "from": operation.get("from")})
-    return Rejected(f"{operation['op']} operation does not apply: {shown}: missing value")
+    template = message or _MISSING[operation["op"]]
+    shown = template.format(**{"path": operation.get("path"), "from": operation.get("from")})
+    return OperationRejected(f"{operation['op']} operation does not apply: {shown}: missing value")
 
 
-def _word(operation: dict[str, Any], key: str) -> str:
+def _read_word(operation: dict[str, Any], key: str) -> str:
     word = operation.get(key)
     if isinstance(word, str):
         return word
-    why = "missing value"
+    reason = "missing value"
     op = operation["op"]
     # all errors of the other operations have this text
     if op not in ("add", "remove") and (op, key) != ("copy", "path"):
         if word is not None:
-            why = f"json: cannot unmarshal {JSON_NAMES[type(word)]} into Go value of type string"
+            reason = f"json: cannot unmarshal {JSON_NAMES[type(word)]} into Go value of type string"
         else:
-            why = f"operation missing path field: {why}" if key == "path" else f"operation, missing from field: {why}"
-    raise Rejected(f"{op} operation failed to decode {key}: {why}")
+            reason = (
+                f"operation missing path field: {reason}"
+                if key == "path"
+                else f"operation, missing from field: {reason}"
+            )
+    raise OperationRejected(f"{op} operation failed to decode {key}: {reason}")
 
 
 class _Patch:
@@ -196,45 +202,45 @@ class _Patch:
         self.copied = 0
         self.grown = False  # whether an operation can have made the document deeper
 
-    def holder(
-        self, operation: dict[str, Any], key: str = "path", told: str = "", *, write: bool = True
+    def find_holder(
+        self, operation: dict[str, Any], key: str = "path", message: str = "", *, write: bool = True
     ) -> tuple[Any, str]:
         """Return the container that a pointer ends in, and the last part of the pointer.
 
-        key: of the pointer. told: the error text for a missing container, if not the usual one of the operation. Raises
-        Rejected.
+        key: of the pointer. message: the error text for a missing container, if not the usual one of the operation.
+        Raises OperationRejected.
         """
-        _, *parts = _word(operation, key).split("/")
-        each(parts)
-        if not parts:
-            raise _missing(operation, told)
+        _, *steps = _read_word(operation, key).split("/")
+        each(steps)
+        if not steps:
+            raise _make_missing(operation, message)
         write = write or self.shown  # Go shows every object that a pointer leads through with sorted keys
-        *way, last = (part.replace("~1", "/").replace("~0", "~") for part in parts)
+        *parents, last = (step.replace("~1", "/").replace("~0", "~") for step in steps)
         self.root = _read_text(self.root)
         if write:
-            self.root = self.owned(self.root)
+            self.root = self.own_container(self.root)
         holder = self.root
-        for part in way:
+        for step in parents:
             try:
-                inner = _get_value(holder, part)
+                inner = _get_value(holder, step)
             except _MissingPlace:
-                raise _missing(operation, told) from None
+                raise _make_missing(operation, message) from None
             if write and isinstance(inner, dict | list):
-                inner = self.owned(inner)
-                holder[_index(holder, part) if isinstance(holder, list) else part] = inner
+                inner = self.own_container(inner)
+                holder[_find_index(holder, step) if isinstance(holder, list) else step] = inner
             holder = inner
         if not isinstance(holder, dict | list):
-            raise _missing(operation, told)
+            raise _make_missing(operation, message)
         return holder, last
 
-    def owned(self, container: Any) -> Any:
+    def own_container(self, container: Any) -> Any:
         if id(container) in self.own:
             return container
-        mine = container.copy()
-        self.own[id(mine)] = mine
-        return mine
+        own_copy = container.copy()
+        self.own[id(own_copy)] = own_copy
+        return own_copy
 
-    def sort(self) -> None:
+    def sort_keys(self) -> None:
         """Sort the keys of the objects that were changed, as a real server does."""
         each(self.own)
         for container in self.own.values():
@@ -243,7 +249,7 @@ class _Patch:
                 container.clear()
                 container.update(items)
 
-    def show(self) -> Any:
+    def show_document(self) -> Any:
         """Return the document for encoding, with values as they were written."""
         for container in each(self.own).values():
             each(container)
@@ -253,96 +259,96 @@ class _Patch:
         return orjson.Fragment(self.root.raw) if isinstance(self.root, WrittenValue) else self.root
 
     def add_value(self, operation: dict[str, Any], number: int) -> None:
-        holder, key = self.holder(operation)
+        holder, key = self.find_holder(operation)
         self.grown = True
-        _insert(holder, key, operation.get("value"), f"error in add for path: '{operation['path']}'")
+        _insert_value(holder, key, operation.get("value"), f"error in add for path: '{operation['path']}'")
 
     def remove(self, operation: dict[str, Any], number: int) -> None:
-        holder, key = self.holder(operation)
-        _pop(holder, key, f"error in remove for path: '{operation['path']}'")
+        holder, key = self.find_holder(operation)
+        _pop_value(holder, key, f"error in remove for path: '{operation['path']}'")
 
-    def replace(self, operation: dict[str, Any], number: int) -> None:
+    def replace_value(self, operation: dict[str, Any], number: int) -> None:
         value = operation.get("value")
         self.grown = True
-        if not _word(operation, "path"):
+        if not _read_word(operation, "path"):
             if not isinstance(_read_text(value), dict | list):
-                raise Rejected("replace operation value must be object or array: %!w(<nil>)")
+                raise OperationRejected("replace operation value must be object or array: %!w(<nil>)")
             self.root = value
             return
-        holder, key = self.holder(operation)
+        holder, key = self.find_holder(operation)
         if isinstance(holder, dict):
             holder[key] = value
             return
         try:
-            holder[_index(holder, key)] = value
+            holder[_find_index(holder, key)] = value
         except _MissingPlace:
-            raise _missing(operation, "doc is missing key: {path}") from None
+            raise _make_missing(operation, "doc is missing key: {path}") from None
 
-    def move(self, operation: dict[str, Any], number: int) -> None:
-        source, name = self.holder(operation, "from")
-        value = _pop(source, name, f"error in move for path: '{name}'")
+    def move_value(self, operation: dict[str, Any], number: int) -> None:
+        source, name = self.find_holder(operation, "from")
+        value = _pop_value(source, name, f"error in move for path: '{name}'")
         self.grown = True
-        holder, key = self.holder(operation, told=_DESTINATION)
-        _insert(holder, key, value, f"error in move for path: '{operation['path']}'")
+        holder, key = self.find_holder(operation, message=_DESTINATION)
+        _insert_value(holder, key, value, f"error in move for path: '{operation['path']}'")
 
-    def copy(self, operation: dict[str, Any], number: int) -> None:
-        source, name = self.holder(operation, "from", write=False)
+    def copy_value(self, operation: dict[str, Any], number: int) -> None:
+        source, name = self.find_holder(operation, "from", write=False)
         try:
             value = _get_value(source, name, None, read=False)
         except _MissingPlace as fault:
-            raise Rejected(f"error in copy for from: '{operation['from']}': {fault}") from None
+            raise OperationRejected(f"error in copy for from: '{operation['from']}': {fault}") from None
         self.grown = True
         if not self.shown and serializer.too_deep(value):
-            raise Rejected("exceeded max depth")
-        holder, key = self.holder(operation, told=_DESTINATION)
+            raise OperationRejected("exceeded max depth")
+        holder, key = self.find_holder(operation, message=_DESTINATION)
         if self.shown:
-            self.sort()
+            self.sort_keys()
         raw = value.raw if isinstance(value, WrittenValue) else serializer.encode_json(value)
         charge(len(raw) // _COPIED)
         self.copied += len(raw) + 5 * sum(raw.count(sign) for sign in (b"<", b">", b"&"))
         if self.copied > MAX_COPIED:
-            why = f"Unable to complete the copy, the accumulated size increase of copy is {self.copied}"
-            raise Rejected(f"{why}, exceeding the limit {MAX_COPIED}")
-        told = "error while adding value during copy"
+            reason = f"Unable to complete the copy, the accumulated size increase of copy is {self.copied}"
+            raise OperationRejected(f"{reason}, exceeding the limit {MAX_COPIED}")
+        message = "error while adding value during copy"
         if self.shown:
-            _insert(holder, key, WrittenValue(raw), told)
+            _insert_value(holder, key, WrittenValue(raw), message)
         else:
-            made = serializer.decode_json(raw) if isinstance(value, dict | list) else value
+            copied_value = serializer.decode_json(raw) if isinstance(value, dict | list) else value
             charge(len(raw) // _COPIED)
-            _insert(holder, key, made, told)
+            _insert_value(holder, key, copied_value, message)
 
-    def test(self, operation: dict[str, Any], number: int) -> None:
-        path = _word(operation, "path")
-        wanted = (self.written[number] if self.written else operation).get("value")
-        given = self.root
+    def test_value(self, operation: dict[str, Any], number: int) -> None:
+        path = _read_word(operation, "path")
+        expected = (self.written[number] if self.written else operation).get("value")
+        actual = self.root
         if path:
-            holder, key = self.holder(operation, write=False)
+            holder, key = self.find_holder(operation, write=False)
             try:
-                given = _get_value(holder, key, None)
+                actual = _get_value(holder, key, None)
             except _MissingPlace as fault:
-                raise Rejected(f"error in test for path: '{path}': {fault}") from None
-        if not _same(given, wanted):
-            raise Rejected(f"testing value {path} failed: test failed", untrue=True)
+                raise OperationRejected(f"error in test for path: '{path}': {fault}") from None
+        if not _are_equal(actual, expected):
+            raise OperationRejected(f"testing value {path} failed: test failed", untrue=True)
 
 
 _STEPS: dict[str, Callable[[_Patch, dict[str, Any], int], None]] = {
     "add": _Patch.add_value,
     "remove": _Patch.remove,
-    "replace": _Patch.replace,
-    "move": _Patch.move,
-    "copy": _Patch.copy,
-    "test": _Patch.test,
+    "replace": _Patch.replace_value,
+    "move": _Patch.move_value,
+    "copy": _Patch.copy_value,
+    "test": _Patch.test_value,
 }
 
 
-def _index(holder: list[Any], key: str, room: int = 0) -> int:
+def _find_index(holder: list[Any], key: str, room: int = 0) -> int:
     """Return the index in a list that a pointer's part names, up to `room` beyond the end.
 
     Raises _MissingPlace.
     """
     if not _INDEX.fullmatch(key):
-        what = f"value was not a proper array index: '{key}': " if room else ""
-        raise _MissingPlace(f"{what}strconv.Atoi: parsing {gotext.quote(key)}: invalid syntax")
+        prefix = f"value was not a proper array index: '{key}': " if room else ""
+        raise _MissingPlace(f"{prefix}strconv.Atoi: parsing {gotext.quote(key)}: invalid syntax")
     index, count = int(key), len(holder) + room
     if not -count <= index < count:
         raise _MissingPlace(f"Unable to access invalid index: {index}: invalid index referenced")
@@ -352,12 +358,12 @@ def _index(holder: list[Any], key: str, room: int = 0) -> int:
 def _get_value(holder: Any, key: str, default: Any = _NOTHING, *, read: bool = True) -> Any:
     """Return the value of a key or index. Raises _MissingPlace."""
     if isinstance(holder, list):
-        found = holder[_index(holder, key)]
+        value = holder[_find_index(holder, key)]
     else:
-        found = holder.get(key, default) if isinstance(holder, dict) else _NOTHING
-    if found is _NOTHING:
+        value = holder.get(key, default) if isinstance(holder, dict) else _NOTHING
+    if value is _NOTHING:
         raise _MissingPlace
-    return _read_text(found) if read else found
+    return _read_text(value) if read else value
 
 
 def _read_text(value: Any) -> Any:
@@ -365,39 +371,41 @@ def _read_text(value: Any) -> Any:
     return orjson.loads(value.raw) if isinstance(value, WrittenValue) else value
 
 
-def _insert(holder: Any, key: str, value: Any, told: str) -> None:
-    """Insert a value at a key or index. told: start of the error text. Raises Rejected."""
+def _insert_value(holder: Any, key: str, value: Any, message: str) -> None:
+    """Insert a value at a key or index. message: start of the error text. Raises OperationRejected."""
     if isinstance(holder, dict):
         holder[key] = value
     elif key == "-":
         holder.append(value)
     else:
         try:
-            holder.insert(_index(holder, key, room=1), value)
+            holder.insert(_find_index(holder, key, room=1), value)
         except _MissingPlace as fault:
-            raise Rejected(f"{told}: {fault}") from None
+            raise OperationRejected(f"{message}: {fault}") from None
 
 
-def _pop(holder: Any, key: str, told: str) -> Any:
-    """Remove and return the value of a key or index. told: as for `_insert`. Raises Rejected."""
+def _pop_value(holder: Any, key: str, message: str) -> Any:
+    """Remove and return the value of a key or index. message: as for `_insert_value`. Raises OperationRejected."""
     if isinstance(holder, list):
         try:
-            return holder.pop(_index(holder, key))
+            return holder.pop(_find_index(holder, key))
         except _MissingPlace as fault:
-            raise Rejected(f"{told}: {fault}") from None
+            raise OperationRejected(f"{message}: {fault}") from None
     if key not in holder:
-        raise Rejected(f"{told}: Unable to remove nonexistent key: {key}: missing value")
+        raise OperationRejected(f"{message}: Unable to remove nonexistent key: {key}: missing value")
     return holder.pop(key)
 
 
-def _same(one: Any, other: Any) -> bool:
+def _are_equal(one: Any, other: Any) -> bool:
     """Return whether two values have equal JSON, apart from the order of keys."""
     if type(one) is not type(other):
         return False
     if isinstance(one, dict | list):
         charge(len(one))
     if isinstance(one, dict):
-        return len(one) == len(other) and all(key in other and _same(item, other[key]) for key, item in one.items())
+        return len(one) == len(other) and all(
+            key in other and _are_equal(item, other[key]) for key, item in one.items()
+        )
     if isinstance(one, list):
-        return len(one) == len(other) and all(map(_same, one, other))
+        return len(one) == len(other) and all(map(_are_equal, one, other))
     return bool(one == other)

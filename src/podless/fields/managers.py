@@ -52,19 +52,19 @@ class ApplyConflict(APIError):
         for owner, path in each(found):
             by_owner.setdefault(owner, []).append(path)
         charge(len(found))
-        owners = sorted(by_owner, key=_identifier)
+        owners = sorted(by_owner, key=_owner_identifier)
         if len(found) == 1:
-            text = f"1 conflict: conflict with {_who(owners[0])}: {format_element_path(found[0][1])}"
+            text = f"1 conflict: conflict with {_describe_owner(owners[0])}: {format_element_path(found[0][1])}"
         else:
             lines = []
             for owner in owners:
-                lines.append(f"conflicts with {_who(owner)}:")
+                lines.append(f"conflicts with {_describe_owner(owner)}:")
                 lines += [f"- {format_element_path(path)}" for path in by_owner[owner]]
             text = f"{len(found)} conflicts: " + "\n".join(lines)
         causes = [
             {
                 "reason": "FieldManagerConflict",
-                "message": f"conflict with {_who(owner)}",
+                "message": f"conflict with {_describe_owner(owner)}",
                 "field": format_element_path(path),
             }
             for owner in owners
@@ -73,26 +73,22 @@ class ApplyConflict(APIError):
         super().__init__(f"Apply failed with {text}", {"causes": causes})
 
 
-def _who(owner: FieldOwner) -> str:
+def _describe_owner(owner: FieldOwner) -> str:
     text = gotext.quote(owner.manager)
     if owner.subresource:
         text += f" with subresource {gotext.quote(owner.subresource)}"
     return f"{text} using {owner.version}" if owner.operation == "Update" else text
 
 
-def _identifier(owner: FieldOwner) -> bytes:
+def _owner_identifier(owner: FieldOwner) -> bytes:
     """Return the text by which a real server identifies and sorts owners."""
     named = {"manager": owner.manager, "operation": owner.operation, "apiVersion": owner.version}
-    if owner.subresource:
-        named["subresource"] = owner.subresource
+    named["subresource"] = owner.subresource
     return serializer.encode_json({name: text for name, text in named.items() if text})
 
 
 def manager_name(manager: str, agent: str) -> str:
-    """Return the manager of a write: the fieldManager parameter, else the first part of the User-Agent.
-
-    "" if both are empty.
-    """
+    """Return the manager of a write: the fieldManager parameter, else the first part of the User-Agent, or ""."""
     return manager or _agent_name(agent)
 
 
@@ -101,13 +97,13 @@ def _agent_name(agent: str) -> str:
     first = agent.partition("/")[0]
     if first.isprintable() and len(first.encode()) <= MOST_MANAGER:
         return first
-    kept = ""
+    name = ""
     for char in first:
         if char.isprintable():
-            if len((kept + char).encode()) > MOST_MANAGER:
+            if len((name + char).encode()) > MOST_MANAGER:
                 break
-            kept += char
-    return kept
+            name += char
+    return name
 
 
 def decode_managed_fields(entries: Any, *, known: bool = False) -> tuple[Owners, Times]:
@@ -140,8 +136,8 @@ def _check_entry(entry: Any, index: int) -> None:
         raise ValueError("apiVersion must not be empty")
     sort = entry.get("fieldsType") or ""
     if sort != "FieldsV1":
-        said = f"invalid fieldsType {gotext.quote(sort)}" if sort else "missing fieldsType"
-        raise ValueError(f"{said} in managed fields entry {index}")
+        problem = f"invalid fieldsType {gotext.quote(sort)}" if sort else "missing fieldsType"
+        raise ValueError(f"{problem} in managed fields entry {index}")
 
 
 def encode_managed_fields(owners: Owners, times: Times, *, custom: bool) -> list[Entry]:
@@ -151,7 +147,7 @@ def encode_managed_fields(owners: Owners, times: Times, *, custom: bool) -> list
         fields = owned.fields if custom else sets.order_set(owned.fields)
         managed_fields.append(_make_entry(owner, owned.version, times.get(owner), fields))
     if len(managed_fields) > 1:
-        managed_fields.sort(key=_order)
+        managed_fields.sort(key=_sort_key)
     return managed_fields
 
 
@@ -169,7 +165,7 @@ def _make_entry(owner: FieldOwner, version: str, time: str | None, fields: Field
     return entry
 
 
-def _order(entry: Entry) -> tuple[str, ...]:
+def _sort_key(entry: Entry) -> tuple[str, ...]:
     get = entry.get
     return (
         get("operation") or "",
@@ -188,7 +184,7 @@ def put_managed_fields(metadata: Object, entries: list[Entry]) -> None:
         metadata.pop("managedFields", None)
 
 
-def _reset(entries: Any) -> bool:
+def _is_reset(entries: Any) -> bool:
     """Return whether a client resets managedFields: with an empty list, or a list of one empty entry."""
     return entries is not None and (not entries or entries == [{}])
 
@@ -199,7 +195,7 @@ def current_owners(place: WriteTarget, old: Object | None, value: Any) -> tuple[
         return {}, {}
     managed_fields = ((old or {}).get("metadata") or {}).get("managedFields")
     if not place.subresource:
-        if _reset(value):
+        if _is_reset(value):
             return {}, {}
         if value and value != managed_fields:
             try:
@@ -222,17 +218,17 @@ def update_managed_fields(
     the old object was written under the present schema. Never raises: if a state does not fit the schema, or a custom
     kind no longer has an owner's version, the result is empty.
     """
-    given = new["metadata"].pop("managedFields", None)
-    if old is None and given is None and place.custom:
+    sent = new["metadata"].pop("managedFields", None)
+    if old is None and sent is None and place.custom:
         return _claim_created(place, new, manager, now)
-    settled = settled and old is not None and (given is None or given == old["metadata"].get("managedFields"))
-    owners, times = current_owners(place, old, given)
+    settled = settled and old is not None and (sent is None or sent == old["metadata"].get("managedFields"))
+    owners, times = current_owners(place, old, sent)
     if not owners and old is not None:
         return []  # as in a real server, an object without managers gets none before its first apply
     try:
-        before = place.blank if old is None else _unmanaged(old)
+        before = place.blank if old is None else _drop_managed_fields(old)
         owner = FieldOwner(manager or "unknown", "Update", place.version, place.subresource)
-        owners = _updated(place, before, new, owners, times, owner, now, settled=settled)
+        owners = _update_owners(place, before, new, owners, times, owner, now, settled=settled)
     except (SchemaMisfit, NoVersion):
         return []
     return encode_managed_fields(owners, times, custom=place.custom)
@@ -243,13 +239,13 @@ def _claim_created(place: WriteTarget, new: Object, manager: str, now: str) -> l
     version = place.version
     owner = FieldOwner(manager or "unknown", "Update", version, place.subresource)
     try:
-        fields = place.drop(collect_created(new, place.shape(version)), version)
+        fields = place.drop(collect_created(new, place.get_shape(version)), version)
     except SchemaMisfit:
         return []
     return [_make_entry(owner, version, now, fields)] if fields else []
 
 
-def _updated(
+def _update_owners(
     place: WriteTarget,
     old: Object,
     new: Object,
@@ -262,44 +258,44 @@ def _updated(
 ) -> Owners:
     """Return the owners after an update; times is changed in place. Raises SchemaMisfit or NoVersion."""
     if not owners and place.custom and old is place.blank:
-        fields = place.drop(collect_created(new, place.shape(place.version)), place.version)
+        fields = place.drop(collect_created(new, place.get_shape(place.version)), place.version)
         times[owner] = now
         return {owner: Owned(fields, place.version)} if fields else {}
     if place.custom and not settled and old is not place.blank:
         for state in (new, old):  # a misfit counts even in an unchanged part
-            check_value(state, place.shape(place.version), repeats=True)
+            check_value(state, place.get_shape(place.version), repeats=True)
     compared = None
     if settled and owners.keys() == {owner}:
-        compared = compare_values(old, new, place.shape(place.version))
+        compared = compare_values(old, new, place.get_shape(place.version))
         changed = changed_own(place, compared, owners[owner])
         if changed is not None and UNOWNED.keys().isdisjoint(changed):
             if changed:
                 times[owner] = now
             return owners
     owners = merge_update(place, old, new, owners, _SELF, settled=settled, compared=compared)
-    taken = owners.pop(_SELF, None)
-    fields = sets.subtract_set(taken.fields, UNOWNED) if taken is not None else {}
+    written = owners.pop(_SELF, None)
+    fields = sets.subtract_set(written.fields, UNOWNED) if written is not None else {}
     if fields:
-        held = owners.get(owner)
-        owners[owner] = Owned(sets.unite_sets(fields, held.fields) if held is not None else fields, place.version)
+        owned = owners.get(owner)
+        owners[owner] = Owned(sets.unite_sets(fields, owned.fields) if owned is not None else fields, place.version)
         times[owner] = now
-    return _capped(owners, times)
+    return _cap_owners(owners, times)
 
 
-def _capped(owners: Owners, times: Times) -> Owners:
+def _cap_owners(owners: Owners, times: Times) -> Owners:
     """Limit the number of update entries: merge the oldest ones of a version."""
     if len(owners) <= _MOST_UPDATES:
         return owners
     updaters = [owner for owner in owners if owner.operation == "Update"]
-    over = len(updaters) - _MOST_UPDATES
-    if over <= 0:
+    surplus = len(updaters) - _MOST_UPDATES
+    if surplus <= 0:
         return owners
     charge(len(updaters))
-    updaters.sort(key=lambda owner: (times.get(owner) or "", _identifier(owner)))
+    updaters.sort(key=lambda owner: (times.get(owner) or "", _owner_identifier(owner)))
     first: dict[str, FieldOwner] = {}
     gathered: dict[FieldOwner, list[Fields]] = {}
     for owner in updaters:
-        if over <= 0:
+        if surplus <= 0:
             break
         owned = owners[owner]
         if owned.version not in first:
@@ -312,7 +308,7 @@ def _capped(owners: Owners, times: Times) -> Owners:
         if owner != bucket:
             del owners[owner]
         times[bucket] = times.get(owner)
-        over -= 1
+        surplus -= 1
     for bucket, several in gathered.items():
         owners[bucket] = Owned(sets.unite_all(several), bucket.version)
     return owners
@@ -335,14 +331,14 @@ def apply_object(
     """
     if _brings_owners(applied.get("metadata")):
         raise BadRequest("metadata.managedFields must be nil")
-    base = place.blank if live is None else _unmanaged(live)
+    base = place.blank if live is None else _drop_managed_fields(live)
     owners, times = decode_managed_fields(live["metadata"].get("managedFields") if live is not None else (), known=True)
     try:
         if not owners:
-            owners = _claimed(place, base, times, now)
-        merged, owners = _applied(place, base, applied, owners, manager, force, settled)
+            owners = _claim_fields(place, base, times, now)
+        merged, owners = _apply_owners(place, base, applied, owners, manager, force, settled)
     except Conflicts as conflicts:
-        raise ApplyConflict(conflicts.found) from None
+        raise ApplyConflict(conflicts.conflicts) from None
     except (SchemaMisfit, NoVersion) as misfit:
         raise Internal(str(misfit)) from None
     owner = FieldOwner(manager, "Apply", "", place.subresource)
@@ -358,40 +354,40 @@ def apply_object(
 
 def _brings_owners(metadata: Any) -> bool:
     """Return whether metadata has managedFields that Go can decode. The schema check reports others."""
-    given = metadata.get("managedFields") if isinstance(metadata, dict) else None
-    if not isinstance(given, list) or not all(isinstance(entry, dict) for entry in given):
+    entries = metadata.get("managedFields") if isinstance(metadata, dict) else None
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         return False
     try:
-        for entry in given:
+        for entry in entries:
             restore.restore_value(MANAGED_FIELDS_ENTRY, entry)
     except restore.Misfit:
         return False
     return True
 
 
-def _claimed(place: WriteTarget, live: Object, times: Times, now: str) -> Owners:
+def _claim_fields(place: WriteTarget, live: Object, times: Times, now: str) -> Owners:
     """Return one owner of all fields, for an object without owners. Raises SchemaMisfit."""
     try:
         owner = FieldOwner(BEFORE_APPLY, "Update", place.version, place.subresource)
-        return _updated(place, place.blank, live, {}, times, owner, now)
+        return _update_owners(place, place.blank, live, {}, times, owner, now)
     except SchemaMisfit as misfit:
-        why = f"failed to convert new object ({describe_object(live)}) to smd typed: {_locate(place, live, misfit)}"
-        raise SchemaMisfit(f"failed to create manager for existing fields: {why}") from None
+        action = f"failed to create manager for existing fields: failed to convert new object ({describe_object(live)})"
+        raise SchemaMisfit(f"{action} to smd typed: {_locate_misfit(place, live, misfit)}") from None
 
 
-def _locate(place: WriteTarget, live: Object, misfit: SchemaMisfit) -> SchemaMisfit:
+def _locate_misfit(place: WriteTarget, live: Object, misfit: SchemaMisfit) -> SchemaMisfit:
     """Return the same error with the path of the misfit."""
     try:
-        raise_faults(live, place.shape(place.version), repeats=True)
+        raise_faults(live, place.get_shape(place.version), repeats=True)
     except SchemaMisfit as found:
         return found
     return misfit
 
 
-def _applied(
+def _apply_owners(
     place: WriteTarget, live: Object, applied: Object, owners: Owners, manager: str, force: bool, settled: bool
 ) -> tuple[Object | None, Owners]:
-    owner, shape = FieldOwner(manager, "Apply", "", place.subresource), place.shape(place.version)
+    owner, shape = FieldOwner(manager, "Apply", "", place.subresource), place.get_shape(place.version)
     try:
         if not settled or any(owned.version != place.version for owned in owners.values()):
             check_value(live, shape, repeats=True)
@@ -402,7 +398,7 @@ def _applied(
     try:
         merged, after = merge_apply(place, live, laid, owners, owner, force=force, settled=settled)
     except Conflicts as conflicts:
-        if manager != _KUBECTL or not _upgrades(place, live, conflicts):
+        if manager != _KUBECTL or not _is_kubectl_upgrade(place, live, conflicts):
             raise
         merged, after = merge_apply(place, live, laid, owners, owner, force=True, settled=settled)
     if owner in after:
@@ -426,13 +422,13 @@ def _explain_misfit(live: Object, applied: Object, shape: Shape) -> None:
 def describe_object(obj: Object) -> str:
     """Return an object as messages show it: namespace/name; group/version, Kind=kind."""
     metadata = obj.get("metadata")
-    found = [metadata.get(key) if isinstance(metadata, dict) else "" for key in ("namespace", "name")]
-    texts = [text if isinstance(text, str) else "" for text in found]
+    values = [metadata.get(key) if isinstance(metadata, dict) else "" for key in ("namespace", "name")]
+    texts = [text if isinstance(text, str) else "" for text in values]
     group, _, version = str(obj.get("apiVersion") or "").rpartition("/")
     return f"{texts[0]}/{texts[1]}; {group}/{version}, Kind={obj.get('kind') or ''}"
 
 
-def _upgrades(place: WriteTarget, live: Object, conflicts: Conflicts) -> bool:
+def _is_kubectl_upgrade(place: WriteTarget, live: Object, conflicts: Conflicts) -> bool:
     """Return whether kubectl set all conflicting fields by client-side apply, and they still have these values.
 
     Removes such conflicts, so that the error shows only the others.
@@ -440,15 +436,15 @@ def _upgrades(place: WriteTarget, live: Object, conflicts: Conflicts) -> bool:
     allowed = _last_applied(place, live)
     if allowed is None:
         return False
-    conflicts.found = [found for found in conflicts.found if not sets.has_path(allowed, found[1])]
-    return not conflicts.found
+    conflicts.conflicts = [found for found in conflicts.conflicts if not sets.has_path(allowed, found[1])]
+    return not conflicts.conflicts
 
 
 def _last_applied(place: WriteTarget, live: Object) -> Fields | None:
     text = ((live.get("metadata") or {}).get("annotations") or {}).get(LAST_APPLIED)
     if not text:
         return None
-    shape = place.shape(place.version)
+    shape = place.get_shape(place.version)
     try:
         last = serializer.decode_json(text.encode())
         if not isinstance(last, dict) or last.get("apiVersion") != place.version:
@@ -457,10 +453,10 @@ def _last_applied(place: WriteTarget, live: Object) -> Fields | None:
         check_value(live, shape)
     except (serializer.JSONError, SchemaMisfit):
         return None
-    said = collect_leaves(last, shape)
+    fields = collect_leaves(last, shape)
     for changed in compare_values(last, live, shape):
-        said = sets.subtract_set(said, changed)
-    return said
+        fields = sets.subtract_set(fields, changed)
+    return fields
 
 
 def _note_applied(metadata: Object, applied: Object) -> None:
@@ -484,17 +480,20 @@ def settle_times(obj: Object, old: Object) -> None:
     entries, managed_fields = obj["metadata"].get("managedFields"), old["metadata"].get("managedFields")
     if not entries or not managed_fields or len(entries) != len(managed_fields) or entries == managed_fields:
         return
-    if any(_timeless(one) != _timeless(other) for one, other in zip(entries, managed_fields, strict=True)):
+    if any(
+        _drop_time(entry) != _drop_time(stored_entry)
+        for entry, stored_entry in zip(entries, managed_fields, strict=True)
+    ):
         return
-    if equal_values(_unmanaged(obj), _unmanaged(old)):
+    if equal_values(_drop_managed_fields(obj), _drop_managed_fields(old)):
         obj["metadata"]["managedFields"] = managed_fields
 
 
-def _timeless(entry: Entry) -> Entry:
+def _drop_time(entry: Entry) -> Entry:
     return {key: item for key, item in entry.items() if key != "time"}
 
 
-def _unmanaged(obj: Object) -> Object:
+def _drop_managed_fields(obj: Object) -> Object:
     metadata = obj["metadata"].copy()
     metadata.pop("managedFields", None)
     return {**obj, "metadata": metadata}

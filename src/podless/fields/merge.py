@@ -35,19 +35,19 @@ def remove_fields(value: Any, fields: Fields, shape: Shape) -> Any:
     if not fields:
         return value
     if type(value) is dict and shape.map is not None:
-        return _map(value, fields, shape.map)
+        return _keep_map(value, fields, shape.map)
     if type(value) is list and shape.list is not None:
-        return _list(value, fields, shape.list)
+        return _keep_list(value, fields, shape.list)
     return value
 
 
-def _map(value: dict[str, Any], fields: Fields, form: MapShape) -> dict[str, Any] | None:
+def _keep_map(value: dict[str, Any], fields: Fields, form: MapShape) -> dict[str, Any] | None:
     kept: dict[str, Any] = {}
     if form.atomic:
         return kept if has("EmptiedFields") else None
     charge(len(value))
     for key, item in value.items():
-        name, shape, _ = form.child(key)
+        name, shape, _ = form.find_child(key)
         node = fields.get(name)
         if node is None:
             kept[key] = item
@@ -56,7 +56,7 @@ def _map(value: dict[str, Any], fields: Fields, form: MapShape) -> dict[str, Any
     return kept if kept or has("EmptiedFields") else None
 
 
-def _list(value: list[Any], fields: Fields, form: ListShape) -> list[Any] | None:
+def _keep_list(value: list[Any], fields: Fields, form: ListShape) -> list[Any] | None:
     kept: list[Any] = []
     if not form.associative:
         return kept if has("EmptiedFields") else None
@@ -97,7 +97,7 @@ class Conflicts(Exception):
 
     def __init__(self, found: list[tuple[FieldOwner, Path]]) -> None:
         super().__init__(found)
-        self.found = found
+        self.conflicts = found
 
 
 class NoVersion(Exception):
@@ -124,7 +124,7 @@ class WriteTarget:
     convert: Callable[[Object, str], Object] | None = None
     raws: tuple[str, ...] = ()
 
-    def shape(self, version: str) -> Shape:
+    def get_shape(self, version: str) -> Shape:
         """Return the shape of objects in a version. Raises NoVersion, or SchemaMisfit for a custom kind."""
         result = self.shapes(version)
         if result is None and self.custom:
@@ -133,12 +133,12 @@ class WriteTarget:
             raise NoVersion(version)
         return result
 
-    def view(self, obj: Object, version: str, what: str = "") -> Object:
+    def convert_object(self, obj: Object, version: str, what: str = "") -> Object:
         """Return the object in another version; what: its name in messages. Raises NoVersion or SchemaMisfit."""
         if obj.get("apiVersion") == version:
             return obj
         try:
-            shape = self.shape(version)
+            shape = self.get_shape(version)
             seen = self.convert(obj, version) if self.convert is not None else {**obj, "apiVersion": version}
             check_value(seen, shape)
         except SchemaMisfit as misfit:
@@ -177,15 +177,15 @@ def update_owned(
     settled: the owners' fields fit the present schema. compared: the comparison of the two states, if available.
     """
     if not owners:  # usually a new object: no manager can lose fields
-        compared = compared or compare_values(old, new, place.shape(place.version))
+        compared = compared or compare_values(old, new, place.get_shape(place.version))
         owned = place.drop(sets.unite_sets(compared.modified, compared.added), place.version)
         return {owner: Owned(owned, place.version)} if owned else {}
-    owners = _reconciled(place, old, owners, settled)
-    compared = compared or compare_values(old, new, place.shape(place.version))
-    owners = _settle(place, old, new, owners, owner, compared, force=True)
-    held = owners[owner].fields if owner in owners else {}
-    taken = sets.unite_sets(compared.modified, compared.added)
-    owned = place.drop(sets.unite_sets(sets.subtract_set(held, compared.removed), taken), place.version)
+    owners = _reconcile_owners(place, old, owners, settled)
+    compared = compared or compare_values(old, new, place.get_shape(place.version))
+    owners = _settle_owners(place, old, new, owners, owner, compared, force=True)
+    owned_before = owners[owner].fields if owner in owners else {}
+    changed = sets.unite_sets(compared.modified, compared.added)
+    owned = place.drop(sets.unite_sets(sets.subtract_set(owned_before, compared.removed), changed), place.version)
     if owned:
         owners[owner] = Owned(owned, place.version)
     else:
@@ -208,45 +208,45 @@ def apply_owned(
     laid: the applied object over the live one. settled: as for an update. Raises Conflicts unless `force` is set, and
     SchemaMisfit.
     """
-    owners = _reconciled(place, live, owners, settled)
+    owners = _reconcile_owners(place, live, owners, settled)
     last = owners.get(owner)
     owners[owner] = Owned(place.drop(laid.applied, place.version), place.version)
     try:
-        merged = _pruned(place, laid.merged, owners, owner, last)
+        merged = _prune_object(place, laid.merged, owners, owner, last)
     except SchemaMisfit as misfit:
         raise SchemaMisfit(f"failed to prune fields: {misfit}") from None
     compared = laid.compared
     if merged is not laid.merged:
-        compared = compare_values(live, merged, place.shape(place.version))
-    owners = _settle(place, live, merged, owners, owner, compared, force=force)
+        compared = compare_values(live, merged, place.get_shape(place.version))
+    owners = _settle_owners(place, live, merged, owners, owner, compared, force=force)
     return None if not any(compared) and equal_values(live, merged) else merged, owners
 
 
-def _reconciled(place: WriteTarget, obj: Object, owners: Owners, settled: bool = False) -> Owners:
+def _reconcile_owners(place: WriteTarget, obj: Object, owners: Owners, settled: bool = False) -> Owners:
     """Return the owners with their fields under the present schema; those of versions that are gone are left out."""
     result: Owners = {}
     served: dict[str, bool] = {}
     for owner, owned in each(owners).items():
         if owned.version not in served:
-            served[owned.version] = _served(place, obj, owned.version)
+            served[owned.version] = _is_served(place, obj, owned.version)
         if not served[owned.version]:
             continue
         if not settled:
-            owned = Owned(reconcile_set(owned.fields, place.shape(owned.version)), owned.version)
+            owned = Owned(reconcile_set(owned.fields, place.get_shape(owned.version)), owned.version)
         result[owner] = owned
     return result
 
 
-def _served(place: WriteTarget, obj: Object, version: str) -> bool:
+def _is_served(place: WriteTarget, obj: Object, version: str) -> bool:
     """Return whether the object exists in a version. Raises SchemaMisfit."""
     try:
-        place.view(obj, version)
+        place.convert_object(obj, version)
     except NoVersion:
         return False
     return True
 
 
-def _settle(
+def _settle_owners(
     place: WriteTarget,
     old: Object,
     new: Object,
@@ -258,56 +258,63 @@ def _settle(
 ) -> Owners:
     """Return the owners, each without the fields that another manager changed or removed. Raises Conflicts."""
     if not owners or (len(owners) == 1 and owner in owners):
-        return {other: owned for other, owned in owners.items() if owned.fields}
-    seen = {place.version: _dropped(place, compared, place.version)}
+        return {other_owner: owned for other_owner, owned in owners.items() if owned.fields}
+    by_version = {place.version: _drop_reset(place, compared, place.version)}
     changed: dict[str, Fields] = {}
     taken: dict[FieldOwner, Fields] = {}
-    for other, owned in each(owners).items():
-        if other == owner:
+    for other_owner, owned in each(owners).items():
+        if other_owner == owner:
             continue
-        if owned.version not in seen:
-            states = place.view(old, owned.version, "old object"), place.view(new, owned.version, "new object")
-            seen[owned.version] = _dropped(place, compare_values(*states, place.shape(owned.version)), owned.version)
+        if owned.version not in by_version:
+            states = (
+                place.convert_object(old, owned.version, "old object"),
+                place.convert_object(new, owned.version, "new object"),
+            )
+            by_version[owned.version] = _drop_reset(
+                place, compare_values(*states, place.get_shape(owned.version)), owned.version
+            )
         if owned.version not in changed:
-            changes = seen[owned.version]
+            changes = by_version[owned.version]
             changed[owned.version] = sets.unite_sets(changes.modified, changes.added)
         lost = sets.intersect_sets(owned.fields, changed[owned.version])
         if lost:
-            taken[other] = lost
+            taken[other_owner] = lost
     if taken and not force:
-        raise Conflicts([(other, path) for other, lost in taken.items() for path in sets.list_paths(lost)])
-    left: Owners = {}
-    for other, owned in owners.items():
+        raise Conflicts([(other_owner, path) for other_owner, lost in taken.items() for path in sets.list_paths(lost)])
+    remaining: Owners = {}
+    for other_owner, owned in owners.items():
         fields = owned.fields
-        if other != owner:
-            for gone in (taken.get(other), seen[owned.version].removed):
-                fields = sets.subtract_set(fields, gone) if gone else fields
+        if other_owner != owner:
+            for lost_fields in (taken.get(other_owner), by_version[owned.version].removed):
+                fields = sets.subtract_set(fields, lost_fields) if lost_fields else fields
         if fields:
-            left[other] = Owned(fields, owned.version)
-    return left
+            remaining[other_owner] = Owned(fields, owned.version)
+    return remaining
 
 
-def _dropped(place: WriteTarget, compared: Comparison, version: str) -> Comparison:
+def _drop_reset(place: WriteTarget, compared: Comparison, version: str) -> Comparison:
     removed, modified, added = compared
     return Comparison(place.drop(removed, version), place.drop(modified, version), place.drop(added, version))
 
 
-def _pruned(place: WriteTarget, merged: Object, owners: Owners, owner: FieldOwner, last: Owned | None) -> Object:
+def _prune_object(place: WriteTarget, merged: Object, owners: Owners, owner: FieldOwner, last: Owned | None) -> Object:
     """Return the merged object without the fields that the owner applied before, no longer applies, and owns alone."""
     now = owners[owner]
     if last is None or (last.version == now.version and _keeps_all(now.fields, last.fields)):
         return merged  # the apply drops no field
     try:
-        merged = place.view(merged, last.version, "merged object to last applied version")
+        merged = place.convert_object(merged, last.version, "merged object to last applied version")
     except NoVersion:
         return merged
-    shape = place.shape(last.version)
+    shape = place.get_shape(last.version)
     given_up = name_members(last.fields, shape)
     pruned = _add_owned(place, merged, remove_fields(merged, given_up, shape), last.version, owners)
-    pruned = place.view(pruned, last.version, "pruned object to last applied version")
-    kept = name_members(collect_leaves(pruned, shape), shape)
-    gone = sets.intersect_sets(sets.subtract_set(name_members(collect_leaves(merged, shape), shape), kept), given_up)
-    return place.view(remove_fields(merged, gone, shape), now.version)
+    pruned = place.convert_object(pruned, last.version, "pruned object to last applied version")
+    present = name_members(collect_leaves(pruned, shape), shape)
+    removed = sets.intersect_sets(
+        sets.subtract_set(name_members(collect_leaves(merged, shape), shape), present), given_up
+    )
+    return place.convert_object(remove_fields(merged, removed, shape), now.version)
 
 
 def _keeps_all(now: Fields, last: Fields) -> bool:
@@ -322,17 +329,17 @@ def _add_owned(place: WriteTarget, merged: Object, pruned: Object, first: str, o
         by_version.setdefault(owned.version, []).append(owned.fields)
     for version, several in sorted(by_version.items(), key=lambda item: item[0] != first):
         try:
-            merged = place.view(merged, version, f"merged object at version {version}")
-            pruned = place.view(pruned, version, f"pruned object at version {version}")
+            merged = place.convert_object(merged, version, f"merged object at version {version}")
+            pruned = place.convert_object(pruned, version, f"pruned object at version {version}")
         except NoVersion:
             continue
         except SchemaMisfit as misfit:
             raise SchemaMisfit(f"failed add back owned items: {misfit}") from None
-        shape = place.shape(version)
-        kept = sets.unite_sets(
+        shape = place.get_shape(version)
+        restored = sets.unite_sets(
             name_members(collect_leaves(pruned, shape), shape), name_members(sets.unite_all(several), shape)
         )
         pruned = remove_fields(
-            merged, sets.subtract_set(name_members(collect_leaves(merged, shape), shape), kept), shape
+            merged, sets.subtract_set(name_members(collect_leaves(merged, shape), shape), restored), shape
         )
     return pruned

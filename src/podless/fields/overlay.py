@@ -12,7 +12,7 @@ from operator import ne
 from typing import Any, NamedTuple
 
 from podless.fields.check import check_value
-from podless.fields.collect import collect_said, collect_whole
+from podless.fields.collect import collect_stated, collect_whole
 from podless.fields.combine import merge_value
 from podless.fields.compare import SAME, Comparison, Nodes, compare_nodes, sort_nodes
 from podless.fields.sets import LEAF, Fields, is_marked
@@ -50,12 +50,12 @@ def _lay_value(ours: Any, theirs: Any, shape: Shape) -> _Laid:
     """Lay any value over any other."""
     check_value(theirs, shape)
     merged = merge_value(ours, theirs, shape)
-    return merged, collect_said(theirs, shape), compare_nodes(ours, merged, shape)
+    return merged, collect_stated(theirs, shape), compare_nodes(ours, merged, shape)
 
 
 def _lay_new(item: Any, shape: Shape) -> _Laid:
     check_value(item, shape)
-    return item, collect_said(item, shape), (None, None, collect_whole(item, shape))
+    return item, collect_stated(item, shape), (None, None, collect_whole(item, shape))
 
 
 def _lay_map(ours: dict[str, Any], theirs: dict[str, Any], shape: Shape) -> _Laid:
@@ -64,11 +64,11 @@ def _lay_map(ours: dict[str, Any], theirs: dict[str, Any], shape: Shape) -> _Lai
     types = tuple(map(type, theirs.values()))
     below: Iterable[tuple[str, str, Shape, MapShape | None]] = ()
     if form.leaves.issuperset(types):
-        said = name_leaves(theirs)
+        stated = name_leaves(theirs)
     elif (plan := form.plans[tuple(theirs), types]) is not None:
-        said, below = plan.leaves, plan.below
+        stated, below = plan.leaves, plan.below
         if below:
-            said = said.copy()
+            stated = stated.copy()
             if len(plan.below) > _ONE:
                 charge(len(theirs))
     else:
@@ -90,7 +90,7 @@ def _lay_map(ours: dict[str, Any], theirs: dict[str, Any], shape: Shape) -> _Lai
         if before is _ABSENT:
             added[f"f:{key}"] = LEAF
         elif type(before) is not type(item):
-            inner = form.child(key)[1]
+            inner = form.find_child(key)[1]
             assert inner is not None
             sort_nodes(f"f:{key}", compare_nodes(before, item, inner), removed, modified, added)
         elif before != item:
@@ -106,14 +106,14 @@ def _lay_map(ours: dict[str, Any], theirs: dict[str, Any], shape: Shape) -> _Lai
         else:
             merged[key], node, nodes = _lay_value(before, item, child)
         if node is not None:
-            said[name] = node if item else is_marked(node)
+            stated[name] = node if item else is_marked(node)
         elif item == {}:
-            said[name] = LEAF
+            stated[name] = LEAF
         if nodes is not SAME:
             sort_nodes(name, nodes, removed, modified, added)
     if removed or modified or added:
-        return merged, said or None, (removed or None, modified or None, added or None)
-    return merged, said or None, SAME
+        return merged, stated or None, (removed or None, modified or None, added or None)
+    return merged, stated or None, SAME
 
 
 def _lay_list(ours: list[Any], theirs: list[Any], shape: Shape, form: ListShape) -> _Laid:
@@ -124,7 +124,7 @@ def _lay_list(ours: list[Any], theirs: list[Any], shape: Shape, form: ListShape)
     if len(names) > _ONE:
         charge(len(names))
     merged: list[Any] = []
-    said: Fields = {}
+    stated: Fields = {}
     removed: Fields = {}
     modified: Fields = {}
     added: Fields = {}
@@ -132,8 +132,8 @@ def _lay_list(ours: list[Any], theirs: list[Any], shape: Shape, form: ListShape)
         lay = _lay_map if type(before) is dict is type(item) else _lay_value
         both, node, nodes = lay(before, item, inner)
         merged.append(both)
-        said[name] = is_marked(node)
+        stated[name] = is_marked(node)
         sort_nodes(name, nodes, removed, modified, added)
     if removed or modified or added:
-        return merged, said or None, (removed or None, modified or None, added or None)
-    return merged, said or None, SAME
+        return merged, stated or None, (removed or None, modified or None, added or None)
+    return merged, stated or None, SAME

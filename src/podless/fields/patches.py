@@ -35,11 +35,11 @@ def check_merge_patch(patch: Any, *, checked: bool = True) -> Any:
     if patch is None or not (checked or isinstance(patch, dict | list)):
         raise BadRequest(BROKEN)
     if isinstance(patch, list) and not checked:
-        return _pruned(patch)
+        return _prune_nulls(patch)
     if not isinstance(patch, dict):
-        found = JSON_NAMES[type(patch)]
-        why = f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
-        raise BadRequest(f"error decoding patch: {why}")
+        name = JSON_NAMES[type(patch)]
+        reason = f"json: cannot unmarshal {name} into Go value of type map[string]interface {{}}"
+        raise BadRequest(f"error decoding patch: {reason}")
     return patch
 
 
@@ -56,7 +56,7 @@ def apply_merge_patch(document: dict[str, Any], patch: dict[str, Any]) -> dict[s
             continue
         old = merged.get(key)
         if not isinstance(old, dict):
-            merged[key] = _pruned(item)
+            merged[key] = _prune_nulls(item)
         elif isinstance(item, dict):
             merged[key] = apply_merge_patch(old, item)
         else:
@@ -64,14 +64,14 @@ def apply_merge_patch(document: dict[str, Any], patch: dict[str, Any]) -> dict[s
     return {key: merged[key] for key in sort_texts(merged)}
 
 
-def _pruned(value: Any) -> Any:
+def _prune_nulls(value: Any) -> Any:
     """Return a value without the nulls in its objects."""
     if isinstance(value, dict | list):
         charge(len(value))
     if isinstance(value, dict):
-        return {key: _pruned(value[key]) for key in sort_texts(value) if value[key] is not None}
+        return {key: _prune_nulls(value[key]) for key in sort_texts(value) if value[key] is not None}
     if isinstance(value, list):
-        return [_pruned(item) for item in value]
+        return [_prune_nulls(item) for item in value]
     return value
 
 
@@ -86,7 +86,7 @@ class Patch(NamedTuple):
     document: Object | None = None
 
 
-class Sent(NamedTuple):
+class SentPatch(NamedTuple):
     """A patch as the client sent it.
 
     checked: repeated and unknown fields are reported. shown: the result is only shown. custom: the patch is for a
@@ -109,11 +109,11 @@ class PatchType(NamedTuple):
 
     name: str
     media: str
-    read: Callable[[Sent], Patch] | None
+    read: Callable[[SentPatch], Patch] | None
     custom: bool = True
 
 
-def _read_json_patch(sent: Sent) -> Patch:
+def _read_json_patch(sent: SentPatch) -> Patch:
     body, checked = sent.body, sent.checked
     if isinstance(body, serializer.ParsedJSON):
         body.kept = True
@@ -124,12 +124,12 @@ def _read_json_patch(sent: Sent) -> Patch:
     return Patch(lambda old: jsonpatch.apply_json_patch(old, body, checked=checked, shown=sent.shown))
 
 
-def _decode(sent: Sent) -> Any:
+def _decode(sent: SentPatch) -> Any:
     """Decode the body of a patch. Raises JSONError."""
     return serializer.decode_json(sent.body, sent.repeated if sent.checked else None, sent.floats)
 
 
-def _read_merge_patch(sent: Sent) -> Patch:
+def _read_merge_patch(sent: SentPatch) -> Patch:
     try:
         document = _decode(sent)
     except serializer.JSONError as error:
@@ -143,7 +143,7 @@ def _read_merge_patch(sent: Sent) -> Patch:
     return Patch(lambda old: gotypes.rewrite_fields(apply_merge_patch(old, changes), raws), None, changes)
 
 
-def _write_merged(sent: Sent, old: Object) -> Any:
+def _write_merged(sent: SentPatch, old: Object) -> Any:
     """Return the document after a merge patch, for an error text: with values as they were written."""
     text, found = patchtext.mark_values(sent.body)
     changes = check_merge_patch(serializer.decode_json(text), checked=sent.checked)
@@ -152,7 +152,7 @@ def _write_merged(sent: Sent, old: Object) -> Any:
     return orjson.Fragment(patchtext.unmark_values(encoded, found))
 
 
-def _read_strategic(sent: Sent) -> Patch:
+def _read_strategic(sent: SentPatch) -> Patch:
     """Read a strategic merge patch. Applying it consumes the document, so it is decoded again for each attempt."""
     try:
         document = _decode(sent)

@@ -24,7 +24,7 @@ class WrittenValue(NamedTuple):
 def read_written_values(raw: bytes, operations: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the operations of a valid patch, with each value as its text; unchanged if their texts are not found."""
     try:
-        texts = _texts(jsontext.decode_utf8(raw))
+        texts = _read_texts(jsontext.decode_utf8(raw))
     except (ValueError, RecursionError):
         return operations
     if len(texts) != len(operations):
@@ -36,27 +36,27 @@ def read_written_values(raw: bytes, operations: list[dict[str, Any]]) -> list[di
     ]
 
 
-def _texts(text: str) -> list[str | None]:
+def _read_texts(text: str) -> list[str | None]:
     """Return the text of each operation's value, without white space. Raises ValueError if it is not a patch."""
     results: list[str | None] = []
-    place = _skip(text, 0, "[")
-    while text[place : place + 1] == "{":
-        value, place = None, _skip(text, place, "{")
+    offset = _skip_sign(text, 0, "[")
+    while text[offset : offset + 1] == "{":
+        value, offset = None, _skip_sign(text, offset, "{")
         charge(1)
-        while text[place : place + 1] != "}":
+        while text[offset : offset + 1] != "}":
             charge(1)
-            key, place = _DECODER.raw_decode(text, place)
-            start = _skip(text, place, ":")
-            _, place = _DECODER.raw_decode(text, start)
+            key, offset = _DECODER.raw_decode(text, offset)
+            start = _skip_sign(text, offset, ":")
+            _, offset = _DECODER.raw_decode(text, start)
             if key == "value":
-                value = _TOKEN.sub(r"\1", text[start:place])
-            place = _skip(text, place, ",")
+                value = _TOKEN.sub(r"\1", text[start:offset])
+            offset = _skip_sign(text, offset, ",")
         results.append(value)
-        place = _skip(text, _skip(text, place, "}"), ",")
+        offset = _skip_sign(text, _skip_sign(text, offset, "}"), ",")
     return results
 
 
-def _skip(text: str, index: int, sign: str) -> int:
+def _skip_sign(text: str, index: int, sign: str) -> int:
     """Return the position after white space, an optional character, and more white space."""
     index = jsontext.BLANKS.match(text, index).end()  # type: ignore[union-attr]  # matches nothing, too
     if text.startswith(sign, index):
@@ -71,24 +71,24 @@ _MARK = compile_late(rb'"\\u0000([0-9]++)"')
 
 def mark_values(raw: bytes) -> tuple[bytes, list[bytes]]:
     """Return a valid JSON text with marks in place of text and number values, and the replaced values."""
-    found: list[bytes] = []
+    values: list[bytes] = []
 
-    def mark(match: re.Match[str]) -> str:
+    def mark_value(match: re.Match[str]) -> str:
         charge(1)
         if match[2]:
             return match[0]
-        found.append(match[0].encode())
-        return f'"\\u0000{len(found) - 1}"'
+        values.append(match[0].encode())
+        return f'"\\u0000{len(values) - 1}"'
 
-    return _LEAF.sub(mark, jsontext.decode_utf8(raw)).encode(), found
+    return _LEAF.sub(mark_value, jsontext.decode_utf8(raw)).encode(), values
 
 
 def unmark_values(encoded: bytes, found: list[bytes]) -> bytes:
     """Return an encoded text with the original values in place of their marks."""
 
-    def value(match: re.Match[bytes]) -> bytes:
+    def restore_value(match: re.Match[bytes]) -> bytes:
         charge(1)
-        place = int(match[1]) if len(match[1]) < _MOST else len(found)
-        return found[place] if place < len(found) else match[0]
+        index = int(match[1]) if len(match[1]) < _MOST else len(found)
+        return found[index] if index < len(found) else match[0]
 
-    return _MARK.sub(value, encoded)
+    return _MARK.sub(restore_value, encoded)

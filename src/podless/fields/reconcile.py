@@ -16,11 +16,11 @@ def reconcile_set(fields: Fields, shape: Shape) -> Fields:
     if not fields:
         return fields
     if shape.map is not None:
-        return _map(fields, shape.map)
-    return _list(fields, shape.list) if shape.list is not None else fields
+        return _reconcile_map(fields, shape.map)
+    return _reconcile_list(fields, shape.list) if shape.list is not None else fields
 
 
-def _map(node: Fields, form: MapShape) -> Fields:
+def _reconcile_map(node: Fields, form: MapShape) -> Fields:
     if form.atomic:
         return LEAF
     changed: Fields = {}
@@ -28,7 +28,7 @@ def _map(node: Fields, form: MapShape) -> Fields:
         charge(len(node))
     for name, inner in node.items():
         if inner and name[:2] == "f:":
-            _, shape, _ = form.child(name[2:])
+            _, shape, _ = form.find_child(name[2:])
             if shape is None or shape is DEDUCED:
                 continue
             kept = reconcile_set(inner, shape)
@@ -37,7 +37,7 @@ def _map(node: Fields, form: MapShape) -> Fields:
     return {**node, **changed} if changed else node
 
 
-def _list(node: Fields, form: ListShape) -> Fields:
+def _reconcile_list(node: Fields, form: ListShape) -> Fields:
     if not form.associative:
         return LEAF
     changed: Fields = {}
@@ -66,7 +66,7 @@ def name_members(fields: Fields, shape: Shape | None) -> Fields:
         inner: Shape | None = None
         declared = False
         if form is not None and name[:2] == "f:":
-            _, inner, declared = form.child(name[2:])
+            _, inner, declared = form.find_child(name[2:])
         elif shape is not None and shape.list is not None and name[:2] == "k:":
             inner = shape.list.item
         below = name_members(node, inner)

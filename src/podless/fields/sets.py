@@ -48,7 +48,7 @@ def is_marked(node: Fields | None) -> Fields:
     return node if SELF in node else {SELF: LEAF, **node}
 
 
-def _node(is_member: bool, below: Fields) -> Fields | None:
+def _make_node(is_member: bool, below: Fields) -> Fields | None:
     """Return a node made of its parts; None if nothing is left."""
     if not is_member:
         return below or None
@@ -82,12 +82,12 @@ def unite_sets(one: Fields, other: Fields) -> Fields:
         return one or other
     merged = dict(one)
     for name, node in other.items():
-        held = merged.get(name)
-        merged[name] = node if held is None else _joined(held, node)
+        theirs = merged.get(name)
+        merged[name] = node if theirs is None else _unite_below(theirs, node)
     return merged
 
 
-def _joined(one: Fields, other: Fields) -> Fields:
+def _unite_below(one: Fields, other: Fields) -> Fields:
     if not one:
         return is_marked(other)
     return unite_sets(one, other) if other else is_marked(one)
@@ -97,14 +97,14 @@ def join_fields(nodes: list[Fields]) -> Fields:
     """Return the union of several nodes, visiting each once."""
     if len(nodes) == 1:
         return nodes[0]
-    below: dict[str, list[Fields]] = {}
+    children: dict[str, list[Fields]] = {}
     charge(len(nodes))
     for node in nodes:
         for name, inner in each(node).items():
             if name != SELF:
-                below.setdefault(name, []).append(inner)
-    made = {name: join_fields(inner) for name, inner in below.items()}
-    return _node(any(map(is_member, nodes)), made) or LEAF
+                children.setdefault(name, []).append(inner)
+    joined = {name: join_fields(inner) for name, inner in children.items()}
+    return _make_node(any(map(is_member, nodes)), joined) or LEAF
 
 
 def unite_all(several: list[Fields]) -> Fields:
@@ -119,14 +119,14 @@ def intersect_sets(one: Fields, other: Fields) -> Fields:
     for name in one.keys() & other.keys():
         if name == SELF:
             continue
-        node, held = one[name], other[name]
-        if not node or not held:
-            if is_member(node) and is_member(held):
+        node, theirs = one[name], other[name]
+        if not node or not theirs:
+            if is_member(node) and is_member(theirs):
                 shared[name] = LEAF
             continue
-        both = _node(SELF in node and SELF in held, intersect_sets(node, held))
-        if both is not None:
-            shared[name] = both
+        common = _make_node(SELF in node and SELF in theirs, intersect_sets(node, theirs))
+        if common is not None:
+            shared[name] = common
     return shared
 
 
@@ -135,78 +135,78 @@ def contains_set(one: Fields, other: Fields) -> bool:
     if not one.keys() >= other.keys():
         return False
     for name, node in other.items():
-        held = one[name]
+        ours = one[name]
         if node:  # a node's own membership is the key "." in it
-            if node is not held and not contains_set(held, node):
+            if node is not ours and not contains_set(ours, node):
                 return False
-        elif held and SELF not in held:
+        elif ours and SELF not in ours:
             return False
     return True
 
 
 def subtract_set(one: Fields, other: Fields) -> Fields:
     """Return the first set without the members of the second. Fields below a member of the second stay."""
-    left = one.copy()
-    left.pop(SELF, None)
-    for name in left.keys() & other.keys():
-        node, held = left[name], other[name]
+    remaining = one.copy()
+    remaining.pop(SELF, None)
+    for name in remaining.keys() & other.keys():
+        node, theirs = remaining[name], other[name]
         if node:
-            rest = _node(is_member(node) and not is_member(held), subtract_set(node, held))
+            kept_node = _make_node(is_member(node) and not is_member(theirs), subtract_set(node, theirs))
         else:
-            rest = None if is_member(held) else node
-        if rest is None:
-            del left[name]
+            kept_node = None if is_member(theirs) else node
+        if kept_node is None:
+            del remaining[name]
         else:
-            left[name] = rest
-    return left
+            remaining[name] = kept_node
+    return remaining
 
 
 def difference_below(one: Fields, other: Fields) -> Fields:
     """Return the first set without the members of the second and without everything below them."""
-    left: Fields = {}
+    remaining: Fields = {}
     for name, node in one.items():
         if name == SELF:
             continue
-        held = other.get(name)
-        if held is None:
-            left[name] = node
-        elif not is_member(held):
-            rest = _node(is_member(node), difference_below(node, held))
-            if rest is not None:
-                left[name] = rest
-    return left
+        theirs = other.get(name)
+        if theirs is None:
+            remaining[name] = node
+        elif not is_member(theirs):
+            kept_node = _make_node(is_member(node), difference_below(node, theirs))
+            if kept_node is not None:
+                remaining[name] = kept_node
+    return remaining
 
 
 def parse_set(raw: Any) -> Fields:
     """Return the set in a client's FieldsV1, in canonical form; None is the empty set. Raises ValueError."""
     if raw is None:
         return {}
-    below, _ = _parsed(raw)
+    below, _ = _parse_node(raw)
     return below
 
 
-def _parsed(raw: Any) -> tuple[Fields, bool]:
+def _parse_node(raw: Any) -> tuple[Fields, bool]:
     """Return the set below a node, and whether the node is a member: it has ".", or nothing below."""
     if raw is None:
         return {}, True
     if not isinstance(raw, dict):
         raise ValueError("a set of fields is an object")
-    found: dict[str, list[Fields]] = {}
-    said = False
+    children: dict[str, list[Fields]] = {}
+    is_marked = False
     charge(len(raw))
     for text, item in raw.items():
         if text == SELF:
-            said = True
+            is_marked = True
             continue
         try:
             name = elements.parse_element(text)
         except UnknownElement:
             continue
-        inner, is_member = _parsed(item)
-        node = _node(is_member, inner)
+        inner, is_member = _parse_node(item)
+        node = _make_node(is_member, inner)
         if node is not None:
-            found.setdefault(name, []).append(node)
-    return {name: join_fields(nodes) for name, nodes in found.items()}, said or not found
+            children.setdefault(name, []).append(node)
+    return {name: join_fields(nodes) for name, nodes in children.items()}, is_marked or not children
 
 
 def order_set(fields: Fields) -> Fields:

@@ -44,7 +44,7 @@ def _collect(struct: Struct, path: str, above: tuple[Struct, ...], found: Table)
             found[inside] = _RAW
         inner: GoType | None = field.type
         while isinstance(inner, ListOf | MapOf | Union):
-            inner = _held(inner)
+            inner = _held_type(inner)
         if not isinstance(inner, Struct):
             continue
         if inner in above:  # a recursive struct can occur at any place
@@ -53,7 +53,7 @@ def _collect(struct: Struct, path: str, above: tuple[Struct, ...], found: Table)
             _collect(inner, inside, (*above, struct), found)
 
 
-def _held(kind: ListOf | MapOf | Union) -> GoType | None:
+def _held_type(kind: ListOf | MapOf | Union) -> GoType | None:
     """Return the type of the items or values that a type holds."""
     return kind.forms.get(dict) if isinstance(kind, Union) else kind.item
 
@@ -89,24 +89,24 @@ def apply_strategic_patch(document: dict[str, Any], patch: Any, merged: Table) -
 
     Raises BadRequest, Unprocessable and Internal (where a real server answers 500).
     """
-    return _merge(document, check_strategic_patch(patch), "", merged)
+    return _merge_objects(document, check_strategic_patch(patch), "", merged)
 
 
-def _key(table: Table, path: str) -> str | None:
+def _find_key(table: Table, path: str) -> str | None:
     """Return the merge key of the list at a path, None if the list is replaced."""
-    found = table.get(path)
-    return table.get(f"*.{path.rpartition('.')[2]}") if found is None else found
+    key = table.get(path)
+    return table.get(f"*.{path.rpartition('.')[2]}") if key is None else key
 
 
-def _merge(original: dict[str, Any], patch: dict[str, Any], path: str, table: Table) -> dict[str, Any]:
+def _merge_objects(original: dict[str, Any], patch: dict[str, Any], path: str, table: Table) -> dict[str, Any]:
     if _DIRECTIVE in patch:
-        return _directed(patch)
+        return _apply_directive(patch)
     merged = original.copy()
     charge(len(patch) + len(merged))
-    _retain(merged, patch)
+    _retain_keys(merged, patch)
     orders = [name for name in patch if name.startswith(_ORDER)]
     for name in orders:
-        _ordered(merged, patch, name, path, table)
+        _merge_ordered(merged, patch, name, path, table)
     for name, item in list(patch.items()):
         deleting = name.startswith(_DELETE)
         key = name.removeprefix(_DELETE) if deleting else name
@@ -118,7 +118,7 @@ def _merge(original: dict[str, Any], patch: dict[str, Any], path: str, table: Ta
         if isinstance(old, dict | list) and type(old) is type(item) and table.get(path) == _RAW:
             raise Internal(f"unable to find api field in struct RawExtension for the json field {gotext.quote(key)}")
         if isinstance(old, dict) and isinstance(item, dict):
-            merged[key] = item if table.get(inside) == _WHOLE else _merge(old, item, inside, table)
+            merged[key] = item if table.get(inside) == _WHOLE else _merge_objects(old, item, inside, table)
         elif isinstance(old, list) and isinstance(item, list):
             merged[key] = _merge_list(old, item, inside, table, deleting)
         elif not deleting:
@@ -126,7 +126,7 @@ def _merge(original: dict[str, Any], patch: dict[str, Any], path: str, table: Ta
     return merged
 
 
-def _directed(patch: dict[str, Any]) -> dict[str, Any]:
+def _apply_directive(patch: dict[str, Any]) -> dict[str, Any]:
     """Return the object that a patch with a directive leaves."""
     directive = patch[_DIRECTIVE]
     if directive == "replace":
@@ -134,10 +134,10 @@ def _directed(patch: dict[str, Any]) -> dict[str, Any]:
         return patch
     if directive == "delete":
         return {}
-    raise _unknown(directive, patch)
+    raise _make_unknown(directive, patch)
 
 
-def _unknown(directive: Any, patch: dict[str, Any]) -> Internal:
+def _make_unknown(directive: Any, patch: dict[str, Any]) -> Internal:
     return Internal(f"unknown patch type: {_as_text(directive)} in map: {gotext.format_plain(patch)}")
 
 
@@ -150,41 +150,43 @@ def _as_text(value: Any) -> str:
     return gotext.format_plain(value)
 
 
-def _retain(merged: dict[str, Any], patch: dict[str, Any]) -> None:
+def _retain_keys(merged: dict[str, Any], patch: dict[str, Any]) -> None:
     """Drop the fields that $retainKeys does not name, and remove that directive from the patch."""
     if _RETAIN not in patch:
         return
-    kept = patch.pop(_RETAIN)
-    if isinstance(kept, list):
-        each(kept)
-    names = {name for name in kept if isinstance(name, str)} if isinstance(kept, list) else set()
+    retained = patch.pop(_RETAIN)
+    if isinstance(retained, list):
+        each(retained)
+    names = {name for name in retained if isinstance(name, str)} if isinstance(retained, list) else set()
     set_fields = (name for name, item in patch.items() if item is not None and not name.startswith((_DELETE, _ORDER)))
-    if not isinstance(kept, list) or any(name not in names for name in set_fields):
+    if not isinstance(retained, list) or any(name not in names for name in set_fields):
         raise BadRequest("invalid patch format of retainKeys")
     for name in [name for name in merged if name not in names]:
         del merged[name]
 
 
-def _ordered(merged: dict[str, Any], patch: dict[str, Any], name: str, path: str, table: Table) -> None:
+def _merge_ordered(merged: dict[str, Any], patch: dict[str, Any], name: str, path: str, table: Table) -> None:
     """Merge a list with its $setElementOrder, and remove both from the patch."""
     order, field = patch.pop(name), name.removeprefix(_ORDER)
     old, new = merged.get(field), patch.get(field)
     for given in (order, *((old,) if field in merged else ()), *((new,) if field in patch else ())):
         if not isinstance(given, list):
-            raise _wrong_type(list, given)
+            raise _make_type_error(list, given)
     inside = f"{path}.{field}" if path else field
     struct, *known = table.get(f"{path}.{_FIELDS}", "?").split()
     if known and field not in known:
         raise Internal(f"unable to find api field in struct {struct} for the json field {gotext.quote(field)}")
-    key = _key(table, inside)
+    key = _find_key(table, inside)
     _check_order(new or [], order, key or "")
     if old is None and new is None:
         return
-    items = _stripped(new) if old is None else old if new is None else _merge_list(old, new, inside, table, False)
+    items = (
+        _strip_directives(new) if old is None else old if new is None else _merge_list(old, new, inside, table, False)
+    )
     of_maps = _element_type(old or [], new or []) is dict
     by = key or "" if of_maps else ""
-    first, others = _split(items, order, by)
-    merged[field] = _arrange(first, others, order, old or [], by, of_maps)
+    first, others = _split_items(items, order, by)
+    merged[field] = _arrange_items(first, others, order, old or [], by, of_maps)
     patch.pop(field, None)
 
 
@@ -192,25 +194,25 @@ def _check_order(new: list[Any], order: list[Any], key: str) -> None:
     """Reject a list whose items have another order than $setElementOrder."""
     if not new or not order:
         return
-    wanted = iter(each(order))
+    expected = iter(each(order))
     for item in each(new):
         if key and not isinstance(item, dict):
-            raise _wrong_type(dict, item)
+            raise _make_type_error(dict, item)
         if isinstance(item, dict) and _DIRECTIVE in item:
             continue
-        if not any(_equal(item, other, key) for other in wanted):
+        if not any(_are_equal(item, other, key) for other in expected):
             given, wanted_order = gotext.format_plain(new), gotext.format_plain(order)
             text = f"The order in patch list:\n{given}\n doesn't match $setElementOrder list:\n{wanted_order}\n"
             raise Internal(text)
 
 
-def _equal(item: Any, other: Any, key: str) -> bool:
+def _are_equal(item: Any, other: Any, key: str) -> bool:
     """Return whether two items have equal identities. Values of different types are never equal."""
-    return (bool(key) or type(item) is type(other)) and bool(_identity(item, key) == _identity(other, key))
+    return (bool(key) or type(item) is type(other)) and bool(_get_identity(item, key) == _get_identity(other, key))
 
 
 def _merge_list(old: list[Any], new: list[Any], path: str, table: Table, deleting: bool) -> list[Any]:
-    key = _key(table, path)
+    key = _find_key(table, path)
     if key is None and not deleting:
         return new
     if not old and not new:
@@ -219,81 +221,81 @@ def _merge_list(old: list[Any], new: list[Any], path: str, table: Table, deletin
     of_maps = _element_type(old, new) is dict
     if not of_maps:
         if deleting:
-            gone = {_identity(item, "") for item in new}
-            return [item for item in old if _identity(item, "") not in gone]
-        merged = list({_identity(item, ""): item for item in [*old, *new]}.values())
+            gone = {_get_identity(item, "") for item in new}
+            return [item for item in old if _get_identity(item, "") not in gone]
+        merged = list({_get_identity(item, ""): item for item in [*old, *new]}.values())
     else:
         if not key:
             raise Internal("cannot merge lists without merge key for struct")
-        old, new = _special(old, new, key)
+        old, new = _apply_directives(old, new, key)
         merged = _merge_items(old, new, key, path, table)
     by = key or "" if of_maps else ""  # items that are not maps have no key
-    first, others = _split(merged, new, by)
-    return _arrange(first, others, new, old, by, of_maps)
+    first, others = _split_items(merged, new, by)
+    return _arrange_items(first, others, new, old, by, of_maps)
 
 
-def _special(old: list[Any], new: list[Any], key: str) -> tuple[list[Any], list[Any]]:
+def _apply_directives(old: list[Any], new: list[Any], key: str) -> tuple[list[Any], list[Any]]:
     """Carry out the directives among the items of a patch. Returns the list and the rest of the patch."""
     plain: list[Any] = []
-    gone: set[Any] = set()
+    deleted: set[Any] = set()
     replace = False
     for item in new:
         directive = item.get(_DIRECTIVE, _DIRECTIVE)
         if directive == _DIRECTIVE:
             plain.append(item)
         elif directive == "delete":
-            gone.add(_identity(item, key))
-            if len(gone) == 1:
-                known = [_identity(other, key) if key in other else None for other in old]
+            deleted.add(_get_identity(item, key))
+            if len(deleted) == 1:
+                names = [_get_identity(other, key) if key in other else None for other in old]
         elif directive == "replace":
             replace = True
         elif directive == "merge":
             raise Internal("merging lists cannot yet be specified in the patch")
         else:
-            raise _unknown(directive, item)
-    if gone:
-        old = [other for other, name in zip(old, known, strict=True) if name not in gone]
+            raise _make_unknown(directive, item)
+    if deleted:
+        old = [other for other, name in zip(old, names, strict=True) if name not in deleted]
     return (plain, []) if replace else (old, plain)
 
 
 def _merge_items(old: list[Any], new: list[Any], key: str, path: str, table: Table) -> list[Any]:
     merged = old.copy()
-    places = {_identity(item, key): place for place, item in reversed(list(enumerate(merged))) if key in item}
+    places = {_get_identity(item, key): place for place, item in reversed(list(enumerate(merged))) if key in item}
     for item in new:
-        place = places.get(_identity(item, key))
+        place = places.get(_get_identity(item, key))
         if place is None:
-            places[_identity(item, key)] = len(merged)
+            places[_get_identity(item, key)] = len(merged)
             merged.append(item)
         else:
-            merged[place] = _merge(merged[place], item, path, table)
+            merged[place] = _merge_objects(merged[place], item, path, table)
     return merged
 
 
-def _split(items: list[Any], chosen: Sequence[Any], key: str) -> tuple[list[Any], list[Any]]:
+def _split_items(items: list[Any], chosen: Sequence[Any], key: str) -> tuple[list[Any], list[Any]]:
     """Return the items that are among the chosen ones, and the others."""
     charge(len(items) + len(chosen))
-    names = {_identity(item, key) for item in chosen if not key or key in item}
-    inside = [_identity(item, key) in names for item in items]
+    names = {_get_identity(item, key) for item in chosen if not key or key in item}
+    inside = [_get_identity(item, key) in names for item in items]
     return (
         [item for item, found in zip(items, inside, strict=True) if found],
         [item for item, found in zip(items, inside, strict=True) if not found],
     )
 
 
-def _arrange(
+def _arrange_items(
     first: list[Any], others: list[Any], patch_order: list[Any], old_order: list[Any], key: str, of_maps: bool
 ) -> list[Any]:
     """Merge two lists: each keeps its order, and items keep their place before others."""
     charge(len(first) + len(others) + len(patch_order) + len(old_order))
     if of_maps:
         for item in [*first, *patch_order, *others, *old_order]:
-            _identity(item, key)
-    was = _places(old_order, key)
-    left, right = _sort(others, was, key), _sort(first, _places(patch_order, key), key)
+            _get_identity(item, key)
+    old_places = _index_order(old_order, key)
+    left, right = _sort_items(others, old_places, key), _sort_items(first, _index_order(patch_order, key), key)
     result: list[Any] = []
     i = j = 0
     while i < len(left) and j < len(right):
-        one, other = was.get(_identity(left[i], key)), was.get(_identity(right[j], key))
+        one, other = old_places.get(_get_identity(left[i], key)), old_places.get(_get_identity(right[j], key))
         if one is not None and other is not None and one < other:
             result.append(left[i])
             i += 1
@@ -303,21 +305,21 @@ def _arrange(
     return result + left[i:] + right[j:]
 
 
-def _places(order: list[Any], key: str) -> dict[Any, int]:
-    return {_identity(item, key): place for place, item in reversed(list(enumerate(order)))}
+def _index_order(order: list[Any], key: str) -> dict[Any, int]:
+    return {_get_identity(item, key): place for place, item in reversed(list(enumerate(order)))}
 
 
-def _sort(items: list[Any], places: dict[Any, int], key: str) -> list[Any]:
+def _sort_items(items: list[Any], places: dict[Any, int], key: str) -> list[Any]:
     """Sort items by an order. Items that it does not name come first, in reverse."""
-    named = [item for item in items if _identity(item, key) in places]
-    unnamed = [item for item in items if _identity(item, key) not in places]
-    return unnamed[::-1] + sorted(named, key=lambda item: places[_identity(item, key)])
+    named = [item for item in items if _get_identity(item, key) in places]
+    unnamed = [item for item in items if _get_identity(item, key) not in places]
+    return unnamed[::-1] + sorted(named, key=lambda item: places[_get_identity(item, key)])
 
 
-def _identity(item: Any, key: str) -> Any:
+def _get_identity(item: Any, key: str) -> Any:
     """Return the identity of an item: the value of its merge key, or the item itself."""
     if key and not isinstance(item, dict):
-        raise _wrong_type(dict, item)
+        raise _make_type_error(dict, item)
     if isinstance(item, dict):
         if not key or key not in item:  # without a merge key, no map contains it
             raise Internal(f"map: {gotext.format_plain(item)} does not contain declared merge key: {key}")
@@ -343,8 +345,8 @@ def _element_type(old: list[Any], new: list[Any]) -> type:
     return kinds.pop()
 
 
-def _wrong_type(wanted: type, value: Any) -> Internal:
-    return Internal(f"expected a {_GO_TYPES[wanted]}, but received a {_GO_TYPES[type(value)]}")
+def _make_type_error(expected: type, value: Any) -> Internal:
+    return Internal(f"expected a {_GO_TYPES[expected]}, but received a {_GO_TYPES[type(value)]}")
 
 
 def _set_new(merged: dict[str, Any], key: str, item: Any) -> None:
@@ -353,7 +355,7 @@ def _set_new(merged: dict[str, Any], key: str, item: Any) -> None:
     if isinstance(item, dict) and _DIRECTIVE in item:
         merged.pop(key, None)
     else:
-        merged[key] = _stripped(item)
+        merged[key] = _strip_directives(item)
 
 
 def _without_nulls(value: Any) -> Any:
@@ -371,20 +373,20 @@ def _without_nulls(value: Any) -> Any:
     return value
 
 
-def _stripped(value: Any) -> Any:
+def _strip_directives(value: Any) -> Any:
     """Return a value without the objects in it that have a directive. Objects are changed, lists are copied."""
     if isinstance(value, dict | list):
         charge(len(value))
     if isinstance(value, dict):
         for key, item in list(value.items()):
-            if _carries(item):
+            if _has_directive(item):
                 del value[key]
             else:
-                value[key] = _stripped(item)
+                value[key] = _strip_directives(item)
     if isinstance(value, list):
-        return [_stripped(item) for item in value if not _carries(item)]
+        return [_strip_directives(item) for item in value if not _has_directive(item)]
     return value
 
 
-def _carries(value: Any) -> bool:
+def _has_directive(value: Any) -> bool:
     return isinstance(value, dict) and _DIRECTIVE in value

@@ -80,7 +80,7 @@ class Shape:
         self.types = SCALARS[scalar] if scalar else _NULL
         self.single = bool(scalar) + (list is not None) + (map is not None) == 1
 
-    def form(self, value: Any) -> str:
+    def find_form(self, value: Any) -> str:
         """Return how a value is treated: map, list or scalar.
 
         Null is the first of map, scalar and list that is allowed.
@@ -149,7 +149,7 @@ class _Plans(dict[Sort, MapPlan | None]):
         plans = own_table(self)
         found: MapPlan | None = plans.get(sort)
         if found is None and len(plans) < _SORTS and self._form.declared.keys() >= set(names):
-            found = plans[sort] = self._form.plan(*sort)
+            found = plans[sort] = self._form.make_plan(*sort)
         return found
 
 
@@ -158,7 +158,7 @@ class MapShape:
 
     declared: field name -> source of its shape. element: the source for all other fields, None if there may be none. An
     atomic map is one leaf. defaults: of fields that may be keys of a list. unowned: members that its set never has.
-    known: results of `child` for declared fields. plans: by fields and types. leaves: the types of items that are
+    known: results of `find_child` for declared fields. plans: by fields and types. leaves: the types of items that are
     leaves, whatever the fields; empty if the map declares any.
     """
 
@@ -184,7 +184,7 @@ class MapShape:
         self.unowned = unowned
         self.leaves = element.types if not declared and type(element) is Shape else _NOTHING
 
-    def child(self, name: str) -> tuple[str, Shape | None, bool]:
+    def find_child(self, name: str) -> tuple[str, Shape | None, bool]:
         """Return a field's path element, its shape (None if it is not allowed), and whether it is declared."""
         cached = self.known.get(name)
         if cached is not None:
@@ -202,10 +202,10 @@ class MapShape:
             return result
         return element
 
-    def below(self) -> Iterator[Shape | None]:
+    def list_shapes(self) -> Iterator[Shape | None]:
         """Yield the shapes of all fields."""
         for name in self.declared:
-            yield self.child(name)[1]
+            yield self.find_child(name)[1]
         yield self.element
         yield self._owned
 
@@ -213,12 +213,12 @@ class MapShape:
     def owned(self) -> Shape:
         """The shape of an object, of which `collect_whole` leaves out the fields that no manager owns."""
         owned = self._owned
-        return owned if owned is not None else fill_attribute(self, "_owned", lambda: self._without(_UNOWNED))
+        return owned if owned is not None else fill_attribute(self, "_owned", lambda: self._without_unowned(_UNOWNED))
 
-    def _without(self, unowned: Fields) -> Shape:
+    def _without_unowned(self, unowned: Fields) -> Shape:
         def make(name: str) -> Any:
-            shape, below = self.child(name)[1], unowned.get(f"f:{name}")
-            return shape.map._without(below) if below and shape is not None and shape.map is not None else shape
+            shape, below = self.find_child(name)[1], unowned.get(f"f:{name}")
+            return shape.map._without_unowned(below) if below and shape is not None and shape.map is not None else shape
 
         declared = {name: name for name in self.declared}
         return Shape(map=MapShape(declared, make, self.element, self.atomic, unowned=unowned))
@@ -241,12 +241,12 @@ class MapShape:
         alike = len(set(map(tuple, items))) == 1 == len(set(map(tuple, map(_TYPES_OF, map(_VALUES_OF, items)))))
         return found if alike else None
 
-    def plan(self, names: tuple[str, ...], types: tuple[type, ...]) -> MapPlan | None:
+    def make_plan(self, names: tuple[str, ...], types: tuple[type, ...]) -> MapPlan | None:
         """Return a new plan for values with these declared fields. None if a field that is unowned is no leaf."""
         leaves: Fields = {}
         below: list[tuple[str, str, Shape, MapShape | None]] = []
         for key, kind in zip(names, types, strict=True):
-            name, shape, _ = self.child(key)
+            name, shape, _ = self.find_child(key)
             assert shape is not None
             form = shape.map
             if kind in shape.types:
@@ -272,22 +272,22 @@ def complete_shape(shape: Shape) -> None:
         if one.list is not None:
             todo.append(one.list.item)
         if one.map is not None:
-            todo.extend(one.map.below())
+            todo.extend(one.map.list_shapes())
 
 
-def _same(shape: Any) -> Shape:
-    kept: Shape = shape
-    return kept
+def _get_shape(shape: Any) -> Shape:
+    shape_kept: Shape = shape
+    return shape_kept
 
 
 UNTYPED = Shape("untyped")
-UNTYPED.list = ListShape(UNTYPED, _same)
-UNTYPED.map = MapShape({}, _same, UNTYPED, atomic=True)
+UNTYPED.list = ListShape(UNTYPED, _get_shape)
+UNTYPED.map = MapShape({}, _get_shape, UNTYPED, atomic=True)
 UNTYPED.single = False
 # unknown content: its maps are merged field by field, its lists are leaves
 DEDUCED = Shape("untyped")
-DEDUCED.list = ListShape(UNTYPED, _same)
-DEDUCED.map = MapShape({}, _same, DEDUCED)
+DEDUCED.list = ListShape(UNTYPED, _get_shape)
+DEDUCED.map = MapShape({}, _get_shape, DEDUCED)
 DEDUCED.single = False
 
 _PRIMITIVES = {"integer": "numeric", "number": "numeric", "boolean": "boolean"}
@@ -303,10 +303,10 @@ def of_schema(openapi: dict[str, Any] | None, preserve: bool = False) -> Shape:
     preserve: fields that the schema does not know are kept at every level.
     """
     schema = openapi or {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    return _schema({**schema, "x-kubernetes-embedded-resource": True}, preserve)
+    return _read_schema({**schema, "x-kubernetes-embedded-resource": True}, preserve)
 
 
-def _schema(raw: Any, preserve: bool) -> Shape:
+def _read_schema(raw: Any, preserve: bool) -> Shape:
     if raw is _META:
         return of_struct(OBJECT_META)
     preserve = preserve or raw.get("x-kubernetes-preserve-unknown-fields") is True
@@ -317,26 +317,26 @@ def _schema(raw: Any, preserve: bool) -> Shape:
         return Shape(_PRIMITIVES[kind])
     return Shape(
         scalar="" if kind else "untyped",
-        list=_list(raw, preserve) if kind != "object" else None,
-        map=_map(raw, preserve) if kind != "array" else None,
+        list=_read_list(raw, preserve) if kind != "object" else None,
+        map=_read_map(raw, preserve) if kind != "array" else None,
     )
 
 
-def _list(raw: dict[str, Any], preserve: bool) -> ListShape:
+def _read_list(raw: dict[str, Any], preserve: bool) -> ListShape:
     relation = raw.get("x-kubernetes-list-type")
     keys = tuple(raw.get("x-kubernetes-list-map-keys") or ()) if relation == "map" else ()
     items = raw.get("items")
     if items is None:
-        return ListShape(UNTYPED, _same, relation in ("set", "map"), keys)
-    return ListShape(items, lambda item: _schema(item, preserve), relation in ("set", "map"), keys)
+        return ListShape(UNTYPED, _get_shape, relation in ("set", "map"), keys)
+    return ListShape(items, lambda item: _read_schema(item, preserve), relation in ("set", "map"), keys)
 
 
-def _map(raw: dict[str, Any], preserve: bool) -> MapShape:
+def _read_map(raw: dict[str, Any], preserve: bool) -> MapShape:
     declared = raw.get("properties") or {}
     rest = raw.get("additionalProperties")
     element: Any = rest if isinstance(rest, dict) else None
     if element is not None and element.get("type") in _SCALAR_TYPES:
-        element = _schema(element, preserve)  # now, because then `leaves` is known
+        element = _read_schema(element, preserve)  # now, because then `leaves` is known
     if rest is True or (rest is None and (preserve or not declared)):
         element = DEDUCED
     defaults = {name: item["default"] for name, item in declared.items() if item.get("default") is not None}
@@ -344,44 +344,44 @@ def _map(raw: dict[str, Any], preserve: bool) -> MapShape:
         text = {"type": "string"}
         declared = {**declared, "apiVersion": text, "kind": text, "metadata": _META}
     atomic = raw.get("x-kubernetes-map-type") == "atomic"
-    return MapShape(declared, lambda item: _schema(item, preserve), element, atomic, defaults)
+    return MapShape(declared, lambda item: _read_schema(item, preserve), element, atomic, defaults)
 
 
 @bounded_cache(1024)
 def of_struct(struct: Struct) -> Shape:
     """Return the shape of a built-in kind's objects."""
-    return _struct(struct, struct.atomic)
+    return _read_struct(struct, struct.atomic)
 
 
-def _struct(struct: Struct, atomic: bool) -> Shape:
+def _read_struct(struct: Struct, atomic: bool) -> Shape:
     declared = {field.name: field for field in struct}
     defaults = {field.name: field.type.make_zero() for field in struct if field.always and not field.type.nested}
     defaults |= {field.name: field.default for field in struct if field.default is not None}
-    shape = Shape(map=MapShape(declared, _field, None if declared else DEDUCED, atomic, defaults))
+    shape = Shape(map=MapShape(declared, _read_field, None if declared else DEDUCED, atomic, defaults))
     shape.decoded = True
     return shape
 
 
-def _field(field: Field) -> Shape:
+def _read_field(field: Field) -> Shape:
     kind = field.type
     if isinstance(kind, ListOf):
-        shape = Shape(list=ListShape(kind.item, _type, field.keys is not None, field.keys or ()))
+        shape = Shape(list=ListShape(kind.item, _read_type, field.keys is not None, field.keys or ()))
         shape.decoded = True
         return shape
     if field.atomic and isinstance(kind, MapOf):
-        return Shape(map=MapShape({}, _type, _type(kind.item), atomic=True))
+        return Shape(map=MapShape({}, _read_type, _read_type(kind.item), atomic=True))
     if field.atomic is not None and isinstance(kind, Struct):
-        return _struct(kind, field.atomic)
-    return _type(kind)
+        return _read_struct(kind, field.atomic)
+    return _read_type(kind)
 
 
-def _type(kind: GoType) -> Shape:
+def _read_type(kind: GoType) -> Shape:
     if isinstance(kind, Struct):
         return of_struct(kind)
     if isinstance(kind, ListOf):
-        return Shape(list=ListShape(kind.item, _type))
+        return Shape(list=ListShape(kind.item, _read_type))
     if isinstance(kind, MapOf):
-        return Shape(map=MapShape({}, _type, _type(kind.item)))
+        return Shape(map=MapShape({}, _read_type, _read_type(kind.item)))
     if isinstance(kind, gotypes.String | gotypes.Bytes):
         return Shape("string")
     if isinstance(kind, gotypes.Int | gotypes.Float):

@@ -9,24 +9,24 @@ from podless.runtime.meter import charge
 from podless.runtime.sorting import sort_texts
 
 
-def equal_values(one: Any, other: Any) -> bool:
+def equal_values(left: Any, right: Any) -> bool:
     """Return whether values are equal: numbers by value, but true is not 1."""
-    if type(one) in (dict, list):
-        if one is other:
+    if type(left) in (dict, list):
+        if left is right:
             return True
-        if one != other:
+        if left != right:
             return False
-        if serializer.encode_json(one) == serializer.encode_json(other):  # the most frequent case: the same encoding
+        if serializer.encode_json(left) == serializer.encode_json(right):  # the most frequent case: the same encoding
             return True
-    if type(one) in (dict, list):
-        charge(len(one))
-    if type(one) is dict and type(other) is dict:
-        return one.keys() == other.keys() and all(equal_values(item, other[name]) for name, item in one.items())
-    if type(one) is list and type(other) is list:
-        return len(one) == len(other) and all(map(equal_values, one, other))
-    if type(one) is bool or type(other) is bool:
-        return one is other
-    return bool(one == other)
+    if type(left) in (dict, list):
+        charge(len(left))
+    if type(left) is dict and type(right) is dict:
+        return left.keys() == right.keys() and all(equal_values(item, right[name]) for name, item in left.items())
+    if type(left) is list and type(right) is list:
+        return len(left) == len(right) and all(map(equal_values, left, right))
+    if type(left) is bool or type(right) is bool:
+        return left is right
+    return bool(left == right)
 
 
 def format_syntax(value: Any) -> str:

@@ -10,7 +10,7 @@ from podless import schema
 from podless.codec import gotext, sentfloats, serializer
 from podless.codec.jsontext import OutOfRange
 from podless.fields import patches
-from podless.fields.patches import Patch, Sent
+from podless.fields.patches import Patch, SentPatch
 from podless.kinds import bodies, typemeta
 from podless.kinds.view import is_direct
 from podless.meta.errors import BadRequest, Internal, Invalid, UnsupportedMediaType
@@ -124,7 +124,7 @@ def prepare_patch(call: Call, media: str, chosen: WriteOptions, repeated: list[s
 
     shown: the result is only for an error text.
     """
-    sent = Sent(
+    sent = SentPatch(
         call.body,
         chosen.validation != "Ignore",
         shown,
