@@ -149,7 +149,7 @@ def with_authorization(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
     def filter_(handler: Handler) -> Handler:
         def go_on(request: HTTPRequest, decision: Decision) -> Answer | Pending:
             if request.audit is not None:
-                request.audit.decide(decision.allowed, decision.reason)
+                request.audit.set_decision(decision.allowed, decision.reason)
             if not decision.allowed:
                 raise AccessDenied(request.user, request.info.attributes, decision.reason)
             return handler(request)
@@ -196,7 +196,7 @@ def with_authentication(authenticator: Authenticator) -> Callable[[Handler], Han
             if user is ANONYMOUS:
                 _warn_of_blank(request)
             if request.audit is not None:
-                request.audit.identify(user)
+                request.audit.set_user(user)
             return handler(request)
 
         async def later(request: HTTPRequest, pending: Coroutine[Any, Any, User]) -> Answer:
