@@ -36,7 +36,7 @@ def later(monkeypatch: pytest.MonkeyPatch) -> list[float]:
         call_later=lambda seconds, callback: found.append(seconds),
         time=lambda: 0.0,
     )
-    monkeypatch.setattr(asyncio, "get_running_loop", lambda: loop)
+    monkeypatch.setattr(rest, "asyncio", SimpleNamespace(get_running_loop=lambda: loop))  # for this module alone
     return found
 
 

@@ -250,7 +250,11 @@ class DocumentLibrary:
             page = self._list_pages().get(name)
             return (v3.page_etag(name), partial(v3.page_document, page, self._release)) if page is not None else None
         group, served = where.group, where.version
-        kinds = [kind for kind in self._kinds() if kind.group == group and served in kind.by_version]
+        kinds = [
+            kind
+            for kind in self._kinds()
+            if kind.group == group and any(version.name == served for version in kind.versions)
+        ]
         if not kinds:
             return None
         etag = v3.document_hash(digests[served] for digests in self._find_digests(kinds))
