@@ -111,7 +111,7 @@ def test_many_pieces_of_work_are_none_that_is_long(run: Callable[[Any], Any]) ->
             done = asyncio.Event()
 
             def work() -> None:
-                watchdog.progress += 1
+                watchdog.latest += 1
                 spin(0.01)
 
             for _ in range(15):

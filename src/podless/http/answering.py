@@ -145,8 +145,7 @@ class ConnectionResponder:
         if self._closing:
             return
         watchdog = self._shared.watchdog
-        watchdog.progress += 1
-        began = _clock()
+        watchdog.latest = began = _clock()
         try:
             answer = self._handler(request)
         except Exception as error:

@@ -245,17 +245,16 @@ class APIHandler:
         return Response(204, (), b"")
 
     def _answer_read(self, request: HTTPRequest, call: Call, form: AnswerForm) -> Answer | Pending:
-        verb = call.verb
-        if call.query and ("at" in call.query or asks_past(call)):
-            return self._read_past(request, call, verb, form)
-        if call.query and verb == "get" and asks_costs(call):
-            return read_costs(self._api, call)
-        collection = self._api.collection(call.kind)
-        if verb == "get" and collection.loaded and call.kind.strategy.reads.revisioned:
+        verb, kind = call.verb, call.kind
+        if call.query:
+            if "at" in call.query or asks_past(call):
+                return self._read_past(request, call, verb, form)
+            if verb == "get" and asks_costs(call):
+                return read_costs(self._api, call)
+        collection = self._api.collection(kind)
+        if verb == "get" and collection.loaded and kind.strategy.reads.revisioned:
             outcome: Outcome = get_object(self._api, call, collection)
-            if call.kind.webhook is not None and conversion.needs_webhook(
-                call.kind, call.version, outcome_entries(outcome)
-            ):
+            if kind.webhook is not None and conversion.needs_webhook(kind, call.version, outcome_entries(outcome)):
                 return self._read_later(request, call, verb, form)
             answer = render_quickly(call, outcome, form, self._rows)
             if answer is None:

@@ -41,11 +41,11 @@ Times = tuple[float, float]
 class _Beat:
     """A callback on the loop that has not run yet. work: what holds the loop meanwhile, if that is known.
 
-    began, seen: time since which the loop has been held, and of the last check. progress, reported: counters of the
+    began, seen: time since which the loop has been held, and of the last check. latest, reported: those of the
     watchdog at the first of these times.
     """
 
-    __slots__ = ("began", "progress", "reported", "seen", "work")
+    __slots__ = ("began", "latest", "reported", "seen", "work")
 
     def __init__(self, now: Times, watchdog: Watchdog) -> None:
         self.begin(now, watchdog)
@@ -53,7 +53,7 @@ class _Beat:
     def begin(self, now: Times, watchdog: Watchdog) -> None:
         """Measure from now on."""
         self.began = self.seen = now
-        self.progress = watchdog.progress
+        self.latest = watchdog.latest
         self.reported = watchdog.reported
         self.work: Work | None = None
 
@@ -105,7 +105,7 @@ class Heartbeat:
         if self._base is None:
             self._base = _find_base()
         if beat.work is not None:
-            if beat.progress == self._watchdog.progress:
+            if beat.latest == self._watchdog.latest:
                 beat.seen = self._read_times()
             self._watchdog.report_callback(*beat.measure_beat())
 
@@ -129,7 +129,7 @@ class Heartbeat:
         if beat is None:
             self._send_beat(now)
             return False
-        if beat.progress != self._watchdog.progress:  # other work has begun: only that may still hold the loop
+        if beat.latest != self._watchdog.latest:  # other work has begun: only that may still hold the loop
             if beat.work is not None:
                 self._loop.call_soon_threadsafe(self._watchdog.report_callback, *beat.measure_beat())
             beat.begin(now, self._watchdog)

@@ -33,10 +33,10 @@ class Watchdog:
     """Counts work that held the loop for long. limit: in seconds. reported: how often it was exceeded.
 
     level: of the log. busiest: the callback with the longest processor time that `report_callback` received, and this
-    time in seconds. progress: grows with each piece of work that reports itself.
+    time in seconds. latest: when the last piece of work that reports itself began, by the performance counter.
     """
 
-    __slots__ = ("busiest", "counts", "level", "limit", "progress", "reported", "seconds", "worst")
+    __slots__ = ("busiest", "counts", "latest", "level", "limit", "reported", "seconds", "worst")
 
     def __init__(self, limit: float = LONG) -> None:
         self.limit = limit
@@ -44,7 +44,8 @@ class Watchdog:
         self.counts: dict[tuple[str, str], int] = {}
         self.seconds: dict[tuple[str, str], float] = {}
         self.worst = 0.0
-        self.reported = self.progress = 0
+        self.reported = 0
+        self.latest = 0.0
         self.busiest: tuple[float, Work | None] = 0.0, None
 
     def report_block(self, seconds: float, work: Work) -> None:
@@ -92,8 +93,7 @@ class MeasuredCoroutine(Coroutine[Any, Any, Any]):
 
     def send(self, value: Any) -> Any:
         watchdog = self._watchdog
-        watchdog.progress += 1
-        began = _clock()
+        watchdog.latest = began = _clock()
         try:
             return self._send(value)
         finally:
@@ -102,8 +102,7 @@ class MeasuredCoroutine(Coroutine[Any, Any, Any]):
 
     def __next__(self) -> Any:  # not `send(None)`: nearly every step would pay for one more call
         watchdog = self._watchdog
-        watchdog.progress += 1
-        began = _clock()
+        watchdog.latest = began = _clock()
         try:
             return self._send(None)
         finally:

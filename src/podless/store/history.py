@@ -117,7 +117,6 @@ class History:
     def __init__(self, limits: Keep) -> None:
         self._limits = limits
         self._spans: deque[_WriteSpan] = deque()
-        self._newest = 0
         self.size = 0
         # of one span
         self._revisions = max(1, min(_STEP, limits.count // _PARTS))
@@ -129,16 +128,17 @@ class History:
 
         Returns whether a step may be due: a span begins, or there are too many bytes.
         """
-        part = self._spans[-1] if self._spans else None
-        begins = part is None or revision >= part.end or part.size > self._bytes or at > part.until
-        if part is None or begins:
-            part = _WriteSpan(revision, at, revision + self._revisions, at + self._seconds)
+        part, due = self._spans[-1] if self._spans else None, False
+        if part is None or revision >= part.end or at > part.until or part.size > self._bytes:
+            part, due = _WriteSpan(revision, at, revision + self._revisions, at + self._seconds), True
             self._spans.append(part)
-        part.last = self._newest = revision
+        part.last = revision
         part.at = at
+        if not replaced:
+            return due
         part.size += replaced
         self.size += replaced
-        return begins or self.size > self._limits.size
+        return due or self.size > self._limits.size
 
     def find_due(self, now: int, times: int = 1) -> int:
         """Return the revision up to which the next step forgets, 0 if everything must be kept.
@@ -146,9 +146,10 @@ class History:
         times: multiplies the bounds.
         """
         keep, due, size = self._limits, 0, self.size
+        newest = self._spans[-1].last if self._spans else 0
         count, most, age = keep.count * times, keep.size * times, keep.age * times
         for part in self._spans:
-            over = self._newest - part.last >= count or size > most or now - part.at > age
+            over = newest - part.last >= count or size > most or now - part.at > age
             if not over or (due and part.last - self._spans[0].first > _STEP):
                 break
             due = part.last

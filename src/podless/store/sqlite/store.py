@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import sqlite3
-import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
+from time import perf_counter as _clock
 from typing import Any
 
 from podless.runtime.gcpause import pause_gc
@@ -203,7 +203,7 @@ class SQLiteStore:
         watch = prefix, deliver
         self._watches.append(watch)
         if missed:
-            _deliver_changes(deliver, missed, self._revision)
+            _deliver_changes(deliver, prefix, missed, self._revision)
         return partial(self._remove_watch, watch)
 
     def _remove_watch(self, watch: tuple[str, Deliver]) -> None:
@@ -226,13 +226,13 @@ class SQLiteStore:
             # One iteration of the loop later, which costs less than a transaction: commits of requests that are read in
             # this iteration share one. If iterations are long, those of this one are enough; so they are if there is
             # only one again.
-            self._loop.call_soon(self._flush_soon, time.perf_counter())
+            self._loop.call_soon(self._flush_soon, _clock())
         self._waiting.append((commits, AUTHOR.get() if self._records else NOBODY, future))
         return future
 
     def _flush_soon(self, since: float) -> None:
         alone = self._was_alone and len(self._waiting) == 1
-        if self._loop is not None and not alone and time.perf_counter() - since < _TURN:
+        if self._loop is not None and not alone and _clock() - since < _TURN:
             self._loop.call_soon(self._flush)
         else:
             self._flush()
@@ -245,7 +245,7 @@ class SQLiteStore:
             self._carry_out(waiting)
 
     def _carry_out(self, waiting: Sequence[_Waiting]) -> None:
-        began = time.perf_counter()
+        began = _clock()
         self._was_alone = len(waiting) == 1
         try:
             outcomes, changes = self._write_with_reserve(waiting)
@@ -260,13 +260,12 @@ class SQLiteStore:
         else:
             if self._disk.refused:
                 self._disk.note_success()
-        self._durations.observe_seconds(time.perf_counter() - began)
+        self._durations.observe_seconds(_clock() - began)
         if changes:
             self._revision = revision = changes[-1].revision
             for prefix, deliver in self._watches:
-                told = changes if prefix == keys.ALL else [one for one in changes if one.key.startswith(prefix)]
-                _deliver_changes(deliver, told, revision)
-        for (*_, future), outcome in zip(waiting, outcomes, strict=True):
+                _deliver_changes(deliver, prefix, changes, revision)
+        for (_, _, future), outcome in zip(waiting, outcomes, strict=True):
             if future.done():  # the request was cancelled, but its write is durable
                 continue
             if isinstance(outcome, list):
@@ -305,10 +304,11 @@ class SQLiteStore:
             for commits, author, _ in chains:
                 number = self._authors.number_of(database, author)
                 revisions: list[int] = []
+                revision = 0
                 try:
                     for operations in commits:
-                        revision = sequence + 1
-                        made, gone = _plan_commit(database, operations, revision, revisions[-1] if revisions else 0)
+                        last, revision = revision, sequence + 1
+                        made, gone = _plan_commit(database, operations, revision, last)
                         for key, stored, created in made:
                             sequence += 1
                             value, offset = stored or _DELETED
@@ -462,7 +462,9 @@ def _free_space(chains: Sequence[_Waiting]) -> bool:
     return all(one.stored is None or one.frees for one in operations)
 
 
-def _deliver_changes(deliver: Deliver, changes: Sequence[StoreChange], revision: int) -> None:
+def _deliver_changes(deliver: Deliver, prefix: str, changes: Sequence[StoreChange], revision: int) -> None:
+    if prefix != keys.ALL:
+        changes = [one for one in changes if one.key.startswith(prefix)]
     try:
         deliver(changes, revision)
     except Exception as error:
