@@ -221,6 +221,7 @@ def test_versions_that_are_not_served_are_not_shown() -> None:
     one = kind()
     one = replace(one, unserved=(replace(one.versions[0], name="v2"),))
     assert v3.group_version_document("g.example.com", "v2", [one])["paths"] == {}
+    assert Library(lambda: [one]).answer_document(DocumentRequest("apis/g.example.com/v2")).status == 404
 
 
 def test_numbers_past_64_bits(kinds: list[Kind], library: Library) -> None:
