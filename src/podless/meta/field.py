@@ -6,7 +6,7 @@ The types, their texts and the cause reasons are those of k8s.io/apimachinery's 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from contextvars import ContextVar, Token
 from dataclasses import dataclass
 from types import TracebackType
@@ -156,6 +156,9 @@ class FieldError:
 
     def __str__(self) -> str:
         return f"{self.field}: {self.body}"
+
+
+Errors = Iterator[FieldError]
 
 
 def required(path: At, detail: str = "") -> FieldError:

@@ -26,14 +26,13 @@ def validate_selector(selector: dict[str, Any], path: str) -> list[FieldError]:
     return errors
 
 
-def requirement_errors(requirement: dict[str, Any], path: str, *, any_operator: bool = False) -> list[FieldError]:
+def requirement_errors(requirement: dict[str, Any], path: str, *, any_operator: bool = False) -> field.Errors:
     """Validate one requirement. any_operator: accept unknown operators."""
-    errors = operator_errors(requirement, path, any_operator=any_operator)
+    yield from operator_errors(requirement, path, any_operator=any_operator)
     key = requirement.get("key", "")
-    errors += field.invalid_details(f"{path}.key", key, names.qualified_name(key))
+    yield from field.invalid_details(f"{path}.key", key, names.qualified_name(key))
     for index, value in enumerate(each(requirement.get("values") or [])):
-        errors += field.invalid_details(f"{path}.values[{index}]", value, names.label_value(value))
-    return errors
+        yield from field.invalid_details(f"{path}.values[{index}]", value, names.label_value(value))
 
 
 def operator_errors(requirement: dict[str, Any], path: str, *, any_operator: bool = False) -> list[FieldError]:

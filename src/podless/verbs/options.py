@@ -142,17 +142,15 @@ def _raise_invalid(kind: str, errors: list[FieldError]) -> None:
         raise Invalid(kind, _GROUP, "", errors)
 
 
-def _manager_errors(manager: str) -> list[FieldError]:
-    errors = []
+def _manager_errors(manager: str) -> field.Errors:
     if len(manager.encode()) > 128:
-        errors.append(field.too_long("fieldManager", 128))
+        yield field.too_long("fieldManager", 128)
     if manager.isprintable():
-        return errors
+        return
     for position, char in enumerate(manager):
         if not char.isprintable():
             detail = f"invalid character U+{ord(char):04X} (at position {position})"
-            errors.append(field.invalid("fieldManager", manager, detail))
-    return errors
+            yield field.invalid("fieldManager", manager, detail)
 
 
 _VALIDATIONS = ["", "Ignore", "Strict", "Warn"]

@@ -5,7 +5,7 @@ Source: Kubernetes' pkg/registry/core/pod, node and service: requests are valida
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from podless.apis.core.group import ENDPOINTS, NODES, PODS
 from podless.cache.watchcache import WatchCache
@@ -14,7 +14,6 @@ from podless.kinds import view
 from podless.kinds.kind import Kind
 from podless.meta import addresses, field
 from podless.meta.errors import BadRequest, Internal, Invalid, NotFound, Unavailable
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.structs import structs
 from podless.structs.gotypes import BOOL, STRING, STRINGS, GoType
@@ -107,7 +106,7 @@ async def _check_log(api: API, call: Call) -> None:
     raise Internal(f'Get "https://{where}{path}": {_refused_text(where)}')
 
 
-def _log_errors(numbers: dict[str, int | None], since: str, stream: bool) -> Iterator[FieldError]:
+def _log_errors(numbers: dict[str, int | None], since: str, stream: bool) -> field.Errors:
     for name in ("tailLines", "limitBytes"):
         if (number := numbers[name]) is not None and number < _LEAST[name]:
             yield field.invalid(name, number, "must be greater than 0" if _LEAST[name] else _NEGATIVE)

@@ -154,7 +154,7 @@ def _attribute_errors(spec: Object) -> list[FieldError]:
     if not has("ReviewAttributePaths"):
         if (resource is None) is (path is None):
             return [field.invalid("spec", None if path is None else _format_attributes(path), _ONE)]
-        return _selector_errors(resource or {})
+        return [*_selector_errors(resource or {})]
     if resource is not None and path is not None:
         detail = "cannot be specified in combination with resourceAttributes"
         return [
@@ -163,12 +163,11 @@ def _attribute_errors(spec: Object) -> list[FieldError]:
         ]
     if resource is None and path is None:
         return [field.invalid("spec.resourceAttributes", None, _ONE)]
-    return _selector_errors(resource or {})
+    return [*_selector_errors(resource or {})]
 
 
-def _selector_errors(resource: Object) -> list[FieldError]:
+def _selector_errors(resource: Object) -> field.Errors:
     """Validate selectors, which may have unknown operators."""
-    errors = []
     for name in ("fieldSelector", "labelSelector"):
         selector = resource.get(name)
         if selector is None:
@@ -176,20 +175,19 @@ def _selector_errors(resource: Object) -> list[FieldError]:
         path = f"spec.resourceAttributes.{name}"
         raw_selector, requirements = selector.get("rawSelector"), selector.get("requirements") or []
         if raw_selector and requirements:
-            errors.append(
-                field.invalid(f"{path}.rawSelector", raw_selector, "may not specified at the same time as requirements")
+            yield field.invalid(
+                f"{path}.rawSelector", raw_selector, "may not specified at the same time as requirements"
             )
         if not raw_selector and not requirements:
             detail = f"when {path} is specified, requirements or rawSelector is required"
-            errors.append(field.required(f"{path}.requirements", detail))
+            yield field.required(f"{path}.requirements", detail)
         for index, requirement in enumerate(each(requirements)):
-            errors += _requirement_errors(requirement, f"{path}.requirements[{index}]", label=name == "labelSelector")
-    return errors
+            yield from _requirement_errors(requirement, f"{path}.requirements[{index}]", label=name == "labelSelector")
 
 
 def _requirement_errors(requirement: Object, path: str, *, label: bool) -> list[FieldError]:
     if label:
-        return labelselector.requirement_errors(requirement, path, any_operator=True)
+        return [*labelselector.requirement_errors(requirement, path, any_operator=True)]
     missing = [] if requirement.get("key") else [field.required(f"{path}.key", "must be specified")]
     return missing + labelselector.operator_errors(requirement, path, any_operator=True)
 

@@ -52,7 +52,7 @@ class PolicyStrategy(_SpecStrategy):
         return validation.check_mutating(obj) if self._mutating else validation.check_validating(obj)
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return validation.check_status(obj)
+        return [*validation.check_status(obj)]
 
 
 class PolicyBindingStrategy(_SpecStrategy):

@@ -27,10 +27,10 @@ class WebhookStrategy(LiteralStrategy):
         validation.fill_webhooks(obj)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        return validation.check_webhooks(obj)
+        return [*validation.check_webhooks(obj)]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return validation.check_webhooks(obj, old)
+        return [*validation.check_webhooks(obj, old)]
 
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         return self.is_changed(obj, old)

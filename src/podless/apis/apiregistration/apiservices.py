@@ -76,18 +76,16 @@ class APIServiceStrategy(StatusStrategy):
         ]
 
 
-def _group_version(spec: Object) -> list[FieldError]:
+def _group_version(spec: Object) -> field.Errors:
     group, version = spec.get("group", ""), spec.get("version", "")
-    errors: list[FieldError] = []
     if not group and version != "v1":
-        errors.append(field.required("spec.group", "only v1 may have an empty group and it better be legacy kube"))
+        yield field.required("spec.group", "only v1 may have an empty group and it better be legacy kube")
     if group:
-        errors += field.invalid_details("spec.group", group, names.check_subdomain(group))
-    errors += field.invalid_details("spec.version", version, names.label_1035(version))
+        yield from field.invalid_details("spec.group", group, names.check_subdomain(group))
+    yield from field.invalid_details("spec.version", version, names.label_1035(version))
     for name, most in (("groupPriorityMinimum", _MOST_GROUP), ("versionPriority", _MOST_VERSION)):
         if not 0 < spec[name] <= most:
-            errors.append(field.invalid(f"spec.{name}", spec[name], f"must be positive and less than {most}"))
-    return errors
+            yield field.invalid(f"spec.{name}", spec[name], f"must be positive and less than {most}")
 
 
 def _validate_backend(spec: Object) -> list[FieldError]:

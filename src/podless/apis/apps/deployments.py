@@ -79,20 +79,18 @@ def _validate_strategy(strategy: Object) -> list[FieldError]:
         text = "may not be specified when strategy `type` is 'Recreate'"
         return [field.forbidden(f"{path}.rollingUpdate", text)] if rolling is not None else []
     if kind == "RollingUpdate":
-        return _validate_rolling_update(rolling or {}, f"{path}.rollingUpdate")
+        return [*_validate_rolling_update(rolling or {}, f"{path}.rollingUpdate")]
     return [field.not_supported(path, gostructs.format_struct(_STRATEGY, strategy), _TYPES)]
 
 
-def _validate_rolling_update(rolling: Object, path: str) -> list[FieldError]:
+def _validate_rolling_update(rolling: Object, path: str) -> field.Errors:
     away, more = rolling["maxUnavailable"], rolling["maxSurge"]
-    errors = [
-        *shares.validate_int_or_percent(f"{path}.maxUnavailable", away),
-        *shares.validate_int_or_percent(f"{path}.maxSurge", more),
-    ]
+    yield from shares.validate_int_or_percent(f"{path}.maxUnavailable", away)
+    yield from shares.validate_int_or_percent(f"{path}.maxSurge", more)
     if not shares.read_int_or_percent(away) and not shares.read_int_or_percent(more):
         shown = gostructs.format_int_or_string(away)
-        errors.append(field.invalid(f"{path}.maxUnavailable", shown, "may not be 0 when `maxSurge` is 0"))
-    return [*errors, *shares.at_most_all(f"{path}.maxUnavailable", away)]
+        yield field.invalid(f"{path}.maxUnavailable", shown, "may not be 0 when `maxSurge` is 0")
+    yield from shares.at_most_all(f"{path}.maxUnavailable", away)
 
 
 STRATEGY = DeploymentStrategy()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar
 
 from podless.apis import podspec
@@ -133,7 +132,7 @@ def _fill_claim(claim: Object) -> None:
     claim["status"] = {"phase": "Pending", **(claim.get("status") or {})}
 
 
-def _validate_claims(spec: Object) -> Iterator[FieldError]:
+def _validate_claims(spec: Object) -> field.Errors:
     """Yield the errors of volumeClaimTemplates."""
     for index, claim in enumerate(each(spec.get("volumeClaimTemplates") or ())):
         yield from podspec.validate_claim_spec(claim["spec"], f"spec.volumeClaimTemplates[{index}].spec")
@@ -156,16 +155,13 @@ def _add_claim_volumes(spec: Object) -> Object:
     return {**claim_volumes, "spec": {**claim_volumes["spec"], "volumes": volumes}}
 
 
-def _validate_policies(spec: Object) -> list[FieldError]:
-    errors: list[FieldError] = []
+def _validate_policies(spec: Object) -> field.Errors:
     management = spec["podManagementPolicy"]
     if management not in _MANAGEMENTS:
-        text = "must be 'OrderedReady' or 'Parallel'"
-        errors.append(field.invalid("spec.podManagementPolicy", management, text))
-    errors += _validate_strategy(spec["updateStrategy"])
+        yield field.invalid("spec.podManagementPolicy", management, "must be 'OrderedReady' or 'Parallel'")
+    yield from _validate_strategy(spec["updateStrategy"])
     for name, fate in each(spec["persistentVolumeClaimRetentionPolicy"]).items():
-        errors += field.one_of(f"spec.persistentVolumeClaimRetentionPolicy.{name}", fate, _RETENTIONS)
-    return errors
+        yield from field.one_of(f"spec.persistentVolumeClaimRetentionPolicy.{name}", fate, _RETENTIONS)
 
 
 def _validate_strategy(strategy: Object) -> list[FieldError]:

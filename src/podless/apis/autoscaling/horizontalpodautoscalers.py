@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from podless.apis.autoscaling import versions
@@ -13,7 +13,6 @@ from podless.codec import quantity
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field, names
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
@@ -30,7 +29,7 @@ _SOURCES = {
 _TARGETS = ("Utilization", "Value", "AverageValue")
 
 
-def validate_reference(ref: Object, path: str, *, grouped: bool) -> Iterator[FieldError]:
+def validate_reference(ref: Object, path: str, *, grouped: bool) -> field.Errors:
     """Validate a reference to an object. grouped: its apiVersion must name a group."""
     for part in ("kind", "name"):
         yield from checks.validate_name(f"{path}.{part}", ref.get(part), names.path_segment)
@@ -44,7 +43,7 @@ def validate_reference(ref: Object, path: str, *, grouped: bool) -> Iterator[Fie
         yield field.invalid(f"{path}.apiVersion", version, "apiVersion must specify API group")
 
 
-def validate_metrics(metrics: list[Object], minimum: int | None, path: str) -> Iterator[FieldError]:
+def validate_metrics(metrics: list[Object], minimum: int | None, path: str) -> field.Errors:
     """Validate metric specs. minimum: minReplicas."""
     for index, metric in enumerate(each(metrics)):
         yield from _validate_metric(metric, f"{path}[{index}]")
@@ -53,7 +52,7 @@ def validate_metrics(metrics: list[Object], minimum: int | None, path: str) -> I
         yield field.forbidden(path, text)
 
 
-def _validate_metric(metric: Object, path: str) -> Iterator[FieldError]:
+def _validate_metric(metric: Object, path: str) -> field.Errors:
     kind = metric.get("type") or ""
     if not kind:
         yield field.required(f"{path}.type", "must specify a metric source type")
@@ -72,13 +71,13 @@ def _validate_metric(metric: Object, path: str) -> Iterator[FieldError]:
         yield from (field.forbidden(f"{path}.{name}", "must populate the given metric source only") for name in others)
 
 
-def _validate_metric_name(source: Object, path: str) -> Iterator[FieldError]:
+def _validate_metric_name(source: Object, path: str) -> field.Errors:
     name = (source.get("metric") or {}).get("name")
     yield from checks.validate_name(f"{path}.metric.name", name, names.path_segment, "must specify a metric name")
     yield from _validate_target(source.get("target") or {}, f"{path}.target")
 
 
-def _validate_target(target: Object, path: str) -> Iterator[FieldError]:
+def _validate_target(target: Object, path: str) -> field.Errors:
     kind, use = target.get("type") or "", target.get("averageUtilization")
     if not kind:
         yield field.required(f"{path}.type", "must specify a metric target type")
@@ -92,7 +91,7 @@ def _validate_target(target: Object, path: str) -> Iterator[FieldError]:
         yield field.invalid(f"{path}.averageUtilization", use, "must be greater than 0")
 
 
-def _validate_object(source: Object, path: str) -> Iterator[FieldError]:
+def _validate_object(source: Object, path: str) -> field.Errors:
     yield from validate_reference(source.get("describedObject") or {}, f"{path}.describedObject", grouped=False)
     yield from _validate_metric_name(source, path)
     target = source.get("target") or {}
@@ -100,7 +99,7 @@ def _validate_object(source: Object, path: str) -> Iterator[FieldError]:
         yield field.required(f"{path}.target.averageValue", "must set either a target value or averageValue")
 
 
-def _validate_external(source: Object, path: str) -> Iterator[FieldError]:
+def _validate_external(source: Object, path: str) -> field.Errors:
     yield from _validate_metric_name(source, path)
     target = source.get("target") or {}
     value, average = target.get("value"), target.get("averageValue")
@@ -112,19 +111,19 @@ def _validate_external(source: Object, path: str) -> Iterator[FieldError]:
         yield field.forbidden(f"{path}.target.value", text)
 
 
-def _validate_pods(source: Object, path: str) -> Iterator[FieldError]:
+def _validate_pods(source: Object, path: str) -> field.Errors:
     yield from _validate_metric_name(source, path)
     if (source.get("target") or {}).get("averageValue") is None:
         yield field.required(f"{path}.target.averageValue", "must specify a positive target averageValue")
 
 
-def _validate_resource(source: Object, path: str) -> Iterator[FieldError]:
+def _validate_resource(source: Object, path: str) -> field.Errors:
     if not source.get("name"):
         yield field.required(f"{path}.name", "must specify a resource name")
     yield from _validate_resource_target(source, path)
 
 
-def _validate_resource_target(source: Object, path: str) -> Iterator[FieldError]:
+def _validate_resource_target(source: Object, path: str) -> field.Errors:
     target = source.get("target") or {}
     yield from _validate_target(target, f"{path}.target")
     use, average = target.get("averageUtilization"), target.get("averageValue")
@@ -136,7 +135,7 @@ def _validate_resource_target(source: Object, path: str) -> Iterator[FieldError]
         yield field.forbidden(f"{path}.target.averageValue", text)
 
 
-def _validate_container(source: Object, path: str) -> Iterator[FieldError]:
+def _validate_container(source: Object, path: str) -> field.Errors:
     name = source.get("name") or ""
     if not name:
         yield field.required(f"{path}.name", "must specify a resource name")
@@ -147,7 +146,7 @@ def _validate_container(source: Object, path: str) -> Iterator[FieldError]:
 
 
 # metric sources in the order in which kube-apiserver validates them
-_CHECKS: dict[str, Callable[[Object, str], Iterator[FieldError]]] = {
+_CHECKS: dict[str, Callable[[Object, str], field.Errors]] = {
     "object": _validate_object,
     "external": _validate_external,
     "pods": _validate_pods,
@@ -228,7 +227,7 @@ class AutoscalerStrategy(SpecStrategy):
         return checks.all_nonnegative(obj["status"], "status", ("currentReplicas", "desiredReplicas"))
 
 
-def _validate_spec(spec: Object, old: Object | None) -> Iterator[FieldError]:
+def _validate_spec(spec: Object, old: Object | None) -> field.Errors:
     least, most, target = spec.get("minReplicas"), spec.get("maxReplicas") or 0, spec.get("scaleTargetRef") or {}
     to_zero = has("HPAScaleToZero") and not has("AlwaysOneReplica")
     lowest = 0 if to_zero or (old is not None and old.get("minReplicas") == 0) else 1
@@ -254,7 +253,7 @@ def _validate_spec(spec: Object, old: Object | None) -> Iterator[FieldError]:
             yield from _validate_rules(behavior[name], f"spec.behavior.{name}")
 
 
-def _validate_rules(rules: Object, path: str) -> Iterator[FieldError]:
+def _validate_rules(rules: Object, path: str) -> field.Errors:
     window, chosen, policies = rules.get("stabilizationWindowSeconds"), rules.get("selectPolicy"), rules.get("policies")
     where = f"{path}.stabilizationWindowSeconds"
     if window is not None and window < 0:
@@ -271,7 +270,7 @@ def _validate_rules(rules: Object, path: str) -> Iterator[FieldError]:
         yield field.invalid(f"{path}.tolerance", tolerance, "must be greater than or equal to 0")
 
 
-def _validate_policy(policy: Object, path: str) -> Iterator[FieldError]:
+def _validate_policy(policy: Object, path: str) -> field.Errors:
     kind, value, period = policy.get("type") or "", policy.get("value") or 0, policy.get("periodSeconds") or 0
     yield from field.one_of(f"{path}.type", kind, _POLICIES)
     if value <= 0:

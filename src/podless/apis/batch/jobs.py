@@ -89,7 +89,7 @@ class JobStrategy(TemplateStrategy):
         return [*errors, *jobscheduling.validate_changed_scheduling(spec, before, "spec.scheduling")]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return jobstatus.validate_job_status(obj, old)
+        return [*jobstatus.validate_job_status(obj, old)]
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         if old is None:

@@ -7,7 +7,6 @@ scheduler's own rules for groups of pods are not validated.
 from __future__ import annotations
 
 from podless.apis.shared import checks
-from podless.apis.shared.checks import Errors
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -21,7 +20,7 @@ _VARIANT = (
 )
 
 
-def validate_scheduling(spec: Object, path: str) -> Errors:
+def validate_scheduling(spec: Object, path: str) -> field.Errors:
     """Validate the scheduling of a Job. spec: of the Job."""
     scheduling = spec.get("scheduling") or {}
     if (policy := scheduling.get("schedulingPolicy")) is not None:
@@ -39,7 +38,7 @@ def validate_scheduling(spec: Object, path: str) -> Errors:
     yield from _validate_claims(scheduling.get("resourceClaims") or [], f"{path}.resourceClaims")
 
 
-def validate_changed_scheduling(spec: Object, old: Object, path: str) -> Errors:
+def validate_changed_scheduling(spec: Object, old: Object, path: str) -> field.Errors:
     """Validate that only minCount changes."""
     scheduling, before = spec.get("scheduling"), old.get("scheduling")
     yield from _validate_kept(scheduling, before, path)
@@ -54,7 +53,7 @@ def validate_changed_scheduling(spec: Object, old: Object, path: str) -> Errors:
             yield field.invalid(f"{path}.{name}", None, "field is immutable")
 
 
-def _validate_kept(value: Object | None, before: Object | None, path: str) -> Errors:
+def _validate_kept(value: Object | None, before: Object | None, path: str) -> field.Errors:
     """Validate that a field is neither set nor cleared."""
     if value is not None and before is None:
         yield field.invalid(path, None, "field cannot be set once created")
@@ -62,7 +61,7 @@ def _validate_kept(value: Object | None, before: Object | None, path: str) -> Er
         yield field.invalid(path, None, "field cannot be cleared once set")
 
 
-def _validate_union(value: Object, path: str, members: tuple[str, ...]) -> Errors:
+def _validate_union(value: Object, path: str, members: tuple[str, ...]) -> field.Errors:
     """Validate that exactly one of several fields is set."""
     given = [name for name in members if value.get(name) is not None]
     every = ", ".join(f"`{name}`" for name in members)
@@ -72,7 +71,7 @@ def _validate_union(value: Object, path: str, members: tuple[str, ...]) -> Error
         yield field.invalid(path, f"{{{', '.join(given)}}}", f"must specify exactly one of: {every}")
 
 
-def _validate_min_count(gang: Object, spec: Object, path: str) -> Errors:
+def _validate_min_count(gang: Object, spec: Object, path: str) -> field.Errors:
     least, most = gang.get("minCount"), spec.get("parallelism")
     most = 1 if most is None else most
     if least is not None and least < 1:
@@ -81,7 +80,7 @@ def _validate_min_count(gang: Object, spec: Object, path: str) -> Errors:
         yield field.invalid(path, least, f"must not be greater than parallelism ({most})")
 
 
-def _validate_claims(claims: list[Object], path: str) -> Errors:
+def _validate_claims(claims: list[Object], path: str) -> field.Errors:
     if len(claims) > _MOST_CLAIMS:
         yield field.too_many(path, len(claims), _MOST_CLAIMS)
         return

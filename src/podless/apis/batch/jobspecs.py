@@ -50,19 +50,18 @@ def validate_failure_policy(policy: Object, spec: Object, path: str) -> list[Fie
     return errors
 
 
-def _failure_rule(rule: Object, spec: Object, containers: set[Any], path: str) -> list[FieldError]:
+def _failure_rule(rule: Object, spec: Object, containers: set[Any], path: str) -> field.Errors:
     action, codes, patterns = rule.get("action") or "", rule.get("onExitCodes"), rule.get("onPodConditions") or []
-    errors = _one_of(f"{path}.action", action, _ACTIONS)
+    yield from _one_of(f"{path}.action", action, _ACTIONS)
     if action == "FailIndex" and spec.get("backoffLimitPerIndex") is None:
-        errors.append(field.invalid(f"{path}.action", action, "requires the backoffLimitPerIndex to be set"))
+        yield field.invalid(f"{path}.action", action, "requires the backoffLimitPerIndex to be set")
     if codes is not None:
-        errors += _validate_codes(codes, containers, f"{path}.onExitCodes")
-    errors += _validate_patterns(patterns, f"{path}.onPodConditions")
+        yield from _validate_codes(codes, containers, f"{path}.onExitCodes")
+    yield from _validate_patterns(patterns, f"{path}.onPodConditions")
     if codes is not None and patterns:
-        errors.append(_invalid_without_value(path, "specifying both OnExitCodes and OnPodConditions is not supported"))
+        yield _invalid_without_value(path, "specifying both OnExitCodes and OnPodConditions is not supported")
     if codes is None and not patterns:
-        errors.append(_invalid_without_value(path, "specifying one of OnExitCodes and OnPodConditions is required"))
-    return errors
+        yield _invalid_without_value(path, "specifying one of OnExitCodes and OnPodConditions is required")
 
 
 def _invalid_without_value(path: str, text: str) -> FieldError:
@@ -75,35 +74,32 @@ def _one_of(path: str, value: str, known: tuple[str, ...]) -> list[FieldError]:
     return [] if value in known else [field.not_supported(path, value, known)]
 
 
-def _validate_patterns(patterns: list[Object], path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
+def _validate_patterns(patterns: list[Object], path: str) -> field.Errors:
     if len(patterns) > _MOST_PATTERNS:
-        errors.append(field.too_many(path, len(patterns), _MOST_PATTERNS))
+        yield field.too_many(path, len(patterns), _MOST_PATTERNS)
     for index, pattern in enumerate(each(patterns)):
         kind = pattern.get("type") or ""
-        errors += field.invalid_details(f"{path}[{index}].type", kind, names.qualified_name(kind))
-        errors += _one_of(f"{path}[{index}].status", pattern.get("status") or "", _STATUSES)
-    return errors
+        yield from field.invalid_details(f"{path}[{index}].type", kind, names.qualified_name(kind))
+        yield from _one_of(f"{path}[{index}].status", pattern.get("status") or "", _STATUSES)
 
 
-def _validate_codes(codes: Object, containers: set[Any], path: str) -> list[FieldError]:
+def _validate_codes(codes: Object, containers: set[Any], path: str) -> field.Errors:
     operator, values, name = codes.get("operator") or "", codes.get("values") or [], codes.get("containerName")
-    errors = _one_of(f"{path}.operator", operator, _OPERATORS)
+    yield from _one_of(f"{path}.operator", operator, _OPERATORS)
     if name is not None and name not in containers:
         text = "must be one of the container or initContainer names in the pod template"
-        errors.append(field.invalid(f"{path}.containerName", name, text))
+        yield field.invalid(f"{path}.containerName", name, text)
     if not values:
-        errors.append(field.invalid(f"{path}.values", codes.get("values"), "at least one value is required"))
+        yield field.invalid(f"{path}.values", codes.get("values"), "at least one value is required")
     elif len(values) > _MOST_CODES:
-        errors.append(field.too_many(f"{path}.values", len(values), _MOST_CODES))
+        yield field.too_many(f"{path}.values", len(values), _MOST_CODES)
     seen: set[int] = set()
     for index, value in enumerate(each(values)):
         if operator == "In" and value == 0:
-            errors.append(field.invalid(f"{path}.values[{index}]", 0, "must not be 0 for the In operator"))
-        errors += checks.validate_unique(f"{path}.values[{index}]", value, seen)
+            yield field.invalid(f"{path}.values[{index}]", 0, "must not be 0 for the In operator")
+        yield from checks.validate_unique(f"{path}.values[{index}]", value, seen)
     if any(one > other for one, other in pairwise(values)):
-        errors.append(field.invalid(f"{path}.values", values, "must be ordered"))
-    return errors
+        yield field.invalid(f"{path}.values", values, "must be ordered")
 
 
 # validates a Job's successPolicy. Source: Kubernetes' pkg/apis/batch/validation
@@ -112,18 +108,15 @@ _MOST_RULES = 20
 _MOST_BYTES = 64 * 1024
 
 
-def validate_success_policy(policy: Object, completions: int, path: str) -> list[FieldError]:
+def validate_success_policy(policy: Object, completions: int, path: str) -> field.Errors:
     """Validate the successPolicy of a Job spec."""
     rules, path = policy.get("rules") or [], f"{path}.rules"
-    errors: list[FieldError] = []
     if not rules:
-        missing = "at least one rules must be specified when the successPolicy is specified"
-        errors.append(field.required(path, missing))
+        yield field.required(path, "at least one rules must be specified when the successPolicy is specified")
     if len(rules) > _MOST_RULES:
-        errors.append(field.too_many(path, len(rules), _MOST_RULES))
+        yield field.too_many(path, len(rules), _MOST_RULES)
     for index, rule in enumerate(each(rules)):
-        errors += _validate_rule(rule, completions, f"{path}[{index}]")
-    return errors
+        yield from _validate_rule(rule, completions, f"{path}[{index}]")
 
 
 def _validate_rule(rule: Object, completions: int, path: str) -> list[FieldError]:
@@ -229,45 +222,40 @@ def _validate_manager(name: str | None, path: str) -> list[FieldError]:
 def _validate_mode(spec: Object, path: str) -> list[FieldError]:
     mode = spec.get("completionMode")
     if mode == INDEXED:
-        return _validate_indexed(spec, path)
+        return [*_validate_indexed(spec, path)]
     if mode not in (None, NOT_INDEXED):
         return [field.not_supported(f"{path}.completionMode", mode, (NOT_INDEXED, INDEXED))]
     given = [name for name in ("backoffLimitPerIndex", "maxFailedIndexes") if spec.get(name) is not None]
     return [field.invalid(f"{path}.{name}", spec[name], _NEEDS_INDEXES) for name in each(given)]
 
 
-def _validate_indexed(spec: Object, path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
+def _validate_indexed(spec: Object, path: str) -> field.Errors:
     completions, parallelism = spec.get("completions"), spec.get("parallelism") or 0
     failed = spec.get("maxFailedIndexes")
     if completions is None:
-        errors.append(field.required(f"{path}.completions", f"when completion mode is {INDEXED}"))
+        yield field.required(f"{path}.completions", f"when completion mode is {INDEXED}")
     if parallelism > _MOST_PARALLEL:
         text = f"must be less than or equal to {_MOST_PARALLEL} when completion mode is {INDEXED}"
-        errors.append(field.invalid(f"{path}.parallelism", parallelism, text))
+        yield field.invalid(f"{path}.parallelism", parallelism, text)
     if failed is not None and completions is not None and failed > completions:
-        errors.append(field.invalid(f"{path}.maxFailedIndexes", failed, "must be less than or equal to completions"))
+        yield field.invalid(f"{path}.maxFailedIndexes", failed, "must be less than or equal to completions")
     if failed is not None and failed > _MOST_FAILED:
         text = f"must be less than or equal to {_MOST_FAILED}"
-        errors.append(field.invalid(f"{path}.maxFailedIndexes", failed, text))
+        yield field.invalid(f"{path}.maxFailedIndexes", failed, text)
     if (completions or 0) > _MANY and spec.get("backoffLimitPerIndex") is not None:
-        errors += _validate_many_completions(parallelism, failed, path)
-    return errors
+        yield from _validate_many_completions(parallelism, failed, path)
 
 
-def _validate_many_completions(parallelism: int, failed: int | None, path: str) -> list[FieldError]:
+def _validate_many_completions(parallelism: int, failed: int | None, path: str) -> field.Errors:
     """Validate the limits of an indexed Job with many completions and backoffLimitPerIndex."""
-    errors: list[FieldError] = []
     text = f"must be less than or equal to {_MOST_OF_MANY} when completions are above {_MANY}"
     text += " and used with backoff limit per index"
     if failed is None:
-        missing = f"must be specified when completions is above {_MANY}"
-        errors.append(field.required(f"{path}.maxFailedIndexes", missing))
+        yield field.required(f"{path}.maxFailedIndexes", f"must be specified when completions is above {_MANY}")
     if parallelism > _MOST_OF_MANY:
-        errors.append(field.invalid(f"{path}.parallelism", parallelism, text))
+        yield field.invalid(f"{path}.parallelism", parallelism, text)
     if (failed or 0) > _MOST_OF_MANY:
-        errors.append(field.invalid(f"{path}.maxFailedIndexes", failed, text))
-    return errors
+        yield field.invalid(f"{path}.maxFailedIndexes", failed, text)
 
 
 def _validate_replacement(spec: Object, path: str) -> list[FieldError]:

@@ -5,8 +5,6 @@ Source: Kubernetes' pkg/apis/batch/validation and pkg/registry/batch/job.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from podless.apis.batch import indexes
 from podless.apis.batch.jobspecs import INDEXED
 from podless.apis.shared import checks
@@ -40,18 +38,16 @@ class _JobState:
         return [*(uncounted_terminated_pods.get("succeeded") or ()), *(uncounted_terminated_pods.get("failed") or ())]
 
 
-def validate_job_status(obj: Object, old: Object) -> list[FieldError]:
+def validate_job_status(obj: Object, old: Object) -> field.Errors:
     """Validate a Job status. Faults are accepted if the old status has them."""
     new, before = _JobState(obj), _JobState(old)
-    errors = checks.all_nonnegative(new.status, "status", _COUNTS)
+    yield from checks.all_nonnegative(new.status, "status", _COUNTS)
     if not has("JobManagedBy"):  # older releases have no managedBy, so only their own controller writes the status
-        return [
-            *errors,
-            *_validate_uncounted(new),
-            *_validate_conditions(new),
-            *_validate_success_criteria(new, before),
-        ]
-    errors += _validate_uncounted(new)
+        yield from _validate_uncounted(new)
+        yield from _validate_conditions(new)
+        yield from _validate_success_criteria(new, before)
+        return
+    yield from _validate_uncounted(new)
     for check in (
         _validate_outcome,
         _validate_times,
@@ -60,13 +56,10 @@ def validate_job_status(obj: Object, old: Object) -> list[FieldError]:
         _validate_indexes,
         _validate_pods,
     ):
-        errors += check(new, before)
-    return [
-        *errors,
-        *_validate_conditions(new),
-        *_validate_transitions(new, before),
-        *_validate_success_criteria(new, before),
-    ]
+        yield from check(new, before)
+    yield from _validate_conditions(new)
+    yield from _validate_transitions(new, before)
+    yield from _validate_success_criteria(new, before)
 
 
 def _invalid_conditions(text: str) -> FieldError:
@@ -82,7 +75,7 @@ def _conditions_changed(new: _JobState, old: _JobState, *conditions: str) -> boo
     return any((condition in new.true) != (condition in old.true) for condition in each(conditions))
 
 
-def _validate_uncounted(new: _JobState) -> Iterator[FieldError]:
+def _validate_uncounted(new: _JobState) -> field.Errors:
     uncounted_terminated_pods, seen = new.status.get("uncountedTerminatedPods") or {}, set()
     for name in ("succeeded", "failed"):
         for index, uid in enumerate(each(uncounted_terminated_pods.get(name) or ())):
@@ -94,21 +87,21 @@ def _validate_uncounted(new: _JobState) -> Iterator[FieldError]:
             seen.add(uid)
 
 
-def _validate_outcome(new: _JobState, old: _JobState) -> Iterator[FieldError]:
+def _validate_outcome(new: _JobState, old: _JobState) -> field.Errors:
     if _conditions_changed(new, old, _DONE, _FAILED) and {_DONE, _FAILED} <= new.true:
         yield _invalid_conditions("cannot set Complete=True and Failed=true conditions")
     if _conditions_changed(new, old, _DONE, _FAILING) and {_DONE, _FAILING} <= new.true:
         yield _invalid_conditions("cannot set Complete=True and FailureTarget=true conditions")
 
 
-def _validate_causes(new: _JobState, old: _JobState) -> Iterator[FieldError]:
+def _validate_causes(new: _JobState, old: _JobState) -> field.Errors:
     if _conditions_changed(new, old, _FAILED) and _FAILED in new.true and _FAILING not in new.true:
         yield _invalid_conditions("cannot set Failed=True condition without the FailureTarget=true condition")
     if _conditions_changed(new, old, _DONE) and _DONE in new.true and _MET not in new.true:
         yield _invalid_conditions("cannot set Complete=True condition without the SuccessCriteriaMet=true condition")
 
 
-def _validate_times(new: _JobState, old: _JobState) -> Iterator[FieldError]:
+def _validate_times(new: _JobState, old: _JobState) -> field.Errors:
     path, ended, started = "status.completionTime", new.status.get("completionTime"), new.status.get("startTime")
     if _conditions_changed(new, old, _DONE) or _has_changed(new, old, "completionTime"):
         if ended is not None and _DONE not in new.true:
@@ -120,7 +113,7 @@ def _validate_times(new: _JobState, old: _JobState) -> Iterator[FieldError]:
         yield field.invalid(path, ended, "must be equal to or after `startTime`")
 
 
-def _validate_finished(new: _JobState, old: _JobState) -> Iterator[FieldError]:
+def _validate_finished(new: _JobState, old: _JobState) -> field.Errors:
     if not new.finished:
         return
     status, turned = new.status, not old.finished
@@ -138,7 +131,7 @@ def _validate_finished(new: _JobState, old: _JobState) -> Iterator[FieldError]:
         yield field.invalid("status.uncountedTerminatedPods", shown, "must be empty for finished job")
 
 
-def _validate_indexes(new: _JobState, old: _JobState) -> Iterator[FieldError]:
+def _validate_indexes(new: _JobState, old: _JobState) -> field.Errors:
     spec, done, failed = new.spec, new.status.get("completedIndexes") or "", new.status.get("failedIndexes")
     completions, limit = spec.get("completions"), spec.get("backoffLimitPerIndex")
     done_differs, failed_differs = _has_changed(new, old, "completedIndexes"), _has_changed(new, old, "failedIndexes")
@@ -160,7 +153,7 @@ def _validate_indexes(new: _JobState, old: _JobState) -> Iterator[FieldError]:
             yield field.invalid(failed_path, failed, f"failedIndexes and completedIndexes overlap at index: {both}")
 
 
-def _validate_pods(new: _JobState, old: _JobState) -> Iterator[FieldError]:
+def _validate_pods(new: _JobState, old: _JobState) -> field.Errors:
     terminating, ready, active = (new.status.get(name) or 0 for name in ("terminating", "ready", "active"))
     if terminating > 0 and new.finished and (not old.finished or _has_changed(new, old, "terminating")):
         yield field.invalid("status.terminating", terminating, "terminating>0 is invalid for finished job")
@@ -168,7 +161,7 @@ def _validate_pods(new: _JobState, old: _JobState) -> Iterator[FieldError]:
         yield field.invalid("status.ready", ready, "cannot set more ready pods than active")
 
 
-def _validate_conditions(new: _JobState) -> Iterator[FieldError]:
+def _validate_conditions(new: _JobState) -> field.Errors:
     is_met = _MET in new.true and not has("JobManagedBy")
     if is_met and new.spec.get("completionMode") != INDEXED:
         yield _invalid_conditions("cannot set SuccessCriteriaMet to NonIndexed Job")
@@ -182,7 +175,7 @@ def _validate_conditions(new: _JobState) -> Iterator[FieldError]:
         yield _invalid_conditions("cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True")
 
 
-def _validate_transitions(new: _JobState, old: _JobState) -> Iterator[FieldError]:
+def _validate_transitions(new: _JobState, old: _JobState) -> field.Errors:
     spec, status, before = new.spec, new.status, old.status
     for condition in _TERMINAL:
         if condition in old.true - new.true:
@@ -204,7 +197,7 @@ def _validate_transitions(new: _JobState, old: _JobState) -> Iterator[FieldError
         yield field.required("status.startTime", "startTime cannot be removed for unsuspended job")
 
 
-def _validate_success_criteria(new: _JobState, old: _JobState) -> Iterator[FieldError]:
+def _validate_success_criteria(new: _JobState, old: _JobState) -> field.Errors:
     if _MET in old.true - new.true:
         yield _invalid_conditions("cannot disable the SuccessCriteriaMet=True condition")
     if _DONE in old.true and _MET in new.true - old.true:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import cryptography.hazmat.backends.openssl.backend  # noqa: F401 (else the first check of a signature imports it)
 from cryptography import x509
@@ -82,7 +82,7 @@ class SigningRequestStrategy(StatusStrategy):
     def for_subresource(self, subresource: str) -> Strategy[Kind]:
         return _APPROVAL if subresource == "approval" else self
 
-    def _validate_decision(self, obj: Object, old: Object) -> Iterator[FieldError]:
+    def _validate_decision(self, obj: Object, old: Object) -> field.Errors:
         path = "status.conditions"
         for sort in (_APPROVED, _DENIED, _FAILED):
             now, before = _conditions_of(obj, sort), _conditions_of(old, sort)
@@ -128,7 +128,7 @@ def decode_request(spec: Object) -> bytes | None:
     return None
 
 
-def _validate_spec(spec: Object) -> Iterator[FieldError]:
+def _validate_spec(spec: Object) -> field.Errors:
     if fault := _request_fault(spec):
         yield field.invalid("spec.request", spec.get("request"), fault)
     usages, seen = spec.get("usages") or [], set[str]()
@@ -161,7 +161,7 @@ def _request_fault(spec: Object) -> str:
     return "" if sound else "x509: certificate request signature is not valid"
 
 
-def signer_name(name: str, path: str) -> Iterator[FieldError]:
+def signer_name(name: str, path: str) -> field.Errors:
     """Validate a signer name: DOMAIN/PATH."""
     if not name:
         yield field.required(path)
@@ -190,7 +190,7 @@ def _label_faults(path: str, part: str, check: Callable[[str], list[str]]) -> li
     return []
 
 
-def _validate_conditions(obj: Object, old: Object | None) -> Iterator[FieldError]:
+def _validate_conditions(obj: Object, old: Object | None) -> field.Errors:
     path, seen = "status.conditions", set[str]()
     known = [condition.get("type") for condition in each(((old or {}).get("status") or {}).get("conditions") or [])]
     lenient = len(known) != len(set(known))
@@ -212,7 +212,7 @@ def _validate_conditions(obj: Object, old: Object | None) -> Iterator[FieldError
         seen.add(sort)
 
 
-def _validate_certificate(obj: Object, old: Object | None) -> Iterator[FieldError]:
+def _validate_certificate(obj: Object, old: Object | None) -> field.Errors:
     certificate = obj["status"].get("certificate")
     if not certificate or (old is not None and certificate == old["status"].get("certificate")):
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from podless.apis.certificates.certificatesigningrequests import CERTIFICATE, signer_name
-from podless.apis.shared.checks import Errors, validate_immutable
+from podless.apis.shared.checks import validate_immutable
 from podless.apis.shared.keypair import read_pem_headers
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
@@ -41,7 +41,7 @@ class TrustBundleStrategy(TypedStrategy):
         return {"spec.signerName": obj["spec"].get("signerName", "")}
 
 
-def _validate_names(obj: Object) -> Errors:
+def _validate_names(obj: Object) -> field.Errors:
     name, signer = obj["metadata"]["name"], obj["spec"].get("signerName") or ""
     yield from field.invalid_details("metadata.name", name, _name_faults(name, signer))
     if signer:
@@ -59,7 +59,7 @@ def _name_faults(name: str, signer: str) -> list[str]:
     return names.check_subdomain(name.removeprefix(prefix))
 
 
-def _validate_bundle(bundle: str) -> Errors:
+def _validate_bundle(bundle: str) -> field.Errors:
     path = "spec.trustBundle"
     if len(bundle.encode()) > _MOST:
         yield field.too_long(path, _MOST)

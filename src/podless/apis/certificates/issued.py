@@ -9,7 +9,6 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from podless.apis.certificates.certificatesigningrequests import CERTIFICATE
-from podless.apis.shared.checks import Errors
 from podless.apis.shared.keypair import read_pem_blocks
 from podless.meta import field
 from podless.meta.field import FieldError
@@ -35,7 +34,7 @@ _TIMES = (
 )
 
 
-def validate_issued(status: Object, spec: Object, request: x509.CertificateSigningRequest | None) -> Errors:
+def validate_issued(status: Object, spec: Object, request: x509.CertificateSigningRequest | None) -> field.Errors:
     """Validate the status of an issued request, up to the first error.
 
     request: the certificate request in the spec, None if it is invalid.
@@ -66,7 +65,7 @@ def validate_issued(status: Object, spec: Object, request: x509.CertificateSigni
         yield field.invalid(_CHAIN, chain, fault)
 
 
-def _validate_domains(leaf: x509.Certificate) -> Errors:
+def _validate_domains(leaf: x509.Certificate) -> field.Errors:
     """Validate the DNS names that a certificate is issued for."""
     from cryptography import x509
 

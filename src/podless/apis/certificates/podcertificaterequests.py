@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from podless.apis.certificates.certificatesigningrequests import signer_name
 from podless.apis.certificates.issued import validate_issued
-from podless.apis.shared.checks import Errors, immutable_error
+from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.conditions import find_true, validate_conditions
 from podless.apis.shared.typed import KeptMetadataStrategy
 from podless.kinds.kind import Kind, Version
@@ -76,7 +76,7 @@ def load_request(spec: Object) -> x509.CertificateSigningRequest | None:
     return request
 
 
-def _validate_spec(spec: Object) -> Errors:
+def _validate_spec(spec: Object) -> field.Errors:
     signer = spec["signerName"]
     yield from signer_name(signer, "spec.signerName")
     yield from _validate_told(spec.get("unverifiedUserAnnotations") or {})
@@ -96,7 +96,7 @@ def _validate_spec(spec: Object) -> Errors:
         yield from _validate_request(spec)
 
 
-def _validate_told(told: dict[str, str]) -> Errors:
+def _validate_told(told: dict[str, str]) -> field.Errors:
     """Validate annotations, whose keys must have a domain."""
     path = "spec.unverifiedUserAnnotations"
     errors = check_annotations(told, path)
@@ -113,7 +113,7 @@ def _is_own(signer: str) -> bool:
     return host == "kubernetes.io" or host.endswith(".kubernetes.io")
 
 
-def _validate_request(spec: Object) -> Errors:
+def _validate_request(spec: Object) -> field.Errors:
     from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
     if len(base64.b64decode(spec["stubPKCS10Request"])) > _REQUEST_MOST:
@@ -142,7 +142,7 @@ def _validate_request(spec: Object) -> Errors:
         yield field.invalid(_REQUEST, field.OMITTED, "invalid signature")
 
 
-def _validate_status(status: Object, old: Object, spec: Object) -> Errors:
+def _validate_status(status: Object, old: Object, spec: Object) -> field.Errors:
     conditions = status.get("conditions") or []
     errors = [*_validate_ends(conditions), *validate_conditions(conditions, "status.conditions")]
     if errors:
@@ -161,7 +161,7 @@ def _validate_status(status: Object, old: Object, spec: Object) -> Errors:
         yield field.invalid("status", field.OMITTED, _OPEN)
 
 
-def _validate_ends(conditions: list[Object]) -> Errors:
+def _validate_ends(conditions: list[Object]) -> field.Errors:
     """Require exactly the conditions that end a request: at most one, with status True."""
     ends = 0
     for index, condition in enumerate(each(conditions)):

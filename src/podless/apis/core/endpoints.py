@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from podless.apis.core import servicespec
 from podless.apis.shared import checks
 from podless.apis.shared.typed import TypedStrategy
@@ -55,7 +53,7 @@ class EndpointsStrategy(TypedStrategy):
         ]
 
 
-def _validate_address(address: Object, path: str) -> Iterator[FieldError]:
+def _validate_address(address: Object, path: str) -> field.Errors:
     ip, host, node = address["ip"], address.get("hostname"), address.get("nodeName")
     yield from field.invalid_details(f"{path}.ip", ip, addresses.find_address_faults(ip))
     if host:
@@ -65,7 +63,7 @@ def _validate_address(address: Object, path: str) -> Iterator[FieldError]:
     yield from field.invalid_details(f"{path}.ip", ip, servicespec.validate_external_address(ip))
 
 
-def _subset_port(port: Object, path: str, *, named: bool) -> Iterator[FieldError]:
+def _subset_port(port: Object, path: str, *, named: bool) -> field.Errors:
     name, number, protocol, application = port.get("name"), port["port"], port.get("protocol"), port.get("appProtocol")
     if name:
         yield from field.invalid_details(f"{path}.name", name, names.check_label_name(name))
@@ -75,7 +73,7 @@ def _subset_port(port: Object, path: str, *, named: bool) -> Iterator[FieldError
     yield from validate_protocols(protocol, application, path)
 
 
-def validate_protocols(protocol: str | None, application: str | None, path: str) -> Iterator[FieldError]:
+def validate_protocols(protocol: str | None, application: str | None, path: str) -> field.Errors:
     """Validate protocol and appProtocol of a port."""
     if protocol is None:
         yield field.required(f"{path}.protocol")

@@ -168,17 +168,15 @@ def _check_new(obj: Object, named: str) -> list[FieldError]:
     return errors
 
 
-def _check_series(obj: Object) -> list[FieldError]:
+def _check_series(obj: Object) -> field.Errors:
     """Require a series to have a count of at least 2 and a lastObservedTime."""
     series = obj.get("series")
-    errors: list[FieldError] = []
     if series is None:
-        return errors
+        return
     if series.get("count", 0) < 2:
-        errors.append(field.invalid("series.count", "", "should be at least 2"))
+        yield field.invalid("series.count", "", "should be at least 2")
     if not series.get("lastObservedTime"):
-        errors.append(field.required("series.lastObservedTime"))
-    return errors
+        yield field.required("series.lastObservedTime")
 
 
 _OBJECT = load_struct("core/v1", "ObjectReference")

@@ -156,23 +156,21 @@ def drop_unused(spec: Object, old: Object) -> None:
             spec.pop(name, None)
 
 
-def validate_kept(spec: Object, old: Object) -> list[FieldError]:
+def validate_kept(spec: Object, old: Object) -> field.Errors:
     """Reject changes of allocated addresses and families, except secondary ones."""
     if EXTERNAL in (spec["type"], old["type"]):
-        return []
-    errors: list[FieldError] = []
+        return
     bare = [given.get("clusterIPs") == [HEADLESS] for given in (spec, old)]
     if not all(bare):
         ips = spec.get("clusterIPs") or []
         for index, ip in enumerate(each((old.get("clusterIPs") or [])[: len(ips)])):
             if ip != ips[index]:
-                errors.append(field.invalid(f"spec.clusterIPs[{index}]", ips, _CHANGED))
+                yield field.invalid(f"spec.clusterIPs[{index}]", ips, _CHANGED)
     new, before = spec.get("ipFamilies") or [], old.get("ipFamilies") or []
     if not any(bare):
         moved = sum(one != other for one, other in zip(each(new), before, strict=False))
         shown = new if len(new) == len(before) else spec.get("clusterIPs")
-        errors += [field.invalid("spec.ipFamilies[0]", shown, _CHANGED)] * moved
-    return errors
+        yield from [field.invalid("spec.ipFamilies[0]", shown, _CHANGED)] * moved
 
 
 def kept_check(spec: Object, old: Object) -> list[FieldError]:

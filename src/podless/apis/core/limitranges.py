@@ -5,7 +5,6 @@ Source: Kubernetes' pkg/apis/core/validation and pkg/apis/core/v1/defaults.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 
 from podless.apis.podspec import resources
@@ -73,14 +72,14 @@ def _set_amounts(item: Object, name: str, amounts: dict[str, str]) -> None:
         item.update(given)
 
 
-def _validate_type(name: str, path: str) -> Iterator[FieldError]:
+def _validate_type(name: str, path: str) -> field.Errors:
     faults = names.qualified_name(name)
     yield from field.invalid_details(path, name, faults)
     if not faults and "/" not in name and name not in _TYPES:
         yield field.invalid(path, name, "must be a standard limit type or fully qualified")
 
 
-def _validate_item(item: Object, path: str) -> Iterator[FieldError]:
+def _validate_item(item: Object, path: str) -> field.Errors:
     kind = item["type"]
     named = resources.container_name if kind in (_CONTAINER, _POD) else resources.resource_name
     for part in ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"):
@@ -100,7 +99,7 @@ def _validate_item(item: Object, path: str) -> Iterator[FieldError]:
         yield from _validate_amounts(item, name, path)
 
 
-def _validate_amounts(item: Object, name: str, path: str) -> Iterator[FieldError]:
+def _validate_amounts(item: Object, name: str, path: str) -> field.Errors:
     """Validate the amounts of one resource against each other."""
     pod = item["type"] == _POD
     texts = {part: (item.get(part) or {}).get(name) for part in _ORDER[1:]}
@@ -132,7 +131,7 @@ _PAIRS = (
 )
 
 
-def _validate_ratio(texts: dict[str, str | None], amounts: dict[str, int], path: str) -> Iterator[FieldError]:
+def _validate_ratio(texts: dict[str, str | None], amounts: dict[str, int], path: str) -> field.Errors:
     ratio, text = amounts.get("maxLimitRequestRatio"), texts["maxLimitRequestRatio"]
     if ratio is None:
         return

@@ -6,7 +6,6 @@ from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import DeletionPolicy, Faults, ReadPolicy
 from podless.meta import field, names, objectmeta
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
@@ -85,12 +84,10 @@ class NamespaceStrategy(TypedStrategy):
         return {"status.phase": (obj.get("status") or {}).get("phase", "")}
 
 
-def _check_finalizer(name: str, path: str) -> list[FieldError]:
-    errors = field.invalid_details(path, name, names.qualified_name(name))
+def _check_finalizer(name: str, path: str) -> field.Errors:
+    yield from field.invalid_details(path, name, names.qualified_name(name))
     if "/" not in name and name not in objectmeta.STANDARD_FINALIZERS:
-        detail = "name is neither a standard finalizer name nor is it fully qualified"
-        errors.append(field.invalid(path, name, detail))
-    return errors
+        yield field.invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified")
 
 
 def _restore_parts(obj: Object, old: Object, *parts: str) -> None:

@@ -6,7 +6,6 @@ Source: Kubernetes' pkg/registry/core/node and ValidateNode of pkg/apis/core/val
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from podless.apis.podspec.resources import quantity_errors
@@ -18,7 +17,7 @@ from podless.codec import gotext, quantity, serializer
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, ReadPolicy
 from podless.meta import addresses, names
-from podless.meta.field import FieldError, duplicate, forbidden, invalid, required
+from podless.meta.field import Errors, FieldError, duplicate, forbidden, invalid, required
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
@@ -30,7 +29,6 @@ NODE = load_struct("core/v1", "Node")
 NODE_ADDRESS = load_struct("core/v1", "NodeAddress")
 TAINT = load_struct("core/v1", "Taint")
 
-Errors = Iterator[FieldError]
 
 _UNIQUE = "taints must be unique by key and effect pair"
 _FAMILIES = "may specify no more than one CIDR for each IP family"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from typing import ClassVar
 
@@ -15,7 +14,6 @@ from podless.codec import quantity
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, ValidationCost
 from podless.meta import field, names
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
@@ -109,7 +107,7 @@ def _tell_source(spec: Object, old: Object) -> None:
         spec["dataSource"] = dict(reference)
 
 
-def _validate_changes(obj: Object, old: Object) -> Iterator[FieldError]:
+def _validate_changes(obj: Object, old: Object) -> field.Errors:
     spec, before = obj["spec"], old["spec"]
     yield from _class_annotation(obj, old)
     wanted, known = _comparable_specs(obj, old)
@@ -127,7 +125,7 @@ def _validate_changes(obj: Object, old: Object) -> Iterator[FieldError]:
     yield from _attributes_class(spec, before, (old.get("status") or {}).get("currentVolumeAttributesClassName"))
 
 
-def _attributes_class(spec: Object, before: Object, applied: str | None) -> Iterator[FieldError]:
+def _attributes_class(spec: Object, before: Object, applied: str | None) -> field.Errors:
     """Reject the removal of volumeAttributesClassName once a class is applied. applied: its name."""
     name = spec.get("volumeAttributesClassName")
     if applied is not None and not name and name != before.get("volumeAttributesClassName"):
@@ -157,7 +155,7 @@ def _same_request(spec: Object, before: Object) -> None:
         spec["resources"] = {**spec["resources"], "requests": {**requests, "storage": storage}}
 
 
-def _class_annotation(obj: Object, old: Object) -> Iterator[FieldError]:
+def _class_annotation(obj: Object, old: Object) -> field.Errors:
     """Reject changes of the storage class annotation, except its replacement by storageClassName."""
     now, known = _get_annotation(obj), _get_annotation(old)
     name = obj["spec"].get("storageClassName")
@@ -176,14 +174,14 @@ def _requested_size(spec: Object) -> Fraction:
     return quantity.parse_quantity(text) if text is not None else quantity.parse_quantity("0")
 
 
-def _validate_resource(name: str, path: str) -> Iterator[FieldError]:
+def _validate_resource(name: str, path: str) -> field.Errors:
     faults = names.qualified_name(name)
     yield from field.invalid_details(path, name, faults)
     if not faults and ("/" not in name or "kubernetes.io/" in name) and name != "storage":
         yield field.not_supported(path, name, ["storage"])
 
 
-def _validate_amounts(amounts: dict[str, str], path: str) -> Iterator[FieldError]:
+def _validate_amounts(amounts: dict[str, str], path: str) -> field.Errors:
     for name, text in each(amounts).items():
         yield from checks.validate_amount(f"{path}[{name}]", text)
 

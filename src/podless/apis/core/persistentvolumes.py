@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from podless.apis.shared import nodelabels
 from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import StatusStrategy
@@ -12,7 +10,6 @@ from podless.codec import quantity
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
-from podless.meta.field import FieldError
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -105,7 +102,7 @@ class PersistentVolumeStrategy(StatusStrategy):
         return found + [f"spec.{_SHOWN.get(name, name)}: {text}" for name, text in gone]
 
 
-def _validate_changes(wanted: Object, before: Object) -> Iterator[FieldError]:
+def _validate_changes(wanted: Object, before: Object) -> field.Errors:
     places = [{name: given[name] for name in sources.NAMES if name in given} for given in (wanted, before)]
     places[0] = _without_expansion(*places)
     if places[0] != places[1]:

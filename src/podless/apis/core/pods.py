@@ -103,7 +103,7 @@ class PodStrategy(DescribedStrategy):
         return validate_pod_update(obj, old)
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return check_status(obj, old)
+        return [*check_status(obj, old)]
 
     def list_status_warnings(self, obj: Object) -> list[str]:
         return [
@@ -171,7 +171,7 @@ class _Ephemeral(_SpecPart):
         return _in_order(kept | ({"ephemeralContainers": ephemeral_containers} if ephemeral_containers else {}))
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return validate_ephemeral_update(obj, old)
+        return [*validate_ephemeral_update(obj, old)]
 
 
 class _Resize(_SpecPart):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from podless.apis.shared.checks import immutable_error
@@ -116,17 +115,16 @@ class QuotaStrategy(TypedStrategy):
         return [*_check_amounts(status.get("hard"), "status.hard"), *_check_amounts(status.get("used"), "status.used")]
 
 
-def _check_amounts(amounts: dict[str, str] | None, path: str) -> list[FieldError]:
+def _check_amounts(amounts: dict[str, str] | None, path: str) -> field.Errors:
     from podless.apis.podspec import resources
 
-    errors: list[FieldError] = []
     for name, text in each(amounts or {}).items():
         where = f"{path}[{name}]"
         found = [*resources.resource_name(name, where)]
         if "/" not in name and not _is_standard(name):
             found.append(field.invalid(where, Stringer(name), "must be a standard resource for quota"))
-        errors += [*found, *resources.quantity_errors(name, text, where)]
-    return errors
+        yield from found
+        yield from resources.quantity_errors(name, text, where)
 
 
 def _is_standard(name: str) -> bool:
@@ -187,7 +185,7 @@ def _check_scope(scope: str, unfit: dict[str, int], path: str, shown: object) ->
     return [field.invalid(path, shown, "unsupported scope applied to resource")] * unfit[scope]
 
 
-def _validate_opposed_scopes(scopes: list[str], path: str, shown: object) -> Iterator[FieldError]:
+def _validate_opposed_scopes(scopes: list[str], path: str, shown: object) -> field.Errors:
     for pair in _OPPOSED:
         if set(pair) <= set(scopes):
             yield field.invalid(path, shown, "conflicting scopes")

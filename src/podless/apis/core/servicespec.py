@@ -71,7 +71,7 @@ def validate_service_spec(obj: Object, old: Object | None = None) -> list[FieldE
     ]
 
 
-def _validate_modes(annotations: dict[str, str]) -> Iterator[FieldError]:
+def _validate_modes(annotations: dict[str, str]) -> field.Errors:
     """Require the old and the new annotation for topology hints to agree."""
     old, new = annotations.get(OLD_HINTS), annotations.get(HINTS)
     if old is not None and new is not None and old != new:
@@ -79,7 +79,7 @@ def _validate_modes(annotations: dict[str, str]) -> Iterator[FieldError]:
         yield field.invalid(f"metadata.annotations[{HINTS}]", new, why)
 
 
-def _validate_type_fields(spec: Object) -> Iterator[FieldError]:
+def _validate_type_fields(spec: Object) -> field.Errors:
     """Validate the fields that a type requires or forbids."""
     kind, bare = spec["type"], spec.get("clusterIPs") == [HEADLESS]
     if not spec.get("ports") and not bare and kind != EXTERNAL:
@@ -100,18 +100,18 @@ def _validate_type_fields(spec: Object) -> Iterator[FieldError]:
         yield field.invalid("spec.clusterIPs[0]", HEADLESS, f"may not be set to 'None' for {kind} services")
 
 
-def _validate_ports(spec: Object) -> Iterator[FieldError]:
+def _validate_ports(spec: Object) -> field.Errors:
     ports = spec.get("ports") or []
     seen: set[str] = set()
     for index, port in enumerate(each(ports)):
         yield from _validate_port(port, f"spec.ports[{index}]", len(ports) > 1, seen)
 
 
-def _validate_type(spec: Object) -> Iterator[FieldError]:
+def _validate_type(spec: Object) -> field.Errors:
     yield from field.one_of("spec.type", spec["type"], _TYPES)
 
 
-def _validate_distinct_ports(spec: Object) -> Iterator[FieldError]:
+def _validate_distinct_ports(spec: Object) -> field.Errors:
     """Reject duplicate ports and node ports, and node ports of ClusterIP Services."""
     ports = list(enumerate(spec.get("ports") or []))
     if spec["type"] == "ClusterIP":
@@ -139,7 +139,7 @@ def _node_port(port: Object) -> int:
     return port.get("nodePort") or 0
 
 
-def _validate_port(port: Object, path: str, named: bool, seen: set[str]) -> Iterator[FieldError]:
+def _validate_port(port: Object, path: str, named: bool, seen: set[str]) -> field.Errors:
     name, target = port.get("name") or "", port["targetPort"]
     if name:
         yield from field.invalid_details(f"{path}.name", name, names.check_label_name(name))
@@ -154,7 +154,7 @@ def _validate_port(port: Object, path: str, named: bool, seen: set[str]) -> Iter
         yield from field.invalid_details(f"{path}.appProtocol", protocol, names.qualified_name(protocol))
 
 
-def _validate_selection(spec: Object) -> Iterator[FieldError]:
+def _validate_selection(spec: Object) -> field.Errors:
     for key, value in each(spec.get("selector") or {}).items():
         yield from field.invalid_details("spec.selector", key, names.qualified_name(key))
         yield from field.invalid_details("spec.selector", value, names.label_value(value))
@@ -167,7 +167,7 @@ def _validate_selection(spec: Object) -> Iterator[FieldError]:
             yield field.invalid("spec.sessionAffinityConfig.clientIP.timeoutSeconds", seconds, text)
 
 
-def validate_addresses(spec: Object, known: Sequence[str] = ()) -> Iterator[FieldError]:
+def validate_addresses(spec: Object, known: Sequence[str] = ()) -> field.Errors:
     """Validate addresses and families. known: the addresses before an update."""
     if spec["type"] == EXTERNAL:
         return
@@ -189,7 +189,7 @@ def validate_addresses(spec: Object, known: Sequence[str] = ()) -> Iterator[Fiel
         yield from _of_family(spec.get("ipFamilies") or [], ips, path)
 
 
-def _of_two_families(ips: Sequence[str], path: str) -> Iterator[FieldError]:
+def _of_two_families(ips: Sequence[str], path: str) -> field.Errors:
     fault = dual_stack_fault(ips)
     if fault:
         yield field.internal(path, fault)
@@ -197,14 +197,14 @@ def _of_two_families(ips: Sequence[str], path: str) -> Iterator[FieldError]:
         yield field.invalid(path, ips, "may specify no more than one IP for each IP family")
 
 
-def _of_family(families: Sequence[str], ips: Sequence[str], path: str) -> Iterator[FieldError]:
+def _of_family(families: Sequence[str], ips: Sequence[str], path: str) -> field.Errors:
     for index, (family, ip) in enumerate(zip(each(families), ips, strict=False)):
         if family in _FAMILIES and (":" in ip) != (family == "IPv6"):
             text = f"expected an {family} value as indicated by `ipFamilies[{index}]`"
             yield field.invalid(f"{path}[{index}]", ip, text)
 
 
-def _validate_families(spec: Object) -> Iterator[FieldError]:
+def _validate_families(spec: Object) -> field.Errors:
     families, policy = spec.get("ipFamilies") or [], spec.get("ipFamilyPolicy")
     for index, family in enumerate(each(families)):
         yield from field.one_of(f"spec.ipFamilies[{index}]", family, _FAMILIES)
@@ -213,7 +213,7 @@ def _validate_families(spec: Object) -> Iterator[FieldError]:
     yield from field.one_of("spec.ipFamilyPolicy", policy, _FAMILY_POLICIES)
 
 
-def _cluster_ips(ips: Sequence[str], path: str, known: Sequence[str]) -> Iterator[FieldError]:
+def _cluster_ips(ips: Sequence[str], path: str, known: Sequence[str]) -> field.Errors:
     for index, ip in enumerate(each(ips)):
         if index or ip != HEADLESS:
             if ip in known:
@@ -223,7 +223,7 @@ def _cluster_ips(ips: Sequence[str], path: str, known: Sequence[str]) -> Iterato
             yield field.invalid(path, ips, "'None' must be the first and only value")
 
 
-def _validate_external_ips(spec: Object, known: Sequence[str]) -> Iterator[FieldError]:
+def _validate_external_ips(spec: Object, known: Sequence[str]) -> field.Errors:
     for index, ip in enumerate(each(spec.get("externalIPs") or [])):
         found = (ip not in known and find_address_faults(ip)) or validate_external_address(ip)
         yield from field.invalid_details(f"spec.externalIPs[{index}]", ip, found)
@@ -251,7 +251,7 @@ _LINK_LOCAL_MULTICAST = ipaddress.ip_network("224.0.0.0/24")
 
 def _validate_load_balancer(
     spec: Object, annotations: dict[str, str], known: Sequence[str], before: str | None
-) -> Iterator[FieldError]:
+) -> field.Errors:
     """Validate the fields of load balancers, and the traffic policies. known, before: ranges before an update."""
     balanced, path = spec["type"] == "LoadBalancer", "spec.LoadBalancerSourceRanges"
     ranges = spec.get("loadBalancerSourceRanges") or []
@@ -292,7 +292,7 @@ def load_balancer_class(spec: Object) -> list[FieldError]:
     return field.invalid_details(path, given, names.qualified_name(given))
 
 
-def _validate_traffic(spec: Object) -> Iterator[FieldError]:
+def _validate_traffic(spec: Object) -> field.Errors:
     policy, port = spec.get("externalTrafficPolicy"), spec.get("healthCheckNodePort")
     if policy and not is_externally_accessible(spec):
         yield field.invalid("spec.externalTrafficPolicy", policy, "may only be set for externally-accessible services")
@@ -309,7 +309,7 @@ def _validate_traffic(spec: Object) -> Iterator[FieldError]:
     yield from field.one_of("spec.trafficDistribution", spread, known)
 
 
-def validate_load_balancer_status(status: Object, old: Object) -> Iterator[FieldError]:
+def validate_load_balancer_status(status: Object, old: Object) -> field.Errors:
     """Validate the ingress addresses in the status of a load balancer. old: the status before, whose ones are kept."""
     known = {one.get("ip") for one in each((old.get("loadBalancer") or {}).get("ingress") or ())}
     for index, one in enumerate(each((status.get("loadBalancer") or {}).get("ingress") or ())):

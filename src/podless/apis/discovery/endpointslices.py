@@ -5,7 +5,7 @@ Source: Kubernetes' pkg/apis/discovery/validation and pkg/registry/discovery/end
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from podless.apis.core import servicespec
 from podless.apis.core.endpoints import validate_protocols
@@ -93,7 +93,7 @@ def _check_endpoints(obj: Object) -> list[FieldError]:
     ]
 
 
-def _validate_endpoint(endpoint: Object, sort: str, path: str) -> Iterator[FieldError]:
+def _validate_endpoint(endpoint: Object, sort: str, path: str) -> field.Errors:
     addresses = endpoint.get("addresses") or []
     where = f"{path}.addresses"
     if not addresses:
@@ -113,7 +113,7 @@ def _validate_endpoint(endpoint: Object, sort: str, path: str) -> Iterator[Field
     yield from _validate_hints(endpoint.get("hints") or {}, f"{path}.hints")
 
 
-def _slice_address(address: str, sort: str, path: str, index: int) -> Iterator[FieldError]:
+def _slice_address(address: str, sort: str, path: str, index: int) -> field.Errors:
     where = f"{path}[{index}]"
     if not has("OneFaultOfAddresses"):
         yield from field.invalid_details(where, address, servicespec.validate_external_address(address))
@@ -135,7 +135,7 @@ def _slice_address(address: str, sort: str, path: str, index: int) -> Iterator[F
     yield from field.invalid_details(where, address, servicespec.validate_external_address(address))
 
 
-def _validate_domain(name: str, path: str) -> Iterator[FieldError]:
+def _validate_domain(name: str, path: str) -> field.Errors:
     """Validate a domain of at least two segments."""
     if not name:
         yield field.required(path)
@@ -152,7 +152,7 @@ def _validate_domain(name: str, path: str) -> Iterator[FieldError]:
                 return
 
 
-def _validate_hints(hints: Object, path: str) -> Iterator[FieldError]:
+def _validate_hints(hints: Object, path: str) -> field.Errors:
     for name, rule in (("forZones", names.label_value), ("forNodes", names.check_subdomain)):
         given, seen = hints.get(name) or [], set[str]()
         if len(given) > _MOST_HINTS:
@@ -164,7 +164,7 @@ def _validate_hints(hints: Object, path: str) -> Iterator[FieldError]:
             yield from field.invalid_details(where, value, rule(value))
 
 
-def _slice_ports(ports: Sequence[Object]) -> Iterator[FieldError]:
+def _slice_ports(ports: Sequence[Object]) -> field.Errors:
     if len(ports) > _MOST_PORTS:
         yield field.too_many("ports", len(ports), _MOST_PORTS)
         return

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from podless.apis.flowcontrol import bootstrap, parts
 from podless.apis.shared import checks
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
 from podless.meta import field, names
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
@@ -43,7 +42,7 @@ class FlowSchemaStrategy(parts.FlowStrategy):
         return [*errors, *parts.validate_conditions(obj)]
 
 
-def _validate_spec(spec: Object, name: str) -> Iterator[FieldError]:
+def _validate_spec(spec: Object, name: str) -> field.Errors:
     path, precedence = "spec.matchingPrecedence", spec.get("matchingPrecedence") or 0
     if precedence <= 0:
         yield field.invalid(path, precedence, "must be a positive value")
@@ -60,7 +59,7 @@ def _validate_spec(spec: Object, name: str) -> Iterator[FieldError]:
         yield from _validate_rule(rule, f"spec.rules[{index}]")
 
 
-def _validate_rule(rule: Object, path: str) -> Iterator[FieldError]:
+def _validate_rule(rule: Object, path: str) -> field.Errors:
     subjects = rule.get("subjects") or []
     if not subjects:
         yield field.required(f"{path}.subjects", _NO_SUBJECTS)
@@ -75,7 +74,7 @@ def _validate_rule(rule: Object, path: str) -> Iterator[FieldError]:
         yield from _validate_urls(one, f"{path}.nonResourceRules[{index}]")
 
 
-def _validate_subject(subject: Object, path: str) -> Iterator[FieldError]:
+def _validate_subject(subject: Object, path: str) -> field.Errors:
     noun = subject.get("kind") or ""
     wanted = _SUBJECTS.get(noun)
     if wanted is None:
@@ -93,14 +92,14 @@ def _validate_subject(subject: Object, path: str) -> Iterator[FieldError]:
             yield field.forbidden(f"{path}.{name}", f"{name} is forbidden when subject kind is not '{other}'")
 
 
-def _validate_account(account: Object, path: str) -> Iterator[FieldError]:
+def _validate_account(account: Object, path: str) -> field.Errors:
     name, space = account["name"], account["namespace"]
     if name != _ALL:
         yield from checks.validate_name(f"{path}.name", name, names.check_subdomain)
     yield from checks.validate_name(f"{path}.namespace", space, missing="must specify namespace for service account")
 
 
-def _validate_verbs(rule: Object, path: str) -> Iterator[FieldError]:
+def _validate_verbs(rule: Object, path: str) -> field.Errors:
     verbs = rule.get("verbs") or []
     if not verbs:
         yield field.required(f"{path}.verbs", "verbs must contain at least one value")
@@ -110,13 +109,13 @@ def _validate_verbs(rule: Object, path: str) -> Iterator[FieldError]:
         yield field.not_supported(f"{path}.verbs", verbs, _VERBS)
 
 
-def _validate_wildcard(values: Sequence[str], path: str, what: str) -> Iterator[FieldError]:
+def _validate_wildcard(values: Sequence[str], path: str, what: str) -> field.Errors:
     """Reject other values next to "*"."""
     if _ALL in values and len(values) > 1:
         yield field.invalid(path, values, f"if '*' is present, must not specify other {what}")
 
 
-def _validate_resources(rule: Object, path: str) -> Iterator[FieldError]:
+def _validate_resources(rule: Object, path: str) -> field.Errors:
     yield from _validate_verbs(rule, path)
     for name, one, many in (("apiGroups", "api group", "api groups"), ("resources", "resource", "resources")):
         given = rule.get(name) or []
@@ -134,7 +133,7 @@ def _validate_resources(rule: Object, path: str) -> Iterator[FieldError]:
             yield from (field.invalid(where, space, _NAMESPACE + text) for text in names.check_label_name(space))
 
 
-def _validate_urls(rule: Object, path: str) -> Iterator[FieldError]:
+def _validate_urls(rule: Object, path: str) -> field.Errors:
     yield from _validate_verbs(rule, path)
     urls, path = rule.get("nonResourceURLs") or [], f"{path}.nonResourceURLs"
     if not urls:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from podless.apis.shared import checks
 from podless.apis.shared.typed import KeptMetadataStrategy, SpecStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
@@ -23,7 +20,7 @@ class FlowStrategy(KeptMetadataStrategy, SpecStrategy):
         return [*validate_conditions(obj)]
 
 
-def validate_conditions(obj: Object) -> Iterator[FieldError]:
+def validate_conditions(obj: Object) -> field.Errors:
     """Require conditions to have unique types."""
     seen: set[str] = set()
     for index, condition in enumerate(each((obj.get("status") or {}).get("conditions") or [])):

@@ -6,14 +6,12 @@ Source: Kubernetes' pkg/apis/flowcontrol/validation.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 from podless.apis.flowcontrol import bootstrap, parts
 from podless.apis.shared import checks
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
 from podless.meta import field
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.sorting import sort_keys
 from podless.structs import gostructs
@@ -83,7 +81,7 @@ def _read_annotations(obj: Object) -> Object:
     return annotations
 
 
-def _validate_spec(spec: Object, name: str) -> Iterator[FieldError]:
+def _validate_spec(spec: Object, name: str) -> field.Errors:
     sort, limited, exempt = spec["type"], spec.get("limited"), spec.get("exempt")
     if (name == "exempt") != (sort == _EXEMPT):
         yield field.invalid("spec.type", sort, "must be 'Exempt' if and only if `name` is 'exempt'")
@@ -104,17 +102,17 @@ def _validate_spec(spec: Object, name: str) -> Iterator[FieldError]:
         yield field.not_supported("spec.type", sort, (_EXEMPT, _LIMITED))
 
 
-def _validate_shares(value: Object, path: str) -> Iterator[FieldError]:
+def _validate_shares(value: Object, path: str) -> field.Errors:
     shares = value.get("nominalConcurrencyShares")
     if shares is not None and shares < 0:
         yield field.invalid(f"{path}.nominalConcurrencyShares", shares, _NOT_NEGATIVE)
 
 
-def _validate_lending(lending: Object, path: str) -> Iterator[FieldError]:
+def _validate_lending(lending: Object, path: str) -> field.Errors:
     yield from checks.validate_range(f"{path}.lendablePercent", lending.get("lendablePercent"), 0, 100)
 
 
-def _validate_limits(limited: Object, path: str) -> Iterator[FieldError]:
+def _validate_limits(limited: Object, path: str) -> field.Errors:
     yield from _validate_shares(limited, path)
     yield from _validate_limit_response(limited["limitResponse"], f"{path}.limitResponse")
     yield from _validate_lending(limited, path)
@@ -124,7 +122,7 @@ def _validate_limits(limited: Object, path: str) -> Iterator[FieldError]:
         yield field.invalid(f"{path}.borrowingLimitPercent", borrowed, text)
 
 
-def _validate_limit_response(response: Object, path: str) -> Iterator[FieldError]:
+def _validate_limit_response(response: Object, path: str) -> field.Errors:
     sort, queuing = response["type"], response.get("queuing")
     if sort == _REJECT:
         if queuing is not None:
@@ -139,7 +137,7 @@ def _validate_limit_response(response: Object, path: str) -> Iterator[FieldError
         yield from _validate_queues(queuing, f"{path}.queuing")
 
 
-def _validate_queues(queuing: Object, path: str) -> Iterator[FieldError]:
+def _validate_queues(queuing: Object, path: str) -> field.Errors:
     length, queues, hand = queuing["queueLengthLimit"], queuing["queues"], queuing["handSize"]
     if length <= 0:
         yield field.invalid(f"{path}.queueLengthLimit", length, _POSITIVE)

@@ -37,19 +37,18 @@ def _validate_spec(spec: Object) -> list[FieldError]:
     return errors if parameters is None else [*errors, *_validate_parameters(parameters, "spec.parameters")]
 
 
-def _validate_parameters(parameters: Object, path: str) -> list[FieldError]:
-    errors = checks.validate_local_reference(parameters, path)
+def _validate_parameters(parameters: Object, path: str) -> field.Errors:
+    yield from checks.validate_local_reference(parameters, path)
     scope: Any = parameters.get("scope")
     namespace: Any = parameters.get("namespace")
     if scope not in (_CLUSTER, _NAMESPACE):
-        errors.append(field.not_supported(f"{path}.scope", scope, (_CLUSTER, _NAMESPACE)))
+        yield field.not_supported(f"{path}.scope", scope, (_CLUSTER, _NAMESPACE))
     elif scope == _NAMESPACE and namespace is None:
-        errors.append(field.required(f"{path}.namespace", "`parameters.scope` is set to 'Namespace'"))
+        yield field.required(f"{path}.namespace", "`parameters.scope` is set to 'Namespace'")
     elif scope == _NAMESPACE:
-        errors += field.invalid_details(f"{path}.namespace", namespace, names.check_label_name(namespace))
+        yield from field.invalid_details(f"{path}.namespace", namespace, names.check_label_name(namespace))
     elif namespace is not None:
-        errors.append(field.forbidden(f"{path}.namespace", "`parameters.scope` is set to 'Cluster'"))
-    return errors
+        yield field.forbidden(f"{path}.namespace", "`parameters.scope` is set to 'Cluster'")
 
 
 STRATEGY = IngressClassStrategy()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar
 
 from podless.apis.shared import checks
@@ -10,7 +9,6 @@ from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
 from podless.meta import addresses, field, names
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
@@ -58,7 +56,7 @@ class IngressStrategy(SpecStrategy):
         return [_DEPRECATED] if old is None and named and obj["spec"].get("ingressClassName") is None else []
 
 
-def _validate_spec(spec: Object, old: Object | None = None) -> Iterator[FieldError]:
+def _validate_spec(spec: Object, old: Object | None = None) -> field.Errors:
     backend, rules = spec.get("defaultBackend"), spec.get("rules") or []
     if not rules and backend is None:
         text = "either `defaultBackend` or `rules` must be specified"
@@ -85,7 +83,7 @@ def _find_secret_faults(entry: Object) -> list[str]:
     return names.check_subdomain(name) if name else []
 
 
-def _validate_rule(rule: Object, path: str) -> Iterator[FieldError]:
+def _validate_rule(rule: Object, path: str) -> field.Errors:
     host = rule.get("host") or ""
     if host:
         if addresses.parse_address(host) is not None:
@@ -101,7 +99,7 @@ def _validate_rule(rule: Object, path: str) -> Iterator[FieldError]:
         yield from _validate_path(one, f"{path}.http.paths[{index}]")
 
 
-def _validate_path(one: Object, path: str) -> Iterator[FieldError]:
+def _validate_path(one: Object, path: str) -> field.Errors:
     kind, given = one.get("pathType"), one.get("path") or ""
     where = f"{path}.path"
     if kind is None:
@@ -118,7 +116,7 @@ def _validate_path(one: Object, path: str) -> Iterator[FieldError]:
     yield from _validate_backend(one.get("backend") or {}, f"{path}.backend")
 
 
-def _validate_backend(backend: Object, path: str) -> Iterator[FieldError]:
+def _validate_backend(backend: Object, path: str) -> field.Errors:
     resource, service = backend.get("resource"), backend.get("service")
     if resource is not None and service is not None:
         yield field.invalid(path, "", "cannot set both resource and service backends")
@@ -130,7 +128,7 @@ def _validate_backend(backend: Object, path: str) -> Iterator[FieldError]:
         yield field.invalid(path, "", "resource or service backend is required")
 
 
-def _validate_service(service: Object, path: str) -> Iterator[FieldError]:
+def _validate_service(service: Object, path: str) -> field.Errors:
     port = service.get("port") or {}
     label = names.check_label_name if has("RelaxedServiceNameValidation") else names.label_1035
     yield from checks.validate_name(f"{path}.service.name", service.get("name"), label)
@@ -145,7 +143,7 @@ def _validate_service(service: Object, path: str) -> Iterator[FieldError]:
         yield from checks.port_number(f"{path}.service.port.number", number)
 
 
-def _validate_balancers(balancers: list[Object]) -> Iterator[FieldError]:
+def _validate_balancers(balancers: list[Object]) -> field.Errors:
     for index, balancer in enumerate(each(balancers)):
         path, ip, host = (
             f"status.loadBalancer.ingress[{index}]",

@@ -10,7 +10,6 @@ from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy, ValidationCost
 from podless.meta import addresses, field, labelselector, names
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
@@ -57,7 +56,7 @@ def _list_peers(spec: Object) -> Iterator[tuple[str, Object]]:
                 yield f"spec.{side}[{number}].{other}[{index}]", peer
 
 
-def _validate_spec(spec: Object) -> Iterator[FieldError]:
+def _validate_spec(spec: Object) -> field.Errors:
     yield from labelselector.validate_selector(spec.get("podSelector") or {}, "spec.podSelector")
     for side, other in _SIDES:
         for number, rule in enumerate(each(spec.get(side) or ())):
@@ -74,7 +73,7 @@ def _validate_spec(spec: Object) -> Iterator[FieldError]:
         yield from field.one_of(f"spec.policyTypes[{index}]", kind, _TYPES)
 
 
-def _validate_port(port: Object, path: str) -> Iterator[FieldError]:
+def _validate_port(port: Object, path: str) -> field.Errors:
     protocol, number, end = port.get("protocol"), port.get("port"), port.get("endPort")
     yield from field.one_of(f"{path}.protocol", protocol, _PROTOCOLS)
     if number is None:
@@ -93,7 +92,7 @@ def _validate_port(port: Object, path: str) -> Iterator[FieldError]:
         yield from checks.port_number(f"{path}.endPort", end)
 
 
-def _validate_peer(peer: Object, path: str) -> Iterator[FieldError]:
+def _validate_peer(peer: Object, path: str) -> field.Errors:
     given = [name for name in ("podSelector", "namespaceSelector", "ipBlock") if peer.get(name) is not None]
     for name in each(given):
         if name == "ipBlock":
@@ -106,7 +105,7 @@ def _validate_peer(peer: Object, path: str) -> Iterator[FieldError]:
         yield field.forbidden(path, "may not specify both ipBlock and another peer")
 
 
-def _validate_ip_block(block: Object, path: str) -> Iterator[FieldError]:
+def _validate_ip_block(block: Object, path: str) -> field.Errors:
     text = block.get("cidr") or ""
     if not text:
         yield field.required(f"{path}.cidr")

@@ -7,7 +7,6 @@ from podless.apis.shared.typed import StatusStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import addresses, field
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gostructs
@@ -25,7 +24,7 @@ class ServiceCIDRStrategy(StatusStrategy):
     metadata = MetadataPolicy(on_update=(0, 1))
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
-        return _validate_ranges(obj["spec"].get("cidrs") or [])
+        return [*_validate_ranges(obj["spec"].get("cidrs") or [])]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         given, before = (one["spec"].get("cidrs") or [] for one in (obj, old))
@@ -44,22 +43,23 @@ class ServiceCIDRStrategy(StatusStrategy):
         return ()
 
 
-def _validate_ranges(ranges: list[str]) -> list[FieldError]:
+def _validate_ranges(ranges: list[str]) -> field.Errors:
     """Validate CIDRs: in canonical form, and of different families."""
     if not ranges:
-        return [field.required(_PATH, "at least one CIDR required")]
+        yield field.required(_PATH, "at least one CIDR required")
+        return
     if len(ranges) > _MOST_RANGES:
         shown = gostructs.format_struct(_SPEC, {"cidrs": ranges})
-        return [field.invalid(_PATH, shown, f"may only hold up to {_MOST_RANGES} values")]
-    errors = [
+        yield field.invalid(_PATH, shown, f"may only hold up to {_MOST_RANGES} values")
+        return
+    yield from (
         field.invalid(f"{_PATH}[{index}]", text, fault)
         for index, text in enumerate(each(ranges))
         for fault in addresses.canonical_range_faults(text)
-    ]
+    )
     families = [addresses.range_family(text) for text in each(ranges)]
     if len(ranges) == _MOST_RANGES and families[0] and families[0] == families[1]:
-        errors.append(field.invalid(_PATH, ranges, _SAME_FAMILY))
-    return errors
+        yield field.invalid(_PATH, ranges, _SAME_FAMILY)
 
 
 STRATEGY = ServiceCIDRStrategy()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from podless.apis.podspec import resources
 from podless.apis.podspec.scheduling import validate_tolerations
 from podless.apis.shared import checks, nodelabels
@@ -12,7 +10,6 @@ from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field, names
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
@@ -48,7 +45,7 @@ class RuntimeClassStrategy(TypedStrategy):
         return [f"{path}: {text}" for label in sorted(each(selector)) if (text := nodelabels.warn_of_label(label))]
 
 
-def _validate_scheduling(scheduling: Object) -> Iterator[FieldError]:
+def _validate_scheduling(scheduling: Object) -> field.Errors:
     for key, value in each(scheduling.get("nodeSelector") or {}).items():
         path = "scheduling.nodeSelector"
         yield from field.invalid_details(path, key, names.qualified_name(key))

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from podless.apis.podspec.options import PodOptions
 from podless.apis.shared import checks
-from podless.apis.shared.checks import Errors
 from podless.meta import field, labelselector, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -21,7 +20,7 @@ _WEIGHT = "must be in the range 1-100"
 _NO_SELECTOR = "must not be specified when labelSelector is not set"
 
 
-def validate_affinity(affinity: Object, path: str, options: PodOptions) -> Errors:
+def validate_affinity(affinity: Object, path: str, options: PodOptions) -> field.Errors:
     """Validate the affinity of a pod."""
     if (nodes := affinity.get("nodeAffinity")) is not None:
         yield from _validate_node_affinity(nodes, f"{path}.nodeAffinity", options)
@@ -30,7 +29,7 @@ def validate_affinity(affinity: Object, path: str, options: PodOptions) -> Error
             yield from _validate_pod_affinity(pods, f"{path}.{name}", options)
 
 
-def _validate_node_affinity(node_affinity: Object, path: str, options: PodOptions) -> Errors:
+def _validate_node_affinity(node_affinity: Object, path: str, options: PodOptions) -> field.Errors:
     if (required := node_affinity.get(REQUIRED)) is not None:
         yield from node_selector(required, f"{path}.{REQUIRED}", any_value=options.node_values)
     for index, term in enumerate(each(node_affinity.get(PREFERRED) or ())):
@@ -39,13 +38,13 @@ def _validate_node_affinity(node_affinity: Object, path: str, options: PodOption
         yield from node_term(term.get("preference") or {}, f"{where}.preference", any_value=True)
 
 
-def _validate_weight(term: Object, path: str) -> Errors:
+def _validate_weight(term: Object, path: str) -> field.Errors:
     weight = term.get("weight") or 0
     if not 0 < weight <= 100:
         yield field.invalid(f"{path}.weight", weight, _WEIGHT)
 
 
-def node_selector(given: Object, path: str, *, any_value: bool = False) -> Errors:
+def node_selector(given: Object, path: str, *, any_value: bool = False) -> field.Errors:
     """Validate a NodeSelector. any_value: accept values that no label can have."""
     terms = given.get("nodeSelectorTerms") or []
     if not terms:
@@ -54,7 +53,7 @@ def node_selector(given: Object, path: str, *, any_value: bool = False) -> Error
         yield from node_term(term, f"{path}.nodeSelectorTerms[{index}]", any_value=any_value)
 
 
-def node_term(term: Object, path: str, *, any_value: bool) -> Errors:
+def node_term(term: Object, path: str, *, any_value: bool) -> field.Errors:
     """Validate a NodeSelectorTerm."""
     for index, one in enumerate(each(term.get("matchExpressions") or ())):
         yield from _validate_expression(one, f"{path}.matchExpressions[{index}]", any_value)
@@ -62,7 +61,7 @@ def node_term(term: Object, path: str, *, any_value: bool) -> Errors:
         yield from _validate_field_selector(one, f"{path}.matchFields[{index}]")
 
 
-def _validate_expression(one: Object, path: str, any_value: bool) -> Errors:
+def _validate_expression(one: Object, path: str, any_value: bool) -> field.Errors:
     operator, values, key = one.get("operator", ""), one.get("values") or [], one.get("key", "")
     where = f"{path}.values"
     if operator in _SETS:
@@ -82,7 +81,7 @@ def _validate_expression(one: Object, path: str, any_value: bool) -> Errors:
             yield from field.invalid_details(f"{where}[{index}]", value, names.label_value(value))
 
 
-def _validate_field_selector(one: Object, path: str) -> Errors:
+def _validate_field_selector(one: Object, path: str) -> field.Errors:
     operator, values, key = one.get("operator", ""), one.get("values") or [], one.get("key", "")
     if operator not in _SETS:
         yield field.invalid(f"{path}.operator", operator, _UNKNOWN)
@@ -96,7 +95,7 @@ def _validate_field_selector(one: Object, path: str) -> Errors:
         yield from field.invalid_details(f"{path}.values[{index}]", value, names.check_subdomain(value))
 
 
-def _validate_pod_affinity(pod_affinity: Object, path: str, options: PodOptions) -> Errors:
+def _validate_pod_affinity(pod_affinity: Object, path: str, options: PodOptions) -> field.Errors:
     for index, term in enumerate(each(pod_affinity.get(REQUIRED) or ())):
         yield from _pod_term(term, f"{path}.{REQUIRED}[{index}]", options)
     for index, term in enumerate(each(pod_affinity.get(PREFERRED) or ())):
@@ -105,7 +104,7 @@ def _validate_pod_affinity(pod_affinity: Object, path: str, options: PodOptions)
         yield from _pod_term(term.get("podAffinityTerm") or {}, f"{where}.podAffinityTerm", options)
 
 
-def _pod_term(term: Object, path: str, options: PodOptions) -> Errors:
+def _pod_term(term: Object, path: str, options: PodOptions) -> field.Errors:
     for name in ("labelSelector", "namespaceSelector"):
         if (selector := term.get(name)) is not None:
             yield from selector_errors(selector, f"{path}.{name}", any_value=options.selector_values)
@@ -119,14 +118,14 @@ def _pod_term(term: Object, path: str, options: PodOptions) -> Errors:
     yield from checks.label_key(f"{path}.topologyKey", key)
 
 
-def selector_errors(selector: Object, path: str, *, any_value: bool) -> Errors:
+def selector_errors(selector: Object, path: str, *, any_value: bool) -> field.Errors:
     """Validate a label selector. any_value: accept values in expressions that no label can have."""
     for error in labelselector.validate_selector(selector, path):
         if not (any_value and ".values[" in error.field):
             yield error
 
 
-def label_keys(path: str, same: Sequence[str], other: Sequence[str], selector: Object | None) -> Errors:
+def label_keys(path: str, same: Sequence[str], other: Sequence[str], selector: Object | None) -> field.Errors:
     """Validate matchLabelKeys and mismatchLabelKeys."""
     for name, keys in (("matchLabelKeys", same), ("mismatchLabelKeys", other)):
         if keys and selector is None:

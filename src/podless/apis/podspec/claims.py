@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from podless.apis.podspec import resources
 from podless.apis.shared import checks
-from podless.apis.shared.checks import Errors
 from podless.codec import quantity
 from podless.meta import field, labelselector, names
 from podless.runtime.jsonobject import Object
@@ -22,13 +21,13 @@ _CLAIM = "PersistentVolumeClaim"
 _SOURCES = ("dataSource", "dataSourceRef")
 
 
-def validate_claim_template(claim_template: Object, path: str) -> Errors:
+def validate_claim_template(claim_template: Object, path: str) -> field.Errors:
     """Validate a template of claims. Its metadata may have only labels and annotations."""
     yield from checks.validate_template_metadata(claim_template.get("metadata") or {}, f"{path}.metadata")
     yield from validate_claim_spec(claim_template.get("spec") or {}, f"{path}.spec")
 
 
-def validate_claim_spec(claim_spec: Object, path: str, old: Object | None = None) -> Errors:
+def validate_claim_spec(claim_spec: Object, path: str, old: Object | None = None) -> field.Errors:
     """Validate the spec of a PersistentVolumeClaim. old: the spec before an update."""
     modes = claim_spec.get("accessModes") or []
     if not modes:
@@ -46,7 +45,7 @@ def validate_claim_spec(claim_spec: Object, path: str, old: Object | None = None
     yield from _validate_class(claim_spec, path, "volumeAttributesClassName")
 
 
-def validate_access_modes(modes: Sequence[str], path: str) -> Errors:
+def validate_access_modes(modes: Sequence[str], path: str) -> field.Errors:
     """Validate accessModes."""
     for mode in each(modes):
         yield from checks.validate_enum(path, mode, _ACCESS, needed=False)
@@ -54,19 +53,19 @@ def validate_access_modes(modes: Sequence[str], path: str) -> Errors:
         yield field.forbidden(path, "may not use ReadWriteOncePod with other access modes")
 
 
-def volume_mode(given: Object, path: str) -> Errors:
+def volume_mode(given: Object, path: str) -> field.Errors:
     """Validate volumeMode."""
     mode = given.get("volumeMode")
     if mode is not None:
         yield from checks.validate_enum(f"{path}.volumeMode", mode, _MODES, needed=False)
 
 
-def _validate_class(given: Object, path: str, name: str) -> Errors:
+def _validate_class(given: Object, path: str, name: str) -> field.Errors:
     if value := given.get(name):
         yield from field.invalid_details(f"{path}.{name}", value, names.check_subdomain(value))
 
 
-def _validate_storage(amount: str | None, path: str) -> Errors:
+def _validate_storage(amount: str | None, path: str) -> field.Errors:
     where = f"{path}.resources[storage]"
     if amount is None:
         yield field.required(where)
@@ -76,7 +75,7 @@ def _validate_storage(amount: str | None, path: str) -> Errors:
         yield from resources.quantity_errors("storage", amount, where)
 
 
-def _validate_sources(sources: Object, path: str, *, any_group: bool) -> Errors:
+def _validate_sources(sources: Object, path: str, *, any_group: bool) -> field.Errors:
     """Validate dataSource and dataSourceRef, which must agree. any_group: accept any group."""
     source, ref = sources.get("dataSource"), sources.get("dataSourceRef")
     for name, one in zip(_SOURCES, (source, ref), strict=True):
@@ -95,7 +94,7 @@ def _validate_sources(sources: Object, path: str, *, any_group: bool) -> Errors:
         yield field.invalid(path, {}, "must match dataSourceRef")
 
 
-def _validate_reference(ref: Object, path: str, any_group: bool) -> Errors:
+def _validate_reference(ref: Object, path: str, any_group: bool) -> field.Errors:
     yield from checks.require_fields(ref, path, "name", "kind")
     group, kind = ref.get("apiGroup") or "", ref.get("kind", "")
     if not group and kind != _CLAIM:

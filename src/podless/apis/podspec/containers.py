@@ -12,7 +12,6 @@ from podless.apis.podspec import amounts, env, probes, resources, security
 from podless.apis.podspec.options import PodOptions
 from podless.apis.podspec.probes import Around
 from podless.apis.shared import checks
-from podless.apis.shared.checks import Errors
 from podless.codec.gotext import Stringer
 from podless.meta import field
 from podless.meta.field import FieldError
@@ -27,7 +26,7 @@ _RECURSIVE = ("Disabled", "Enabled", "IfPossible")
 _BLOCK = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"
 
 
-def validate_mounts(container: Object, path: str, volumes: Mapping[str, Object]) -> Errors:
+def validate_mounts(container: Object, path: str, volumes: Mapping[str, Object]) -> field.Errors:
     """Validate the mounts and devices of a container. volumes: the pod's valid volumes by name."""
     mounts, devices = container.get("volumeMounts") or [], container.get("volumeDevices") or []
     if mounts:
@@ -47,7 +46,7 @@ def _volume_paths(items: list[Object], key: str) -> dict[str, str]:
 
 def _validate_mounts(
     mounts: list[Object], devices: list[Object], path: str, volumes: Mapping[str, Object], privileged: bool
-) -> Errors:
+) -> field.Errors:
     others = _volume_paths(devices, "devicePath")
     places = set(others.values())
     seen: set[str] = set()
@@ -70,14 +69,14 @@ def _validate_mounts(
 
 def _validate_overlap(
     where: str, key: str, name: str, place: str, others: Mapping[str, str], places: Collection[str], what: str
-) -> Errors:
+) -> field.Errors:
     if name in others:
         yield field.invalid(f"{where}.name", name, f"must not already exist in {what}")
     if place in places:
         yield field.invalid(f"{where}.{key}", place, f"must not already exist as a path in {what}")
 
 
-def _sub_paths(mount: Object, path: str, where: str) -> Errors:
+def _sub_paths(mount: Object, path: str, where: str) -> field.Errors:
     plain, expression = mount.get("subPath"), mount.get("subPathExpr")
     if plain:
         yield from checks.validate_descending(f"{path}.subPath", plain)
@@ -88,7 +87,7 @@ def _sub_paths(mount: Object, path: str, where: str) -> Errors:
         yield from checks.validate_descending(f"{path}.subPathExpr", expression)
 
 
-def _validate_propagation(mount: Object, path: str, privileged: bool) -> Errors:
+def _validate_propagation(mount: Object, path: str, privileged: bool) -> field.Errors:
     mount_propagation, recursive = mount.get("mountPropagation"), mount.get("recursiveReadOnly")
     if mount_propagation is not None:
         yield from checks.validate_enum(f"{path}.mountPropagation", mount_propagation, _PROPAGATIONS, needed=False)
@@ -107,7 +106,9 @@ def _validate_propagation(mount: Object, path: str, privileged: bool) -> Errors:
         yield field.forbidden(where, "may only be specified when mountPropagation is None or not specified")
 
 
-def _validate_devices(devices: list[Object], mounts: list[Object], path: str, volumes: Mapping[str, Object]) -> Errors:
+def _validate_devices(
+    devices: list[Object], mounts: list[Object], path: str, volumes: Mapping[str, Object]
+) -> field.Errors:
     others = _volume_paths(mounts, "mountPath")
     occupied = set(others.values())
     names: set[str] = set()
@@ -133,7 +134,7 @@ def _validate_devices(devices: list[Object], mounts: list[Object], path: str, vo
             names.add(name)
 
 
-def _validate_device_volume(volume: Object | None, name: str, where: str) -> Errors:
+def _validate_device_volume(volume: Object | None, name: str, where: str) -> field.Errors:
     """Require the volume of a device to be a claim."""
     if volume is None:
         yield FieldError("FieldValueNotFound", f"{where}.name", name)
@@ -178,7 +179,7 @@ def visit_containers(spec: Object, path: str) -> list[tuple[Object, str]]:
     return containers
 
 
-def validate_containers(containers: list[Object], path: str, pod: Pod) -> Errors:
+def validate_containers(containers: list[Object], path: str, pod: Pod) -> field.Errors:
     """Validate spec.containers."""
     if not containers:
         yield field.required(path)
@@ -200,7 +201,9 @@ def validate_containers(containers: list[Object], path: str, pod: Pod) -> Errors
     yield from _host_ports(containers, path)
 
 
-def validate_init_containers(init_containers: list[Object], path: str, pod: Pod, regulars: list[Object]) -> Errors:
+def validate_init_containers(
+    init_containers: list[Object], path: str, pod: Pod, regulars: list[Object]
+) -> field.Errors:
     """Validate spec.initContainers. regulars: the containers of spec.containers."""
     seen = {container.get("name", "") for container in each(regulars)}
     for index, container in enumerate(each(init_containers)):
@@ -225,7 +228,7 @@ def validate_init_containers(init_containers: list[Object], path: str, pod: Pod,
             yield from _never_restarted(container, where)
 
 
-def _never_restarted(container: Object, path: str) -> Errors:
+def _never_restarted(container: Object, path: str) -> field.Errors:
     for index, policy in enumerate(each(container.get("resizePolicy") or ())):
         if policy.get("restartPolicy") == "RestartContainer":
             why = "must not be set to 'RestartContainer' for non-sidecar initContainers"
@@ -234,7 +237,7 @@ def _never_restarted(container: Object, path: str) -> Errors:
 
 def validate_ephemeral_containers(
     ephemeral_containers: list[Object], path: str, pod: Pod, others: list[Object]
-) -> Errors:
+) -> field.Errors:
     """Validate ephemeralContainers. others: the other containers of the pod."""
     known = {container.get("name", "") for container in each(others)}
     seen = set(known)
@@ -255,14 +258,14 @@ def validate_ephemeral_containers(
                     yield field.forbidden(f"{where}.volumeMounts[{index}].{sub}", _NOT_EPHEMERAL)
 
 
-def validate_image_spaces(container: Object, path: str) -> Errors:
+def validate_image_spaces(container: Object, path: str) -> field.Errors:
     """Reject spaces around an image name in a pod. Templates may have them."""
     image = container.get("image", "")
     if image.strip() != image:
         yield field.invalid(f"{path}.image", image, "must not have leading or trailing whitespace")
 
 
-def _validate_common(container: Object, path: str, pod: Pod) -> Errors:
+def _validate_common(container: Object, path: str, pod: Pod) -> field.Errors:
     """Validate the common fields of all types of containers."""
     yield from checks.validate_name(f"{path}.name", container.get("name", ""))
     yield from checks.require_fields(container, path, "image")
@@ -289,7 +292,7 @@ def _validate_common(container: Object, path: str, pod: Pod) -> Errors:
     )
 
 
-def _validate_ports(ports: list[Object], path: str) -> Errors:
+def _validate_ports(ports: list[Object], path: str) -> field.Errors:
     seen: set[str] = set()
     for index, port in enumerate(each(ports)):
         where, name = f"{path}[{index}]", port.get("name")
@@ -308,7 +311,7 @@ def _validate_ports(ports: list[Object], path: str) -> Errors:
         yield from checks.validate_enum(f"{where}.protocol", port.get("protocol"), _PROTOCOLS)
 
 
-def _host_ports(containers: list[Object], path: str) -> Errors:
+def _host_ports(containers: list[Object], path: str) -> field.Errors:
     """Reject host ports that two containers share."""
     seen: set[str] = set()
     for place, container in enumerate(each(containers)):
@@ -319,7 +322,7 @@ def _host_ports(containers: list[Object], path: str) -> Errors:
             yield from checks.validate_unique(f"{path}[{place}].ports[{index}].hostPort", shown, seen)
 
 
-def _validate_resize(resize: list[Object], path: str, restart: str) -> Errors:
+def _validate_resize(resize: list[Object], path: str, restart: str) -> field.Errors:
     seen: set[str] = set()
     for index, one in enumerate(each(resize)):
         name, policy = Stringer(one.get("resourceName", "")), one.get("restartPolicy", "")
@@ -330,7 +333,7 @@ def _validate_resize(resize: list[Object], path: str, restart: str) -> Errors:
             yield field.invalid(path, policy, "must be 'NotRequired' when pod `restartPolicy` is 'Never'")
 
 
-def _validate_restart(container: Object, path: str, *, first: bool = False) -> Errors:
+def _validate_restart(container: Object, path: str, *, first: bool = False) -> field.Errors:
     """Validate the restart policy and restart rules of a container. first: it is an init container."""
     policy, rules = container.get("restartPolicy"), container.get("restartPolicyRules") or []
     if policy is None:

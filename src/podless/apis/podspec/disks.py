@@ -9,7 +9,6 @@ import re
 from collections.abc import Callable
 
 from podless.apis.shared import checks
-from podless.apis.shared.checks import Errors
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -36,13 +35,13 @@ _RESERVED = (".kubernetes.io", ".k8s.io")
 _MOST_DRIVER = 63
 _MOST_LUN = 255
 
-Check = Callable[[Object, str], Errors]
+Check = Callable[[Object, str], field.Errors]
 
 
 def validate_partitioned(key: str) -> Check:
     """Return a check for a disk with its ID in the field `key` and an optional partition."""
 
-    def check(source: Object, path: str) -> Errors:
+    def check(source: Object, path: str) -> field.Errors:
         yield from checks.require_fields(source, path, key)
         part = source.get("partition") or 0
         if part:  # 0 means none
@@ -51,7 +50,7 @@ def validate_partitioned(key: str) -> Check:
     return check
 
 
-def validate_nfs(source: Object, path: str) -> Errors:
+def validate_nfs(source: Object, path: str) -> field.Errors:
     """Validate an NFS volume."""
     yield from checks.require_fields(source, path, "server", "path")
     place = source.get("path", "")
@@ -59,14 +58,14 @@ def validate_nfs(source: Object, path: str) -> Errors:
         yield field.invalid(f"{path}.path", place, "must be an absolute path")
 
 
-def validate_iscsi(source: Object, path: str) -> Errors:
+def validate_iscsi(source: Object, path: str) -> field.Errors:
     """Validate an iSCSI volume of a pod."""
     yield from checks.require_fields(source, path, "targetPortal")
     yield from _validate_target(source, path, _START)
     yield from _validate_initiator(source, path, _START)
 
 
-def persistent_iscsi(source: Object, path: str, volume: str) -> Errors:
+def persistent_iscsi(source: Object, path: str, volume: str) -> field.Errors:
     """Validate the iSCSI source of a persistent volume. volume: its name."""
     yield from checks.require_fields(source, path, "targetPortal")
     if _too_long(source, volume):
@@ -76,7 +75,7 @@ def persistent_iscsi(source: Object, path: str, volume: str) -> Errors:
     yield from _validate_initiator(source, path, _FORM)
 
 
-def _validate_target(source: Object, path: str, unknown: str) -> Errors:
+def _validate_target(source: Object, path: str, unknown: str) -> field.Errors:
     """Validate the iSCSI target. unknown: the error for a name with an unknown prefix."""
     yield from checks.require_fields(source, path, "iqn")
     if source.get("iqn"):
@@ -86,7 +85,7 @@ def _validate_target(source: Object, path: str, unknown: str) -> Errors:
         yield field.required(f"{path}.secretRef")
 
 
-def _validate_initiator(source: Object, path: str, unknown: str) -> Errors:
+def _validate_initiator(source: Object, path: str, unknown: str) -> field.Errors:
     if (name := source.get("initiatorName")) is not None:
         yield from _validate_qualified_name(name, f"{path}.initiatorname", unknown)
 
@@ -96,14 +95,14 @@ def _too_long(source: Object, volume: str) -> bool:
     return source.get("initiatorName") is not None and length > _MOST_PORTAL
 
 
-def validate_portal(volume: Object, source: Object, path: str) -> Errors:
+def validate_portal(volume: Object, source: Object, path: str) -> field.Errors:
     """Reject a volume name that is too long together with its iSCSI portal."""
     name = volume.get("name", "")
     if _too_long(source, name):
         yield field.invalid(f"{path}.name", name, _PORTAL)
 
 
-def _validate_qualified_name(name: str, path: str, unknown: str) -> Errors:
+def _validate_qualified_name(name: str, path: str, unknown: str) -> field.Errors:
     form = _FORMS.get(name[:3])
     if form is None:
         yield field.invalid(path, name, unknown)
@@ -111,7 +110,7 @@ def _validate_qualified_name(name: str, path: str, unknown: str) -> Errors:
         yield field.invalid(path, name, _FORM)
 
 
-def validate_flocker(source: Object, path: str) -> Errors:
+def validate_flocker(source: Object, path: str) -> field.Errors:
     """Validate a Flocker volume."""
     name, uuid = source.get("datasetName", ""), source.get("datasetUUID", "")
     if not name and not uuid:
@@ -122,19 +121,19 @@ def validate_flocker(source: Object, path: str) -> Errors:
         yield field.invalid(f"{path}.datasetName", name, "must not contain '/'")
 
 
-def validate_cinder(source: Object, path: str) -> Errors:
+def validate_cinder(source: Object, path: str) -> field.Errors:
     """Validate a Cinder volume."""
     yield from checks.require_fields(source, path, "volumeID")
     yield from secret_ref(source, path)
 
 
-def secret_ref(source: Object, path: str, *parts: str) -> Errors:
+def secret_ref(source: Object, path: str, *parts: str) -> field.Errors:
     """Require the name and the other given parts of secretRef, if it is set."""
     if (ref := source.get("secretRef")) is not None:
         yield from checks.require_fields(ref, f"{path}.secretRef", "name", *parts)
 
 
-def validate_quobyte(source: Object, path: str) -> Errors:
+def validate_quobyte(source: Object, path: str) -> field.Errors:
     """Validate a Quobyte volume."""
     registry = source.get("registry", "")
     if not registry:
@@ -155,7 +154,7 @@ def _is_pair(pair: str) -> bool:
     return bool(colon) and not any(char in host for char in ":[]") and not any(char in port for char in "[]")
 
 
-def fibre_channel(source: Object, path: str) -> Errors:
+def fibre_channel(source: Object, path: str) -> field.Errors:
     """Validate a Fibre Channel volume."""
     targets, wwids = source.get("targetWWNs") or [], source.get("wwids") or []
     where = f"{path}.targetWWNs"
@@ -170,7 +169,7 @@ def fibre_channel(source: Object, path: str) -> Errors:
             yield from checks.validate_range(f"{path}.lun", source["lun"], 0, _MOST_LUN)
 
 
-def validate_flex(source: Object, path: str) -> Errors:
+def validate_flex(source: Object, path: str) -> field.Errors:
     """Validate a FlexVolume. Its options must not use Kubernetes' domains."""
     yield from checks.require_fields(source, path, "driver")
     for name in each(source.get("options") or ()):
@@ -178,7 +177,7 @@ def validate_flex(source: Object, path: str) -> Errors:
             yield field.invalid(f"{path}.options[{name}]", name, "kubernetes.io and k8s.io namespaces are reserved")
 
 
-def validate_azure(source: Object, path: str) -> Errors:
+def validate_azure(source: Object, path: str) -> field.Errors:
     """Validate an Azure disk."""
     yield from checks.require_fields(source, path, "diskName", "diskURI")
     kind, uri, caching = source.get("kind"), source.get("diskURI", ""), source.get("cachingMode")
@@ -192,7 +191,7 @@ def validate_azure(source: Object, path: str) -> Errors:
         yield field.not_supported(f"{path}.diskURI", uri, (form,))
 
 
-def storage_os(source: Object, path: str) -> Errors:
+def storage_os(source: Object, path: str) -> field.Errors:
     """Validate a StorageOS volume."""
     yield from checks.validate_name(f"{path}.volumeName", source.get("volumeName", ""))
     if space := source.get("volumeNamespace"):
@@ -200,7 +199,7 @@ def storage_os(source: Object, path: str) -> Errors:
     yield from secret_ref(source, path)
 
 
-def driver_name(name: str, path: str) -> Errors:
+def driver_name(name: str, path: str) -> field.Errors:
     """Validate the name of a CSI driver."""
     if not name:
         yield field.required(path)

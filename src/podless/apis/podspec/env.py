@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from podless.apis.shared import checks
-from podless.apis.shared.checks import Errors
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -57,7 +56,7 @@ def _variable_check(loose: bool) -> Callable[[str], list[str]]:
     return names.check_variable_name if relaxed else names.check_strict_variable_name
 
 
-def validate_env(env: list[Object], path: str, *, loose: bool = False) -> Errors:
+def validate_env(env: list[Object], path: str, *, loose: bool = False) -> field.Errors:
     """Validate the variables of a container."""
     for index, one in enumerate(each(env)):
         where = f"{path}[{index}]"
@@ -66,7 +65,7 @@ def validate_env(env: list[Object], path: str, *, loose: bool = False) -> Errors
             yield from _value_from(source, f"{where}.valueFrom", one.get("value", ""))
 
 
-def _value_from(source: Object, path: str, value: str) -> Errors:
+def _value_from(source: Object, path: str, value: str) -> field.Errors:
     count = 0
     for name, check in _KINDS.items():
         if source.get(name) is not None:
@@ -81,7 +80,7 @@ def _value_from(source: Object, path: str, value: str) -> Errors:
         yield field.invalid(path, "", "may not have more than one field specified at a time")
 
 
-def field_ref(ref: Object, path: str, allowed: tuple[str, ...]) -> Errors:
+def field_ref(ref: Object, path: str, allowed: tuple[str, ...]) -> field.Errors:
     """Validate a reference to a field of the pod. allowed: the field paths, sorted."""
     version, label = ref.get("apiVersion", ""), ref.get("fieldPath", "")
     if not version:
@@ -116,7 +115,7 @@ def _split_subscript(label: str) -> tuple[str, str, bool]:
     return head, key, True
 
 
-def resource_ref(ref: Object, path: str, *, volume: bool = False) -> Errors:
+def resource_ref(ref: Object, path: str, *, volume: bool = False) -> field.Errors:
     """Validate a resourceFieldRef. volume: it is for a file, which requires the container's name."""
     name = ref.get("resource", "")
     if volume and not ref.get("containerName"):
@@ -130,7 +129,7 @@ def resource_ref(ref: Object, path: str, *, volume: bool = False) -> Errors:
         yield from _validate_divisor(name, divisor, f"{path}.divisor")
 
 
-def _validate_divisor(name: str, divisor: str, path: str) -> Errors:
+def _validate_divisor(name: str, divisor: str, path: str) -> field.Errors:
     what = name.partition(".")[2] if name in _RESOURCES else "hugepages" if name.startswith(_HUGE) else ""
     if what == "cpu":
         if divisor not in ("1", "1m"):
@@ -142,17 +141,17 @@ def _validate_divisor(name: str, divisor: str, path: str) -> Errors:
         )
 
 
-def _variable_field(ref: Object, path: str) -> Errors:
+def _variable_field(ref: Object, path: str) -> field.Errors:
     return field_ref(ref, path, VARIABLES)
 
 
-def _validate_key_ref(ref: Object, path: str) -> Errors:
+def _validate_key_ref(ref: Object, path: str) -> field.Errors:
     name, key = ref.get("name", ""), ref.get("key", "")
     yield from field.invalid_details(f"{path}.name", name, names.check_subdomain(name))
     yield from checks.validate_name(f"{path}.key", key, names.config_key)
 
 
-def _validate_file_ref(ref: Object, path: str) -> Errors:
+def _validate_file_ref(ref: Object, path: str) -> field.Errors:
     key, volume, file = (ref.get(name, "") for name in ("key", "volumeName", "path"))
     yield from checks.validate_name(f"{path}.key", key, names.check_variable_name)
     yield from checks.validate_name(f"{path}.volumeName", volume)
@@ -168,7 +167,7 @@ _KINDS = {
 }
 
 
-def validate_env_from(env_from: list[Object], path: str, *, loose: bool = False) -> Errors:
+def validate_env_from(env_from: list[Object], path: str, *, loose: bool = False) -> field.Errors:
     """Validate envFrom of a container."""
     for index, one in enumerate(each(env_from)):
         where = f"{path}[{index}]"
@@ -183,7 +182,7 @@ def validate_env_from(env_from: list[Object], path: str, *, loose: bool = False)
             yield field.invalid(path, "", "may not have more than one field specified at a time")
 
 
-def validate_file_keys(spec: Object, path: str, containers: list[tuple[Object, str]]) -> Errors:
+def validate_file_keys(spec: Object, path: str, containers: list[tuple[Object, str]]) -> field.Errors:
     """Require fileKeyRef variables to name an emptyDir volume."""
     volumes = {volume.get("name", ""): volume for volume in each(spec.get("volumes") or ())}
     for container, where in each(containers):

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from podless.apis.podspec.affinity import REQUIRED
 from podless.apis.shared.carried import put_part
-from podless.apis.shared.checks import Errors
 from podless.meta import field
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -19,7 +18,7 @@ NODE_SELECTOR_TERM = load_struct("core/v1", "NodeSelectorTerm")
 _WHERE = f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms"
 
 
-def validate_gated_selectors(spec: Object, old: Object) -> Errors:
+def validate_gated_selectors(spec: Object, old: Object) -> field.Errors:
     """Validate node selectors of a pod with scheduling gates.
 
     Then restores the old ones, so that the comparison of the rest ignores them.
@@ -41,7 +40,7 @@ def validate_gated_selectors(spec: Object, old: Object) -> Errors:
         put_part(spec, "affinity", others or old.get("affinity"))
 
 
-def _validate_added_terms(added_terms: Object, before: Object) -> Errors:
+def _validate_added_terms(added_terms: Object, before: Object) -> field.Errors:
     node_selector_terms = (before.get(REQUIRED) or {}).get("nodeSelectorTerms") or []
     terms = (added_terms.get(REQUIRED) or {}).get("nodeSelectorTerms") or []
     if node_selector_terms and len(node_selector_terms) != len(terms):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from podless.apis.podspec import containers, scheduling
 from podless.apis.podspec.options import DELETION_COST, PodOptions, deletion_cost_fault
 from podless.apis.shared import annotated, checks
-from podless.apis.shared.checks import Errors
 from podless.codec import gotext
 from podless.meta import field
 from podless.runtime.jsonobject import Object
@@ -19,7 +18,7 @@ _TOLERATIONS = "scheduler.alpha.kubernetes.io/tolerations"
 _RUNTIME, _DOCKER, _FREE, _LOCAL = "runtime/default", "docker/default", "unconfined", "localhost/"
 
 
-def validate_annotations(annotations: dict[str, str], spec: Object, path: str, options: PodOptions) -> Errors:
+def validate_annotations(annotations: dict[str, str], spec: Object, path: str, options: PodOptions) -> field.Errors:
     """Validate the annotations of a pod, or of a template."""
     if not annotations:
         return
@@ -38,14 +37,14 @@ def validate_annotations(annotations: dict[str, str], spec: Object, path: str, o
     yield from _app_armor(annotations, spec, path)
 
 
-def _validate_tolerations(tolerations: str, path: str) -> Errors:
+def _validate_tolerations(tolerations: str, path: str) -> field.Errors:
     found, fault = annotated.read_structs(tolerations, "Toleration")
     if fault:
         yield field.invalid(path, _TOLERATIONS, fault)
     yield from scheduling.validate_tolerations(found, f"{path}.{_TOLERATIONS}")
 
 
-def _validate_seccomp(profile: str, path: str) -> Errors:
+def _validate_seccomp(profile: str, path: str) -> field.Errors:
     if profile in (_RUNTIME, _DOCKER, _FREE):
         return
     if profile.startswith(_LOCAL):
@@ -54,7 +53,7 @@ def _validate_seccomp(profile: str, path: str) -> Errors:
         yield field.invalid(path, profile, "must be a valid seccomp profile")
 
 
-def _app_armor(annotations: dict[str, str], spec: Object, path: str) -> Errors:
+def _app_armor(annotations: dict[str, str], spec: Object, path: str) -> field.Errors:
     given = [key for key in annotations if key.startswith(APP_ARMOR)]
     known = {container.get("name", "") for container, _ in containers.visit_containers(spec, "")} if given else set()
     for key in given:
@@ -66,7 +65,7 @@ def _app_armor(annotations: dict[str, str], spec: Object, path: str) -> Errors:
             yield field.invalid(f"{path}[{key}]", profile, why)
 
 
-def validate_annotation_changes(annotations: dict[str, str], old: dict[str, str], path: str) -> Errors:
+def validate_annotation_changes(annotations: dict[str, str], old: dict[str, str], path: str) -> field.Errors:
     """Reject changes of AppArmor and mirror pod annotations."""
     for key, value in each(old).items():
         if annotations.get(key) == value:
@@ -84,7 +83,7 @@ def validate_annotation_changes(annotations: dict[str, str], old: dict[str, str]
             yield field.forbidden(f"{path}[{key}]", "may not add mirror pod annotation")
 
 
-def validate_agreement(annotations: dict[str, str], spec: Object, path: str) -> Errors:
+def validate_agreement(annotations: dict[str, str], spec: Object, path: str) -> field.Errors:
     """Require seccomp and AppArmor annotations to agree with the fields."""
     if not annotations:
         return
@@ -108,7 +107,7 @@ def validate_agreement(annotations: dict[str, str], spec: Object, path: str) -> 
             yield from _validate_same_profile(given, profile, f"{at}.securityContext.appArmorProfile", "apparmor")
 
 
-def _validate_same_profile(same_profile: str, profile: Object, path: str, what: str) -> Errors:
+def _validate_same_profile(same_profile: str, profile: Object, path: str, what: str) -> field.Errors:
     kind, local = profile.get("type", ""), profile.get("localhostProfile")
     runtime = (_RUNTIME, _DOCKER) if what == "seccomp" else (_RUNTIME,)
     alike = {

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from podless.apis.shared import checks
-from podless.apis.shared.checks import Errors
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -34,7 +33,7 @@ class Around:
     system: Object | None
 
 
-def validate_probes(container: Object, path: str, around: Around) -> Errors:
+def validate_probes(container: Object, path: str, around: Around) -> field.Errors:
     """Validate the three probes of a container."""
     for name in ("livenessProbe", "readinessProbe", "startupProbe"):
         probe = container.get(name)
@@ -49,7 +48,7 @@ def validate_probes(container: Object, path: str, around: Around) -> Errors:
             yield field.invalid(f"{where}.successThreshold", probe.get("successThreshold", 0), "must be 1")
 
 
-def _validate_probe(probe: Object, path: str, around: Around) -> Errors:
+def _validate_probe(probe: Object, path: str, around: Around) -> field.Errors:
     yield from _validate_handler(probe, path, around)
     yield from checks.all_nonnegative(probe, path, _NUMBERS)
     grace = probe.get(_LATEST)
@@ -57,7 +56,7 @@ def _validate_probe(probe: Object, path: str, around: Around) -> Errors:
         yield field.invalid(f"{path}.{_LATEST}", grace, "must be greater than 0")
 
 
-def validate_lifecycle(hooks: Object, path: str, around: Around) -> Errors:
+def validate_lifecycle(hooks: Object, path: str, around: Around) -> field.Errors:
     """Validate postStart, preStop and stopSignal of a container."""
     for name in ("postStart", "preStop"):
         if hooks.get(name) is not None:
@@ -72,7 +71,7 @@ def validate_lifecycle(hooks: Object, path: str, around: Around) -> Errors:
         yield from checks.validate_enum(f"{path}.stopSignal", signal, allowed, needed=False)
 
 
-def _validate_handler(handler: Object, path: str, around: Around) -> Errors:
+def _validate_handler(handler: Object, path: str, around: Around) -> field.Errors:
     given = [name for name in _ORDER if handler.get(name) is not None]
     if not given:
         yield field.required(path, "must specify a handler type")
@@ -82,11 +81,11 @@ def _validate_handler(handler: Object, path: str, around: Around) -> Errors:
         yield field.forbidden(f"{path}.{name}", "may not specify more than 1 handler type")
 
 
-def _validate_exec(action: Object, path: str, around: Around) -> Errors:
+def _validate_exec(action: Object, path: str, around: Around) -> field.Errors:
     return checks.require_fields(action, path, "command")
 
 
-def _validate_http(action: Object, path: str, around: Around) -> Errors:
+def _validate_http(action: Object, path: str, around: Around) -> field.Errors:
     yield from checks.require_fields(action, path, "path")
     yield from checks.validate_port(f"{path}.port", action.get("port"))
     yield from checks.validate_enum(f"{path}.scheme", action.get("scheme"), _SCHEMES, needed=False)
@@ -95,18 +94,18 @@ def _validate_http(action: Object, path: str, around: Around) -> Errors:
         yield from field.invalid_details(f"{path}.httpHeaders", name, names.check_header_name(name))
 
 
-def _validate_tcp(action: Object, path: str, around: Around) -> Errors:
+def _validate_tcp(action: Object, path: str, around: Around) -> field.Errors:
     return checks.validate_port(f"{path}.port", action.get("port"))
 
 
-def _validate_grpc(action: Object, path: str, around: Around) -> Errors:
+def _validate_grpc(action: Object, path: str, around: Around) -> field.Errors:
     yield from checks.port_number(f"{path}.port", action.get("port") or 0)
 
 
 _NO_ZERO = ". Enable AllowPodLifecycleSleepActionZeroValue feature gate for zero sleep."
 
 
-def _validate_sleep(action: Object, path: str, around: Around) -> Errors:
+def _validate_sleep(action: Object, path: str, around: Around) -> field.Errors:
     seconds = action.get("seconds") or 0
     zero = has("PodLifecycleSleepActionAllowZero")
     if around.grace is None or (0 if zero else 1) <= seconds <= around.grace:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from podless.apis.podspec import env
 from podless.apis.shared import checks
-from podless.apis.shared.checks import Errors
 from podless.meta import field
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -16,20 +15,20 @@ _LEAST, _MOST = 600, 1 << 32  # seconds
 _TWICE = "conflicting duplicate paths"
 
 
-def validate_items(source: Object, path: str) -> Errors:
+def validate_items(source: Object, path: str) -> field.Errors:
     """Validate the keys that become files, and their permissions."""
     yield from checks.validate_mode(source, path)
     for index, item in enumerate(each(source.get("items") or ())):
         yield from _validate_item(item, f"{path}.items[{index}]")
 
 
-def _validate_item(item: Object, path: str) -> Errors:
+def _validate_item(item: Object, path: str) -> field.Errors:
     yield from checks.require_fields(item, path, "key", "path")
     yield from checks.validate_local_path(f"{path}.path", item.get("path", ""))
     yield from checks.validate_mode(item, path, "mode")
 
 
-def downward_file(file: Object, path: str) -> Errors:
+def downward_file(file: Object, path: str) -> field.Errors:
     """Validate a file of the downward API."""
     yield from checks.require_fields(file, path, "path")
     yield from checks.validate_local_path(f"{path}.path", file.get("path", ""))
@@ -45,7 +44,7 @@ def downward_file(file: Object, path: str) -> Errors:
     yield from checks.validate_mode(file, path, "mode")
 
 
-def validate_projected(source: Object, path: str, *, far: bool) -> Errors:
+def validate_projected(source: Object, path: str, *, far: bool) -> field.Errors:
     """Validate a projected volume. far: accept token paths outside of the volume, as the old pod has them."""
     yield from checks.validate_mode(source, path)
     seen: set[str] = set()
@@ -68,7 +67,7 @@ def validate_projected(source: Object, path: str, *, far: bool) -> Errors:
             yield field.forbidden(where, "may not specify more than 1 volume type per source")
 
 
-def _validate_keys(source: Object, where: str, path: str, seen: set[str]) -> Errors:
+def _validate_keys(source: Object, where: str, path: str, seen: set[str]) -> field.Errors:
     name = source.get("name", "")
     if not name:
         yield field.required(f"{where}.name")
@@ -77,14 +76,14 @@ def _validate_keys(source: Object, where: str, path: str, seen: set[str]) -> Err
         yield from _validate_distinct_path(item.get("path", ""), name, path, seen)
 
 
-def _validate_distinct_path(file: str, shown: str, path: str, seen: set[str]) -> Errors:
+def _validate_distinct_path(file: str, shown: str, path: str, seen: set[str]) -> field.Errors:
     """Reject a second file at the same path."""
     if file and file in seen:
         yield field.invalid(path, shown, _TWICE)
     seen.add(file)
 
 
-def _validate_token(token: Object, where: str, path: str, far: bool) -> Errors:
+def _validate_token(token: Object, where: str, path: str, far: bool) -> field.Errors:
     seconds, place = token.get("expirationSeconds") or 0, token.get("path", "")
     if seconds < _LEAST:
         yield field.invalid(f"{where}.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")

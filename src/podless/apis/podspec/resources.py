@@ -6,7 +6,6 @@ from collections.abc import Callable, Set
 
 from podless.apis.podspec import amounts
 from podless.apis.shared import checks
-from podless.apis.shared.checks import Errors
 from podless.codec import quantity
 from podless.codec.gotext import Stringer
 from podless.meta import field, names
@@ -35,7 +34,7 @@ _NATIVE = "kubernetes.io/"
 _AMOUNT = 16  # steps to validate an amount
 _NOT_FOUND = "must be one of the names in pod.spec.resourceClaims"
 
-NameCheck = Callable[[str, str], Errors]
+NameCheck = Callable[[str, str], field.Errors]
 
 
 def is_extended(name: str) -> bool:
@@ -55,7 +54,7 @@ def may_overcommit(name: str) -> bool:
     return is_native(name) and not name.startswith(_HUGE)
 
 
-def validate_resources(resources: Object, path: str, claims: Set[str], *, indivisible: bool = False) -> Errors:
+def validate_resources(resources: Object, path: str, claims: Set[str], *, indivisible: bool = False) -> field.Errors:
     """Validate the resources of a container. claims: the names of the pod's claims.
 
     indivisible: accept fractions of huge pages.
@@ -65,7 +64,7 @@ def validate_resources(resources: Object, path: str, claims: Set[str], *, indivi
 
 def _validate_requirements(
     resources: Object, path: str, claims: Set[str], name_check: NameCheck, indivisible: bool
-) -> Errors:
+) -> field.Errors:
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
     for name, text in limits.items():
         charge(_AMOUNT)
@@ -87,7 +86,7 @@ def _validate_requirements(
         yield from _validate_claims(resources["claims"], f"{path}.claims", claims)
 
 
-def _validate_within_limit(name: str, text: str, limit: str | None, path: str) -> Errors:
+def _validate_within_limit(name: str, text: str, limit: str | None, path: str) -> field.Errors:
     if limit is None:
         if not may_overcommit(name):
             yield field.required(f"{path}.limits", "Limit must be set for non overcommitable resources")
@@ -99,7 +98,7 @@ def _validate_within_limit(name: str, text: str, limit: str | None, path: str) -
         yield field.invalid(f"{path}.requests", text, f"must be less than or equal to {name} limit of {limit}")
 
 
-def quantity_errors(name: str, text: str, path: str) -> Errors:
+def quantity_errors(name: str, text: str, path: str) -> field.Errors:
     """Validate the quantity of a resource."""
     if quantity.parse_nanos(text) < 0:
         yield field.invalid(path, text, NONNEGATIVE)
@@ -107,7 +106,7 @@ def quantity_errors(name: str, text: str, path: str) -> Errors:
         yield field.invalid(path, gostructs.format_quantity(text), "must be an integer")
 
 
-def _validate_huge_pages(name: str, text: str, path: str, indivisible: bool) -> Errors:
+def _validate_huge_pages(name: str, text: str, path: str, indivisible: bool) -> field.Errors:
     if not name.startswith(_HUGE) or indivisible:
         return
     try:
@@ -132,7 +131,7 @@ def indivisible_pages(spec: Object) -> bool:
     return False
 
 
-def resource_name(name: str, path: str) -> Errors:
+def resource_name(name: str, path: str) -> field.Errors:
     """Validate the name of a resource: one of Kubernetes' own, or a domain-prefixed one."""
     found = names.qualified_name(name)
     if found:
@@ -141,7 +140,7 @@ def resource_name(name: str, path: str) -> Errors:
         yield field.invalid(path, Stringer(name), "must be a standard resource type or fully qualified")
 
 
-def container_name(name: str, path: str) -> Errors:
+def container_name(name: str, path: str) -> field.Errors:
     """Validate the name of a resource of a container."""
     if name not in _OF_CONTAINERS and not _fits_containers(name):
         yield from _container_name(name, path)
@@ -153,7 +152,7 @@ def _fits_containers(name: str) -> bool:
     return not any(_container_name(name, ""))
 
 
-def _container_name(name: str, path: str) -> Errors:
+def _container_name(name: str, path: str) -> field.Errors:
     yield from resource_name(name, path)
     if "/" not in name:
         if not name.startswith(_HUGE):
@@ -162,14 +161,14 @@ def _container_name(name: str, path: str) -> Errors:
         yield field.invalid(path, Stringer(name), "doesn't follow extended resource name standard")
 
 
-def _pod_name(name: str, path: str) -> Errors:
+def _pod_name(name: str, path: str) -> field.Errors:
     found = list(resource_name(name, path))
     yield from found
     if not found and name not in _OF_PODS and not name.startswith(_HUGE):
         yield checks.unsupported(path, Stringer(name), _OF_PODS)
 
 
-def _validate_claims(claims: list[Object], path: str, known: Set[str]) -> Errors:
+def _validate_claims(claims: list[Object], path: str, known: Set[str]) -> field.Errors:
     seen: set[str] = set()
     parts: dict[str, int] = {}  # number of named requests by claim
     for index, claim in enumerate(each(claims)):
@@ -196,7 +195,7 @@ def _validate_claims(claims: list[Object], path: str, known: Set[str]) -> Errors
             yield FieldError("FieldValueNotFound", where, name, f"{_NOT_FOUND}{rest}")
 
 
-def check_pod(spec: Object, path: str, claims: Set[str], *, indivisible: bool = False) -> Errors:
+def check_pod(spec: Object, path: str, claims: Set[str], *, indivisible: bool = False) -> field.Errors:
     """Validate the resources of a pod as a whole. claims: the names of its claims."""
     own = spec.get("resources")
     if own is None:
@@ -211,7 +210,7 @@ def check_pod(spec: Object, path: str, claims: Set[str], *, indivisible: bool = 
     yield from _validate_pod_total(spec, own, where)
 
 
-def _validate_pod_total(spec: Object, own: Object, path: str) -> Errors:
+def _validate_pod_total(spec: Object, own: Object, path: str) -> field.Errors:
     """Reject containers that together request more than the pod."""
     limits = own.get("limits") or {}
     for part, given in (("requests", own.get("requests") or {}), ("limits", limits)):

@@ -8,7 +8,6 @@ from __future__ import annotations
 from podless.apis.podspec import affinity
 from podless.apis.podspec.options import PodOptions
 from podless.apis.shared import checks
-from podless.apis.shared.checks import Errors
 from podless.meta import field, labelselector, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -25,13 +24,13 @@ _NUMERIC = ("Lt", "Gt")
 _NO_KEY = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
 
 
-def validate_tolerations(tolerations: list[Object], path: str) -> Errors:
+def validate_tolerations(tolerations: list[Object], path: str) -> field.Errors:
     """Validate tolerations."""
     for index, one in enumerate(each(tolerations)):
         yield from _validate_toleration(one, f"{path}[{index}]")
 
 
-def _validate_toleration(one: Object, path: str) -> Errors:
+def _validate_toleration(one: Object, path: str) -> field.Errors:
     key, operator, value, effect = (one.get(name) or "" for name in ("key", "operator", "value", "effect"))
     if key:
         yield from checks.label_key(f"{path}.key", key)
@@ -55,12 +54,12 @@ def _validate_toleration(one: Object, path: str) -> Errors:
         yield from taint_effect(effect, f"{path}.effect")
 
 
-def taint_effect(effect: str, path: str) -> Errors:
+def taint_effect(effect: str, path: str) -> field.Errors:
     """Validate the effect of a taint."""
     return checks.validate_enum(path, effect, _EFFECTS)
 
 
-def validate_gates(gates: list[Object], path: str) -> Errors:
+def validate_gates(gates: list[Object], path: str) -> field.Errors:
     """Validate schedulingGates."""
     seen: set[str] = set()
     for index, one in enumerate(each(gates)):
@@ -69,7 +68,7 @@ def validate_gates(gates: list[Object], path: str) -> Errors:
         yield from checks.validate_unique(where, name, seen)
 
 
-def validate_spread(spread: list[Object], path: str, options: PodOptions) -> Errors:
+def validate_spread(spread: list[Object], path: str, options: PodOptions) -> field.Errors:
     """Validate topologySpreadConstraints."""
     last = {_topology_pair(one): index for index, one in enumerate(spread)}
     separate = options.spread_keys or not has("MatchLabelKeysInPodTopologySpreadSelectorMerge")
@@ -100,7 +99,7 @@ def _topology_pair(one: Object) -> tuple[str, str]:
     return one.get("topologyKey", ""), one.get("whenUnsatisfiable", "")
 
 
-def _validate_domains(minimum: int | None, action: str, path: str) -> Errors:
+def _validate_domains(minimum: int | None, action: str, path: str) -> field.Errors:
     if minimum is None:
         return
     if minimum <= 0:
@@ -110,7 +109,7 @@ def _validate_domains(minimum: int | None, action: str, path: str) -> Errors:
         yield field.invalid(path, minimum, why)
 
 
-def _validate_legacy_keys(path: str, keys: list[str], selector: Object | None) -> Errors:
+def _validate_legacy_keys(path: str, keys: list[str], selector: Object | None) -> field.Errors:
     """Validate matchLabelKeys by the rules of releases that do not merge them into the selector."""
     if not keys:
         return

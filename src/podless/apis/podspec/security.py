@@ -6,7 +6,6 @@ import re
 
 from podless.apis.podspec import windows
 from podless.apis.shared import checks
-from podless.apis.shared.checks import Errors
 from podless.meta import field
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -34,7 +33,7 @@ _SYSTEM_ADMIN = "CAP_SYS_ADMIN"
 _NO_ESCALATION = "cannot set `allowPrivilegeEscalation` to false and "
 
 
-def validate_container_context(container_context: Object | None, path: str, host_users: bool) -> Errors:
+def validate_container_context(container_context: Object | None, path: str, host_users: bool) -> field.Errors:
     """Validate the security context of a container. host_users: the pod uses the host's user namespace."""
     if container_context is None:
         return
@@ -53,7 +52,7 @@ def validate_container_context(container_context: Object | None, path: str, host
     yield from app_armor(container_context.get("appArmorProfile"), f"{path}.appArmorProfile")
 
 
-def _validate_escalation(escalation: Object, path: str) -> Errors:
+def _validate_escalation(escalation: Object, path: str) -> field.Errors:
     if escalation.get("privileged"):
         why = f"{_NO_ESCALATION}`privileged` to true"
         yield field.invalid(path, gostructs.format_struct(SECURITY_CONTEXT, escalation), why)
@@ -63,7 +62,7 @@ def _validate_escalation(escalation: Object, path: str) -> Errors:
             yield field.invalid(path, gostructs.format_struct(SECURITY_CONTEXT, escalation), why)
 
 
-def validate_pod_context(spec: Object, path: str, *, host_sysctls: bool = False) -> Errors:
+def validate_pod_context(spec: Object, path: str, *, host_sysctls: bool = False) -> field.Errors:
     """Validate the security context of a pod. host_sysctls: accept sysctls of host namespaces."""
     security_context = spec.get("securityContext") or {}
     yield from checks.validate_ids(security_context, path, "fsGroup", "runAsUser", "runAsGroup")
@@ -85,12 +84,12 @@ def validate_pod_context(spec: Object, path: str, *, host_sysctls: bool = False)
         )
 
 
-def _validate_word(word: Object, path: str, name: str, words: tuple[str, ...]) -> Errors:
+def _validate_word(word: Object, path: str, name: str, words: tuple[str, ...]) -> field.Errors:
     if (value := word.get(name)) is not None:
         yield from checks.validate_enum(f"{path}.{name}", value, words, needed=False)
 
 
-def _validate_sysctls(sysctls: list[Object], path: str, spec: Object, host: bool) -> Errors:
+def _validate_sysctls(sysctls: list[Object], path: str, spec: Object, host: bool) -> field.Errors:
     seen: set[str] = set()
     for index, one in enumerate(each(sysctls)):
         name, where = one.get("name", ""), f"{path}[{index}].name"
@@ -122,7 +121,7 @@ def host_sysctls(spec: Object) -> bool:
     return any(_of_host(one.get("name", ""), spec) for one in each(sysctls))
 
 
-def validate_seccomp(profile: Object | None, path: str) -> Errors:
+def validate_seccomp(profile: Object | None, path: str) -> field.Errors:
     """Validate a seccomp profile."""
     if profile is None:
         return
@@ -142,7 +141,7 @@ def validate_seccomp(profile: Object | None, path: str) -> Errors:
         yield from checks.validate_descending(where, local)
 
 
-def app_armor(profile: Object | None, path: str) -> Errors:
+def app_armor(profile: Object | None, path: str) -> field.Errors:
     """Validate the AppArmor profile."""
     if profile is None:
         return
@@ -159,7 +158,7 @@ def app_armor(profile: Object | None, path: str) -> Errors:
         yield checks.unsupported(f"{path}.type", kind, _PROFILES)
 
 
-def _validate_local_profile(profile: str | None, path: str) -> Errors:
+def _validate_local_profile(profile: str | None, path: str) -> field.Errors:
     if not profile:
         yield field.required(path, "must be set when AppArmor type is Localhost")
         return

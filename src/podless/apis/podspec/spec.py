@@ -10,7 +10,6 @@ from podless.apis.podspec.containers import Pod
 from podless.apis.podspec.options import PodOptions
 from podless.apis.podspec.probes import Around
 from podless.apis.shared import checks
-from podless.apis.shared.checks import Errors
 from podless.meta import addresses, field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -29,7 +28,7 @@ _MOST_SECONDS = (1 << 31) - 1
 _HIDDEN = "when `hostUsers` is false"
 
 
-def validate_pod_spec(spec: Object, path: str, options: PodOptions, metadata: Object | None = None) -> Errors:
+def validate_pod_spec(spec: Object, path: str, options: PodOptions, metadata: Object | None = None) -> field.Errors:
     """Validate a defaulted spec. metadata: of the pod; None for a template."""
     where = containers.visit_containers(spec, path)
     yield from _validate_contents(spec, path, options, metadata)
@@ -62,7 +61,7 @@ def validate_pod_spec(spec: Object, path: str, options: PodOptions, metadata: Ob
     yield from env.validate_file_keys(spec, path, where)
 
 
-def _validate_contents(spec: Object, path: str, options: PodOptions, metadata: Object | None) -> Errors:
+def _validate_contents(spec: Object, path: str, options: PodOptions, metadata: Object | None) -> field.Errors:
     """Validate volumes, claims, containers and resources."""
     sound: dict[str, Object] = {}
     if spec.get("volumes"):
@@ -90,7 +89,7 @@ def _validate_contents(spec: Object, path: str, options: PodOptions, metadata: O
     yield from resources.check_pod(spec, path, pod.claims, indivisible=options.indivisible)
 
 
-def _validate_claims(claims: list[Object], path: str, metadata: Object | None) -> Errors:
+def _validate_claims(claims: list[Object], path: str, metadata: Object | None) -> field.Errors:
     mirror = marks.MIRROR in ((metadata or {}).get("annotations") or {})
     seen: set[str] = set()
     for index, claim in enumerate(each(claims)):
@@ -116,7 +115,7 @@ def _validate_claims(claims: list[Object], path: str, metadata: Object | None) -
                 yield from field.invalid_details(f"{where}.{key}", value, names.check_subdomain(value))
 
 
-def _validate_network(spec: Object, path: str, options: PodOptions) -> Errors:
+def _validate_network(spec: Object, path: str, options: PodOptions) -> field.Errors:
     """Require equal host and container ports of pods on the host network."""
     if not spec.get("hostNetwork"):
         return
@@ -128,7 +127,7 @@ def _validate_network(spec: Object, path: str, options: PodOptions) -> Errors:
                 yield field.invalid(f"{path}.containers[{place}].ports[{index}].hostPort", host_port, why)
 
 
-def _validate_dns(spec: Object, path: str) -> Errors:
+def _validate_dns(spec: Object, path: str) -> field.Errors:
     config = spec.get("dnsConfig")
     servers = (config or {}).get("nameservers") or []
     if spec.get("dnsPolicy") == "None":
@@ -151,7 +150,7 @@ def _validate_dns(spec: Object, path: str) -> Errors:
             yield field.required(f"{path}.options[{index}]", "must not be empty")
 
 
-def _validate_searches(searches: list[str], path: str) -> Errors:
+def _validate_searches(searches: list[str], path: str) -> field.Errors:
     if len(searches) > _MOST_PATHS:
         yield field.invalid(path, searches, f"must not have more than {_MOST_PATHS} search paths")
     if len(" ".join(searches).encode()) > _MOST_CHARACTERS:
@@ -165,7 +164,7 @@ def _validate_searches(searches: list[str], path: str) -> Errors:
             yield from field.invalid_details(f"{path}[{index}]", plain, check(plain))
 
 
-def _validate_users(spec: Object, path: str, options: PodOptions, where: list[tuple[Object, str]]) -> Errors:
+def _validate_users(spec: Object, path: str, options: PodOptions, where: list[tuple[Object, str]]) -> field.Errors:
     """Reject host namespaces and devices for pods with hostUsers: false."""
     if spec.get("hostUsers") is not False:
         return
@@ -181,7 +180,7 @@ def _validate_users(spec: Object, path: str, options: PodOptions, where: list[tu
                 yield field.forbidden(f"{at}.volumeDevices", _HIDDEN)
 
 
-def _validate_hostname(spec: Object, path: str) -> Errors:
+def _validate_hostname(spec: Object, path: str) -> field.Errors:
     hostname_override = spec.get("hostnameOverride")
     if hostname_override is None:
         return
@@ -195,7 +194,7 @@ def _validate_hostname(spec: Object, path: str) -> Errors:
     yield from field.invalid_details(where, hostname_override, names.check_subdomain(hostname_override))
 
 
-def _validate_names(spec: Object, path: str) -> Errors:
+def _validate_names(spec: Object, path: str) -> field.Errors:
     for key in ("serviceAccountName", "nodeName"):
         if value := spec.get(key):
             yield from field.invalid_details(f"{path}.{key}", value, names.check_subdomain(value))
@@ -207,7 +206,7 @@ def _validate_names(spec: Object, path: str) -> Errors:
             yield from field.invalid_details(f"{path}.{key}", value, names.check_label_name(value))
 
 
-def _validate_aliases(spec: Object, path: str) -> Errors:
+def _validate_aliases(spec: Object, path: str) -> field.Errors:
     for place, alias in enumerate(each(spec.get("hostAliases") or ())):
         where, address = f"{path}.hostAliases[{place}]", alias.get("ip", "")
         yield from field.invalid_details(f"{where}.ip", address, addresses.find_address_faults(address))
@@ -215,7 +214,7 @@ def _validate_aliases(spec: Object, path: str) -> Errors:
             yield from field.invalid_details(f"{where}.hostnames[{index}]", name, names.check_subdomain(name))
 
 
-def _validate_classes(spec: Object, path: str, options: PodOptions) -> Errors:
+def _validate_classes(spec: Object, path: str, options: PodOptions) -> field.Errors:
     if priority := spec.get("priorityClassName"):
         yield from field.invalid_details(f"{path}.priorityClassName", priority, names.check_subdomain(priority))
     if (runtime := spec.get("runtimeClassName")) is not None:

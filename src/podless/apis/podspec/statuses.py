@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from podless.apis.podspec import amounts, updates
 from podless.apis.shared import checks
-from podless.apis.shared.checks import Errors, validate_immutable
+from podless.apis.shared.checks import validate_immutable
 from podless.meta import addresses, field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -32,13 +32,13 @@ EPHEMERAL = "ephemeralContainerStatuses"
 _PARTS = {"containerStatuses": "containers", "initContainerStatuses": "initContainers", EPHEMERAL: ""}
 
 
-def validate_claims(status: Object, spec: Object) -> Errors:
+def validate_claims(status: Object, spec: Object) -> field.Errors:
     """Validate what a pod's status reports of claims."""
     yield from _validate_claims(status.get("resourceClaimStatuses") or [], spec)
     yield from _validate_extended_claim(status.get("extendedResourceClaimStatus"), spec)
 
 
-def validate_containers(status: Object, spec: Object) -> Errors:
+def validate_containers(status: Object, spec: Object) -> field.Errors:
     """Validate what a pod's status reports of containers: first all users, then all resources."""
     system = (spec.get("os") or {}).get("name", "linux")
     for part in _PARTS:
@@ -54,7 +54,7 @@ def validate_containers(status: Object, spec: Object) -> Errors:
                 yield field.forbidden(path, "must not be specified in container status")
 
 
-def _validate_claims(claims: list[Object], spec: Object) -> Errors:
+def _validate_claims(claims: list[Object], spec: Object) -> field.Errors:
     known = {one.get("name", "") for one in each(spec.get("resourceClaims") or ())}
     seen: set[str] = set()
     for index, one in enumerate(each(claims)):
@@ -66,7 +66,7 @@ def _validate_claims(claims: list[Object], spec: Object) -> Errors:
             yield from field.invalid_details(f"{path}.resourceClaimName", claim, names.check_subdomain(claim))
 
 
-def _validate_extended_claim(extended_claim: Object | None, spec: Object) -> Errors:
+def _validate_extended_claim(extended_claim: Object | None, spec: Object) -> field.Errors:
     if extended_claim is None:
         return
     path, mappings = "status.extendedResourceClaimStatus", extended_claim.get("requestMappings") or []
@@ -92,7 +92,7 @@ def _validate_extended_claim(extended_claim: Object | None, spec: Object) -> Err
     )
 
 
-def _validate_user(user: Object, system: str, path: str) -> Errors:
+def _validate_user(user: Object, system: str, path: str) -> field.Errors:
     linux = user.get("linux")
     if linux is None:
         return
@@ -103,7 +103,7 @@ def _validate_user(user: Object, system: str, path: str) -> Errors:
         yield from checks.validate_group_ids(linux, path)
 
 
-def _validate_allocated(status: Object, container: Object | None, path: str) -> Errors:
+def _validate_allocated(status: Object, container: Object | None, path: str) -> field.Errors:
     for place, one in enumerate(each(status.get("allocatedResourcesStatus") or ())):
         where, name = f"{path}[{place}]", one.get("name", "")
         if container is not None:
@@ -141,7 +141,7 @@ def validate_status_update(obj: Object, old: Object) -> list[FieldError]:
     return [*updates.validate_changed_marks(obj, old), *_validate_status(obj, old)]
 
 
-def _validate_status(obj: Object, old: Object) -> Errors:
+def _validate_status(obj: Object, old: Object) -> field.Errors:
     status, before, spec = obj.get("status") or {}, old.get("status") or {}, old["spec"]
     for index, condition in enumerate(each(status.get("conditions") or ())):
         where, kind = f"status.conditions[{index}]", condition.get("type", "")
@@ -169,7 +169,7 @@ def _validate_status(obj: Object, old: Object) -> Errors:
     yield from validate_containers(status, obj["spec"])
 
 
-def _validate_nominated_node(status: Object, before: Object, spec: Object) -> Errors:
+def _validate_nominated_node(status: Object, before: Object, spec: Object) -> field.Errors:
     name = status.get("nominatedNodeName")
     if not name or name == before.get("nominatedNodeName"):
         return
@@ -180,7 +180,7 @@ def _validate_nominated_node(status: Object, before: Object, spec: Object) -> Er
 
 def _validate_transitions(
     transitions: list[Object], before: list[Object], part: str, spec: Object, containers: str
-) -> Errors:
+) -> field.Errors:
     """Reject terminated containers that run again, unless their restart policy allows it."""
     every = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
     if any(
@@ -221,7 +221,7 @@ def _can_restart(container: Object, spec: Object, code: int) -> bool:
     return bool(policy == "Always" or (policy == "OnFailure" and code))
 
 
-def _validate_addresses(status: Object, before: Object) -> Errors:
+def _validate_addresses(status: Object, before: Object) -> field.Errors:
     for part, struct in (("podIPs", POD_IP), ("hostIPs", HOST_IP)):
         given = [one.get("ip", "") for one in each(status.get(part) or ())]
         known = {one.get("ip", "") for one in each(before.get(part) or ())}

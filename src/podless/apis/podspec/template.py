@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from podless.apis.podspec import containers, marks, spared, spec
 from podless.apis.podspec.options import STRICT, STRICT_POD, PodOptions
-from podless.apis.shared.checks import Errors
 from podless.meta import field, objectmeta
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -32,7 +31,7 @@ def _choose_options(old: Object | None) -> PodOptions:
     )
 
 
-def _validate_template(template: Object, path: str, judged: PodOptions) -> Errors:
+def _validate_template(template: Object, path: str, judged: PodOptions) -> field.Errors:
     metadata, given = template.get("metadata") or {}, template.get("spec") or {}
     notes, where = metadata.get("annotations") or {}, f"{path}.spec"
     yield from objectmeta.check_labels(metadata.get("labels") or {}, f"{path}.labels")
@@ -55,7 +54,7 @@ def validate_new_pod(obj: Object) -> list[FieldError]:
     return [*_validate_pod(obj, STRICT_POD), *_validate_new(obj)]
 
 
-def _validate_pod(obj: Object, judged: PodOptions) -> Errors:
+def _validate_pod(obj: Object, judged: PodOptions) -> field.Errors:
     metadata, given = obj["metadata"], obj["spec"]
     yield from marks.validate_annotations(metadata.get("annotations") or {}, given, "metadata.annotations", judged)
     yield from spec.validate_pod_spec(given, "spec", judged, metadata)
@@ -70,7 +69,7 @@ def _validate_pod(obj: Object, judged: PodOptions) -> Errors:
             yield from containers.validate_image_spaces(container, f"spec.{part}[{place}]")
 
 
-def _validate_new(obj: Object) -> Errors:
+def _validate_new(obj: Object) -> field.Errors:
     spec = obj["spec"]
     if spec.get("ephemeralContainers"):
         yield field.forbidden("spec.ephemeralContainers", "cannot be set on create")

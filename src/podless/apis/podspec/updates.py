@@ -12,7 +12,6 @@ from podless.apis.podspec import amounts, gates, marks, scheduling
 from podless.apis.podspec.template import validate_pod
 from podless.apis.shared import checks
 from podless.apis.shared.carried import put_part
-from podless.apis.shared.checks import Errors
 from podless.codec import quantity
 from podless.codec.gotext import quote
 from podless.meta import field
@@ -46,7 +45,7 @@ def validate_pod_update(obj: Object, old: Object) -> list[FieldError]:
     return [*validate_pod(obj, old), *validate_changed_marks(obj, old), *_validate_update(obj["spec"], old)]
 
 
-def validate_changed_marks(obj: Object, old: Object) -> Errors:
+def validate_changed_marks(obj: Object, old: Object) -> field.Errors:
     """Validate the annotations of a changed pod, and that these changes are allowed."""
     notes, before = (one["metadata"].get("annotations") or {} for one in (obj, old))
     if not notes and not before:
@@ -55,7 +54,7 @@ def validate_changed_marks(obj: Object, old: Object) -> Errors:
     yield from validate_marks(obj, old)
 
 
-def validate_marks(obj: Object, old: Object) -> Errors:
+def validate_marks(obj: Object, old: Object) -> field.Errors:
     """Validate the annotations of a changed pod."""
     from podless.apis.podspec.spared import options_for_update
 
@@ -64,7 +63,7 @@ def validate_marks(obj: Object, old: Object) -> Errors:
     return marks.validate_annotations(notes, obj["spec"], "metadata.annotations", judged)
 
 
-def _validate_update(spec: Object, pod: Object) -> Errors:
+def _validate_update(spec: Object, pod: Object) -> field.Errors:
     """Validate a changed spec. pod: the pod before the update."""
     old = pod["spec"]
     for part in ("containers", "initContainers"):
@@ -110,7 +109,7 @@ def _validate_deadline(given: int | None, before: int | None) -> FieldError | No
     return None
 
 
-def _validate_tolerations(tolerations: list[Object], before: list[Object]) -> Errors:
+def _validate_tolerations(tolerations: list[Object], before: list[Object]) -> field.Errors:
     known = {_toleration_key(one) for one in each(tolerations)}
     if any(_toleration_key(one) not in known for one in each(before)):
         yield field.forbidden(
@@ -124,7 +123,7 @@ def _toleration_key(one: Object) -> tuple[Any, ...]:
     return tuple(one.get(name) or "" for name in ("key", "operator", "value", "effect"))
 
 
-def _validate_gates(gates: list[Object], before: list[Object]) -> Errors:
+def _validate_gates(gates: list[Object], before: list[Object]) -> field.Errors:
     known = {one.get("name", "") for one in each(before)}
     last = {one.get("name", ""): place for place, one in enumerate(each(gates))}
     for name, place in last.items():
@@ -164,22 +163,23 @@ def _drop_empty(value: Any) -> Any:
     return [_drop_empty(item) for item in each(value)] if isinstance(value, list) else value
 
 
-def validate_ephemeral_update(obj: Object, old: Object) -> list[FieldError]:
+def validate_ephemeral_update(obj: Object, old: Object) -> field.Errors:
     """Validate an update of ephemeralContainers. Existing ones may not change."""
     if marks.MIRROR in (old["metadata"].get("annotations") or {}):
-        return [field.forbidden("[]", "static pods do not support ephemeral containers")]
-    errors = [*validate_pod(obj, old), *validate_changed_marks(obj, old)]
+        yield field.forbidden("[]", "static pods do not support ephemeral containers")
+        return
+    yield from validate_pod(obj, old)
+    yield from validate_changed_marks(obj, old)
     where = "spec.ephemeralContainers"
     now = {container.get("name", ""): container for container in each(obj["spec"].get("ephemeralContainers") or ())}
     for before in each(old["spec"].get("ephemeralContainers") or ()):
         name = before.get("name", "")
         if name not in now:
-            errors.append(field.forbidden(where, f"existing ephemeral containers {quote(name)} may not be removed\n"))
+            yield field.forbidden(where, f"existing ephemeral containers {quote(name)} may not be removed\n")
         elif before != now[name]:
             structs = gostructs.diff_structs(EPHEMERAL_CONTAINER, before, now[name])
             text = f"existing ephemeral containers {quote(name)} may not be changed\n{structs}"
-            errors.append(field.forbidden(where, text))
-    return errors
+            yield field.forbidden(where, text)
 
 
 def validate_resize(obj: Object, old: Object) -> list[FieldError]:
@@ -211,7 +211,7 @@ def validate_resize(obj: Object, old: Object) -> list[FieldError]:
     return found + (order or list(_validate_resized(spec, before, bool(found))))
 
 
-def _validate_pod_resources(spec: Object, old: Object) -> Errors:
+def _validate_pod_resources(spec: Object, old: Object) -> field.Errors:
     """Reject changes of pod-level resources, except CPU and memory."""
     resources, before = spec.get("resources"), old.get("resources")
     if before is not None and resources is None and any(before.values()):
@@ -224,7 +224,7 @@ def _validate_pod_resources(spec: Object, old: Object) -> Errors:
         yield field.forbidden("spec", f"{_ONLY} at pod-level")
 
 
-def _validate_order(spec: Object, old: Object) -> Errors:
+def _validate_order(spec: Object, old: Object) -> field.Errors:
     for part in ("containers", "initContainers"):
         given, before = spec.get(part) or [], old.get(part) or []
         if len(given) != len(before):
@@ -236,7 +236,7 @@ def _validate_order(spec: Object, old: Object) -> Errors:
                 yield field.forbidden(f"spec.{part}[{index}].name", text)
 
 
-def _validate_resized(spec: Object, old: Object, wrong: bool) -> Errors:
+def _validate_resized(spec: Object, old: Object, wrong: bool) -> field.Errors:
     count = 0
     for part in ("initContainers", "containers"):
         for index, (container, before) in enumerate(zip(each(spec.get(part) or ()), old.get(part) or (), strict=True)):
@@ -265,7 +265,7 @@ def _validate_resized(spec: Object, old: Object, wrong: bool) -> Errors:
         yield field.forbidden("spec", _ONLY)
 
 
-def _memory_limit(container: Object, before: Object, where: str) -> Errors:
+def _memory_limit(container: Object, before: Object, where: str) -> field.Errors:
     """Reject a lower or first memory limit, unless the container is restarted for it."""
     policies = each(container.get("resizePolicy") or ())
     if any((one.get("resourceName"), one.get("restartPolicy")) == ("memory", "RestartContainer") for one in policies):
@@ -278,7 +278,7 @@ def _memory_limit(container: Object, before: Object, where: str) -> Errors:
     yield field.forbidden(f"{where}.resources.limits[memory]", text)
 
 
-def _validate_changed_resources(container: Object, before: Object, part: str, index: int) -> Errors:
+def _validate_changed_resources(container: Object, before: Object, part: str, index: int) -> field.Errors:
     amounts_now = {part: given for part, given in each(container.get("resources") or {}).items() if part != "claims"}
     now = {**container, "resources": _without_compute(amounts_now)}
     kept = is_same(now, {**before, "resources": _without_compute(before.get("resources"))})

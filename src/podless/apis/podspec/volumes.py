@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from podless.apis.podspec import claims, disks, projected
 from podless.apis.shared import checks
-from podless.apis.shared.checks import Errors
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -19,7 +18,7 @@ _PULLS = ("Always", "IfNotPresent", "Never")
 _MORE = "may not specify more than 1 volume type"
 _OWN_CLAIM = "must not reference a PVC that gets created for an ephemeral volume"
 
-Check = Callable[[Object, str], Errors]
+Check = Callable[[Object, str], field.Errors]
 
 
 def validate_volumes(
@@ -30,7 +29,7 @@ def validate_volumes(
     *,
     far: bool,
     no_image: bool = False,
-) -> Errors:
+) -> field.Errors:
     """Validate volumes. metadata: of the pod; None for a template. sound: gets the valid volumes, by name.
 
     far: accept token paths outside of the volume. no_image: accept images without a reference. Both if the old pod has
@@ -65,7 +64,7 @@ def lacks_image(spec: Object) -> bool:
     return any(image is not None and not image.get("reference") for image in images)
 
 
-def _validate_source(volume: Object, path: str, *, far: bool, needs_image: bool) -> Errors:
+def _validate_source(volume: Object, path: str, *, far: bool, needs_image: bool) -> field.Errors:
     count = 0
     for kind, (check, shown) in _KINDS.items():
         source = volume.get(kind)
@@ -86,7 +85,7 @@ def _validate_source(volume: Object, path: str, *, far: bool, needs_image: bool)
         yield field.required(path, "must specify a volume type")
 
 
-def _claim_name(volume: Object, path: str, metadata: Object | None) -> Errors:
+def _claim_name(volume: Object, path: str, metadata: Object | None) -> field.Errors:
     """Validate the name of an ephemeral volume's claim."""
     pod, name = (metadata or {}).get("name"), volume.get("name")
     if not pod or not name or volume.get("ephemeral") is None or next(iter(_given_sources(volume))) != "ephemeral":
@@ -99,12 +98,12 @@ def _given_sources(volume: Object) -> list[str]:
     return [kind for kind in _KINDS if volume.get(kind) is not None]
 
 
-def _validate_empty_dir(source: Object, path: str) -> Errors:
+def _validate_empty_dir(source: Object, path: str) -> field.Errors:
     if str(source.get("sizeLimit") or "").startswith("-"):
         yield field.forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity")
 
 
-def host_path(source: Object, path: str) -> Errors:
+def host_path(source: Object, path: str) -> field.Errors:
     """Validate a hostPath volume."""
     if not source.get("path"):
         yield field.required(f"{path}.path")
@@ -115,18 +114,18 @@ def host_path(source: Object, path: str) -> Errors:
         yield from checks.validate_enum(f"{path}.type", kind, _HOST_PATHS, needed=False)
 
 
-def _validate_git_repo(source: Object, path: str) -> Errors:
+def _validate_git_repo(source: Object, path: str) -> field.Errors:
     yield from checks.require_fields(source, path, "repository")
     yield from checks.validate_descending(f"{path}.directory", source.get("directory", ""))
 
 
-def _validate_downward_api(source: Object, path: str) -> Errors:
+def _validate_downward_api(source: Object, path: str) -> field.Errors:
     yield from checks.validate_mode(source, path)
     for file in each(source.get("items") or ()):
         yield from projected.downward_file(file, path)
 
 
-def _validate_csi(source: Object, path: str) -> Errors:
+def _validate_csi(source: Object, path: str) -> field.Errors:
     yield from disks.driver_name(source.get("driver", ""), f"{path}.driver")
     ref = source.get("nodePublishSecretRef")
     if ref is not None:
@@ -136,7 +135,7 @@ def _validate_csi(source: Object, path: str) -> Errors:
             yield from field.invalid_details(f"{path}.name", ref["name"], names.check_subdomain(ref["name"]))
 
 
-def _validate_ephemeral(source: Object, path: str) -> Errors:
+def _validate_ephemeral(source: Object, path: str) -> field.Errors:
     template = source.get("volumeClaimTemplate")
     if template is None:
         yield field.required(f"{path}.volumeClaimTemplate")
@@ -144,14 +143,14 @@ def _validate_ephemeral(source: Object, path: str) -> Errors:
         yield from claims.validate_claim_template(template, f"{path}.volumeClaimTemplate")
 
 
-def _validate_image(source: Object, path: str) -> Errors:
+def _validate_image(source: Object, path: str) -> field.Errors:
     return checks.validate_enum(f"{path}.pullPolicy", source.get("pullPolicy"), _PULLS)
 
 
 def _keyed_check(key: str) -> Check:
     """Return a check for a volume whose files are keys of an object. key: the field that names the object."""
 
-    def check(source: Object, path: str) -> Errors:
+    def check(source: Object, path: str) -> field.Errors:
         yield from checks.require_fields(source, path, key)
         yield from projected.validate_items(source, path)
 
@@ -163,7 +162,7 @@ def require_fields(*keys: str) -> Check:
     return lambda source, path: checks.require_fields(source, path, *keys)
 
 
-def _validate_projected(source: Object, path: str) -> Errors:
+def _validate_projected(source: Object, path: str) -> field.Errors:
     return projected.validate_projected(source, path, far=False)
 
 

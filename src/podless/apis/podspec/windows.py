@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from podless.apis.shared import checks
-from podless.apis.shared.checks import Errors
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -35,7 +34,7 @@ _OF_CONTAINER = (
 )  # fmt: skip
 
 
-def validate_windows_options(windows_options: Object | None, path: str) -> Errors:
+def validate_windows_options(windows_options: Object | None, path: str) -> field.Errors:
     """Validate windowsOptions of a security context."""
     if windows_options is None:
         return
@@ -86,7 +85,7 @@ def _find_domain_faults(domain: str) -> list[str]:
     return domain_faults
 
 
-def host_processes(spec: Object, path: str, containers: list[tuple[Object, str]]) -> Errors:
+def host_processes(spec: Object, path: str, containers: list[tuple[Object, str]]) -> field.Errors:
     """Require that all containers or none are host processes."""
     of_pod = ((spec.get("securityContext") or {}).get("windowsOptions") or {}).get("hostProcess")
     count = 0
@@ -108,7 +107,7 @@ def host_processes(spec: Object, path: str, containers: list[tuple[Object, str]]
     yield field.forbidden(path, "hostProcess containers are disallowed by cluster policy")
 
 
-def validate_os(spec: Object, path: str, containers: list[tuple[Object, str]]) -> Errors:
+def validate_os(spec: Object, path: str, containers: list[tuple[Object, str]]) -> field.Errors:
     """Validate spec.os, and reject fields that the operating system does not support."""
     given = spec.get("os")
     if given is None:
@@ -127,7 +126,7 @@ def validate_os(spec: Object, path: str, containers: list[tuple[Object, str]]) -
         yield from _validate_windows(spec, path, containers)
 
 
-def _validate_windows(spec: Object, path: str, containers: list[tuple[Object, str]]) -> Errors:
+def _validate_windows(spec: Object, path: str, containers: list[tuple[Object, str]]) -> field.Errors:
     context = spec.get("securityContext") or {}
     for name in _OF_POD:
         if name[0] == ".":

@@ -62,16 +62,16 @@ class RoleStrategy(TypedStrategy):
         return errors
 
 
-def _validate_aggregation(aggregation: Object) -> list[FieldError]:
+def _validate_aggregation(aggregation: Object) -> field.Errors:
     path = "aggregationRule.clusterRoleSelectors"
     cluster_role_selectors = aggregation.get("clusterRoleSelectors") or []
     if not cluster_role_selectors:
-        return [field.required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil")]
-    errors = []
+        yield field.required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil")
+        return
     for index, selector in enumerate(each(cluster_role_selectors)):
         if found := labelselector.validate_selector(selector, f"{path}[{index}]"):
-            errors += [*found, field.invalid(f"{path}[{index}]", None, "invalid label selector.")]
-    return errors
+            yield from found
+            yield field.invalid(f"{path}[{index}]", None, "invalid label selector.")
 
 
 class RoleBindingStrategy(TypedStrategy):

@@ -5,7 +5,7 @@ Errors are reported together with those of validation. Source: Kubernetes' pkg/r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from podless.admission.attributes import CREATE, AdmissionAttributes
 from podless.admission.plugin import Plugin
@@ -65,9 +65,7 @@ class DeviceAccessCheck(Plugin):
             return [field.internal(path, why)]
         return [] if entry.labels.get(_LABEL) == "true" else [field.forbidden(path, _ADMIN)]
 
-    def _check_binding(
-        self, user: User, attributes: Attributes, status: Object, before: Object
-    ) -> Iterator[FieldError]:
+    def _check_binding(self, user: User, attributes: Attributes, status: Object, before: Object) -> field.Errors:
         """Require the permission for resourceclaims/binding to change allocation or reservedFor."""
         if all(status.get(name) == before.get(name) for name in ("allocation", "reservedFor")):
             return
@@ -77,9 +75,7 @@ class DeviceAccessCheck(Plugin):
             why = f"changing status.allocation or status.reservedFor requires {what} permission: {wrong}"
             yield field.forbidden("status.allocation", why)
 
-    def _check_drivers(
-        self, user: User, attributes: Attributes, status: Object, before: Object
-    ) -> Iterator[FieldError]:
+    def _check_drivers(self, user: User, attributes: Attributes, status: Object, before: Object) -> field.Errors:
         """Require the permission for resourceclaims/driver of each driver whose devices change."""
         if status.get("allocation") is None:
             return

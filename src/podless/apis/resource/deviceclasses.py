@@ -6,7 +6,6 @@ from functools import partial
 
 from podless.apis.podspec.resources import is_extended
 from podless.apis.resource import parts
-from podless.apis.shared.checks import Errors
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, ValidationCost
@@ -34,7 +33,7 @@ class DeviceClassStrategy(TypedStrategy):
         return [*_validate_spec(obj["spec"], old["spec"])]
 
 
-def _validate_spec(spec: Object, before: Object) -> Errors:
+def _validate_spec(spec: Object, before: Object) -> field.Errors:
     yield from parts.validate_selectors(spec.get("selectors"), "spec.selectors")
     config = spec.get("config")
     told = partial(parts.validate_configuration, stored=config == before.get("config"))

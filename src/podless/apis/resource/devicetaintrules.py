@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from podless.apis.podspec.disks import driver_name
 from podless.apis.resource import parts
-from podless.apis.shared.checks import Errors
 from podless.apis.shared.conditions import validate_conditions
 from podless.apis.shared.typed import KeptMetadataStrategy, SpecStrategy
 from podless.kinds.kind import Kind, Version
@@ -47,7 +46,7 @@ class DeviceTaintRuleStrategy(KeptMetadataStrategy, SpecStrategy):
         return errors
 
 
-def _validate_spec(spec: Object, known_effect: str | None) -> Errors:
+def _validate_spec(spec: Object, known_effect: str | None) -> field.Errors:
     """Validate a spec. known_effect: the stored effect, which need not be valid; None for a new rule."""
     selector = spec.get("deviceSelector") or {}
     checks = (("driver", driver_name), ("pool", parts.validate_pool_name), ("device", parts.validate_label))

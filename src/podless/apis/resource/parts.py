@@ -11,7 +11,6 @@ from typing import Any
 
 from podless.apis.podspec.disks import driver_name
 from podless.apis.shared import checks
-from podless.apis.shared.checks import Errors
 from podless.codec import gotext
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
@@ -33,10 +32,10 @@ _NORMAL = (
     "characters"
 )
 
-Check = Callable[[Any, str], Errors]
+Check = Callable[[Any, str], field.Errors]
 
 
-def validate_list(value: list[Any] | None, limit: int, path: str, check: Check) -> Errors:
+def validate_list(value: list[Any] | None, limit: int, path: str, check: Check) -> field.Errors:
     """Validate the items of a list. If it has more than `limit` items (-1: no limit), only that error is reported."""
     items = value or []
     if len(items) > limit >= 0:
@@ -53,7 +52,7 @@ def validate_set(
     check: Check,
     key: Callable[[Any], Any],
     shown: Callable[[Any], Any] | None = None,
-) -> Errors:
+) -> field.Errors:
     """Validate a list whose items have unique keys. shown: maps a key to the value in errors."""
     yield from validate_list(value, limit, path, check)
     items, seen = value or [], set[Hashable]()
@@ -64,7 +63,9 @@ def validate_set(
         seen.add(known)
 
 
-def by_key(given: Mapping[str, Any] | None, limit: int, longest: int, path: str, key: Check, check: Check) -> Errors:
+def by_key(
+    given: Mapping[str, Any] | None, limit: int, longest: int, path: str, key: Check, check: Check
+) -> field.Errors:
     """Validate the keys and values of a map. longest: the maximum length of a key in error paths, in bytes."""
     items = given or {}
     if len(items) > limit >= 0:
@@ -84,12 +85,12 @@ def _shorten_text(text: str, limit: int) -> str:
     return (given[: (left + 1) // 2] + b"..." + given[len(given) - left // 2 :]).decode("utf-8", "replace")
 
 
-def validate_label(value: str, path: str) -> Errors:
+def validate_label(value: str, path: str) -> field.Errors:
     """Validate a name that is an RFC 1123 label."""
     yield from field.invalid_details(path, value, names.check_label_name(value))
 
 
-def validate_pool_name(name: str, path: str) -> Errors:
+def validate_pool_name(name: str, path: str) -> field.Errors:
     """Validate the name of a pool: DNS subdomains separated by slashes."""
     if not name:
         yield field.required(path)
@@ -100,14 +101,14 @@ def validate_pool_name(name: str, path: str) -> Errors:
         yield from field.invalid_details(path, part, names.check_subdomain(part))
 
 
-def validate_identifier(name: str, path: str) -> Errors:
+def validate_identifier(name: str, path: str) -> field.Errors:
     """Validate a name of letters, digits and underscores."""
     if len(name.encode()) > _MOST_NAME:
         yield field.too_long(path, _MOST_NAME)
     yield from field.invalid_details(path, name, names.c_identifier(name))
 
 
-def validate_qualified_name(name: str, path: str) -> Errors:
+def validate_qualified_name(name: str, path: str) -> field.Errors:
     """Validate the name of an attribute or capacity, with an optional domain."""
     parts = name.split("/")
     if len(parts) == 1:
@@ -118,14 +119,14 @@ def validate_qualified_name(name: str, path: str) -> Errors:
         yield from validate_identifier(rest, path) if rest else [field.invalid(path, "", "the name must not be empty")]
 
 
-def fully_qualified(name: str, path: str) -> Errors:
+def fully_qualified(name: str, path: str) -> field.Errors:
     """Validate a qualified name that must have a domain."""
     yield from validate_qualified_name(name, path)
     if "/" not in name:
         yield field.invalid(path, name, "a fully qualified name must be a domain and a name separated by a slash")
 
 
-def validate_uid(value: str, path: str) -> Errors:
+def validate_uid(value: str, path: str) -> field.Errors:
     """Validate a UUID in canonical form."""
     if wrong := _unlike_uuid(value):
         yield field.invalid(path, value, f"error validating uid: {wrong}")
@@ -146,7 +147,7 @@ def _unlike_uuid(value: str) -> str:
     return "" if (_BARE if size == 32 else _HEX).fullmatch(text) else "invalid UUID format"
 
 
-def validate_raw(value: Any, path: str, *, stored: bool = False) -> Errors:
+def validate_raw(value: Any, path: str, *, stored: bool = False) -> field.Errors:
     """Validate a driver's JSON object. stored: the old object has it too, so accept any length."""
     if value is None:
         yield field.required(path)
@@ -156,7 +157,7 @@ def validate_raw(value: Any, path: str, *, stored: bool = False) -> Errors:
         yield field.invalid(path, "<value omitted>", "must be a valid JSON object")
 
 
-def validate_taint(taint: Object, path: str) -> Errors:
+def validate_taint(taint: Object, path: str) -> field.Errors:
     """Validate the taint of a device."""
     yield from checks.label_key(f"{path}.key", taint["key"])
     if value := taint.get("value"):
@@ -164,7 +165,7 @@ def validate_taint(taint: Object, path: str) -> Errors:
     yield from checks.validate_enum(f"{path}.effect", taint["effect"], _EFFECTS)
 
 
-def validate_toleration(toleration: Object, path: str) -> Errors:
+def validate_toleration(toleration: Object, path: str) -> field.Errors:
     """Validate the toleration of a device taint."""
     key, operator, value = (toleration.get(name) or "" for name in ("key", "operator", "value"))
     if key:
@@ -178,7 +179,7 @@ def validate_toleration(toleration: Object, path: str) -> Errors:
         yield from checks.validate_enum(f"{path}.effect", effect, _EFFECTS)
 
 
-def validate_binding(binding: Object, path: str) -> Errors:
+def validate_binding(binding: Object, path: str) -> field.Errors:
     """Validate bindingConditions and bindingFailureConditions."""
     sorts = ("bindingConditions", "bindingFailureConditions")
     good, bad = (binding.get(name) or [] for name in each(sorts))
@@ -198,11 +199,11 @@ def validate_binding(binding: Object, path: str) -> Errors:
         yield field.invalid(f"{path}.{missing}", binding.get(missing), f"{missing} are required to use {used}")
 
 
-def _validate_condition(name: str, path: str) -> Errors:
+def _validate_condition(name: str, path: str) -> field.Errors:
     yield from checks.label_key(path, name)
 
 
-def validate_configuration(configuration: Object, path: str, *, stored: bool = False) -> Errors:
+def validate_configuration(configuration: Object, path: str, *, stored: bool = False) -> field.Errors:
     """Validate the opaque configuration of a driver. stored: as for `validate_raw`."""
     opaque = configuration.get("opaque")
     if opaque is None:
@@ -219,7 +220,7 @@ def load_cel() -> None:
     devices.validate_device_selector('device.driver == ""', "")
 
 
-def validate_selector(selector: Object, path: str) -> Errors:
+def validate_selector(selector: Object, path: str) -> field.Errors:
     """Validate a device selector."""
     if (cel := selector.get("cel")) is None:
         yield field.required(f"{path}.cel")
@@ -229,6 +230,6 @@ def validate_selector(selector: Object, path: str) -> Errors:
     yield from devices.validate_device_selector(cel["expression"], f"{path}.cel.expression")
 
 
-def validate_selectors(given: Iterable[Object] | None, path: str) -> Errors:
+def validate_selectors(given: Iterable[Object] | None, path: str) -> field.Errors:
     """Validate a list of device selectors."""
     yield from validate_list(list(given or ()), MOST_SELECTORS, path, validate_selector)

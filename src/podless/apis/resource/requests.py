@@ -10,7 +10,6 @@ from functools import partial
 
 from podless.apis.resource import parts
 from podless.apis.shared import checks
-from podless.apis.shared.checks import Errors
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -32,7 +31,7 @@ def known_requests(spec: Object) -> Known:
     return {one["name"]: {choice["name"] for choice in each(one.get("firstAvailable") or ())} for one in each(requests)}
 
 
-def validate_claim(spec: Object, path: str) -> Errors:
+def validate_claim(spec: Object, path: str) -> field.Errors:
     """Validate the spec of a ResourceClaim."""
     devices, where, requests = spec.get("devices") or {}, f"{path}.devices", known_requests(spec)
     yield from parts.validate_set(
@@ -44,12 +43,12 @@ def validate_claim(spec: Object, path: str) -> Errors:
     yield from parts.validate_list(devices.get("config"), parts.MOST_CONFIGS, f"{where}.config", told)
 
 
-def validate_request_names(request_names: list[str] | None, path: str, requests: Known) -> Errors:
+def validate_request_names(request_names: list[str] | None, path: str, requests: Known) -> field.Errors:
     """Validate references to requests."""
     yield from parts.validate_set(request_names, MOST_REQUESTS, path, partial(validate_request_name, requests), str)
 
 
-def validate_request_name(requests: Known, name: str, path: str) -> Errors:
+def validate_request_name(requests: Known, name: str, path: str) -> field.Errors:
     """Validate a reference to a request or subrequest."""
     request, slash, choice = name.partition("/")
     if "/" in choice:
@@ -66,7 +65,7 @@ def _request_name(given: Object) -> str:
     return name
 
 
-def _validate_request(request: Object, path: str) -> Errors:
+def _validate_request(request: Object, path: str) -> field.Errors:
     yield from parts.validate_label(request["name"], f"{path}.name")
     exactly, choices = request.get("exactly"), request.get("firstAvailable")
     if exactly is not None and choices:
@@ -79,12 +78,12 @@ def _validate_request(request: Object, path: str) -> Errors:
         yield field.required(path, _ONE)
 
 
-def _validate_choice(choice: Object, path: str) -> Errors:
+def _validate_choice(choice: Object, path: str) -> field.Errors:
     yield from parts.validate_label(choice["name"], f"{path}.name")
     yield from _validate_exact_request(choice, path)
 
 
-def _validate_exact_request(exact_request: Object, path: str) -> Errors:
+def _validate_exact_request(exact_request: Object, path: str) -> field.Errors:
     yield from checks.validate_name(f"{path}.deviceClassName", exact_request["deviceClassName"], names.check_subdomain)
     yield from parts.validate_selectors(exact_request.get("selectors"), f"{path}.selectors")
     mode, count = exact_request.get("allocationMode") or "", exact_request.get("count") or 0
@@ -97,7 +96,7 @@ def _validate_exact_request(exact_request: Object, path: str) -> Errors:
         yield from parts.validate_toleration(toleration, f"{path}.tolerations[{index}]")
 
 
-def _validate_constraint(requests: Known, constraint: Object, path: str) -> Errors:
+def _validate_constraint(requests: Known, constraint: Object, path: str) -> field.Errors:
     yield from validate_request_names(constraint.get("requests"), f"{path}.requests", requests)
     for name in ("matchAttribute", "distinctAttribute"):
         if (attribute := constraint.get(name)) is not None:
@@ -106,7 +105,7 @@ def _validate_constraint(requests: Known, constraint: Object, path: str) -> Erro
     yield field.required(path, _ATTRIBUTES)
 
 
-def _validate_configuration(requests: Known, configuration: Object, path: str) -> Errors:
+def _validate_configuration(requests: Known, configuration: Object, path: str) -> field.Errors:
     yield from validate_request_names(configuration.get("requests"), f"{path}.requests", requests)
     yield from parts.validate_configuration(configuration, path)
 

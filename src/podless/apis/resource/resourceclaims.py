@@ -10,7 +10,7 @@ from podless.apis.podspec.disks import driver_name
 from podless.apis.resource import parts, requests
 from podless.apis.shared import checks
 from podless.apis.shared.carried import put_part
-from podless.apis.shared.checks import Errors, immutable_error, validate_immutable
+from podless.apis.shared.checks import immutable_error, validate_immutable
 from podless.apis.shared.typed import KeptMetadataStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, ValidationCost
@@ -50,7 +50,7 @@ def _show_device(name: tuple[str, ...]) -> Object:
     return dict(zip(("Driver", "Pool", "Device", "ShareID"), name, strict=True))
 
 
-def validate_allocation(obj: Object, old: Object) -> Errors:
+def validate_allocation(obj: Object, old: Object) -> field.Errors:
     """Validate the status of a ResourceClaim."""
     status, before = obj["status"], old["status"]
     users, allocation = status.get("reservedFor") or [], status.get("allocation")
@@ -75,11 +75,11 @@ def _adds_users(users: list[Object], before: list[Object]) -> bool:
     return any(tuple(sorted(one.items())) not in known for one in each(users))
 
 
-def _validate_user(user: Object, path: str) -> Errors:
+def _validate_user(user: Object, path: str) -> field.Errors:
     yield from checks.require_fields(user, path, "resource", "name", "uid")
 
 
-def _validate_allocation(allocation: Object, known: requests.Known) -> Errors:
+def _validate_allocation(allocation: Object, known: requests.Known) -> field.Errors:
     devices, path = allocation["devices"], "status.allocation.devices"
     yield from parts.validate_list(
         devices.get("results"), requests.MOST_REQUESTS, f"{path}.results", partial(_validate_result, known)
@@ -90,7 +90,7 @@ def _validate_allocation(allocation: Object, known: requests.Known) -> Errors:
         yield from node_selector(selector, "status.allocation.nodeSelector")
 
 
-def _validate_result(known: requests.Known, result: Object, path: str) -> Errors:
+def _validate_result(known: requests.Known, result: Object, path: str) -> field.Errors:
     yield from requests.validate_request_name(known, result["request"], f"{path}.request")
     yield from _validate_names(result, path)
     yield from parts.validate_binding(result, path)
@@ -98,19 +98,19 @@ def _validate_result(known: requests.Known, result: Object, path: str) -> Errors
         yield from parts.validate_uid(share, f"{path}.shareID")
 
 
-def _validate_names(device: Object, path: str) -> Errors:
+def _validate_names(device: Object, path: str) -> field.Errors:
     yield from driver_name(device["driver"], f"{path}.driver")
     yield from parts.validate_pool_name(device["pool"], f"{path}.pool")
     yield from parts.validate_label(device["device"], f"{path}.device")
 
 
-def _validate_configuration(known: requests.Known, config: Object, path: str) -> Errors:
+def _validate_configuration(known: requests.Known, config: Object, path: str) -> field.Errors:
     yield from checks.validate_enum(f"{path}.source", config["source"], _SOURCES)
     yield from requests.validate_request_names(config.get("requests"), f"{path}.requests", known)
     yield from parts.validate_configuration(config, path)
 
 
-def _validate_device(allocated: set[Any], device: Object, path: str) -> Errors:
+def _validate_device(allocated: set[Any], device: Object, path: str) -> field.Errors:
     yield from _validate_names(device, path)
     if (share := device.get("shareID")) is not None:
         yield from parts.validate_uid(share, f"{path}.shareID")
@@ -125,14 +125,14 @@ def _validate_device(allocated: set[Any], device: Object, path: str) -> Errors:
     yield from _validate_network(device.get("networkData") or {}, f"{path}.networkData")
 
 
-def _validate_network(network: Object, path: str) -> Errors:
+def _validate_network(network: Object, path: str) -> field.Errors:
     for name, most in _LENGTHS.items():
         if len(network.get(name, "").encode()) > most:
             yield field.too_long(f"{path}.{name}", most)
     yield from parts.validate_set(network.get("ips"), _MOST_ADDRESSES, f"{path}.ips", _validate_address, str)
 
 
-def _validate_address(address: str, path: str) -> Errors:
+def _validate_address(address: str, path: str) -> field.Errors:
     yield from field.invalid_details(path, address, addresses.interface_faults(address))
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from podless.apis.resource import parts, requests
 from podless.apis.shared import checks
-from podless.apis.shared.checks import Errors, immutable_error
+from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, ValidationCost
+from podless.meta import field
 from podless.runtime.jsonobject import Object
 from podless.structs import gostructs
 from podless.structs.structfiles import load_struct
@@ -36,7 +37,7 @@ class ResourceClaimTemplateStrategy(TypedStrategy):
         return [*_validate_template(spec), *shown]
 
 
-def _validate_template(spec: Object) -> Errors:
+def _validate_template(spec: Object) -> field.Errors:
     yield from checks.validate_template_metadata(spec.get("metadata") or {}, "spec.metadata")
     yield from requests.validate_claim(spec["spec"], "spec.spec")
 

@@ -9,7 +9,7 @@ from functools import partial
 from podless.apis.podspec.affinity import node_selector
 from podless.apis.podspec.disks import driver_name
 from podless.apis.resource import parts
-from podless.apis.shared.checks import POSITIVE, Errors, validate_immutable_fields
+from podless.apis.shared.checks import POSITIVE, validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import gotext, quantity
 from podless.kinds.kind import Kind, Version
@@ -28,7 +28,7 @@ _MOST_VALUES = 10
 _BOTH = 'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time'
 
 
-def validate_capacity(capacity: Object, path: str, *, shared: bool) -> Errors:
+def validate_capacity(capacity: Object, path: str, *, shared: bool) -> field.Errors:
     """Validate a capacity. shared: the device allows multiple allocations."""
     policy, where = capacity.get("requestPolicy"), f"{path}.requestPolicy"
     if policy is None:
@@ -48,7 +48,7 @@ def validate_capacity(capacity: Object, path: str, *, shared: bool) -> Errors:
         yield from _validate_range(bounds, usual, capacity["value"], f"{where}.validRange")
 
 
-def _validate_values(values: list[str], usual: str, most: str, path: str) -> Errors:
+def _validate_values(values: list[str], usual: str, most: str, path: str) -> field.Errors:
     amounts = [quantity.parse_quantity(text) for text in each(values)]
     for place in range(1, len(values)):
         if amounts[place - 1] > amounts[place]:
@@ -60,12 +60,12 @@ def _validate_values(values: list[str], usual: str, most: str, path: str) -> Err
         yield field.invalid(path, usual, "default value is not valid according to the requestPolicy")
 
 
-def _validate_value(most: str, text: str, path: str) -> Errors:
+def _validate_value(most: str, text: str, path: str) -> field.Errors:
     if quantity.parse_quantity(text) > quantity.parse_quantity(most):
         yield field.invalid(path, text, f"option is larger than capacity value: {most}")
 
 
-def _validate_range(bounds: Object, usual: str, most: str, path: str) -> Errors:
+def _validate_range(bounds: Object, usual: str, most: str, path: str) -> field.Errors:
     low, high, step = (bounds.get(name) for name in ("min", "max", "step"))
     if low is None:
         yield field.required(f"{path}.min", "required when validRange is defined")
@@ -91,7 +91,7 @@ def _validate_range(bounds: Object, usual: str, most: str, path: str) -> Errors:
             yield from _validate_step(text, low, step, f"{path}.step")
 
 
-def _validate_step(text: str, low: str, step: str, path: str) -> Errors:
+def _validate_step(text: str, low: str, step: str, path: str) -> field.Errors:
     each, way = quantity.parse_units(step), quantity.parse_units(text) - quantity.parse_units(low)
     if not each or math.fmod(way, each):  # kube-apiserver fails if the step is zero
         yield field.invalid(path, text, f"value is not a multiple of a given step ({step}) from ({low})")
@@ -178,7 +178,7 @@ class ResourceSliceStrategy(TypedStrategy):
         return [f"spec.driver: {why}"]
 
 
-def _validate_slice(spec: Object, before: Object | None) -> Errors:
+def _validate_slice(spec: Object, before: Object | None) -> field.Errors:
     yield from driver_name(spec["driver"], "spec.driver")
     yield from _validate_pool(spec["pool"], "spec.pool")
     if before is not None:
@@ -199,7 +199,7 @@ def _validate_slice(spec: Object, before: Object | None) -> Errors:
     )
 
 
-def _validate_pool(pool: Object, path: str) -> Errors:
+def _validate_pool(pool: Object, path: str) -> field.Errors:
     yield from parts.validate_pool_name(pool["name"], f"{path}.name")
     count, generation = pool["resourceSliceCount"], pool["generation"]
     if count <= 0:
@@ -210,7 +210,7 @@ def _validate_pool(pool: Object, path: str) -> Errors:
 
 def _validate_node_selection(
     node_selection: Object, path: str, sorts: tuple[str, ...], missing: str, several: str
-) -> Errors:
+) -> field.Errors:
     """Require exactly one of the fields that select nodes."""
     found = []
     for name in each(sorts):
@@ -238,7 +238,7 @@ def _unset_text(name: str, path: str) -> str:
     return "must be either unset or set to a non-empty string" if path == "spec" else "must not be empty"
 
 
-def _validate_selector(selector: Object, path: str, *, single: bool) -> Errors:
+def _validate_selector(selector: Object, path: str, *, single: bool) -> field.Errors:
     yield from node_selector(selector, path)
     terms = selector.get("nodeSelectorTerms")
     if single and len(terms or ()) != 1:
@@ -248,7 +248,7 @@ def _validate_selector(selector: Object, path: str, *, single: bool) -> Errors:
         )
 
 
-def _validate_counters(key: str, value: Object, path: str) -> Errors:
+def _validate_counters(key: str, value: Object, path: str) -> field.Errors:
     """Validate a counter set. key: the field of its name."""
     where, name = f"{path}.{key}", value[key]
     yield from parts.validate_label(name, where) if name else [field.required(where)]
@@ -258,11 +258,11 @@ def _validate_counters(key: str, value: Object, path: str) -> Errors:
     yield from parts.by_key(counters, _MOST_COUNTERS, _LONGEST_LABEL, where, parts.validate_label, _accept_any)
 
 
-def _accept_any(given: Object, path: str) -> Errors:
+def _accept_any(given: Object, path: str) -> field.Errors:
     return iter(())
 
 
-def _validate_device(known: dict[str, Object], placed: bool, device: Object, path: str) -> Errors:
+def _validate_device(known: dict[str, Object], placed: bool, device: Object, path: str) -> field.Errors:
     """Validate a device. known: the old devices by name. placed: whether each device selects its nodes."""
     attributes, capacity = device.get("attributes") or {}, device.get("capacity") or {}
     yield from parts.validate_label(device["name"], f"{path}.name")
@@ -292,7 +292,7 @@ def _validate_device(known: dict[str, Object], placed: bool, device: Object, pat
     yield from parts.validate_binding(device, path)
 
 
-def _validate_attribute(attribute: Object, path: str) -> Errors:
+def _validate_attribute(attribute: Object, path: str) -> field.Errors:
     for name in ("string", "version"):
         where, text = f"{path}.{name}", attribute.get(name)
         if text is None:

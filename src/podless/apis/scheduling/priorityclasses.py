@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from podless.apis.shared import checks
 from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.typed import TypedStrategy
@@ -11,7 +9,6 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
 from podless.meta.errors import Forbidden
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 
 _RESERVED = "system-"
@@ -69,7 +66,7 @@ class PriorityClassStrategy(TypedStrategy):
             raise Forbidden("priorityclasses", "scheduling.k8s.io", name, why)
 
 
-def _validate_changes(obj: Object, old: Object) -> Iterator[FieldError]:
+def _validate_changes(obj: Object, old: Object) -> field.Errors:
     if obj["value"] != old["value"]:
         yield field.forbidden("value", "may not be changed in an update.")
     if obj.get("preemptionPolicy") != old.get("preemptionPolicy"):

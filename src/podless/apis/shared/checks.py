@@ -6,7 +6,7 @@ Source: Kubernetes' pkg/apis/core/validation and k8s.io/apimachinery's util/vali
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from podless.codec import gotext, quantity
@@ -17,8 +17,6 @@ from podless.meta.objectmeta import IMMUTABLE, NONNEGATIVE
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
-
-Errors = Iterator[FieldError]
 
 POSITIVE = "must be greater than zero"
 _MODES = "must be a number between 0 and 0777 (octal), both inclusive"
@@ -40,7 +38,7 @@ def show_text(value: str) -> str:
     return Literal(gotext.format_json(value)) if has("ValuesAsJSON") else value
 
 
-def validate_enum(path: str, value: str | None, supported: Sequence[str], *, needed: bool = True) -> Errors:
+def validate_enum(path: str, value: str | None, supported: Sequence[str], *, needed: bool = True) -> field.Errors:
     """Validate a value of an enum. needed: report an empty value as missing, not as unsupported."""
     if value in supported:
         return
@@ -54,7 +52,7 @@ def validate_name(
     return field.invalid_details(path, value, check(value)) if value else [field.required(path, missing)]
 
 
-def require_fields(obj: Object, path: str, *keys: str) -> Errors:
+def require_fields(obj: Object, path: str, *keys: str) -> field.Errors:
     """Require fields to be set and not empty."""
     return (field.required(f"{path}.{key}") for key in keys if not obj.get(key))
 
@@ -84,7 +82,7 @@ def validate_unique(path: str, value: Any, seen: set[Any]) -> list[FieldError]:
     return []
 
 
-def validate_amount(path: str, amount: str) -> Errors:
+def validate_amount(path: str, amount: str) -> field.Errors:
     """Reject a negative quantity. The error shows it in whole units."""
     if amount.startswith("-"):
         yield field.invalid(path, quantity.parse_units(amount), "must be a valid resource quantity")
@@ -95,7 +93,7 @@ def port_number(path: str, value: int) -> list[FieldError]:
     return validate_range(path, value, 1, 65535)
 
 
-def validate_port(path: str, value: int | str | None) -> Errors:
+def validate_port(path: str, value: int | str | None) -> field.Errors:
     """Validate a port number or a port name."""
     if isinstance(value, str):
         yield from field.invalid_details(path, value, names.check_port_name(value))
@@ -103,53 +101,51 @@ def validate_port(path: str, value: int | str | None) -> Errors:
         yield from port_number(path, value or 0)
 
 
-def validate_ids(obj: Object, path: str, *keys: str) -> Errors:
+def validate_ids(obj: Object, path: str, *keys: str) -> field.Errors:
     """Validate user and group IDs."""
     for key in keys:
         yield from validate_range(f"{path}.{key}", obj.get(key), 0, _MOST_ID)
 
 
-def validate_group_ids(obj: Object, path: str) -> Errors:
+def validate_group_ids(obj: Object, path: str) -> field.Errors:
     """Validate supplemental group IDs."""
     for index, group in enumerate(each(obj.get("supplementalGroups") or ())):
         yield from validate_range(f"{path}.supplementalGroups[{index}]", group, 0, _MOST_ID)
 
 
-def validate_mode(obj: Object, path: str, key: str = "defaultMode") -> Errors:
+def validate_mode(obj: Object, path: str, key: str = "defaultMode") -> field.Errors:
     """Validate a file mode."""
     value = obj.get(key)
     if value is not None and not 0 <= value <= _MOST_MODE:
         yield field.invalid(f"{path}.{key}", value, _MODES)
 
 
-def no_backsteps(path: str, value: str) -> Errors:
+def no_backsteps(path: str, value: str) -> field.Errors:
     """Reject a path with ".."."""
     if ".." in value and ".." in value.split("/"):
         yield field.invalid(path, value, "must not contain '..'")
 
 
-def validate_descending(path: str, value: str) -> Errors:
+def validate_descending(path: str, value: str) -> field.Errors:
     """Validate a relative path without ".."."""
     if value.startswith("/"):
         yield field.invalid(path, value, "must be a relative path")
     yield from no_backsteps(path, value)
 
 
-def validate_local_path(path: str, value: str) -> Errors:
+def validate_local_path(path: str, value: str) -> field.Errors:
     """Validate a relative path that has no ".." and does not start with ".."."""
     yield from validate_descending(path, value)
     if value.startswith("..") and not value.startswith("../"):
         yield field.invalid(path, value, "must not start with '..'")
 
 
-def label_key(path: str, value: str) -> Errors:
+def label_key(path: str, value: str) -> field.Errors:
     """Validate the key of a label."""
     yield from field.invalid_details(path, value, names.qualified_name(value))
 
 
-def validate_immutable_fields(
-    obj: Object, old: Object, *names: str, path: str = "", blank: Any = None
-) -> Iterator[FieldError]:
+def validate_immutable_fields(obj: Object, old: Object, *names: str, path: str = "", blank: Any = None) -> field.Errors:
     """Yield an error for each field that differs. path: of the object. blank: shown for a removed field."""
     for name in names:
         if obj.get(name) != old.get(name):
@@ -166,7 +162,7 @@ def validate_immutable(at: At, value: Any, old: Any, shown: Any = None) -> list[
     return [] if value == old else [immutable_error(at, value if shown is None else shown)]
 
 
-def validate_template_metadata(metadata: Object, path: str) -> Errors:
+def validate_template_metadata(metadata: Object, path: str) -> field.Errors:
     """Validate the metadata of a template, which may have only labels and annotations."""
     yield from objectmeta.check_annotations(metadata.get("annotations") or {}, f"{path}.annotations")
     yield from objectmeta.check_labels(metadata.get("labels") or {}, f"{path}.labels")

@@ -7,7 +7,6 @@ from string import ascii_letters, digits
 from typing import Final
 
 from podless.apis.shared import checks
-from podless.apis.shared.checks import Errors
 from podless.meta import field
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -24,7 +23,7 @@ _REASON_FAULT: Final = (
 _REASON_MOST, _MESSAGE_MOST = 1 << 10, 1 << 15  # bytes
 
 
-def validate_conditions(conditions: Sequence[Object] | None, path: str) -> Errors:
+def validate_conditions(conditions: Sequence[Object] | None, path: str) -> field.Errors:
     """Validate a list of conditions, whose types must be unique."""
     seen = set[str]()
     for index, condition in enumerate(each(conditions or ())):
@@ -41,7 +40,7 @@ def find_true(conditions: Sequence[Object] | None, *types: str) -> str:
     return next((type_ for type_ in types if type_ in held), "")
 
 
-def validate_reason(reason: str, path: str, limit: int) -> Errors:
+def validate_reason(reason: str, path: str, limit: int) -> field.Errors:
     """Validate the reason of a condition: one word of at most `limit` bytes."""
     if not reason:
         yield field.required(path)
@@ -52,7 +51,7 @@ def validate_reason(reason: str, path: str, limit: int) -> Errors:
         yield field.too_long(path, limit)
 
 
-def _validate_condition(condition: Object, type_: str, path: str) -> Errors:
+def _validate_condition(condition: Object, type_: str, path: str) -> field.Errors:
     status, reason = condition.get("status") or "", condition.get("reason") or ""
     if type_:
         yield from checks.label_key(f"{path}.type", type_)

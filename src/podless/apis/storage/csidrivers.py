@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from podless.apis.shared.checks import validate_immutable, validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
@@ -72,7 +71,7 @@ class CSIDriverStrategy(TypedStrategy):
         return []
 
 
-def _validate_tokens(requests: Sequence[Object]) -> Iterator[FieldError]:
+def _validate_tokens(requests: Sequence[Object]) -> field.Errors:
     seen: set[str] = set()
     for index, request in enumerate(each(requests)):
         path, audience, seconds = f"spec.tokenRequests[{index}]", request["audience"], request.get("expirationSeconds")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from podless.apis.podspec import disks
 from podless.apis.shared import checks
 from podless.apis.shared.checks import immutable_error
@@ -67,7 +65,7 @@ class CSINodeStrategy(KeptMetadataStrategy):
         return errors
 
 
-def _validate_health(health: Object, path: str) -> Iterator[FieldError]:
+def _validate_health(health: Object, path: str) -> field.Errors:
     conditions = health.get("healthConditions") or []
     yield from disks.driver_name(health["name"], f"{path}.name")
     if len(conditions) > _MOST_CONDITIONS:
@@ -77,7 +75,7 @@ def _validate_health(health: Object, path: str) -> Iterator[FieldError]:
         yield from _validate_condition(condition, f"{path}.healthConditions[{index}]")
 
 
-def _validate_condition(condition: Object, path: str) -> Iterator[FieldError]:
+def _validate_condition(condition: Object, path: str) -> field.Errors:
     if condition["status"] not in _HEALTH:
         yield field.not_supported(f"{path}.status", condition["status"], _HEALTH)
     yield from validate_reason(condition["reason"], f"{path}.reason", _REASON_MOST)
@@ -96,7 +94,7 @@ def _immutable_fields(driver: Object) -> Object:
     return {name: value for name, value in each(driver).items() if name != "allocatable"}
 
 
-def _validate_driver(driver: Object, path: str) -> Iterator[FieldError]:
+def _validate_driver(driver: Object, path: str) -> field.Errors:
     yield from disks.driver_name(driver["name"], f"{path}.name")
     node = driver["nodeID"]
     if not node:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from podless.apis.shared import checks, nodelabels
 from podless.apis.shared.checks import validate_immutable_fields
@@ -11,7 +11,6 @@ from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
 from podless.meta import field, names
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 from podless.runtime.release import has
@@ -22,7 +21,7 @@ _MOST_BYTES = 256 * 1024
 _MOST_PARAMETERS = 512
 
 
-def validate_provisioner(name: str, path: str) -> Iterator[FieldError]:
+def validate_provisioner(name: str, path: str) -> field.Errors:
     """Validate the name of a provisioner."""
     if not name:
         yield field.required(path)
@@ -30,7 +29,7 @@ def validate_provisioner(name: str, path: str) -> Iterator[FieldError]:
     yield from field.invalid_details(path, name.lower(), names.qualified_name(name.lower()))
 
 
-def validate_parameters(parameters: dict[str, str]) -> Iterator[FieldError]:
+def validate_parameters(parameters: dict[str, str]) -> field.Errors:
     """Validate the parameters of a StorageClass or VolumeAttributesClass."""
     path = "parameters"
     if len(parameters) > _MOST_PARAMETERS:
@@ -41,7 +40,7 @@ def validate_parameters(parameters: dict[str, str]) -> Iterator[FieldError]:
     yield from validate_size(parameters, path)
 
 
-def validate_size(size: dict[str, str], path: str) -> Iterator[FieldError]:
+def validate_size(size: dict[str, str], path: str) -> field.Errors:
     """Reject a map whose keys and values are too large together."""
     if sum(len(key.encode()) + len(value.encode()) for key, value in each(size).items()) > _MOST_BYTES:
         yield field.too_long(path, _MOST_BYTES)
@@ -83,7 +82,7 @@ class StorageClassStrategy(TypedStrategy):
         return [*nodelabels.of_topologies(obj.get("allowedTopologies") or [], "allowedTopologies")]
 
 
-def _validate_topologies(terms: Sequence[Object]) -> Iterator[FieldError]:
+def _validate_topologies(terms: Sequence[Object]) -> field.Errors:
     # kube-apiserver reports a term once for each equal one before it, and an empty one once more for each term
     seen: Counter[frozenset[tuple[str, frozenset[str]]]] = Counter({frozenset(): len(terms)})
     repeated = 0
@@ -100,7 +99,7 @@ def _validate_topologies(terms: Sequence[Object]) -> Iterator[FieldError]:
         seen[topology] += 1
 
 
-def _validate_expression(one: Object, found: dict[str, frozenset[str]], path: str) -> Iterator[FieldError]:
+def _validate_expression(one: Object, found: dict[str, frozenset[str]], path: str) -> field.Errors:
     values, seen = one.get("values") or [], set[str]()
     if not values:
         yield field.required(f"{path}.values")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import ClassVar
 
 from podless.apis.podspec import disks
@@ -63,14 +62,14 @@ def _validate_attachment(obj: Object) -> list[FieldError]:
     return errors
 
 
-def _validate_names(spec: Object) -> Iterator[FieldError]:
+def _validate_names(spec: Object) -> field.Errors:
     yield from disks.driver_name(spec["attacher"], "spec.attacher")
     name = spec["source"].get("persistentVolumeName")
     if name is not None:
         yield from field.invalid_details("spec.source.persistentVolumeName", name, names.check_subdomain(name))
 
 
-def _validate_source(source: Object) -> Iterator[FieldError]:
+def _validate_source(source: Object) -> field.Errors:
     path, inline, name = "spec.source", source.get("inlineVolumeSpec"), source.get("persistentVolumeName")
     if inline is None and name is None:
         yield field.required(path, _ONE)
@@ -82,7 +81,7 @@ def _validate_source(source: Object) -> Iterator[FieldError]:
         yield field.required(f"{path}.persistentVolumeName", "must specify non empty persistentVolumeName")
 
 
-def _validate_error(error: Object, path: str) -> Iterator[FieldError]:
+def _validate_error(error: Object, path: str) -> field.Errors:
     if len((error.get("message") or "").encode()) > _MESSAGE_MOST:
         yield field.too_long(f"{path}.message", _SHOWN_MOST if has("OddMessageLimits") else _MESSAGE_MOST)
     yield from checks.validate_range(f"{path}.errorCode", error.get("errorCode"), 0, _LARGEST)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.apis.shared.checks import Errors, immutable_error
+from podless.apis.shared.checks import immutable_error
 from podless.apis.shared.conditions import find_true, validate_conditions
 from podless.apis.shared.typed import KeptMetadataStrategy
 from podless.kinds.kind import Kind, Version
@@ -40,7 +40,7 @@ class MigrationStrategy(KeptMetadataStrategy):
         return [*_validate_status(obj.get("status") or {}, old.get("status") or {})]
 
 
-def _validate_resource(resource: Object) -> Errors:
+def _validate_resource(resource: Object) -> field.Errors:
     path, name, group = "spec.resource", resource.get("resource") or "", resource.get("group") or ""
     if not name:
         yield field.required(f"{path}.resource", "resource is required to be set")
@@ -50,7 +50,7 @@ def _validate_resource(resource: Object) -> Errors:
         yield field.invalid(f"{path}.group", group, ",".join(faults))
 
 
-def _validate_status(status: Object, old: Object) -> Errors:
+def _validate_status(status: Object, old: Object) -> field.Errors:
     revision, before = status.get("resourceVersion") or "", old.get("resourceVersion") or ""
     if revision and (fault := _revision_fault(revision)):
         yield field.invalid("status.resourceVersion", revision, fault)

@@ -137,16 +137,15 @@ def check_mutating(policy: Object) -> list[FieldError]:
     return [*errors, *checks.validate_enum(where, spec.get("reinvocationPolicy"), rules.REINVOCATIONS)]
 
 
-def check_status(policy: Object) -> list[FieldError]:
+def check_status(policy: Object) -> field.Errors:
     """Validate the status of a policy: its conditions and type checking warnings."""
-    errors = conditions.validate_conditions((policy.get("status") or {}).get("conditions") or [], "status.conditions")
+    yield from conditions.validate_conditions((policy.get("status") or {}).get("conditions") or [], "status.conditions")
     checking = (policy.get("status") or {}).get("typeChecking") or {}
     for index, warning in enumerate(each(checking.get("expressionWarnings") or [])):
         where = f"status.typeChecking.expressionWarnings[{index}]"
         if not warning["warning"]:
-            errors.append(field.required(f"{where}.warning"))
-        errors += _check_field_reference(warning["fieldRef"].strip(), f"{where}.fieldRef")
-    return errors
+            yield field.required(f"{where}.warning")
+        yield from _check_field_reference(warning["fieldRef"].strip(), f"{where}.fieldRef")
 
 
 def _check_field_reference(text: str, path: str) -> list[FieldError]:
@@ -180,55 +179,51 @@ def _check_common(spec: Object, path: str, *, composed: bool) -> tuple[list[Fiel
     return errors, environment
 
 
-def _check_constraints(constraints: Object | None, path: str) -> list[FieldError]:
+def _check_constraints(constraints: Object | None, path: str) -> field.Errors:
     if constraints is None:
-        return [field.required(path)]
-    errors = rules.check_matching(constraints, path)
+        yield field.required(path)
+        return
+    yield from rules.check_matching(constraints, path)
     if not constraints.get("resourceRules"):
-        errors.append(field.required(f"{path}.resourceRules"))
-    return errors
+        yield field.required(f"{path}.resourceRules")
 
 
-def _check_param_kind(params: Object, path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
+def _check_param_kind(params: Object, path: str) -> field.Errors:
     api_version, kind = params.get("apiVersion") or "", params.get("kind") or ""
     where = f"{path}.apiVersion"
     group, _, version = api_version.rpartition("/")
     if not api_version:
-        errors.append(field.required(where))
+        yield field.required(where)
     elif api_version.count("/") > 1:
-        errors.append(field.invalid(where, api_version, f"unexpected GroupVersion string: {api_version}"))
+        yield field.invalid(where, api_version, f"unexpected GroupVersion string: {api_version}")
     else:
         faults = names.check_subdomain(group) if group else []
         if faults:
-            errors.append(field.invalid(where, group, ",".join(faults)))
+            yield field.invalid(where, group, ",".join(faults))
         if not version:
-            errors.append(field.invalid(where, api_version, "version must be specified"))
+            yield field.invalid(where, api_version, "version must be specified")
         elif faults := names.label_1035(version):
-            errors.append(field.invalid(where, version, ",".join(faults)))
+            yield field.invalid(where, version, ",".join(faults))
     if not kind:
-        errors.append(field.required(f"{path}.kind"))
+        yield field.required(f"{path}.kind")
     elif faults := names.label_1035(kind.lower()):
         text = f"may have mixed case, but should otherwise match: {','.join(faults)}"
-        errors.append(field.invalid(f"{path}.kind", kind, text))
-    return errors
+        yield field.invalid(f"{path}.kind", kind, text)
 
 
-def _check_variable(variable: Object, environment: Environment, path: str) -> list[FieldError]:
-    errors: list[FieldError] = []
+def _check_variable(variable: Object, environment: Environment, path: str) -> field.Errors:
     name, source = variable["name"], variable["expression"]
     if not name.strip():
-        errors.append(field.required(f"{path}.name", "name is not specified"))
+        yield field.required(f"{path}.name", "name is not specified")
     elif not _IDENTIFIER.fullmatch(name) or name in _RESERVED:
-        errors.append(field.invalid(f"{path}.name", name, "must be a valid CEL identifier"))
+        yield field.invalid(f"{path}.name", name, "must be a valid CEL identifier")
     if not source.strip():
-        errors.append(field.required(f"{path}.expression", "expression is not specified"))
-        return errors
+        yield field.required(f"{path}.expression", "expression is not specified")
+        return
     made = environment.declare_variable(name, source)
     if made.error:
         at = f"{path}.expression"
-        errors.append(field.internal(at, made.error) if made.internal else field.invalid(at, source, made.error))
-    return errors
+        yield field.internal(at, made.error) if made.internal else field.invalid(at, source, made.error)
 
 
 def _check_validation(validation: Object, environment: Environment, path: str) -> list[FieldError]:

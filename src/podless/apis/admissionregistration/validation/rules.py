@@ -94,16 +94,15 @@ def _check_resources(resources: list[str], path: str) -> list[FieldError]:
     return errors
 
 
-def check_matching(matching: Object, path: str) -> list[FieldError]:
+def check_matching(matching: Object, path: str) -> field.Errors:
     """Validate a MatchResources."""
-    errors = check_choice(matching, "matchPolicy", MATCH_POLICIES, path, required=True)
+    yield from check_choice(matching, "matchPolicy", MATCH_POLICIES, path, required=True)
     for name in ("namespaceSelector", "objectSelector"):
         selector, where = matching.get(name), f"{path}.{name}"
-        errors += [field.required(where)] if selector is None else labelselector.validate_selector(selector, where)
+        yield from [field.required(where)] if selector is None else labelselector.validate_selector(selector, where)
     for name in ("resourceRules", "excludeResourceRules"):
         for index, rule in enumerate(each(matching.get(name) or [])):
-            errors += _check_named(rule, f"{path}.{name}[{index}]")
-    return errors
+            yield from _check_named(rule, f"{path}.{name}[{index}]")
 
 
 def _check_named(rule: Object, path: str) -> list[FieldError]:
@@ -125,22 +124,20 @@ def load_expressions() -> None:
     check_expression("object.metadata.name.matches('a')", Environment(), "", kind="BOOL")
 
 
-def check_conditions(conditions: Sequence[Object], environment: Environment, path: str) -> list[FieldError]:
+def check_conditions(conditions: Sequence[Object], environment: Environment, path: str) -> field.Errors:
     """Validate the matchConditions of a webhook or policy."""
-    errors: list[FieldError] = []
     if len(conditions) > _MOST_CONDITIONS:
-        errors.append(field.too_many(path, len(conditions), _MOST_CONDITIONS))
+        yield field.too_many(path, len(conditions), _MOST_CONDITIONS)
     seen: set[str] = set()
     for index, condition in enumerate(each(conditions)):
         where, name = f"{path}[{index}]", condition["name"]
-        errors += check_expression(condition["expression"].strip(), environment, f"{where}.expression", kind="BOOL")
-        errors += field.invalid_details(f"{where}.name", name, names.qualified_name(name)) if name else []
+        yield from check_expression(condition["expression"].strip(), environment, f"{where}.expression", kind="BOOL")
+        yield from field.invalid_details(f"{where}.name", name, names.qualified_name(name)) if name else []
         if not name:
-            errors.append(field.required(f"{where}.name"))
+            yield field.required(f"{where}.name")
         elif name in seen:
-            errors.append(field.duplicate(f"{where}.name", name))
+            yield field.duplicate(f"{where}.name", name)
         seen.add(name)
-    return errors
 
 
 def check_expression(

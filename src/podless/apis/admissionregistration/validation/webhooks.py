@@ -25,12 +25,11 @@ def fill_webhooks(configuration: Object) -> None:
             service.setdefault("port", 443)
 
 
-def check_webhooks(configuration: Object, old: Object | None = None) -> list[FieldError]:
+def check_webhooks(configuration: Object, old: Object | None = None) -> field.Errors:
     """Validate a webhook configuration.
 
     On an update, faults of sideEffects, review versions and names are accepted if the old configuration has them.
     """
-    errors: list[FieldError] = []
     webhooks = configuration.get("webhooks") or []
     before = (old or {}).get("webhooks") or []
     harmless = all(one.get("sideEffects") in _HARMLESS for one in each(before))
@@ -42,16 +41,15 @@ def check_webhooks(configuration: Object, old: Object | None = None) -> list[Fie
     seen: set[str] = set()
     for index, webhook in enumerate(each(webhooks)):
         path = f"webhooks[{index}]"
-        errors += _validate_webhook(webhook, path, _HARMLESS if harmless else _EFFECTS, conditions or old is None)
+        yield from _validate_webhook(webhook, path, _HARMLESS if harmless else _EFFECTS, conditions or old is None)
         missing = f"must specify one of {', '.join(REVIEWS)}"
-        errors += check_reviews(
+        yield from check_reviews(
             webhook["admissionReviewVersions"] or [], f"{path}.admissionReviewVersions", known, missing
         )
         name = webhook["name"]
         if unique and name and name in seen:
-            errors.append(field.duplicate(f"{path}.name", name))
+            yield field.duplicate(f"{path}.name", name)
         seen.add(name)
-    return errors
 
 
 def _validate_webhook(webhook: Object, path: str, effects: tuple[str, ...], conditions: bool) -> list[FieldError]:
@@ -89,7 +87,9 @@ def _check_conditions(webhook: Object, path: str) -> list[FieldError]:
         return []
     from podless.cel.policies import Environment
 
-    return rules.check_conditions(webhook["matchConditions"], Environment(new=CURRENT.get()), f"{path}.matchConditions")
+    return [
+        *rules.check_conditions(webhook["matchConditions"], Environment(new=CURRENT.get()), f"{path}.matchConditions")
+    ]
 
 
 def _check_name(name: str, path: str) -> list[FieldError]:

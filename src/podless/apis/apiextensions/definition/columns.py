@@ -26,29 +26,25 @@ _SCALE = (
 )
 
 
-def check_columns(columns: list[Object], path: str) -> list[FieldError]:
+def check_columns(columns: list[Object], path: str) -> field.Errors:
     """Validate additionalPrinterColumns."""
-    errors: list[FieldError] = []
     for index, column in enumerate(each(columns)):
-        errors += _validate_column(column, f"{path}[{index}]")
-    return errors
+        yield from _validate_column(column, f"{path}[{index}]")
 
 
-def check_subresources(subresources: Object | None, path: str) -> list[FieldError]:
+def check_subresources(subresources: Object | None, path: str) -> field.Errors:
     """Validate the paths of the scale subresource."""
     scale = (subresources or {}).get("scale")
     if scale is None:
-        return []
-    errors: list[FieldError] = []
+        return
     for name, required, prefixes, text in _SCALE:
         value, at = scale.get(name), f"{path}.scale.{name}"
         if not value:
-            errors += [field.required(at)] if required else []
+            yield from [field.required(at)] if required else []
         elif not value.startswith("."):
-            errors += _simple_path(value, at)
+            yield from _simple_path(value, at)
         elif not value.startswith(prefixes):
-            errors.append(field.invalid(at, value, text))
-    return errors
+            yield field.invalid(at, value, text)
 
 
 def check_selectable(

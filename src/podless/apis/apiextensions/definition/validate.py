@@ -62,19 +62,18 @@ def _read_layout(crd: Object, legacy: bool) -> Layout:
     return beta.read_layout(crd["spec"]) if legacy else Layout.read_layout(crd["spec"])
 
 
-def _validate_metadata_and_status(crd: Object, old: Object | None, legacy: bool) -> list[FieldError]:
+def _validate_metadata_and_status(crd: Object, old: Object | None, legacy: bool) -> field.Errors:
     status = crd["status"]
-    errors = names.check_names(status["acceptedNames"], "status.acceptedNames")
-    errors += _validate_stored_versions(
+    yield from names.check_names(status["acceptedNames"], "status.acceptedNames")
+    yield from _validate_stored_versions(
         status["storedVersions"], crd["spec"].get("versions") or [], "status.storedVersions"
     )
     if legacy:
-        return errors
-    errors += _validate_approval(crd, old)
+        return
+    yield from _validate_approval(crd, old)
     before = old is not None and old["spec"].get("preserveUnknownFields")
     if crd["spec"].get("preserveUnknownFields") and not before:
-        errors.append(field.invalid("spec.preserveUnknownFields", True, _PRESERVE))
-    return errors
+        yield field.invalid("spec.preserveUnknownFields", True, _PRESERVE)
 
 
 def _validate_spec(
@@ -187,32 +186,29 @@ def _validate_storage(layout: Layout, given: Sequence[Object] | None) -> list[Fi
     return errors
 
 
-def _validate_unchanged(new: Object, old: Object, established: bool) -> list[FieldError]:
-    errors = []
+def _validate_unchanged(new: Object, old: Object, established: bool) -> field.Errors:
     for path, frozen in (("scope", established), ("names.kind", established), ("group", True), ("names.plural", True)):
         now, before = ((spec["names"] if "." in path else spec)[path.rpartition(".")[2]] for spec in (new, old))
         if frozen and now != before:
-            errors.append(field.invalid(f"spec.{path}", now, _IMMUTABLE))
-    return errors
+            yield field.invalid(f"spec.{path}", now, _IMMUTABLE)
 
 
-def _validate_stored_versions(stored: list[str] | None, versions: list[Object], path: str) -> list[FieldError]:
+def _validate_stored_versions(stored: list[str] | None, versions: list[Object], path: str) -> field.Errors:
     """Validate status.storedVersions: it has the storage version, and only versions that exist."""
     if not stored:
-        return [field.invalid(path, stored, "must have at least one stored version")]
+        yield field.invalid(path, stored, "must have at least one stored version")
+        return
     places = {name: place for place, name in enumerate(each(stored))}
-    errors = []
     for version in each(versions):  # of versions with one name, the first counts
         if places.pop(version["name"], None) is None and version["storage"]:
-            errors.append(field.invalid(path, stored, f"must have the storage version {version['name']}"))
+            yield field.invalid(path, stored, f"must have the storage version {version['name']}")
     for name, place in each(places).items():
         text = (
             f"missing from spec.versions; {name} was previously a storage version, and must remain in spec.versions"
             f" until a storage migration ensures no data remains persisted in {name}"
             f" and removes {name} from status.storedVersions"
         )
-        errors.append(field.invalid(f"{path}[{place}]", name, text))
-    return errors
+        yield field.invalid(f"{path}[{place}]", name, text)
 
 
 def _validate_approval(crd: Object, old: Object | None) -> list[FieldError]:

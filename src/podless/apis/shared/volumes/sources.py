@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from podless.apis.podspec import disks, volumes
 from podless.apis.shared import checks
-from podless.apis.shared.checks import Errors
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 
@@ -16,7 +15,7 @@ _NEEDS_AFFINITY = "Local volume requires node affinity"
 _NAMESPACE = "if the endpointnamespace is set, it must be a valid namespace name"
 
 
-def validate_volume_source(spec: Object, path: str, volume: str, *, affinity: bool) -> Errors:
+def validate_volume_source(spec: Object, path: str, volume: str, *, affinity: bool) -> field.Errors:
     """Require exactly one volume source, and validate it.
 
     volume: the name of the volume. affinity: the spec has a nodeAffinity.
@@ -40,17 +39,17 @@ def validate_volume_source(spec: Object, path: str, volume: str, *, affinity: bo
         yield field.required(path, "must specify a volume type")
 
 
-Rule = Callable[[Object, str], Errors]
+Rule = Callable[[Object, str], field.Errors]
 
 
-def _validate_local(source: Object, path: str) -> Errors:
+def _validate_local(source: Object, path: str) -> field.Errors:
     if not source.get("path"):
         yield field.required(f"{path}.path")
     else:
         yield from checks.no_backsteps(f"{path}.path", source["path"])
 
 
-def _validate_glusterfs(source: Object, path: str) -> Errors:
+def _validate_glusterfs(source: Object, path: str) -> field.Errors:
     yield from checks.require_fields(source, path, "endpoints", "path")
     if (space := source.get("endpointsNamespace")) is not None:
         yield from field.invalid_details(
@@ -58,24 +57,24 @@ def _validate_glusterfs(source: Object, path: str) -> Errors:
         )
 
 
-def _validate_cinder(source: Object, path: str) -> Errors:
+def _validate_cinder(source: Object, path: str) -> field.Errors:
     yield from checks.require_fields(source, path, "volumeID")
     yield from disks.secret_ref(source, path, "namespace")
 
 
-def _azure_file(source: Object, path: str) -> Errors:
+def _azure_file(source: Object, path: str) -> field.Errors:
     yield from checks.require_fields(source, path, "secretName", "shareName")
     if source.get("secretNamespace") == "":
         yield field.required(f"{path}.secretNamespace")
 
 
-def _storage_os(source: Object, path: str) -> Errors:
+def _storage_os(source: Object, path: str) -> field.Errors:
     yield from disks.storage_os(source, path)
     if (ref := source.get("secretRef")) is not None:
         yield from checks.require_fields(ref, f"{path}.secretRef", "namespace")
 
 
-def _validate_csi(source: Object, path: str) -> Errors:
+def _validate_csi(source: Object, path: str) -> field.Errors:
     yield from disks.driver_name(source.get("driver", ""), f"{path}.driver")
     yield from checks.require_fields(source, path, "volumeHandle")
     for name in _SECRETS:

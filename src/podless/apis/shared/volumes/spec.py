@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from podless.apis.podspec import affinity as nodes
 from podless.apis.podspec import claims
@@ -11,7 +11,6 @@ from podless.apis.shared import checks
 from podless.apis.shared.volumes import sources
 from podless.codec import quantity
 from podless.meta import field, names
-from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
@@ -19,7 +18,7 @@ _RECLAIMING = ("Delete", "Recycle", "Retain")
 _INLINE = "in the context of inline volumes"
 
 
-def validate_volume_spec(spec: Object, volume: str) -> Iterator[FieldError]:
+def validate_volume_spec(spec: Object, volume: str) -> field.Errors:
     """Validate the spec of a PersistentVolume. volume: its name."""
     path = "spec"
     yield from _validate_access(spec.get("accessModes") or [], f"{path}.accessModes")
@@ -41,7 +40,7 @@ def validate_volume_spec(spec: Object, volume: str) -> Iterator[FieldError]:
     yield from _validate_attributes(spec, path)
 
 
-def validate_inline_spec(spec: Object, path: str) -> Iterator[FieldError]:
+def validate_inline_spec(spec: Object, path: str) -> field.Errors:
     """Validate the volume spec inside a VolumeAttachment."""
     for name in ("claimRef", "capacity"):
         if spec.get(name):
@@ -60,13 +59,13 @@ def validate_inline_spec(spec: Object, path: str) -> Iterator[FieldError]:
         yield field.forbidden(f"{path}.volumeMode", f"may not specify volumeMode other than Filesystem {_INLINE}")
 
 
-def _validate_access(modes: Sequence[str], path: str) -> Iterator[FieldError]:
+def _validate_access(modes: Sequence[str], path: str) -> field.Errors:
     if not modes:
         yield field.required(path)
     yield from claims.validate_access_modes(modes, path)
 
 
-def _validate_capacity(capacity: dict[str, str] | None, path: str) -> Iterator[FieldError]:
+def _validate_capacity(capacity: dict[str, str] | None, path: str) -> field.Errors:
     if not capacity:
         yield field.required(path)
     if list(capacity or ()) != ["storage"]:
@@ -77,7 +76,7 @@ def _validate_capacity(capacity: dict[str, str] | None, path: str) -> Iterator[F
             yield field.invalid(f"{path}[{name}]", text, "must be greater than zero")
 
 
-def _validate_affinity(affinity: Object, path: str) -> Iterator[FieldError]:
+def _validate_affinity(affinity: Object, path: str) -> field.Errors:
     required = affinity.get("required")
     if required is None:
         yield field.required(f"{path}.required", "must specify required node constraints")
@@ -85,7 +84,7 @@ def _validate_affinity(affinity: Object, path: str) -> Iterator[FieldError]:
         yield from nodes.node_selector(required, f"{path}.required")
 
 
-def _validate_attributes(spec: Object, path: str) -> Iterator[FieldError]:
+def _validate_attributes(spec: Object, path: str) -> field.Errors:
     name, where = spec.get("volumeAttributesClassName"), f"{path}.volumeAttributesClassName"
     if name is None:
         return
