@@ -71,14 +71,13 @@ def test_a_step_about_built_in_kinds_is_asked_about_no_other() -> None:
     every = AdmissionChain([step])
     made = gadgets()
     own = compile_kind(made, serializer.encode_json(made))
-    for kind, known in ((own, ()), (NAMESPACES, (step,))):
+    for kind, known in ((own, []), (NAMESPACES, [step])):
         step.group = kind.group
         step.builtin = False
-        assert every.find_mutating(CREATE, kind, "", "") == every.find_validating(CREATE, kind, "") == (step,)
-        assert every.find_allocating(CREATE, kind, "") == []
+        assert every.find_plugins(CREATE, kind, "", "") == ([step], [], [step])
         step.builtin = True
         ours = AdmissionChain([step])
-        assert ours.find_mutating(CREATE, kind, "", "") == ours.find_validating(CREATE, kind, "") == known
+        assert ours.find_plugins(CREATE, kind, "", "") == (known, [], known)
 
 
 def test_which_steps_allocate_is_asked_once_until_the_steps_change() -> None:
@@ -92,11 +91,11 @@ def test_which_steps_allocate_is_asked_once_until_the_steps_change() -> None:
     one, other = Giving(), Giving()
     every = AdmissionChain([one])
     for _ in range(2):
-        assert every.find_allocating(CREATE, NAMESPACES, "") == [one]
-        assert every.find_allocating(UPDATE, NAMESPACES, "") == []
+        assert every.find_plugins(CREATE, NAMESPACES, "", "")[1] == [one]
+        assert every.find_plugins(UPDATE, NAMESPACES, "", "")[1] == []
     assert one.asked == 2
     every.plugins.insert(0, other)
-    assert every.find_allocating(CREATE, NAMESPACES, "") == [other, one]
+    assert every.find_plugins(CREATE, NAMESPACES, "", "")[1] == [other, one]
 
 
 @pytest.fixture

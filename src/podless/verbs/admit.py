@@ -23,23 +23,22 @@ _INVALID = (
 
 
 def mutates_object(write: Write) -> bool:
-    """Return whether a plugin handles `mutate_object` of this write; sets write.plugins."""
-    call = write.call
-    write.plugins = write.api.admission.find_mutating(
-        _name_operation(write), call.kind, call.subresource, call.namespace
+    """Find the plugins that apply to this write, and return whether one handles `mutate_object`."""
+    call, operation = write.call, CREATE if write.old is None else UPDATE
+    write.mutating, write.allocating, write.validating = write.api.admission.find_plugins(
+        operation, call.kind, call.subresource, call.namespace
     )
-    return bool(write.plugins)
+    return bool(write.mutating)
 
 
 def allocates_resources(write: Write) -> bool:
     """Return whether a plugin allocates resources for this write."""
-    return bool(write.api.admission.find_allocating(_name_operation(write), write.call.kind, write.call.subresource))
+    return bool(write.allocating)
 
 
 def is_validated(write: Write) -> bool:
-    """Return whether a plugin validates this write; sets write.plugins."""
-    write.plugins = write.api.admission.find_validating(_name_operation(write), write.call.kind, write.call.subresource)
-    return bool(write.plugins)
+    """Return whether a plugin validates this write."""
+    return bool(write.validating)
 
 
 async def mutate_object(api: API, write: Write, obj: Object, old: Object | None) -> Object:
@@ -50,7 +49,7 @@ async def mutate_object(api: API, write: Write, obj: Object, old: Object | None)
     call = write.call
     before = (obj.get("metadata") or {}).get("managedFields")
     attr = _make_attributes(write, obj, old)
-    await chain.run_mutating(write.plugins, attr)
+    await chain.run_mutating(write.mutating, attr)
     assert attr.obj is not None
     write.added = attr.size
     if attr.obj is not obj:
@@ -68,8 +67,7 @@ async def _run_mutating(api: API, write: Write) -> None:
 async def _run_allocating(api: API, write: Write) -> None:
     """Run the plugins that allocate, before validation."""
     attr = _make_attributes(write, write.obj, write.old)
-    plugins = api.admission.find_allocating(attr.operation, attr.kind, attr.subresource)
-    await chain.run_allocating(plugins, attr)
+    await chain.run_allocating(write.allocating, attr)
     write.refused, write.along = attr.refused, attr.along
 
 
@@ -80,7 +78,7 @@ async def _run_validating(api: API, write: Write) -> None:
         obj, old = write.shown(obj), write.shown(old) if old is not None else None
     attr = _make_attributes(write, obj, old)
     attr.meanwhile = partial(steps.encode_early, write)
-    await chain.run_validating(write.plugins, attr)
+    await chain.run_validating(write.validating, attr)
     write.along = combine_commits(attr.along, write.along)
 
 
@@ -92,8 +90,7 @@ VALIDATE: Final = AwaitedStage[Write](_run_validating, is_validated, sliced=True
 
 async def admit_delete(api: API, call: Call, chosen: DeleteOptions, old: Object) -> None:
     """Run admission for a delete. Raises the error of a plugin that rejects it."""
-    mutating = api.admission.find_mutating(DELETE, call.kind, call.subresource, call.namespace)
-    validating = api.admission.find_validating(DELETE, call.kind, call.subresource)
+    mutating, _, validating = api.admission.find_plugins(DELETE, call.kind, call.subresource, call.namespace)
     if not mutating and not validating:
         return
     options = {"kind": "DeleteOptions", "apiVersion": _META, **chosen.document}
@@ -112,8 +109,7 @@ async def admit_connect(api: API, call: Call, query_options: Object) -> Object:
     Raises the error of a plugin that rejects it. Source: ConnectResource of k8s.io/apiserver
     (pkg/endpoints/handlers/rest.go).
     """
-    mutating = api.admission.find_mutating(CONNECT, call.kind, call.subresource, call.namespace)
-    validating = api.admission.find_validating(CONNECT, call.kind, call.subresource)
+    mutating, _, validating = api.admission.find_plugins(CONNECT, call.kind, call.subresource, call.namespace)
     if not mutating and not validating:
         return query_options
     attr = AdmissionAttributes(
@@ -127,7 +123,7 @@ async def admit_connect(api: API, call: Call, query_options: Object) -> Object:
 
 
 def _make_attributes(write: Write, obj: Object, old: Object | None) -> AdmissionAttributes:
-    call, chosen, operation = write.call, write.options, _name_operation(write)
+    call, chosen, operation = write.call, write.options, CREATE if write.old is None else UPDATE
     name = call.name or (obj.get("metadata") or {}).get("name") or ""
     options: Object = {"kind": "CreateOptions" if operation == CREATE else "UpdateOptions", "apiVersion": _META}
     if chosen.dry_run:
@@ -157,7 +153,3 @@ def _keep_sound(call: Call, obj: Object, before: Any) -> None:
     except ValueError as error:
         call.warnings.append(_INVALID + str(error))
         managers.put_managed_fields(metadata, before)
-
-
-def _name_operation(write: Write) -> str:
-    return CREATE if write.old is None else UPDATE

@@ -43,7 +43,8 @@ class Write:
     fields that the user may not write, reported with other errors. added: approximate bytes that admission added.
     loose: prune the object after validation, not before. removed: the write removes the object. shared: obj shares
     parts with old. warned: number of warnings before the present attempt. tries: attempts that are left to find a free
-    name. done: finished stages of the present group. plugins: of the present admission phase. api: set when it runs.
+    name. done: finished stages of the present group. mutating, allocating, validating: plugins, found before the first
+    of them runs. api: set when it runs.
     """
 
     api: API
@@ -64,7 +65,9 @@ class Write:
     warned = 0
     tries = 1
     done = 0
-    plugins: Sequence[Plugin] = ()
+    mutating: Sequence[Plugin] = ()
+    allocating: Sequence[Plugin] = ()
+    validating: Sequence[Plugin] = ()
 
     def __init__(self, call: Call, options: WriteOptions) -> None:
         # most writes set few attributes, so the others have class defaults: each assignment costs time
