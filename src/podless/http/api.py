@@ -328,14 +328,18 @@ class APIHandler:
             await make_ready(self._api, call.kind)
         size = self._estimate_size(call)
         if not self._api.off_loop.is_long(size):
-            outcome = await self._carry_out_write(write, call)
+            outcome = await self._begin_write(write, call)
+            if call.kind.webhook is not None:
+                await self._api.converter.prepare_entries(call.kind, call.version, outcome_entries(outcome))
             quick = render_quickly(call, outcome, form, self._rows)
             if quick is None:
                 return await self._render_outcome(request, call, outcome, form)
             return quick if 0 <= quick.size <= THRESHOLD else await compress_answer(request, quick)
         async with self._api.off_loop.wait_turn(call.user.name, size):
             async with keep_ready(self._api, call.kind, call.subresource):
-                outcome = await self._carry_out_write(write, call)
+                outcome = await self._begin_write(write, call)
+                if call.kind.webhook is not None:
+                    await self._api.converter.prepare_entries(call.kind, call.version, outcome_entries(outcome))
                 lay_out(call, form)
                 # the row cache belongs to the loop, so the thread gets an empty one
                 answer = await self._api.off_loop.run(size, render_response, call, outcome, form, RowCache())
@@ -350,7 +354,8 @@ class APIHandler:
             size = max(size, len(entry.body) if entry is not None else 0)
         return size
 
-    async def _carry_out_write(self, write: _Write, call: Call) -> Outcome:
+    def _begin_write(self, write: _Write, call: Call) -> Coroutine[Any, Any, Outcome]:
+        """Return the work of a write. Raises UnsupportedMediaType, and BadRequest for invalid options before it."""
         verb = call.verb
         sent = verb in ("create", "update")
         if sent or (call.body and verb in ("delete", "deletecollection")):
@@ -363,10 +368,7 @@ class APIHandler:
                 if verb == "update" or (sent and call.content_type.startswith(negotiate.PROTOBUF)):
                     options.read_write_options(call, "UpdateOptions" if verb == "update" else "CreateOptions")
                 raise
-        outcome = await write(self._api, call)
-        if call.kind.webhook is not None:
-            await self._api.converter.prepare_entries(call.kind, call.version, outcome_entries(outcome))
-        return outcome
+        return write(self._api, call)
 
     async def _answer_watch(self, request: HTTPRequest, call: Call, form: AnswerForm) -> Answer:
         lease = self._selections.charge_watch(request, call)

@@ -82,7 +82,7 @@ class ClientMemory:
         share = self._users.get(user)
         if share is None:
             share = self._users[user] = _UserShare()
-        if share.size + size > self._limit // 2 or self._charged + self.unrequested + size > self._limit:
+        if self._charged + self.unrequested + size > self._limit // 2:  # else neither limit is reached
             self._find_room(user, share, size, holder if alone else None)
         self._charged += size
         self.sorts[sort] += size
@@ -91,7 +91,7 @@ class ClientMemory:
             share.holders[holder] = share.holders.get(holder, 0) + size
 
     def _find_room(self, user: str, share: _UserShare, size: int, alone: Holder | None) -> None:
-        """Make room for bytes over a limit. Raises TooManyRequests. alone: a holder that may be alone over it."""
+        """Make room if bytes exceed a limit. Raises TooManyRequests. alone: a holder that may be alone over it."""
         only = alone is not None and share.holders.get(alone, 0) == share.size
         over = share.size + size > self._limit // 2 and not only
         full = self._charged + self.unrequested + size > self._limit and not (only and share.size == self._charged)

@@ -185,6 +185,9 @@ class LazyBody:
         return self._make()
 
 
+_MADE_LATER = (ListBody, LazyBody)
+
+
 def is_long(answer: Response) -> bool:
     """Return whether an answer is so long that it is sent as fast as the client reads."""
     return not 0 <= answer.size <= SLOW
@@ -208,7 +211,7 @@ class Response:
     ) -> None:
         self.status = status
         self.chunks = chunks
-        if isinstance(chunks, (ListBody, LazyBody)):
+        if isinstance(chunks, _MADE_LATER):
             self.size, self.own_size = chunks.size, chunks.own_size
         else:
             self.size = self.own_size = sum(map(len, chunks))

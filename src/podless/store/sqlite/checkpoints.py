@@ -42,7 +42,6 @@ class Checkpoints:
         self._thread: ThreadPoolExecutor | None = None
         self._running: asyncio.Future[tuple[int, float]] | None = None
         self._pages = 0  # estimated pages that were written since the last checkpoint began
-        self._rows = 0  # rows that were changed until the last commit
         self._tries = 0  # checkpoints since the log became long
         self.waits = False
 
@@ -51,18 +50,15 @@ class Checkpoints:
         if self._path is not None:
             self._database = format.open_second(database, self._path)
             self._loop = loop
-            self._rows = database.total_changes
 
     @property
     def running(self) -> bool:
         """Whether a checkpoint runs."""
         return self._running is not None
 
-    def note_writes(self, database: sqlite3.Connection, size: int = 0) -> None:
-        """Begin a checkpoint if there were enough writes. size: the bytes of values in the last transaction."""
-        rows = database.total_changes
-        self._pages += (rows - self._rows) * _ROW + size // _PAGE
-        self._rows = rows
+    def note_writes(self, rows: int, size: int = 0) -> None:
+        """Begin a checkpoint if there were enough writes. rows, size: changed rows, and bytes of values in them."""
+        self._pages += rows * _ROW + size // _PAGE
         if self._pages >= _PAGES and self._running is None and self._database is not None:
             self._tries = 0
             self._begin(self._database)

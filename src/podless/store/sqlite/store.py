@@ -334,7 +334,7 @@ class SQLiteStore:
         self._sequence = sequence
         if changes:
             self._window.note_writes(changes[-1].revision, replaced, now)
-            self._checkpoints.note_writes(database, size)
+            self._checkpoints.note_writes(len(changes), size)
         return outcomes, changes
 
     async def read_range(self, prefix: str) -> tuple[list[Record], int]:

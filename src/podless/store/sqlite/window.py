@@ -118,8 +118,9 @@ class HistoryWindow:
             return
         try:
             database = self._database()
+            rows = database.total_changes
             more = self._take_step(database)
-            self._checkpoints.note_writes(database)
+            self._checkpoints.note_writes(database.total_changes - rows)
             if not more:
                 return
         except (StoreError, sqlite3.Error, OSError):
