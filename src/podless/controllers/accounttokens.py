@@ -63,9 +63,9 @@ class AccountTokens(Controller):
     def _handle_secrets(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
             if event.before is not None and (account := _account_key(event.before)) is not None:
-                held = self._of.get(account, set())
-                held.discard(event.key)
-                if not held:
+                secrets = self._of.get(account, set())
+                secrets.discard(event.key)
+                if not secrets:
                     self._of.pop(account, None)
             if event.after is not None:
                 self._queue_account(event.after)
@@ -97,17 +97,17 @@ class AccountTokens(Controller):
     def _fill_secret(self, account: BoundObject, obj: Object) -> Object:
         """Return the Secret with its token, annotations and other data."""
         metadata, data = obj["metadata"], obj.get("data") or {}
-        wanted = dict(data)
+        filled = dict(data)
         if self._authority:
-            wanted["ca.crt"] = self._authority
-        wanted["namespace"] = data.get("namespace") or _decode_text(metadata["namespace"])
+            filled["ca.crt"] = self._authority
+        filled["namespace"] = data.get("namespace") or _decode_text(metadata["namespace"])
         accounts = self.api.authenticator.accounts
         if not data.get("token") and accounts is not None:
-            wanted["token"] = _decode_text(accounts.find_secret_token(metadata["namespace"], account, metadata["name"]))
-        if wanted == data:
+            filled["token"] = _decode_text(accounts.find_secret_token(metadata["namespace"], account, metadata["name"]))
+        if filled == data:
             return obj
         notes = {**(metadata.get("annotations") or {}), ACCOUNT_NAME: account.name, ACCOUNT_UID: account.uid}
-        changed = {**obj, "data": wanted, "metadata": {**metadata, "annotations": notes}}
+        changed = {**obj, "data": filled, "metadata": {**metadata, "annotations": notes}}
         # stored fields are in the order of the struct
         changed = SECRETS.strategy.decode(SECRETS, SECRETS.versions[0], changed, [])
         fieldmanager.fields_of_noted(SECRETS, obj, changed, _MANAGER)

@@ -49,10 +49,10 @@ class APIServiceRegistration(Controller):
 
     def _note_events(self, events: Sequence[CacheEvent]) -> None:
         for event in events:
-            known = self._client_services.pop(event.key, None)
+            service = self._client_services.pop(event.key, None)
             if event.after is not None and MANAGED not in event.after.labels:
-                self._client_services[event.key] = known = event.after
-            if known is not None:
+                self._client_services[event.key] = service = event.after
+            if service is not None:
                 self.queue.add(_ALL)
 
     @property
@@ -66,10 +66,10 @@ class APIServiceRegistration(Controller):
         announced = {}
         for key in sorted(self._client_services):
             spec = self._client_services[key].decode()["spec"]
-            found = AnnouncedVersion(
+            announcement = AnnouncedVersion(
                 spec["groupPriorityMinimum"], spec["versionPriority"], spec.get("service") is not None
             )
-            announced[spec.get("group", ""), spec.get("version", "")] = found
+            announced[spec.get("group", ""), spec.get("version", "")] = announcement
         self.api.registry.set_announced(announced)
 
 
@@ -105,8 +105,8 @@ class APIServiceAvailability(Controller):
 
     def _note_backend(self, events: Sequence[CacheEvent]) -> None:
         """Reconcile APIServices after changes of their service or endpoints."""
-        found = [entry for event in events if (entry := event.after or event.before) is not None]
-        changed = {(entry.namespace, entry.labels.get(_OF_SERVICE) or entry.name) for entry in found}
+        entries = [entry for event in events if (entry := event.after or event.before) is not None]
+        changed = {(entry.namespace, entry.labels.get(_OF_SERVICE) or entry.name) for entry in entries}
         for key, service in self._remote.items():
             if service in changed:
                 self.queue.add(key)
@@ -149,8 +149,8 @@ class APIServiceAvailability(Controller):
         """Return reason and message if the service is unreachable; ("", "") if it is reachable."""
         namespace, name, port = (spec["service"][part] for part in ("namespace", "name", "port"))
         key = SERVICES.key(namespace, name)
-        there = {entry.key: entry for entry in self._list_entries(SERVICES, SERVICES.keys.scope(namespace))}
-        entry = there.get(key)
+        services = {entry.key: entry for entry in self._list_entries(SERVICES, SERVICES.keys.scope(namespace))}
+        entry = services.get(key)
         if entry is None:
             return "ServiceNotFound", f'service/{name} in "{namespace}" is not present'
         service = entry.decode()["spec"]
@@ -163,17 +163,17 @@ class APIServiceAvailability(Controller):
 
     def _find_unready(self, service: Object, namespace: str, name: str, port: int) -> tuple[str, str] | None:
         """Return reason and message if a service with an address lacks a port or endpoints, None if it is available."""
-        known = next((one for one in service.get("ports") or () if one["port"] == port), None)
-        if known is None:
+        port_entry = next((one for one in service.get("ports") or () if one["port"] == port), None)
+        if port_entry is None:
             return "ServicePortError", f'service/{name} in "{namespace}" is not listening on port {port}'
         of_namespace = self._list_entries(ENDPOINT_SLICES, ENDPOINT_SLICES.keys.scope(namespace))
         slices = [entry.decode() for entry in of_namespace if entry.labels.get(_OF_SERVICE) == name]
         if not slices:
             return "EndpointsNotFound", f'cannot find endpointslices for service/{name} in "{namespace}"'
-        called = known.get("name", "")
+        called = port_entry.get("name", "")
         if not any(_has_ready_address(one, called) for one in slices):
-            where = f'endpointslices for service/{name} in "{namespace}"'
-            return "MissingEndpoints", f'{where} have no addresses with port name "{called}"'
+            subject = f'endpointslices for service/{name} in "{namespace}"'
+            return "MissingEndpoints", f'{subject} have no addresses with port name "{called}"'
         return None
 
 

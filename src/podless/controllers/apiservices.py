@@ -63,24 +63,24 @@ class APIServiceController(Controller):
         # the group apiregistration.k8s.io itself has no APIService
         kinds = self.api.registry.list_kinds_of(group, version) if group != self._kind.group else []
         entry = self._collection.get(key)
-        held = _parse_stored(entry) if entry is not None else None
+        stored = _parse_stored(entry) if entry is not None else None
         if not kinds:
-            if held is not None and held.managed:
+            if stored is not None and stored.managed:
                 await amend_object(self.api, self._kind, key, lambda _: None)
             return
         custom = kinds[-1].custom
         if self._begun and not custom:
             return
         spec = _make_spec(group, version)
-        if held is None:
+        if stored is None:
             await self._create_service(group, version, spec, custom)
-        elif held.managed and held.spec != spec:
+        elif stored.managed and stored.spec != spec:
             await amend_object(self.api, self._kind, key, lambda obj: {**obj, "spec": spec})
 
     async def _create_service(self, group: str, version: str, spec: Object, custom: bool) -> None:
         metadata = {"name": f"{version}.{group}", "labels": {MANAGED: _ALWAYS if custom else _ONCE}}
-        made = {"metadata": metadata, "spec": spec}
-        await make_object(self.api, self._kind, made, constant="" if custom else clock.now())
+        service = {"metadata": metadata, "spec": spec}
+        await make_object(self.api, self._kind, service, constant="" if custom else clock.now())
 
 
 class _StoredService(NamedTuple):

@@ -99,9 +99,9 @@ class NamespaceContents(Controller):
             metadata: Object = {"name": content.name, "namespace": namespace}
             if content.annotations:
                 metadata["annotations"] = dict(content.annotations)
-            same = namespace in SYSTEM and not content.fields  # the same in every server, except for uid and time
+            is_common = namespace in SYSTEM and not content.fields  # the same in every server, except for uid and time
             made = {"metadata": metadata, **content.fields}
-            await make_object(self.api, kind, made, _MANAGER, constant=clock.now() if same else "")
+            await make_object(self.api, kind, made, _MANAGER, constant=clock.now() if is_common else "")
         elif not _has_fields(content, entry):
             await amend_object(self.api, kind, key, lambda obj: {**obj, **content.fields})
 

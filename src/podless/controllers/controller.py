@@ -191,10 +191,10 @@ class Controller:
 
     async def _repeat_work(self, key: str, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Run work again, with growing pauses, until it succeeds."""
-        rest = 0.05
+        delay = 0.05
         while not await self._try_work(key, work()):
-            await asyncio.sleep(rest)
-            rest = min(rest * 2, 60.0)
+            await asyncio.sleep(delay)
+            delay = min(delay * 2, 60.0)
 
     async def _try_work(self, key: str, work: Coroutine[Any, Any, None]) -> bool:
         """Return whether the work succeeded. Log its error, and keep it for `error`."""

@@ -100,7 +100,7 @@ class DefinitionController(Controller):
 
     async def reconcile(self, key: str) -> None:
         async with self._group_lock(key):
-            made = self._created.pop(key, None)
+            created = self._created.pop(key, None)
             entry = self._collection.get(key)
             if entry is None:
                 self._settled.pop(key, None)
@@ -110,17 +110,17 @@ class DefinitionController(Controller):
                 return
             if self._settled.get(key) == entry.revision:
                 return  # our own last write
-            fits = made is not None and made["metadata"]["resourceVersion"] == str(entry.revision)
-            definition = made if made is not None and fits else entry.decode()
+            fits = created is not None and created["metadata"]["resourceVersion"] == str(entry.revision)
+            definition = created if created is not None and fits else entry.decode()
             if not entry.terminating:
                 # a new definition that was stored with accepted names is established
-                ready = fits and has_condition(definition, "Established")
-                known = definition if ready else await self._naming.accept_names(key, definition)
+                is_ready = fits and has_condition(definition, "Established")
+                accepted = definition if is_ready else await self._naming.accept_names(key, definition)
                 entry = self._collection.get(key)
                 if entry is None:
                     return
-                fits = known is not None and known["metadata"]["resourceVersion"] == str(entry.revision)
-                definition = known if known is not None and fits else entry.decode()
+                fits = accepted is not None and accepted["metadata"]["resourceVersion"] == str(entry.revision)
+                definition = accepted if accepted is not None and fits else entry.decode()
                 if fits:
                     self._settled[key] = entry.revision
             self._naming.note_state(key, definition)
@@ -150,9 +150,9 @@ class DefinitionController(Controller):
 def _remove_finalizer(obj: Object) -> Object | None:
     """Return the definition without our finalizer; None if no other finalizer holds it."""
     metadata = obj["metadata"]
-    held = [name for name in metadata.get("finalizers") or [] if name != CLEANUP]
-    if not held:
+    finalizers = [name for name in metadata.get("finalizers") or [] if name != CLEANUP]
+    if not finalizers:
         return None
-    metadata["finalizers"] = held
+    metadata["finalizers"] = finalizers
     rules.set_condition(obj, "Terminating", *(_COMPLETED if has_condition(obj, "Established") else _NEVER), clock.now())
     return obj

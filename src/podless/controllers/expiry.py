@@ -69,22 +69,22 @@ class ObjectExpiry(Controller):
         entry = self._collection.get(key)
         if entry is None:
             return
-        left = self._seconds_left(entry)
-        if left > 0:
-            self.queue.add(key, left)  # written again since it was queued
+        seconds = self._seconds_left(entry)
+        if seconds > 0:
+            self.queue.add(key, seconds)  # written again since it was queued
         else:
             await discard_object(self.api, self._kind, key, entry.revision)
 
     def _seconds_left(self, entry: Entry) -> float:
         """Return the seconds until an object expires."""
-        place = bisect_right(self._revisions, entry.revision)
-        written = self._times[place - 1] if place else _last_write_time(entry)
+        index = bisect_right(self._revisions, entry.revision)
+        written = self._times[index - 1] if index else _last_write_time(entry)
         return max(written + self._seconds + self._grain - clock.time(), 0.0)
 
 
 def _last_write_time(entry: Entry) -> float:
     """Return the latest write time in the object's metadata, as a Unix time."""
     metadata: dict[str, Any] = entry.decode()["metadata"]
-    times = [given] if (given := metadata.get("creationTimestamp")) else []
-    times += [given["time"] for given in metadata.get("managedFields") or () if given.get("time")]
+    times = [stamp] if (stamp := metadata.get("creationTimestamp")) else []
+    times += [stamp["time"] for stamp in metadata.get("managedFields") or () if stamp.get("time")]
     return max((datetime.fromisoformat(text).timestamp() for text in times), default=0.0)

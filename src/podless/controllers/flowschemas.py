@@ -38,8 +38,8 @@ class FlowSchemaController(Controller):
             return
         schema = entry.decode()
         level = schema["spec"]["priorityLevelConfiguration"]["name"]
-        there = self.api.collection(PRIORITY_LEVELS).get(PRIORITY_LEVELS.key("", level)) is not None
-        wanted = bootstrap.dangling_condition(level, there=there)
+        level_exists = self.api.collection(PRIORITY_LEVELS).get(PRIORITY_LEVELS.key("", level)) is not None
+        wanted = bootstrap.dangling_condition(level, there=level_exists)
         conditions = (schema.get("status") or {}).get("conditions") or ()
         if not any(wanted.items() <= condition.items() for condition in conditions):
             condition = {**wanted, "lastTransitionTime": clock.now()}

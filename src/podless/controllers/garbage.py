@@ -73,10 +73,10 @@ class OwnerGraph:
         owners = self._owners.pop(key, ())
         for part in each_part(owners):
             for owner in part:
-                known = self._dependents.get(owner[:3])
-                if known is not None:
-                    known.pop(key, None)
-                    if not known:
+                dependents = self._dependents.get(owner[:3])
+                if dependents is not None:
+                    dependents.pop(key, None)
+                    if not dependents:
                         del self._dependents[owner[:3]]
         return owners
 
@@ -86,8 +86,8 @@ class OwnerGraph:
 
     def list_dependents(self, group: str, kind: str, name: str) -> list[tuple[str, GraphOwner]]:
         """Return the keys of objects that reference this owner, with their references; uids can differ."""
-        known = list(self._dependents.get((group, kind, name), {}).items())
-        return [(key, owner) for part in each_part(known) for key, owners in part for owner in owners]
+        dependents = list(self._dependents.get((group, kind, name), {}).items())
+        return [(key, owner) for part in each_part(dependents) for key, owners in part for owner in owners]
 
     def count_dependents(self, group: str, kind: str, name: str) -> int:
         """Return the number of objects that reference this owner."""
@@ -178,8 +178,8 @@ class GarbageCollector(Controller):
             return False
         if state.value is not None:
             return not OffLoop.is_long(len(state.value))
-        gone = self._kind_of(state.key)
-        return gone is None or self._graph.count_dependents(gone.group, gone.kind, keys.name_of(state.key)) <= _FEW
+        kind = self._kind_of(state.key)
+        return kind is None or self._graph.count_dependents(kind.group, kind.kind, keys.name_of(state.key)) <= _FEW
 
     async def _follow_changes(self) -> None:
         """Follow all changes that wait for it, in slices."""
@@ -207,8 +207,8 @@ class GarbageCollector(Controller):
         elif before:
             self._graph.remove_object(key)
         if before:
-            held = {owner.uid for owner in each(self._graph.list_owners(key)) if owner.blocks}
-            self._look_at_owners(key, [owner for owner in each(before) if owner.blocks and owner.uid not in held])
+            blocking = {owner.uid for owner in each(self._graph.list_owners(key)) if owner.blocks}
+            self._look_at_owners(key, [owner for owner in each(before) if owner.blocks and owner.uid not in blocking])
         if _DELETION in value and (b'"orphan"' in value or b'"foregroundDeletion"' in value):
             self._queue_object(key)
 
@@ -222,12 +222,12 @@ class GarbageCollector(Controller):
 
     def _handle_delete(self, key: str) -> None:
         self._look_at_owners(key, self._graph.remove_object(key))
-        namespace, gone = keys.namespace_of(key), self._kind_of(key)
-        if gone is None:
+        namespace, kind = keys.namespace_of(key), self._kind_of(key)
+        if kind is None:
             return
-        for dependent, owner in self._graph.list_dependents(gone.group, gone.kind, keys.name_of(key)):
+        for dependent, owner in self._graph.list_dependents(kind.group, kind.kind, keys.name_of(key)):
             charge(1)
-            if not gone.namespaced or keys.namespace_of(dependent) == namespace:
+            if not kind.namespaced or keys.namespace_of(dependent) == namespace:
                 self._absent[owner.uid] = None
                 self._queue_object(dependent)
         while len(self._absent) > _REMEMBERED:
@@ -280,17 +280,17 @@ class GarbageCollector(Controller):
         metadata = entry.decode()["metadata"]
         finalizers = metadata.get("finalizers") or ()
         dependents = self._graph.list_dependents(kind.group, kind.kind, entry.name)
-        mine = {key: owner.blocks for key, owner in dependents if owner.uid == metadata.get("uid", "")}
+        blocks_by_key = {key: owner.blocks for key, owner in dependents if owner.uid == metadata.get("uid", "")}
         if "deletionTimestamp" not in metadata:
-            await self._collect_object(kind, entry, metadata, mine)
+            await self._collect_object(kind, entry, metadata, blocks_by_key)
         elif ORPHAN in finalizers:
-            await asyncio.gather(*(self._remove_references(key, {metadata.get("uid", "")}) for key in mine))
+            await asyncio.gather(*(self._remove_references(key, {metadata.get("uid", "")}) for key in blocks_by_key))
             await self._remove_finalizer(kind, entry, ORPHAN)
         elif FOREGROUND in finalizers:
-            for key in mine:  # dependents are deleted next, except those that wait for their own dependents
+            for key in blocks_by_key:  # dependents are deleted next, except those that wait for their own dependents
                 if not await self._waits_for_dependents(key):
                     self.queue.add(key)
-            if not any(blocks for key, blocks in mine.items() if key != entry.key):
+            if not any(blocks for key, blocks in blocks_by_key.items() if key != entry.key):
                 await self._remove_finalizer(kind, entry, FOREGROUND)
 
     async def _collect_object(self, kind: Kind, entry: Entry, metadata: Object, dependents: Collection[str]) -> None:
@@ -328,10 +328,10 @@ class GarbageCollector(Controller):
         owning = self._find_kind(owner.group, owner.kind)
         if owning is None or (owning.namespaced and not kind.namespaced):
             return _SOLID  # an unknown kind, or an invalid reference: keep the object
-        found = (await self.api.load_collection(owning)).get(owning.key(entry.namespace, owner.name))
-        if found is None:
+        entry_found = (await self.api.load_collection(owning)).get(owning.key(entry.namespace, owner.name))
+        if entry_found is None:
             return _DANGLING
-        metadata = found.decode()["metadata"]
+        metadata = entry_found.decode()["metadata"]
         if metadata.get("uid", "") != owner.uid:
             return _DANGLING
         return _WAITING if _in_foreground(metadata) else _SOLID

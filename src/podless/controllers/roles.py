@@ -98,8 +98,8 @@ class RoleController(Controller):
         found = await self.api.off_loop.run_in_slices(_select_rules, entry, entries)
         if found is None:
             return
-        held = _encode_rules(entry)
-        if held == [*found] or (not ordered and len(held) == len(found) and found.keys() == {*held}):
+        stored = _encode_rules(entry)
+        if stored == [*found] or (not ordered and len(stored) == len(found) and found.keys() == {*stored}):
             return
         rules = [*map(serializer.decode_own, found)]
         await amend_object(self.api, CLUSTER_ROLES, key, lambda obj: _make_aggregated(obj, rules), hooks=False)
@@ -110,15 +110,15 @@ def _select_rules(entry: Entry, entries: Sequence[Entry]) -> dict[bytes, None] |
     default = _read_selectors(entry)
     if default is None:
         return None
-    found: dict[bytes, None] = {}
+    rules: dict[bytes, None] = {}
     for selector in default:
         charge(1)
         matches = selector.matches
         for part in each_part(entries):
             for other in part:
                 if other.key != entry.key and matches(other.labels):
-                    found.update(dict.fromkeys(_encode_rules(other)))
-    return found
+                    rules.update(dict.fromkeys(_encode_rules(other)))
+    return rules
 
 
 def _read_selectors(entry: Entry) -> list[LabelSelector] | None:
@@ -128,9 +128,9 @@ def _read_selectors(entry: Entry) -> list[LabelSelector] | None:
         made: list[LabelSelector] | None = None
         if rule is not None:
             made = []
-            for given in rule.get("clusterRoleSelectors") or ():
+            for selector in rule.get("clusterRoleSelectors") or ():
                 charge(_SELECTOR)
-                made.append(selectors.from_object(given))
+                made.append(selectors.from_object(selector))
         entry.forms["gathers"] = made
     default: list[LabelSelector] | None = entry.forms["gathers"]
     return default
@@ -158,9 +158,9 @@ def _make_aggregated(obj: Object, rules: list[Object]) -> Object:
     }
     entries = [owned]
     for entry in obj["metadata"].get("managedFields") or ():
-        left = {name: item for name, item in entry["fieldsV1"].items() if name != "f:rules"}
-        if left:
-            entries.append({**entry, "fieldsV1": left})
+        remaining = {name: item for name, item in entry["fieldsV1"].items() if name != "f:rules"}
+        if remaining:
+            entries.append({**entry, "fieldsV1": remaining})
     return _replace_rules({**obj, "metadata": {**obj["metadata"], "managedFields": entries}}, rules)
 
 
@@ -181,6 +181,6 @@ def _complete_stored(stored: Object, default: Object) -> Object:
         return _replace_rules({**stored, "aggregationRule": default["aggregationRule"]}, stored.get("rules") or [])
     for name in ("rules", "subjects"):
         if name in default:
-            held = stored.get(name) or []
-            stored[name] = [*held, *(one for one in default[name] if one not in held)]
+            stored_items = stored.get(name) or []
+            stored[name] = [*stored_items, *(one for one in default[name] if one not in stored_items)]
     return stored

@@ -82,22 +82,22 @@ class ServiceDependents(Controller):
     async def reconcile(self, key: str) -> None:
         """Delete the Endpoints of a deleted Service; create and delete IPAddresses."""
         entry = self.api.collection(SERVICES).get(key)
-        wanted = _service_addresses(entry) if entry is not None else set()
+        addresses = _service_addresses(entry) if entry is not None else set()
         if entry is None:
             endpoints = await self.api.load_collection(ENDPOINTS)
-            left = endpoints.get(ENDPOINTS.prefix + key.removeprefix(SERVICES.prefix))
-            if left is not None:
-                await delete_all(self.api, ENDPOINTS, [left])
+            stale = endpoints.get(ENDPOINTS.prefix + key.removeprefix(SERVICES.prefix))
+            if stale is not None:
+                await delete_all(self.api, ENDPOINTS, [stale])
         if self._addresses is None:
             return
         released = self._released.pop(key, set())
         try:
-            found = [self._addresses.get(IP_ADDRESSES.key("", ip)) for ip in released - wanted]
+            entries = [self._addresses.get(IP_ADDRESSES.key("", ip)) for ip in released - addresses]
             await delete_all(
-                self.api, IP_ADDRESSES, [one for one in found if one and _service_key(one.decode()) == key]
+                self.api, IP_ADDRESSES, [one for one in entries if one and _service_key(one.decode()) == key]
             )
             if entry is not None:
-                for ip in self._missing_addresses(wanted):
+                for ip in self._missing_addresses(addresses):
                     await make_object(self.api, IP_ADDRESSES, _make_address(ip, entry))
         except BaseException:
             self._released.setdefault(key, set()).update(released)

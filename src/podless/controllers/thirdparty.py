@@ -155,8 +155,8 @@ def _move_operations(entry: Entry, new_kind: Kind) -> list[Operation]:
 
 def _remove_finalizer(obj: Object) -> Object | None:
     """Return the object without our finalizer; None if no other finalizer holds it."""
-    held = [name for name in obj["metadata"].get("finalizers") or [] if name != CLEANUP]
-    if not held:
+    finalizers = [name for name in obj["metadata"].get("finalizers") or [] if name != CLEANUP]
+    if not finalizers:
         return None
-    obj["metadata"]["finalizers"] = held
+    obj["metadata"]["finalizers"] = finalizers
     return obj

@@ -58,8 +58,8 @@ class PolicyTypeChecking(Controller):
         generation = policy["metadata"].get("generation") or 0
         if generation <= ((policy.get("status") or {}).get("observedGeneration") or 0):
             return
-        found = await self._find_warnings(policy["spec"])
-        checked = {"expressionWarnings": found} if found else {}
+        warnings = await self._find_warnings(policy["spec"])
+        checked = {"expressionWarnings": warnings} if warnings else {}
         status = {"observedGeneration": generation, "typeChecking": checked}
         await apply_status(self.api, self._kind, entry.name, self.name, status)
 
@@ -115,9 +115,9 @@ def _served_kinds(registry: Registry, group: str, version: str, resource: str) -
     """Yield the kinds of a resource. Without a group, all groups are searched."""
     name = resource.lower()
     for kind in registry:
-        known = kind.by_version.get(version)
-        if known is not None and group in ("", kind.group) and name in (kind.plural, kind.singular):
-            yield kind, known
+        declared = kind.by_version.get(version)
+        if declared is not None and group in ("", kind.group) and name in (kind.plural, kind.singular):
+            yield kind, declared
 
 
 def _make_environment(spec: Object, registry: Registry, kind: Kind, version: Version) -> TypedEnvironment:

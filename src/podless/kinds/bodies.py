@@ -56,9 +56,9 @@ def read_body(body: Body) -> Object:
         yaml = body.content_type.startswith("application/yaml")
         parsed = _parse_body(body, yaml, repeated if strict or struct is not None else None)
         if repeated and struct is not None and not yaml:
-            found: list[str] = []
-            parsed = repeats.decode_repeats(struct, body.raw, found)
-            repeated = found
+            findings: list[str] = []
+            parsed = repeats.decode_repeats(struct, body.raw, findings)
+            repeated = findings
         if yaml and struct is not None:
             parsed = gotypes.rewrite_fields(parsed, body.kind.list_raw_fields(body.version))
         kind, raw = body.kind.kind, parsed
@@ -68,8 +68,8 @@ def read_body(body: Body) -> Object:
             _read_foreign(body, raw, kind, repeated)
             raw = _check_version(body, raw, kind, repeated)
         # an integer with a point or an exponent is an error; in YAML bodies numbers are normalized already
-        if struct is not None and body.floats and not yaml and (why := _describe_number(body, "")):
-            raise BadRequest(f"{_cannot_text(body, kind)}: {why}")
+        if struct is not None and body.floats and not yaml and (problem := _describe_number(body, "")):
+            raise BadRequest(f"{_cannot_text(body, kind)}: {problem}")
     unknown: list[str] = []
     try:
         obj = body.kind.strategy.decode(body.kind, body.version, raw, unknown)
@@ -170,8 +170,8 @@ def _decode_message(body: Body, struct: Struct) -> tuple[Object, str]:
 def _describe_number(body: Body, text: str) -> str:
     """Return the error text for a number of the wrong type, with the number as it was sent."""
     try:
-        given = sentfloats.as_written(body.raw)
-        body.kind.strategy.decode(body.kind, body.version, {"kind": "", "apiVersion": "", **given}, [], fill=False)
+        sent_text = sentfloats.as_written(body.raw)
+        body.kind.strategy.decode(body.kind, body.version, {"kind": "", "apiVersion": "", **sent_text}, [], fill=False)
     except structs.DecodeError as error:
         return str(error)
     except (ValueError, RecursionError):  # the body is YAML
@@ -185,8 +185,8 @@ def _unrecognized_text(body: Body) -> str:
 
 def _cannot_text(body: Body, kind: str, version: str | None = None) -> str:
     """Return the start of the error. kind, version: those of the body; for custom objects as given."""
-    shown = gotext.quote(body.version.name if version is None else version)
-    return f"{kind} in version {shown} cannot be handled as a {kind if body.kind.custom else body.kind.kind}"
+    version_text = gotext.quote(body.version.name if version is None else version)
+    return f"{kind} in version {version_text} cannot be handled as a {kind if body.kind.custom else body.kind.kind}"
 
 
 def _read_kind(body: Body, raw: Any) -> str:
@@ -203,10 +203,10 @@ def _read_kind(body: Body, raw: Any) -> str:
         raise BadRequest(f"{_unrecognized_text(body)}: {_missing_kind_text(body.raw)} {_body_snippet(body)}")
     yaml = body.content_type.startswith("application/yaml")
     # this error shows the kind and version of the path for those that the body lacks
-    given, api_version = ((raw or {}).get(name) if yaml else repeats.find_last(body.raw, name) for name in _HEAD)
+    kind_name, api_version = ((raw or {}).get(name) if yaml else repeats.find_last(body.raw, name) for name in _HEAD)
     version = str(api_version or body.api_version).rpartition("/")[2]
     missing = _missing_kind_text(serializer.encode_sorted(raw or {}) if yaml else body.raw)
-    raise BadRequest(f"{_cannot_text(body, given or body.kind.kind, version)}: {missing}")
+    raise BadRequest(f"{_cannot_text(body, kind_name or body.kind.kind, version)}: {missing}")
 
 
 def _missing_kind_text(raw: bytes) -> str:
@@ -250,14 +250,14 @@ def _check_version(body: Body, raw: Object, kind: str, repeated: Sequence[str] =
 
     A body of another version is decoded as that first, to report all its errors.
     """
-    given, api_version = raw.get("apiVersion") or "", body.api_version
+    sent_version, api_version = raw.get("apiVersion") or "", body.api_version
     if not body.kind.custom:
-        given = api_version if given in ("", "/") else given
-        if why := body.kind.explain_mismatch(kind, given):
-            raise BadRequest(f"{_cannot_text(body, kind, given.rpartition('/')[2])}: {why}")
-    if given != api_version:
-        _read_other(body, raw, kind, given, repeated)
+        sent_version = api_version if sent_version in ("", "/") else sent_version
+        if problem := body.kind.explain_mismatch(kind, sent_version):
+            raise BadRequest(f"{_cannot_text(body, kind, sent_version.rpartition('/')[2])}: {problem}")
+    if sent_version != api_version:
+        _read_other(body, raw, kind, sent_version, repeated)
         raise BadRequest(
-            f"the API version in the data ({given}) does not match the expected API version ({api_version})"
+            f"the API version in the data ({sent_version}) does not match the expected API version ({api_version})"
         )
-    return raw if body.kind.custom else {**raw, "kind": kind, "apiVersion": given}
+    return raw if body.kind.custom else {**raw, "kind": kind, "apiVersion": sent_version}

@@ -38,7 +38,7 @@ def compile_kind(
     accepted = definition.get("status", {}).get("acceptedNames") or {}
     accepted = accepted if accepted.get("kind") else names
     size = len(stored) // len(spec["versions"])
-    every = [(_make_version(version, stored, size), bool(version.get("served"))) for version in spec["versions"]]
+    versions = [(_make_version(version, stored, size), bool(version.get("served"))) for version in spec["versions"]]
     storage = next(version["name"] for version in spec["versions"] if version.get("storage"))
     terminating = has_condition(definition, "Terminating")
     return Kind(
@@ -48,8 +48,8 @@ def compile_kind(
         singular=accepted.get("singular") or accepted["kind"].lower(),
         list_kind=accepted.get("listKind") or f"{accepted['kind']}List",
         namespaced=spec["scope"] == "Namespaced",
-        versions=sort_versions([version for version, served in every if served]),
-        unserved=tuple(version for version, served in every if not served),
+        versions=sort_versions([version for version, served in versions if served]),
+        unserved=tuple(version for version, served in versions if not served),
         storage_version=storage,
         strategy=CustomStrategy(preserve=bool(spec.get("preserveUnknownFields"))),
         preserve=bool(spec.get("preserveUnknownFields")),
@@ -83,14 +83,14 @@ def _find_conversion(definition: dict[str, Any], hooked: bool) -> Mapping[str, A
 
 def _make_subresources(answering: Sequence[Mapping[str, Any]]) -> tuple[Subresource, ...]:
     """Return the subresources that hooks answer. Each verb of a subresource can have its own hook."""
-    found: dict[str, dict[str, Mapping[str, Any]]] = {}
+    hooks_by_name: dict[str, dict[str, Mapping[str, Any]]] = {}
     for hook in answering:
-        found.setdefault(hook["subresource"], {}).update(dict.fromkeys(hook["verbs"], hook))
+        hooks_by_name.setdefault(hook["subresource"], {}).update(dict.fromkeys(hook["verbs"], hook))
     return tuple(
         Subresource(
             name, tuple(hooks), hooks=hooks, noun=next((one["kind"] for one in hooks.values() if one["kind"]), "")
         )
-        for name, hooks in found.items()
+        for name, hooks in hooks_by_name.items()
     )
 
 

@@ -107,11 +107,11 @@ class Converter:
         if version.name == kind.storage_version:
             await self.client.run_in_slices(_find_schema(kind, version.name).normalize, obj)
             return obj
-        there = await self.make_stored(kind, obj)
+        stored = await self.make_stored(kind, obj)
         if kind.webhook is not None:
-            await self.client.run_in_slices(_find_schema(kind, kind.storage_version).normalize, there)
-            return await self.convert_object(kind, there, version.name)
-        return await self.client.run_in_slices(kind.strategy.read_stored, kind, version, there)
+            await self.client.run_in_slices(_find_schema(kind, kind.storage_version).normalize, stored)
+            return await self.convert_object(kind, stored, version.name)
+        return await self.client.run_in_slices(kind.strategy.read_stored, kind, version, stored)
 
     async def prepare_entries(self, kind: Kind, version: Version, entries: Sequence[Entry]) -> None:
         """Convert these entries, so that view.body and view.load can show them in a version.
@@ -175,21 +175,21 @@ class Converter:
         The given objects are not changed. size: of the objects in bytes, approximately. Raises ConversionFailed if the
         webhook does not answer, rejects the review, or gives an invalid answer.
         """
-        given = _describe_type(kind, objects[0]["apiVersion"])
+        source_type = _describe_type(kind, objects[0]["apiVersion"])
         webhook = kind.webhook
         assert webhook is not None
         if "hook" in webhook:
             return await self._ask_hook(kind, objects, wanted, size)
         if "rules" in webhook:
             return await self._convert_declared(kind, objects, wanted, size)
-        head = f"conversion webhook for {given}"
+        head = f"conversion webhook for {source_type}"
         review, version = _make_review(webhook, objects, kind.api_version(wanted))
         body = await self.client.run_by_size(size, serializer.encode_json, review)
         target = kind.derive("conversion target", lambda: WebhookTarget.from_config(webhook["clientConfig"]))
         try:
             answer = await self.client.post_json(target, body, seconds=_SECONDS, limit=_ANSWER_MOST)
-            told = partial(_read_review, uid=review["request"]["uid"], version=version, scheme=self._scheme)
-            converted = await self.client.read(answer, told)
+            read_answer = partial(_read_review, uid=review["request"]["uid"], version=version, scheme=self._scheme)
+            converted = await self.client.read(answer, read_answer)
         except (RemoteError, _InvalidReview) as error:
             raise ConversionFailed(f"{head} failed: {error}") from None
         return await self._check_converted(head, kind, objects, converted, wanted, len(answer))
@@ -237,9 +237,9 @@ class Converter:
 
     def _choose_hook(self, kind: Kind, source: str, version: str, name: str) -> Object | None:
         """Return the hook for two versions, else the one for all versions. name: consider only this hook."""
-        known = self.hooks.list_conversions(kind.resource, name) if self.hooks is not None else []
-        fitting = [one for one in known if one["from"] in ("", source) and one["to"] in ("", version)]
-        return max(fitting, key=lambda one: (bool(one["from"]), bool(one["to"])), default=None)
+        candidates = self.hooks.list_conversions(kind.resource, name) if self.hooks is not None else []
+        fitting = [hook for hook in candidates if hook["from"] in ("", source) and hook["to"] in ("", version)]
+        return max(fitting, key=lambda hook: (bool(hook["from"]), bool(hook["to"])), default=None)
 
 
 def _decode_entries(kind: Kind, source: Version, batch: Sequence[Entry]) -> list[Object]:
@@ -255,8 +255,8 @@ def _make_forms(kind: Kind, version: Version, converted: Sequence[Object]) -> li
 
 def _make_review(webhook: Mapping[str, Any], objects: Sequence[Object], wanted: str) -> tuple[Object, str]:
     """Return the ConversionReview and its version. Raises ConversionFailed."""
-    known = (name for name in webhook["conversionReviewVersions"] if name in _REVIEWS)
-    version = next(known, "")
+    versions = (name for name in webhook["conversionReviewVersions"] if name in _REVIEWS)
+    version = next(versions, "")
     if not version:
         raise ConversionFailed("no supported conversion review versions")
     request = {
@@ -312,16 +312,16 @@ def _read_review(answer: bytes, uid: str, version: str, scheme: GoScheme) -> lis
         review = reviews.decode_review(answer, _REVIEWS[version], f"{_GROUP}/{version}", scheme)
     except reviews.Undecodable as error:
         raise _InvalidReview(str(error)) from None
-    given = f"{review.get('apiVersion') or '/'}, Kind={review.get('kind') or ''}"
+    review_type = f"{review.get('apiVersion') or '/'}, Kind={review.get('kind') or ''}"
     expected = f"{_GROUP}/{version}, Kind=ConversionReview"
-    if version != "v1beta1" and given != expected:
-        raise _InvalidReview(f"expected webhook response of {expected}, got {given}")
+    if version != "v1beta1" and review_type != expected:
+        raise _InvalidReview(f"expected webhook response of {expected}, got {review_type}")
     response = review.get("response")
     if response is None:
         raise _InvalidReview("no response provided")
-    told = response.get("uid") or ""
-    if version != "v1beta1" and told != uid:
-        raise _InvalidReview(f"expected response.uid={gotext.quote(uid)}, got {gotext.quote(told)}")
+    answered_uid = response.get("uid") or ""
+    if version != "v1beta1" and answered_uid != uid:
+        raise _InvalidReview(f"expected response.uid={gotext.quote(uid)}, got {gotext.quote(answered_uid)}")
     result = response.get("result") or {}
     if result.get("status") != "Success":
         message = result.get("message")
@@ -339,22 +339,22 @@ def _check_object(kind: Kind, before: Object, after: Any, version: str) -> Objec
     if after is None:
         raise ConversionFailed("unexpected end of JSON input")
     if not isinstance(after, dict):
-        found = gotypes.JSON_NAMES[type(after)]
-        raise ConversionFailed(f"json: cannot unmarshal {found} into Go value of type map[string]interface {{}}")
+        json_type = gotypes.JSON_NAMES[type(after)]
+        raise ConversionFailed(f"json: cannot unmarshal {json_type} into Go value of type map[string]interface {{}}")
     if not _text_field(after, "kind"):
         raise ConversionFailed(f"Object 'Kind' is missing in '{serializer.encode_json(after).decode()}'")
-    expected, got = kind.api_version(version), _text_field(after, "apiVersion")
-    if got != expected:
-        raise _InvalidReview(f"invalid object at index 0: invalid groupVersion (expected {expected}, received {got})")
+    expected, sent = kind.api_version(version), _text_field(after, "apiVersion")
+    if sent != expected:
+        raise _InvalidReview(f"invalid object at index 0: invalid groupVersion (expected {expected}, received {sent})")
     if after["kind"] != before["kind"]:
-        why = f"(expected {before['kind']}, received {after['kind']})"
-        raise _InvalidReview(f"invalid object at index 0: invalid kind {why}")
+        detail = f"(expected {before['kind']}, received {after['kind']})"
+        raise _InvalidReview(f"invalid object at index 0: invalid kind {detail}")
     metadata = after.get("metadata")
     named = metadata if isinstance(metadata, dict) else {}
-    for field, told in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
+    for field, label in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
         old, new = before["metadata"].get(field) or "", _text_field(named, field)
         if old != new:
-            raise _InvalidReview(f"invalid object: must have the same {told}: {old} != {new}")
+            raise _InvalidReview(f"invalid object: must have the same {label}: {old} != {new}")
     return {**after, "metadata": _restore_metadata(before["metadata"], named)}
 
 
@@ -368,32 +368,32 @@ def _restore_metadata(before: Object, after: Object) -> Object:
     """Return the former metadata with the webhook's labels and annotations. Raises _InvalidReview for other changes."""
     metadata = dict(before)
     for field in ("labels", "annotations"):
-        given = after.get(field)
-        if given is None:
+        converted = after.get(field)
+        if converted is None:
             metadata.pop(field, None)
             continue
-        if not isinstance(given, dict):
+        if not isinstance(converted, dict):
             raise _InvalidReview(
-                f"invalid metadata: invalid metadata.{field} of type {_go_type(given)} in converted object"
+                f"invalid metadata: invalid metadata.{field} of type {_go_type(converted)} in converted object"
             )
-        for key, value in given.items():
+        for key, value in converted.items():
             if not isinstance(value, str):
-                why = f"metadata.{field}[{key}] must be a string, but is {_go_type(value)} in converted object"
-                raise _InvalidReview(f"invalid metadata: {why}")
-        if given != before.get(field):
-            _check_map(field, given)
+                problem = f"metadata.{field}[{key}] must be a string, but is {_go_type(value)} in converted object"
+                raise _InvalidReview(f"invalid metadata: {problem}")
+        if converted != before.get(field):
+            _check_map(field, converted)
         metadata.pop(field, None)
-        if given:
-            metadata[field] = given
+        if converted:
+            metadata[field] = converted
     return metadata
 
 
 def _check_map(field: str, values: dict[str, str]) -> None:
     check = objectmeta.check_labels if field == "labels" else objectmeta.check_annotations
     # a real server's error has this path for annotations
-    found = check(values, "metadata.labels" if field == "labels" else "metadata.annotation")
-    if found:
-        raise _InvalidReview(f"invalid metadata: {join_errors(found)}")
+    errors = check(values, "metadata.labels" if field == "labels" else "metadata.annotation")
+    if errors:
+        raise _InvalidReview(f"invalid metadata: {join_errors(errors)}")
 
 
 def _go_type(value: Any) -> str:
@@ -443,11 +443,11 @@ def find_converted(kind: Kind, results: Known, obj: Object, api_version: str) ->
     """
     if obj.keys() <= {"apiVersion", "kind"}:
         return {**obj, "apiVersion": api_version}  # without fields, all versions are equal
-    wanted = api_version.rpartition("/")[2]
-    found = results.get((serializer.encode_sorted(obj), wanted))
-    if found is None:
-        raise Unconverted(kind, obj, wanted, results)
-    if isinstance(found, ConversionFailed):
-        raise SchemaMisfit(found.message)
-    converted: Object = serializer.decode_json(found)
+    version = api_version.rpartition("/")[2]
+    outcome = results.get((serializer.encode_sorted(obj), version))
+    if outcome is None:
+        raise Unconverted(kind, obj, version, results)
+    if isinstance(outcome, ConversionFailed):
+        raise SchemaMisfit(outcome.message)
+    converted: Object = serializer.decode_json(outcome)
     return converted

@@ -46,10 +46,10 @@ class CustomStrategy(Strategy[Kind]):
 
     def get_schema(self, version: Version) -> Schema:
         """Return the compiled schema of a version."""
-        known = self._compiled.schemas.get(version.name)
-        if known is None:
-            known = make_once(self._compiled.schemas, version.name, lambda: self._read_schema(version))
-        return known
+        schema = self._compiled.schemas.get(version.name)
+        if schema is None:
+            schema = make_once(self._compiled.schemas, version.name, lambda: self._read_schema(version))
+        return schema
 
     def _read_schema(self, version: Version) -> Schema:
         compiled = self._compiled
@@ -59,14 +59,14 @@ class CustomStrategy(Strategy[Kind]):
 
     def get_expressions(self, version: Version, with_floats: bool = False) -> Expressions:
         """Return the compiled rules (x-kubernetes-validations) of a version. with_floats: for objects with floats."""
-        known = self._compiled.expressions.get((version.name, with_floats))
-        if known is None:
-            known = make_once(
+        expressions = self._compiled.expressions.get((version.name, with_floats))
+        if expressions is None:
+            expressions = make_once(
                 self._compiled.expressions,
                 (version.name, with_floats),
                 lambda: self._read_expressions(self.get_schema(version).openapi, with_floats),
             )
-        return known
+        return expressions
 
     def _read_expressions(self, openapi: Object, with_floats: bool) -> Expressions:
         from podless.cel.rules import NodeRules as Expressions  # imported late: slow, and many kinds have no rules
@@ -114,17 +114,17 @@ class CustomStrategy(Strategy[Kind]):
         text = (kind.webhook or {}).get("rules")
         if text is None:
             return None
-        made, wrong = kind.derive("declared conversions", lambda: self._read_conversions(kind, text))
+        conversions, wrong = kind.derive("declared conversions", lambda: self._read_conversions(kind, text))
         if wrong:
             raise Internal(f"declared conversion for Kind={kind.kind} failed: {wrong}")
-        return made
+        return conversions
 
     def _read_conversions(self, kind: Kind, text: str) -> tuple[DeclaredConversions, str]:
         from podless.kinds.declared.reading import read_conversions
 
         schemas = {version.name: self.get_schema(version) for version in kind.by_version.values()}
-        made, errors = read_conversions(text, schemas, f"metadata.annotations[{CONVERSION}]")
-        return made, str(errors[0]) if errors else ""
+        conversions, errors = read_conversions(text, schemas, f"metadata.annotations[{CONVERSION}]")
+        return conversions, str(errors[0]) if errors else ""
 
     def decode(
         self,
@@ -147,8 +147,8 @@ class CustomStrategy(Strategy[Kind]):
         group, _, name = (obj.get("apiVersion") or "").rpartition("/")
         if obj.get("kind") != kind.kind or group != kind.group:
             return obj  # a patch changed its kind or group, so no schema applies
-        if (given := kind.by_version.get(name)) is not None:
-            compiled = self.get_schema(given)
+        if (sent_version := kind.by_version.get(name)) is not None:
+            compiled = self.get_schema(sent_version)
             if fill:
                 compiled.normalize(obj, unknown=unknown, drop=False)
             else:
@@ -184,9 +184,9 @@ class CustomStrategy(Strategy[Kind]):
 
     def make_stored(self, kind: Kind, obj: Object) -> Object:
         """Keep the fields of the storage version's schema; defaults are added on reading."""
-        wanted = kind.api_version(kind.storage_version)
+        stored_version = kind.api_version(kind.storage_version)
         storage = kind.by_version[kind.storage_version]
-        if obj["apiVersion"] != wanted:
+        if obj["apiVersion"] != stored_version:
             obj = self._convert_object(kind, obj, kind.storage_version)
             self.get_schema(storage).prune(obj, drop=True)
         return obj
@@ -205,8 +205,8 @@ class CustomStrategy(Strategy[Kind]):
             try:
                 return declared.convert_object(obj, api_version)
             except ConversionFault as fault:
-                said = f"declared conversion for {obj['apiVersion']}, Kind={kind.kind} failed: {fault}"
-                raise Internal(said) from None
+                problem = f"declared conversion for {obj['apiVersion']}, Kind={kind.kind} failed: {fault}"
+                raise Internal(problem) from None
         if kind.webhook is not None and obj["apiVersion"] != api_version:
             # a caller that can wait has asked the webhook before
             raise Internal(f"conversion webhook for {obj['apiVersion']}, Kind={kind.kind} was not asked for {version}")
@@ -220,8 +220,8 @@ class CustomStrategy(Strategy[Kind]):
             return True
         from podless.schema.definition import walk_nodes
 
-        known = find_value(self._compiled.schemas, storage.name)
-        openapi = known.openapi if known is not None else storage.schema or {}  # read without compiling it
+        schema = find_value(self._compiled.schemas, storage.name)
+        openapi = schema.openapi if schema is not None else storage.schema or {}  # read without compiling it
         if len(kind.by_version) > 1 and any("default" in node for node in walk_nodes(openapi)):
             return False
         return not (storage.status and "default" in ((openapi.get("properties") or {}).get("status") or {}))
@@ -291,11 +291,11 @@ class CustomStrategy(Strategy[Kind]):
 
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         """Return whether anything except metadata has changed, and except a status with its own subresource."""
-        apart = ("metadata", "status") if version.status else ("metadata",)
+        excluded = ("metadata", "status") if version.status else ("metadata",)
         for name, value in each(obj).items():
-            if name not in apart and (name not in old or old[name] != value):
+            if name not in excluded and (name not in old or old[name] != value):
                 return True  # values that differ in Python also differ in JSON
-        return _encode_without(obj, apart) != _encode_without(old, apart)
+        return _encode_without(obj, excluded) != _encode_without(old, excluded)
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {path.lstrip("."): _selector_text(_get_value(obj, path)) for path in version.selectable}

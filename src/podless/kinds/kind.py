@@ -107,8 +107,8 @@ class Kind:
     _derived: dict[Any, Any] = field(init=False, repr=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        every = {version.name: version for version in (*self.versions, *self.unserved)}
-        object.__setattr__(self, "by_version", MappingProxyType(every))
+        by_version = {version.name: version for version in (*self.versions, *self.unserved)}
+        object.__setattr__(self, "by_version", MappingProxyType(by_version))
         self.strategy.attach_table(self._derived)
 
     def derive(self, key: Any, make: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -201,8 +201,8 @@ class Kind:
 
     def explain_mismatch(self, kind_name: str, api_version: str) -> str:
         """Return why a `kind_name` of an apiVersion is not an object of this built-in kind; "" if it is."""
-        shown = {(view.group, view.api_version(name)) for view in self.views for name in view.by_version}
-        if kind_name == self.kind and self.scheme.can_convert(kind_name, api_version, shown):
+        served = {(view.group, view.api_version(name)) for view in self.views for name in view.by_version}
+        if kind_name == self.kind and self.scheme.can_convert(kind_name, api_version, served):
             return ""
         return self.scheme.explain_unfit(
             kind_name, api_version, f"{(self.stored_group or 'core').partition('.')[0]}.{self.kind}"
@@ -222,13 +222,13 @@ class Kind:
 
     def list_subresources(self, version: Version) -> list[str]:
         """Return the subresources of a version, in discovery order."""
-        found = [name for name, served in (("status", version.status), ("scale", version.scale)) if served]
-        found += [known.name for known in self.more_subresources]
-        return found if self.custom else sorted(found)
+        names = [name for name, served in (("status", version.status), ("scale", version.scale)) if served]
+        names += [subresource.name for subresource in self.more_subresources]
+        return names if self.custom else sorted(names)
 
     def find_subresource(self, name: str) -> Subresource | None:
         """Return a subresource other than status and scale."""
-        return next((known for known in self.more_subresources if known.name == name), None)
+        return next((subresource for subresource in self.more_subresources if subresource.name == name), None)
 
     def api_version(self, version: str) -> str:
         """Return the apiVersion of objects in one version."""

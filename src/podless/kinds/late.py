@@ -24,18 +24,20 @@ NOT_YET: Strategy[Kind] = Strategy()  # placeholder until the strategy is loaded
 def of_release(kind: Kind, release: Release) -> Kind:
     """Return a built-in kind with the fields and subresources of a release. It equals the original kind."""
     # reading these attributes would load them
-    late = {"strategy": NOT_YET, "struct": None} if isinstance(kind, LateKind) else {}
-    given = late | {each.name: getattr(kind, each.name) for each in fields(kind) if each.init and each.name not in late}
-    given["more_subresources"] = tuple(
-        _adapt_subresource(one, release) for one in kind.more_subresources if release.is_in_span(one.releases)
+    reset = {"strategy": NOT_YET, "struct": None} if isinstance(kind, LateKind) else {}
+    values = {
+        item.name: getattr(kind, item.name) for item in fields(kind) if item.init and item.name not in reset
+    } | reset
+    values["more_subresources"] = tuple(
+        _adapt_subresource(served, release) for served in kind.more_subresources if release.is_in_span(served.releases)
     )
-    given["versions"] = tuple(_adapt_version(one, release) for one in kind.versions)
+    values["versions"] = tuple(_adapt_version(served, release) for served in kind.versions)
     result: _ReleaseKind
     if isinstance(kind, LateKind):
-        result = _ReleaseLateKind(**given | {"fields": partial(_fields_in, kind.fields, release)})
+        result = _ReleaseLateKind(**values | {"fields": partial(_fields_in, kind.fields, release)})
     else:
         result = _ReleaseKind(
-            **given | {"struct": in_release(kind.struct, release) if kind.struct is not None else None}
+            **values | {"struct": in_release(kind.struct, release) if kind.struct is not None else None}
         )
     object.__setattr__(result, "origin", kind)
     return result
@@ -43,7 +45,7 @@ def of_release(kind: Kind, release: Release) -> Kind:
 
 def _adapt_subresource(subresource: Subresource, release: Release) -> Subresource:
     """Return a subresource with the kinds of its bodies and options as a release has them."""
-    kind, options = (one and of_release(one, release) for one in (subresource.kind, subresource.options))
+    kind, options = (declared and of_release(declared, release) for declared in (subresource.kind, subresource.options))
     return replace(subresource, kind=kind, options=options)
 
 

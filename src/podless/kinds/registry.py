@@ -69,7 +69,7 @@ class Registry:
         """Set the group-versions that APIServices announce."""
         if announced != self.announced:
             self.announced = announced
-            self.remote = frozenset(key for key, found in announced.items() if found.remote)
+            self.remote = frozenset(key for key, announcement in announced.items() if announcement.remote)
             self._announced = {}
             for group, version in announced:
                 self._announced.setdefault(group, []).append(version)
@@ -101,15 +101,15 @@ class Registry:
 
     def _drop_kind(self, group: str, plural: str) -> Kind | None:
         kind = self._kinds.pop((group, plural), None)
-        for place in (self._served, self._waiting):
-            if place.get(group, {}).pop(plural, None) is not None and not place[group]:
-                del place[group]
+        for kinds_by_group in (self._served, self._waiting):
+            if kinds_by_group.get(group, {}).pop(plural, None) is not None and not kinds_by_group[group]:
+                del kinds_by_group[group]
         if kind is not None:
             for version in kind.versions:
                 self._routes.pop((group, version.name, plural), None)
-                known = self._versions[group, version.name]
-                del known[plural]
-                if not known:
+                kinds_of_version = self._versions[group, version.name]
+                del kinds_of_version[plural]
+                if not kinds_of_version:
                     del self._versions[group, version.name]
                 self._tell_followers(group, version.name)
         return kind
@@ -149,11 +149,11 @@ class Registry:
     def list_versions(self, group: str, *, waiting: bool = True) -> list[str]:
         """Return the versions of a group, unordered; optionally with those of waiting definitions."""
         places = (self._served, self._waiting) if waiting else (self._served,)
-        kinds = [kind for place in places for kind in place.get(group, {}).values()]
-        found = {version.name: None for kind in kinds for version in kind.versions}
-        return list(found | dict.fromkeys(self._announced.get(group, ())))
+        kinds = [kind for kinds_by_group in places for kind in kinds_by_group.get(group, {}).values()]
+        names = {version.name: None for kind in kinds for version in kind.versions}
+        return list(names | dict.fromkeys(self._announced.get(group, ())))
 
     def list_groups(self) -> list[str]:
         """Return all groups except the core one, unordered."""
-        found = dict.fromkeys([*self._served, *self._waiting, *self._announced])
-        return [group for group in found if group]
+        groups = dict.fromkeys([*self._served, *self._waiting, *self._announced])
+        return [group for group in groups if group]

@@ -33,14 +33,14 @@ class GoScheme:
         group = self.moved.get(group, {}).get(kind, group)
         if (group, api_version) in targets:
             return True
-        return kind in self.kinds.get(api_version, ()) and group in {one for one, _ in targets}
+        return kind in self.kinds.get(api_version, ()) and group in {target_group for target_group, _ in targets}
 
 
 def explain_unregistered(kind: str, api_version: str, source: str) -> str:
     """Return that a scheme, constructed at the Go line `source`, does not know a kind."""
     source = gotext.quote(CURRENT.get().sources(source))
-    where = f"is registered for version {gotext.quote(api_version)} in scheme {source}"
-    return f"no kind {gotext.quote(kind)} {where}"
+    problem = f"is registered for version {gotext.quote(api_version)} in scheme {source}"
+    return f"no kind {gotext.quote(kind)} {problem}"
 
 
 NO_SCHEME = GoScheme()

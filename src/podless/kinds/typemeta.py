@@ -35,8 +35,10 @@ def read_type_meta(value: Any) -> TypeMeta:
     if type(kind) is not str or type(api_version) is not str or not (kind and api_version):
         for name in ("kind", "apiVersion"):
             if not isinstance(value.get(name, ""), _TEXT):
-                found = gotypes.JSON_NAMES[type(value[name])]
-                raise unreadable_error(f"json: cannot unmarshal {found} into Go struct field .{name} of type string")
+                json_type = gotypes.JSON_NAMES[type(value[name])]
+                raise unreadable_error(
+                    f"json: cannot unmarshal {json_type} into Go struct field .{name} of type string"
+                )
     if api_version.count("/") > 1:
         raise ValueError(f"unexpected GroupVersion string: {api_version}")
     return TypeMeta(api_version, kind)

@@ -33,11 +33,11 @@ def validate_type(kind: Kind, version: Version, obj: Object, old: Object | None 
     """
     if not kind.custom:
         return []
-    errors, wanted = [], kind.api_version(version.name)
+    errors, expected = [], kind.api_version(version.name)
     if obj.get("kind") != kind.kind:
         errors.append(invalid("kind", obj.get("kind"), f"must be {kind.kind}"))
-    if obj.get("apiVersion") != wanted:
-        errors.append(invalid("apiVersion", obj.get("apiVersion"), f"must be {wanted}"))
+    if obj.get("apiVersion") != expected:
+        errors.append(invalid("apiVersion", obj.get("apiVersion"), f"must be {expected}"))
     if errors:
         errors += kind.strategy.validate_other(version, obj, old)
         errors += kind.strategy.validate_rules(version, obj, old, errors)
@@ -53,16 +53,16 @@ def validate_new(
     look = FoundErrors()
     try:
         with look:
-            found = named = _new_metadata(kind, metadata, placed)
-            if found and not any(strategy.metadata.on_update):
-                found = []  # kinds whose rules ignore metadata report those errors first, and alone
+            errors = named = _new_metadata(kind, metadata, placed)
+            if errors and not any(strategy.metadata.on_update):
+                errors = []  # kinds whose rules ignore metadata report those errors first, and alone
         with look if strategy.checking.repeats else _AS_IT_IS, sentfloats.as_sent(obj, floats) if floats else _AS_IT_IS:
-            found += strategy.validate_create(kind, version, obj)
-            found += strategy.validate_rules(version, obj, None, found, floats=bool(floats))
+            errors += strategy.validate_create(kind, version, obj)
+            errors += strategy.validate_rules(version, obj, None, errors, floats=bool(floats))
     except Enough:
-        found = look.errors[:MOST]
-    found = found or named
-    return found if not found or has("ValuesAsJSON") else [*_add_types(kind, version, found)]
+        errors = look.errors[:MOST]
+    errors = errors or named
+    return errors if not errors or has("ValuesAsJSON") else [*_add_types(kind, version, errors)]
 
 
 def validate_change(
@@ -86,17 +86,17 @@ def validate_change(
     look = FoundErrors()
     try:
         with look:
-            found = _changed_metadata(kind, strategy, obj["metadata"], old["metadata"], subresource, namespaced)
+            errors = _changed_metadata(kind, strategy, obj["metadata"], old["metadata"], subresource, namespaced)
         with look if strategy.checking.repeats else _AS_IT_IS, sentfloats.as_sent(obj, floats) if floats else _AS_IT_IS:
             if not subresource and not has(strategy.checking.once):
                 placed = kind.namespaced if namespaced is None else namespaced
-                found += [*_new_metadata(kind, obj["metadata"], placed), *strategy.validate_create(kind, version, obj)]
-            found += check(kind, version, obj, old, warnings)
+                errors += [*_new_metadata(kind, obj["metadata"], placed), *strategy.validate_create(kind, version, obj)]
+            errors += check(kind, version, obj, old, warnings)
             ratchet = subresource != "status" or has("StatusRatcheting")
-            found += strategy.validate_rules(version, obj, old, found, warnings, floats=bool(floats), ratchet=ratchet)
+            errors += strategy.validate_rules(version, obj, old, errors, warnings, floats=bool(floats), ratchet=ratchet)
     except Enough:
-        found = look.errors[:MOST]
-    return found if not found or has("ValuesAsJSON") else [*_add_types(kind, version, found)]
+        errors = look.errors[:MOST]
+    return errors if not errors or has("ValuesAsJSON") else [*_add_types(kind, version, errors)]
 
 
 def _add_types(kind: Kind, version: Version, errors: Iterable[FieldError]) -> Iterator[FieldError]:
@@ -117,8 +117,8 @@ def _add_types(kind: Kind, version: Version, errors: Iterable[FieldError]) -> It
 
 
 def _new_metadata(kind: Kind, metadata: Object, placed: bool) -> list[FieldError]:
-    found = objectmeta.validate_metadata(metadata, namespaced=placed, name_check=kind.strategy.name_errors)
-    return found + _check_finalizers(kind, metadata)
+    errors = objectmeta.validate_metadata(metadata, namespaced=placed, name_check=kind.strategy.name_errors)
+    return errors + _check_finalizers(kind, metadata)
 
 
 def _changed_metadata(
@@ -131,11 +131,11 @@ def _changed_metadata(
     errors = objectmeta.validate_metadata(metadata, namespaced=placed, name_check=_any_name)
     # a real server checks this once for all kinds, and for many kinds again with the kind's rules for names
     rechecks = {"status": strategy.metadata.on_status, "finalize": (0, 1)}
-    again, changes = rechecks.get(subresource, strategy.metadata.on_update)
-    if again:
-        errors += again * objectmeta.validate_metadata(metadata, namespaced=placed, name_check=strategy.name_errors)
+    recheck, changes = rechecks.get(subresource, strategy.metadata.on_update)
+    if recheck:
+        errors += recheck * objectmeta.validate_metadata(metadata, namespaced=placed, name_check=strategy.name_errors)
     errors += (1 + changes) * objectmeta.validate_update(metadata, before)
-    errors += (again + changes) * _check_finalizers(kind, metadata)
+    errors += (recheck + changes) * _check_finalizers(kind, metadata)
     return errors
 
 

@@ -87,14 +87,14 @@ class Version:
 
 def read_schemas(versions: Iterable[Version]) -> list[Version]:
     """Return the versions with their schemas, read at once if they come from one definition."""
-    known: dict[int, dict[str, dict[str, Any] | None]] = {}
+    by_id: dict[int, dict[str, dict[str, Any] | None]] = {}
     schemas: list[Version] = []
     for version in versions:
         schema = version.source
         if isinstance(schema, GivenSchema):
             stored = schema.stored
-            if id(stored) not in known:
-                known[id(stored)] = _read_schemas(stored)
-            schema = known[id(stored)][schema.name]
+            if id(stored) not in by_id:
+                by_id[id(stored)] = _read_schemas(stored)
+            schema = by_id[id(stored)][schema.name]
         schemas.append(replace(version, source=schema))
     return schemas

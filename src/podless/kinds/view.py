@@ -109,9 +109,9 @@ def known_body(kind: Kind, version: Version, entry: Entry) -> bytes | None:
 
 def keep_body(kind: Kind, version: Version, entry: Entry, obj: Object) -> bytes:
     """Cache the form of an entry in a version until its definition changes (on the loop only), and return it."""
-    made = encode_form(kind, obj)
-    charge(len(made) // _DECODED)
-    return made if is_off_loop() else cache_body(kind, version, entry, made)
+    body = encode_form(kind, obj)
+    charge(len(body) // _DECODED)
+    return body if is_off_loop() else cache_body(kind, version, entry, body)
 
 
 def encode_form(kind: Kind, obj: Object) -> bytes:
@@ -131,8 +131,8 @@ def cache_body(kind: Kind, version: Version, entry: Entry, body: bytes) -> bytes
 
 def carry_bodies(kind: Kind, version: Version, entry: Entry, later: Entry) -> None:
     """Copy the forms that a webhook converted to an entry with the same state at another revision."""
-    if not is_direct(kind, version, later) and (found := known_body(kind, version, entry)) is not None:
-        obj = serializer.decode_json(found)
+    if not is_direct(kind, version, later) and (body := known_body(kind, version, entry)) is not None:
+        obj = serializer.decode_json(body)
         obj["metadata"]["resourceVersion"] = str(later.revision)
         keep_body(kind, version, later, obj)
 
@@ -157,11 +157,11 @@ def _read_as_version(kind: Kind, version: Version, entry: Entry) -> Object:
 
 def load_object(kind: Kind, version: Version, entry: Entry) -> Object:
     """Return a decoded copy of the object in one version. Raises as `encode_body`."""
-    found = known_body(kind, version, entry)
-    if found is None:
+    body = known_body(kind, version, entry)
+    if body is None:
         return _read_as_version(kind, version, entry)
-    charge(len(found) // _DECODED)
-    loaded: Object = orjson.loads(found)
+    charge(len(body) // _DECODED)
+    loaded: Object = orjson.loads(body)
     return loaded
 
 
@@ -190,8 +190,8 @@ def pause_collector(entry: Entry) -> AbstractContextManager[None]:
 
 def encode_item(kind: Kind, version: Version, entry: Entry) -> bytes:
     """Return the object as an item of a list."""
-    whole, head = encode_body(kind, version, entry), type_prefix(kind, version)
-    return b"{" + whole[len(head) :] if head and whole.startswith(head) else whole
+    body, head = encode_body(kind, version, entry), type_prefix(kind, version)
+    return b"{" + body[len(head) :] if head and body.startswith(head) else body
 
 
 def encode_bodies(kind: Kind, version: Version, entries: Sequence[Entry], oldest: int = 0) -> list[bytes]:

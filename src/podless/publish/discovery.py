@@ -33,14 +33,14 @@ def api_versions(address: str) -> Document:
 def groups_document(registry: Registry) -> Document:
     """Return the document of /apis."""
     ranks = _rank_groups(registry)
-    found = []
+    groups = []
     for name in sorted(ranks, key=ranks.__getitem__):
         charge(_GROUP)
-        if shown := _describe_group(
+        if described := _describe_group(
             registry, name
         ):  # the group may have been removed during a charge, which can suspend this
-            found.append(shown)
-    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": found}
+            groups.append(described)
+    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": groups}
 
 
 def _rank_groups(registry: Registry) -> dict[str, tuple[int, str]]:
@@ -67,8 +67,8 @@ def _group_rank(registry: Registry, name: str) -> tuple[int, str]:
 
 def _find_priorities(registry: Registry, name: str, version: str) -> tuple[int, int]:
     """Return the priority of a group-version's group, and its priority within the group."""
-    known = registry.announced.get((name, version))
-    return known[:2] if known is not None else (catalog.group_priority(name), catalog.version_priority(name, version))
+    entry = registry.announced.get((name, version))
+    return entry[:2] if entry is not None else (catalog.group_priority(name), catalog.version_priority(name, version))
 
 
 def _sort_versions(registry: Registry, name: str, versions: list[str]) -> list[str]:
@@ -80,8 +80,8 @@ def _sort_versions(registry: Registry, name: str, versions: list[str]) -> list[s
 
 def group_document(registry: Registry, name: str) -> Document | None:
     """Return the document of /apis/<group>, None if the group is empty."""
-    found = _describe_group(registry, name)
-    return {"kind": "APIGroup", "apiVersion": "v1"} | found if found else None
+    described = _describe_group(registry, name)
+    return {"kind": "APIGroup", "apiVersion": "v1"} | described if described else None
 
 
 def _describe_group(registry: Registry, name: str) -> Document:
@@ -140,11 +140,11 @@ def _describe_subresource(kind: Kind, version: Version, name: str) -> tuple[Docu
     """Return the kind of a subresource, and its verbs."""
     if name == "scale":
         return {"group": "autoscaling", "version": "v1", "kind": "Scale"}, list(_SUBRESOURCE_VERBS)
-    known = kind.find_subresource(name)
-    of = kind if known is None else known.kind or kind
+    subresource = kind.find_subresource(name)
+    of = kind if subresource is None else subresource.kind or kind
     served = version.name if of is kind else of.storage_version
-    verbs = list(_SUBRESOURCE_VERBS if known is None else known.verbs)
-    noun = known.noun if known is not None and known.noun else of.kind
+    verbs = list(_SUBRESOURCE_VERBS if subresource is None else subresource.verbs)
+    noun = subresource.noun if subresource is not None and subresource.noun else of.kind
     return {"group": of.group, "version": served, "kind": noun}, verbs
 
 
@@ -161,7 +161,7 @@ def storage_hash(kind: Kind) -> str:
 def aggregated_document(registry: Registry, *, core: bool) -> Document:
     """Return /api or /apis as one apidiscovery.k8s.io/v2 APIGroupDiscoveryList."""
     items: list[Document] = []
-    known = has("OmittedTimestamps")
+    omits = has("OmittedTimestamps")
     for name in [""] if core else _list_groups(registry):
         charge(_GROUP)
         versions = [
@@ -171,7 +171,7 @@ def aggregated_document(registry: Registry, *, core: bool) -> Document:
         if versions:
             metadata = {"name": name} if name else {}
             items.append(
-                {"metadata": metadata if known else metadata | {"creationTimestamp": None}, "versions": versions}
+                {"metadata": metadata if omits else metadata | {"creationTimestamp": None}, "versions": versions}
             )
     return {"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": items}
 
@@ -180,8 +180,10 @@ def _describe_version(registry: Registry, group: str, version: str) -> Document:
     """Return a version with its resources; those of another server are unknown."""
     if (group, version) in registry.remote:
         return {"version": version, "freshness": "Stale"}
-    found = [_describe_aggregated(kind, kind.by_version[version]) for kind in registry.list_kinds_of(group, version)]
-    return {"version": version} | ({"resources": found} if found else {}) | {"freshness": "Current"}
+    resources = [
+        _describe_aggregated(kind, kind.by_version[version]) for kind in registry.list_kinds_of(group, version)
+    ]
+    return {"version": version} | ({"resources": resources} if resources else {}) | {"freshness": "Current"}
 
 
 def _describe_aggregated(kind: Kind, version: Version) -> Document:
@@ -198,16 +200,16 @@ def _describe_aggregated(kind: Kind, version: Version) -> Document:
         entry["shortNames"] = list(kind.short_names)
     if kind.categories:
         entry["categories"] = list(kind.categories)
-    inner = []
+    subresources = []
     for name in kind.list_subresources(version):
         answers, verbs = _describe_subresource(kind, version, name)
-        inner.append({"subresource": name, "responseKind": _response_kind(kind, answers, own), "verbs": verbs})
-    if inner:
-        entry["subresources"] = inner
+        subresources.append({"subresource": name, "responseKind": _response_kind(kind, answers, own), "verbs": verbs})
+    if subresources:
+        entry["subresources"] = subresources
     return entry
 
 
 def _response_kind(kind: Kind, response: Document, own: Document) -> Document:
     """Return the responseKind of a subresource, or nothing for built-in kinds if it is that of the resource."""
-    same = own.items() <= response.items() and not kind.custom
-    return response | dict.fromkeys(own, "") if same else response
+    is_same = own.items() <= response.items() and not kind.custom
+    return response | dict.fromkeys(own, "") if is_same else response

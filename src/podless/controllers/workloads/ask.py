@@ -24,16 +24,16 @@ _MANAGED: Mapping[str, Sequence[str]] = {"fieldManager": ["podless"]}
 def _make_call(kind: Kind, metadata: Object, name: str, body: Object, media: str, subresource: str = "") -> Call:
     namespace, version = metadata.get("namespace", ""), kind.by_version[kind.storage_version]
     query = _MANAGED if media == _MERGE or not name else {}
-    sent = serializer.encode_json(body)
-    return Call(kind, version, namespace, name, subresource, query, sent, media, SERVER, "podless")
+    encoded = serializer.encode_json(body)
+    return Call(kind, version, namespace, name, subresource, query, encoded, media, SERVER, "podless")
 
 
 async def create_object(api: API, kind: Kind, obj: Object) -> Object:
     """Create an object, and return it. Raises APIError."""
     head = {"apiVersion": kind.api_version(kind.storage_version), "kind": kind.kind}
-    made = await create.create_object(api, _make_call(kind, obj["metadata"], "", {**head, **obj}, _JSON))
-    assert made.entry is not None
-    return made.entry.decode()
+    created = await create.create_object(api, _make_call(kind, obj["metadata"], "", {**head, **obj}, _JSON))
+    assert created.entry is not None
+    return created.entry.decode()
 
 
 async def change_object(api: API, kind: Kind, obj: Object, changes: Object) -> None:
@@ -46,8 +46,8 @@ async def report_status(api: API, kind: Kind, obj: Object, status: Object, metad
 
     metadata: changes of it; a write of the status does not increase the generation.
     """
-    known = obj.get("status") or {}
-    changes = {name: value for name, value in status.items() if known.get(name) != value}
+    before = obj.get("status") or {}
+    changes = {name: value for name, value in status.items() if before.get(name) != value}
     if changes or metadata:
         await _patch_object(api, kind, obj["metadata"], {"metadata": metadata or {}, "status": changes}, "status")
 
@@ -61,9 +61,9 @@ async def _patch_object(api: API, kind: Kind, metadata: Object, changes: Object,
 async def drop_object(api: API, kind: Kind, obj: Object, **options: Any) -> None:
     """Delete an object, unless it does not exist. Raises APIError."""
     metadata = obj["metadata"]
-    wanted = {"propagationPolicy": "Background", "preconditions": {"uid": metadata["uid"]}, **options}
+    options_sent = {"propagationPolicy": "Background", "preconditions": {"uid": metadata["uid"]}, **options}
     with suppress(NotFound, Conflict):
-        await delete.delete_object(api, _make_call(kind, metadata, metadata["name"], wanted, _JSON))
+        await delete.delete_object(api, _make_call(kind, metadata, metadata["name"], options_sent, _JSON))
 
 
 _SAID_MOST = 1024  # maximum bytes of an event's message
@@ -86,16 +86,16 @@ async def _record_event(
     digest = hashlib.sha256(f"{metadata['uid']} {repeated}".encode()).hexdigest()[:16]
     name, namespace = f"{metadata['name']}.{digest}", metadata.get("namespace") or "default"
     message = message.encode()[:_SAID_MOST].decode(errors="ignore")
-    about = {"kind": kind.kind, "apiVersion": kind.api_version(kind.storage_version)}
-    about |= {part: metadata[part] for part in ("namespace", "name", "uid", "resourceVersion") if part in metadata}
+    reference = {"kind": kind.kind, "apiVersion": kind.api_version(kind.storage_version)}
+    reference |= {part: metadata[part] for part in ("namespace", "name", "uid", "resourceVersion") if part in metadata}
     with suppress(APIError):
-        known = (await api.load_collection(EVENTS)).get(EVENTS.key(namespace, name))
-        if known is not None:
-            event = known.decode()
+        entry = (await api.load_collection(EVENTS)).get(EVENTS.key(namespace, name))
+        if entry is not None:
+            event = entry.decode()
             count = {"count": (event.get("count") or 0) + 1, "lastTimestamp": now, "message": message}
             return await change_object(api, EVENTS, event, count)
         head = {"name": name, "namespace": namespace}
-        said = {"type": type_, "reason": reason, "message": message, "source": {"component": source}}
+        details = {"type": type_, "reason": reason, "message": message, "source": {"component": source}}
         times = {"firstTimestamp": now, "lastTimestamp": now, "count": 1, "reportingComponent": source}
-        await create_object(api, EVENTS, {"metadata": head, "involvedObject": about, **said, **times})
+        await create_object(api, EVENTS, {"metadata": head, "involvedObject": reference, **details, **times})
     return None

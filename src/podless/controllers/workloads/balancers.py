@@ -28,5 +28,5 @@ class LoadBalancerController(Controller):
         spec, load_balancer = service["spec"], (service.get("status") or {}).get("loadBalancer") or {}
         if spec.get("type") != "LoadBalancer" or spec.get("loadBalancerClass") or load_balancer.get("ingress"):
             return
-        given: Object = {"ip": spec.get("loadBalancerIP") or spec["clusterIP"], "ipMode": "VIP"}
-        await ask.report_status(self.api, SERVICES, service, {"loadBalancer": {"ingress": [given]}})
+        address: Object = {"ip": spec.get("loadBalancerIP") or spec["clusterIP"], "ipMode": "VIP"}
+        await ask.report_status(self.api, SERVICES, service, {"loadBalancer": {"ingress": [address]}})

@@ -45,7 +45,7 @@ class DaemonSetController(OwnerController):
 
     async def reconcile_owner(self, key: str, obj: Object, pods_made: list[Object]) -> None:
         template = obj["spec"]["template"]
-        revision, wanted = (
+        revision, nodes = (
             owned.hash_template(template),
             self._matching_nodes(template["spec"].get("nodeSelector") or {}),
         )
@@ -56,37 +56,39 @@ class DaemonSetController(OwnerController):
         )
         live = [pod for pod in pods_made if pods.is_active(pod)]
         for pod in pods_made:
-            over = pod["spec"].get("nodeName") not in wanted or not pods.is_active(pod)
-            if over and not pods.is_terminating(pod):
+            is_surplus = pod["spec"].get("nodeName") not in nodes or not pods.is_active(pod)
+            if is_surplus and not pods.is_terminating(pod):
                 await self.delete_owned(pod)
-        there = {
+        pods_by_node = {
             pod["spec"].get("nodeName") for pod in pods_made
         }  # a terminating pod occupies its node until it is deleted
-        for node in sorted(wanted - there):
+        for node in sorted(nodes - pods_by_node):
             await self._create_pod(obj, node, revision)
-        live = [pod for pod in live if pod["spec"].get("nodeName") in wanted]
+        live = [pod for pod in live if pod["spec"].get("nodeName") in nodes]
         old = [pod for pod in live if _pod_revision(pod) != revision]
         strategy = (obj["spec"].get("updateStrategy") or {}).get("type")
-        if old and strategy != "OnDelete" and len(live) == len(wanted) and all(map(pods.is_ready, live)):
+        if old and strategy != "OnDelete" and len(live) == len(nodes) and all(map(pods.is_ready, live)):
             await self.delete_owned(old[0])
-        await self._report_status(key, obj, live, len(wanted), revision)
+        await self._report_status(key, obj, live, len(nodes), revision)
 
     def _matching_nodes(self, selector: Object) -> set[str]:
         """Return the names of the nodes that match a node selector."""
-        found = [entry.decode()["metadata"] for entry in self.api.collection(NODES).entries_under(NODES.prefix)[0]]
-        return {one["name"] for one in found if selector.items() <= (one.get("labels") or {}).items()}
+        nodes = [entry.decode()["metadata"] for entry in self.api.collection(NODES).entries_under(NODES.prefix)[0]]
+        return {one["name"] for one in nodes if selector.items() <= (one.get("labels") or {}).items()}
 
     async def _create_pod(self, obj: Object, node: str, revision: str) -> None:
         pod = pod_of(obj["spec"]["template"], generateName=f"{obj['metadata']['name']}-")
         pod["metadata"]["labels"] = {**(pod["metadata"].get("labels") or {}), _REVISION: revision}
         pod["spec"]["nodeName"] = node
-        known = [
+        present = [
             toleration.get("key")
             for toleration in pod["spec"].get("tolerations") or ()
             if toleration.get("operator") == "Exists"
         ]
-        more = [{"key": key, "operator": "Exists", "effect": effect} for key, effect in _TOLERATED if key not in known]
-        pod["spec"]["tolerations"] = [*(pod["spec"].get("tolerations") or ()), *more]
+        added = [
+            {"key": key, "operator": "Exists", "effect": effect} for key, effect in _TOLERATED if key not in present
+        ]
+        pod["spec"]["tolerations"] = [*(pod["spec"].get("tolerations") or ()), *added]
         await self.create_owned(obj, pod)
 
     async def _report_status(self, key: str, obj: Object, live: list[Object], wanted: int, revision: str) -> None:

@@ -34,14 +34,14 @@ class DeploymentController(OwnerController):
         """Create the ReplicaSet of the current template, then move replicas to it step by step."""
         sets = [one for one in replica_sets if "deletionTimestamp" not in one["metadata"]]
         sets.sort(key=_read_revision)
-        wanted = owned.hash_template(obj["spec"]["template"])
-        new = next((one for one in sets if one["metadata"].get("labels", {}).get(_HASH) == wanted), None)
+        hash_wanted = owned.hash_template(obj["spec"]["template"])
+        new = next((one for one in sets if one["metadata"].get("labels", {}).get(_HASH) == hash_wanted), None)
         old = [one for one in sets if one is not new]
         revision, paused = max(map(_read_revision, old), default=0) + 1, obj["spec"].get("paused")
         if new is not None:
             await self._update(obj, new, revision)
         elif not paused:
-            await self._create_replica_set(obj, wanted, revision, _allowed_replicas(obj, None, old))
+            await self._create_replica_set(obj, hash_wanted, revision, _allowed_replicas(obj, None, old))
             return  # the creation queues the Deployment again
         if new is not None and not paused:
             await self._roll_step(obj, new, old)
@@ -57,25 +57,27 @@ class DeploymentController(OwnerController):
         inner = template.get("metadata") or {}
         labels = {**(inner.get("labels") or {}), _HASH: wanted}
         selector = spec["selector"]
-        found: Object = {
+        replica_set: Object = {
             "replicas": replicas,
             "selector": {**selector, "matchLabels": {**(selector.get("matchLabels") or {}), _HASH: wanted}},
             "template": {**template, "metadata": {**inner, "labels": labels}},
         }
         if spec.get("minReadySeconds"):
-            found["minReadySeconds"] = spec["minReadySeconds"]
+            replica_set["minReadySeconds"] = spec["minReadySeconds"]
         name = f"{obj['metadata']['name']}-{wanted}"
         annotations = {**_shared_annotations(obj), _REVISION: str(revision), **_scale_annotations(obj)}
         await self.create_owned(
-            obj, {"metadata": {"name": name, "labels": labels, "annotations": annotations}, "spec": found}
+            obj, {"metadata": {"name": name, "labels": labels, "annotations": annotations}, "spec": replica_set}
         )
         if replicas:
             await self._record_scaling(obj, name, 0, replicas)
-        known = progress.read_conditions(obj)
+        conditions = progress.read_conditions(obj)
         if progress.has_deadline(obj):
-            said = f'Created new replica set "{name}"'
-            known = progress.set_condition(known, "Progressing", "True", "NewReplicaSetCreated", said)
-        await ask.report_status(self.api, DEPLOYMENTS, obj, {"conditions": known or None}, _revision_metadata(revision))
+            message = f'Created new replica set "{name}"'
+            conditions = progress.set_condition(conditions, "Progressing", "True", "NewReplicaSetCreated", message)
+        await ask.report_status(
+            self.api, DEPLOYMENTS, obj, {"conditions": conditions or None}, _revision_metadata(revision)
+        )
 
     async def _update(self, obj: Object, new: Object, revision: int) -> None:
         """Bring annotations and minReadySeconds of the new ReplicaSet up to date, and the Deployment's revision."""
@@ -96,24 +98,24 @@ class DeploymentController(OwnerController):
     async def _roll_step(self, obj: Object, new: Object, old: list[Object]) -> None:
         """Move some replicas to the new ReplicaSet."""
         await self._scale_replica_set(obj, new, _allowed_replicas(obj, new, old))
-        least = _rollout_limits(obj)[1]
+        minimum = _rollout_limits(obj)[1]
         if (obj["spec"].get("strategy") or {}).get("type") == "Recreate":
             for one in old:
                 await self._scale_replica_set(obj, one, 0)
             return
-        away = _wanted_replicas(new) - _available_replicas(new)
-        down = sum(map(_wanted_replicas, [new, *old])) - least - away
-        left = {one["metadata"]["name"]: _wanted_replicas(one) for one in old}
+        unavailable = _wanted_replicas(new) - _available_replicas(new)
+        surplus = sum(map(_wanted_replicas, [new, *old])) - minimum - unavailable
+        remaining = {one["metadata"]["name"]: _wanted_replicas(one) for one in old}
         for one in old:  # scale down unavailable pods first
-            lost = min(max(down, 0), max(left[one["metadata"]["name"]] - _available_replicas(one), 0))
-            left[one["metadata"]["name"]] -= lost
-            down -= lost
-        down = min(down, sum(map(_available_replicas, [new, *old])) - least)
+            lost = min(max(surplus, 0), max(remaining[one["metadata"]["name"]] - _available_replicas(one), 0))
+            remaining[one["metadata"]["name"]] -= lost
+            surplus -= lost
+        surplus = min(surplus, sum(map(_available_replicas, [new, *old])) - minimum)
         for one in old:
-            lost = min(max(down, 0), left[one["metadata"]["name"]])
-            left[one["metadata"]["name"]] -= lost
-            down -= lost
-            await self._scale_replica_set(obj, one, left[one["metadata"]["name"]])
+            lost = min(max(surplus, 0), remaining[one["metadata"]["name"]])
+            remaining[one["metadata"]["name"]] -= lost
+            surplus -= lost
+            await self._scale_replica_set(obj, one, remaining[one["metadata"]["name"]])
 
     async def _scale_replica_set(self, obj: Object, replica_set: Object, replicas: int) -> None:
         if _wanted_replicas(replica_set) != replicas:
@@ -143,20 +145,22 @@ class DeploymentController(OwnerController):
             "availableReplicas": able,
             "unavailableReplicas": max(0, max(total, replicas) - able),
         }
-        known = progress.read_conditions(obj)
-        enough = ("True", *_AVAILABLE) if able >= _rollout_limits(obj)[1] else ("False", *_LACKING)
-        known = progress.set_condition(known, "Available", *enough)
-        known, rest = progress.update_progress(known, obj, counts, new["metadata"]["name"] if new is not None else "")
+        conditions = progress.read_conditions(obj)
+        availability = ("True", *_AVAILABLE) if able >= _rollout_limits(obj)[1] else ("False", *_LACKING)
+        conditions = progress.set_condition(conditions, "Available", *availability)
+        conditions, rest = progress.update_progress(
+            conditions, obj, counts, new["metadata"]["name"] if new is not None else ""
+        )
         if rest:
             self.requeue_after(key, rest)
         failure = next((each for one in [*sets[-1:], *old] for each in _failure_conditions(one)), None)
         if failure is None:
-            known = [one for one in known if one["type"] != _FAILURE]
+            conditions = [one for one in conditions if one["type"] != _FAILURE]
         else:
-            said = failure.get("reason") or "", failure.get("message") or ""
-            known = progress.set_condition(known, _FAILURE, failure["status"], *said)
+            reason = failure.get("reason") or "", failure.get("message") or ""
+            conditions = progress.set_condition(conditions, _FAILURE, failure["status"], *reason)
         status: Object = {name: number or None for name, number in counts.items()}
-        status |= {"observedGeneration": obj["metadata"]["generation"], "conditions": known}
+        status |= {"observedGeneration": obj["metadata"]["generation"], "conditions": conditions}
         if has("DeploymentReplicaSetTerminatingReplicas"):
             status["terminatingReplicas"] = sum(_read_count(one, "terminatingReplicas") for one in sets)
         await ask.report_status(self.api, DEPLOYMENTS, obj, status)
@@ -190,15 +194,15 @@ def _rollout_limits(obj: Object) -> tuple[int, int]:
     if rolling is None:
         return replicas, replicas
     surge = _resolve_percent(rolling.get("maxSurge"), replicas, up=True)
-    away = _resolve_percent(rolling.get("maxUnavailable"), replicas, up=False)
-    return replicas + surge, replicas - min(replicas, away or (0 if surge else 1))
+    unavailable = _resolve_percent(rolling.get("maxUnavailable"), replicas, up=False)
+    return replicas + surge, replicas - min(replicas, unavailable or (0 if surge else 1))
 
 
 def _resolve_percent(value: Any, total: int, *, up: bool) -> int:
     if not isinstance(value, str):
         return int(value or 0)
-    parts = int(value.removesuffix("%")) * total / 100
-    return math.ceil(parts) if up else math.floor(parts)
+    count = int(value.removesuffix("%")) * total / 100
+    return math.ceil(count) if up else math.floor(count)
 
 
 def _read_revision(replica_set: Object) -> int:

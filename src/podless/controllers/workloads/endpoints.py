@@ -89,25 +89,25 @@ class ServiceEndpoints(Controller):
             except AlreadyExists:
                 return
             return
-        known = entry.decode()
-        changes = {name: value for name, value in wanted.items() if name != "metadata" and known.get(name) != value}
-        labels = known["metadata"].get("labels") or {}
+        stored = entry.decode()
+        changes = {name: value for name, value in wanted.items() if name != "metadata" and stored.get(name) != value}
+        labels = stored["metadata"].get("labels") or {}
         if metadata["labels"] != labels:
             changes["metadata"] = {"labels": {**dict.fromkeys(labels), **metadata["labels"]}}
         if changes:
-            await ask.change_object(self.api, kind, known, changes)
+            await ask.change_object(self.api, kind, stored, changes)
 
 
 def _find_pods(service: Object, entries: Sequence[Entry]) -> list[Object]:
     """Return the pods that a Service selects, that have an IPv4 address and have not finished."""
-    selector, found = service["spec"]["selector"], []
+    selector, selected = service["spec"]["selector"], []
     for entry in entries:
         charge(_DECODE)
         pod = entry.decode()
         labels, address = pod["metadata"].get("labels") or {}, (pod.get("status") or {}).get("podIP", ":")
         if selector.items() <= labels.items() and not pods.is_ended(pod) and ":" not in address:
-            found.append(pod)
-    return sorted(found, key=lambda pod: str(pod["metadata"]["name"]))[:_MOST]
+            selected.append(pod)
+    return sorted(selected, key=lambda pod: str(pod["metadata"]["name"]))[:_MOST]
 
 
 def _group_by_ports(service: Object, chosen: list[Object]) -> list[_PortGroup]:
@@ -116,10 +116,10 @@ def _group_by_ports(service: Object, chosen: list[Object]) -> list[_PortGroup]:
     groups: dict[frozenset[tuple[_Target, int]], _PortGroup] = {}
     for pod in chosen:
         named = _named_ports(pod)
-        known = frozenset((key, named[key]) for key in named.keys() & targets)
-        if known not in groups:
-            groups[known] = _PortGroup(_resolve_ports(service, named), [])
-        groups[known].pods.append(pod)
+        port_targets = frozenset((key, named[key]) for key in named.keys() & targets)
+        if port_targets not in groups:
+            groups[port_targets] = _PortGroup(_resolve_ports(service, named), [])
+        groups[port_targets].pods.append(pod)
     return list(groups.values()) or [_PortGroup([], [])]
 
 
@@ -130,9 +130,9 @@ def _port_target(port: Object) -> _Target:
 
 def _named_ports(pod: Object) -> dict[_Target, int]:
     """Return the numbers of a pod's ports by name and protocol."""
-    given = [*pod["spec"]["containers"], *filter(is_sidecar, pod["spec"].get("initContainers") or ())]
-    ports = [port for container in given for port in container.get("ports") or ()]
-    charge(len(given) + len(ports))
+    containers = [*pod["spec"]["containers"], *filter(is_sidecar, pod["spec"].get("initContainers") or ())]
+    ports = [port for container in containers for port in container.get("ports") or ()]
+    charge(len(containers) + len(ports))
     return {(one.get("name"), one.get("protocol") or "TCP"): one["containerPort"] for one in ports}
 
 
@@ -144,8 +144,8 @@ def _resolve_ports(service: Object, pod_ports: dict[_Target, int]) -> list[Objec
         target, protocol = _port_target(port)
         number = pod_ports.get((target, protocol)) if isinstance(target, str) else target
         if number is not None:
-            kept = {name: port[name] for name in ("name", "appProtocol") if port.get(name)}
-            ports.append({**kept, "port": number, "protocol": protocol})
+            common = {name: port[name] for name in ("name", "appProtocol") if port.get(name)}
+            ports.append({**common, "port": number, "protocol": protocol})
     return ports
 
 
@@ -169,14 +169,14 @@ def _endpoint_labels(service: Object) -> Object:
 
 def _make_endpoints(service: Object, groups: list[_PortGroup]) -> Object:
     metadata, spec = service["metadata"], service["spec"]
-    early = bool(spec.get("publishNotReadyAddresses"))
+    unready = bool(spec.get("publishNotReadyAddresses"))
     subsets: list[Object] = []
     for ports, chosen in groups:
         sides: dict[str, list[Object]] = {}
         charge(len(chosen))
         for pod in chosen if ports or not spec.get("ports") else ():
-            if early or not pods.is_terminating(pod):
-                side = "addresses" if early or pods.is_ready(pod) else "notReadyAddresses"
+            if unready or not pods.is_terminating(pod):
+                side = "addresses" if unready or pods.is_ready(pod) else "notReadyAddresses"
                 sides.setdefault(side, []).append({"ip": pod["status"]["podIP"], **_pod_address(service, pod)})
         if sides:
             subsets.append({**sides, **({"ports": ports} if ports else {})})
@@ -190,25 +190,25 @@ def _slice_name(service: Object, number: int) -> str:
 
 
 def _make_slice(service: Object, number: int, group: _PortGroup, nodes: WatchCache) -> Object:
-    metadata, early = service["metadata"], bool(service["spec"].get("publishNotReadyAddresses"))
+    metadata, unready = service["metadata"], bool(service["spec"].get("publishNotReadyAddresses"))
     ref = {"apiVersion": "v1", "kind": "Service", "name": metadata["name"], "uid": metadata["uid"]}
     ref |= {"controller": True, "blockOwnerDeletion": True}
     labels = {**_endpoint_labels(service), _SERVICE: metadata["name"], _MANAGER: _SLICES}
     head = {"name": _slice_name(service, number), "namespace": metadata["namespace"], "labels": labels}
-    found: list[Object] = []
+    endpoints: list[Object] = []
     charge(len(group.ports))
     for pod in group.pods:
         charge(1)
-        serving, going = pods.is_ready(pod), pods.is_terminating(pod)
-        conditions = {"ready": early or (serving and not going), "serving": serving, "terminating": going}
-        one = {"addresses": [pod["status"]["podIP"]], "conditions": conditions, **_pod_address(service, pod)}
-        node = nodes.get(NODES.key("", one["nodeName"])) if "nodeName" in one else None
+        serving, ending = pods.is_ready(pod), pods.is_terminating(pod)
+        conditions = {"ready": unready or (serving and not ending), "serving": serving, "terminating": ending}
+        endpoint = {"addresses": [pod["status"]["podIP"]], "conditions": conditions, **_pod_address(service, pod)}
+        node = nodes.get(NODES.key("", endpoint["nodeName"])) if "nodeName" in endpoint else None
         if node is not None and node.labels.get(_ZONE):
-            one["zone"] = node.labels[_ZONE]
-        found.append(one)
+            endpoint["zone"] = node.labels[_ZONE]
+        endpoints.append(endpoint)
     return {
         "metadata": {**head, "ownerReferences": [ref]},
         "addressType": "IPv4",
-        "endpoints": found or None,
+        "endpoints": endpoints or None,
         "ports": [{"name": "", **port} for port in group.ports] or None,
     }

@@ -58,8 +58,8 @@ class JobController(OwnerController):
         )
         if spec.get("suspend"):
             await self._end(active)
-            held = _job_conditions(obj, ("Suspended", True, "JobSuspended", "Job suspended"))
-            await self._report_status(obj, {"active": None, "ready": 0, "startTime": None, "conditions": held})
+            changed = _job_conditions(obj, ("Suspended", True, "JobSuspended", "Job suspended"))
+            await self._report_status(obj, {"active": None, "ready": 0, "startTime": None, "conditions": changed})
             if not suspended:
                 await ask.record_event(self.api, JOBS, obj, "Suspended", "Job suspended", self.name)
             return
@@ -102,8 +102,8 @@ class JobController(OwnerController):
         await self._report_status(obj, counts)
 
     async def _report_status(self, obj: Object, counts: Object) -> None:
-        made = self._dependents.get(obj["metadata"]["uid"], {}).values()
-        counts |= {"terminating": pods.count_terminating(made), "uncountedTerminatedPods": {}}
+        dependents = self._dependents.get(obj["metadata"]["uid"], {}).values()
+        counts |= {"terminating": pods.count_terminating(dependents), "uncountedTerminatedPods": {}}
         await ask.report_status(self.api, JOBS, obj, counts)
 
     async def _delete_expired(self, key: str, obj: Object, end: Object) -> None:
@@ -129,10 +129,10 @@ class JobController(OwnerController):
             room = min(room, completions - succeeded - len(active))
         if room < 0:
             await self._end(active[room:])
-        taken = _completed_indexes(active) | _completed_indexes(
+        used = _completed_indexes(active) | _completed_indexes(
             [pod for pod in pods_made if pods.pod_phase(pod) == "Succeeded"]
         )
-        free = (index for index in range(completions or 0) if index not in taken)
+        free = (index for index in range(completions or 0) if index not in used)
         for _ in range(room):
             pod = pod_of(spec["template"], generateName=f"{name}-")
             if _is_indexed(spec):
@@ -176,8 +176,8 @@ def _is_indexed(spec: Object) -> bool:
 
 
 def _completed_indexes(pods_made: list[Object]) -> set[int]:
-    found = ((pod["metadata"].get("annotations") or {}).get(_INDEX) or "" for pod in pods_made)
-    return {int(text) for text in found if text.isascii() and text.isdigit()}
+    indexes = ((pod["metadata"].get("annotations") or {}).get(_INDEX) or "" for pod in pods_made)
+    return {int(text) for text in indexes if text.isascii() and text.isdigit()}
 
 
 def _format_indexes(indexes: list[int]) -> str:

@@ -70,17 +70,17 @@ class OwnerController(Controller):
         """Record a created object, or its deletion."""
         before = self._places.pop(key, None)
         if before is not None:
-            left = self._dependents[before.uid]
-            del left[key]
-            if not left:
+            remaining = self._dependents[before.uid]
+            del remaining[key]
+            if not remaining:
                 del self._dependents[before.uid]
             self.queue.add(before.key)
         self._free.get(keys.namespace_of(key), {}).pop(key, None)
-        place = self._find_owner(obj) if obj is not None else None
-        if obj is not None and place is not None:
-            self._places[key] = place
-            self._dependents.setdefault(place.uid, {})[key] = obj
-            self.queue.add(place.key)
+        owner = self._find_owner(obj) if obj is not None else None
+        if obj is not None and owner is not None:
+            self._places[key] = owner
+            self._dependents.setdefault(owner.uid, {})[key] = obj
+            self.queue.add(owner.key)
         elif obj is not None and not _is_controlled(obj):
             self._note_free(key, obj)
 
@@ -164,7 +164,7 @@ class OwnerController(Controller):
                 raise Forbidden(PODS.plural, "", "", f"the stand-ins for controllers make at most {MOST_PODS} pods")
             self._making += 1
             try:
-                made = await ask.create_object(self.api, self.dependent_kind, {**obj, "metadata": head})
+                created = await ask.create_object(self.api, self.dependent_kind, {**obj, "metadata": head})
             finally:
                 self._making -= 1
         except APIError as error:
@@ -172,7 +172,7 @@ class OwnerController(Controller):
                 self.api, kind, owner, "FailedCreate", f"Error creating: {error.message}", self.name
             )
             raise CreationFailed(error.message) from None
-        self._note_owned(self.dependent_kind.key(metadata["namespace"], made["metadata"]["name"]), made)
+        self._note_owned(self.dependent_kind.key(metadata["namespace"], created["metadata"]["name"]), created)
 
     async def delete_owned(self, obj: Object) -> None:
         """Delete an object."""
@@ -192,8 +192,8 @@ def _is_controlled(obj: Object) -> bool:
 def pod_of(template: Object, **metadata: Any) -> Object:
     """Return a pod for a template. metadata: additional metadata."""
     given = template.get("metadata") or {}
-    kept = {name: dict(given[name]) for name in ("labels", "annotations") if given.get(name)}
-    return {"metadata": {**kept, **metadata}, "spec": dict(template["spec"])}
+    pod_metadata = {name: dict(given[name]) for name in ("labels", "annotations") if given.get(name)}
+    return {"metadata": {**pod_metadata, **metadata}, "spec": dict(template["spec"])}
 
 
 def hash_template(template: dict[str, Any]) -> str:

@@ -68,25 +68,25 @@ def update_progress(
         conditions = set_condition(conditions, _TYPE, "Unknown", _RESUMED, "Deployment is resumed")
     if reason == _DONE and counts["replicas"] == counts["updatedReplicas"]:
         return conditions, 0  # nothing is rolled out, so pods that come and go are no progress
-    who = f'ReplicaSet "{name}"' if name else f'Deployment "{obj["metadata"]["name"]}"'
+    subject = f'ReplicaSet "{name}"' if name else f'Deployment "{obj["metadata"]["name"]}"'
     replicas = obj["spec"]["replicas"]
     if all(counts[part] == replicas for part in ("replicas", "updatedReplicas", "availableReplicas")):
-        return set_condition(conditions, _TYPE, "True", _DONE, f"{who} has successfully progressed."), 0
+        return set_condition(conditions, _TYPE, "True", _DONE, f"{subject} has successfully progressed."), 0
     if _has_progress(obj.get("status") or {}, counts):
-        return _make_condition(conditions, _TYPE, "True", _UPDATED, f"{who} is progressing."), _seconds_left(
+        return _make_condition(conditions, _TYPE, "True", _UPDATED, f"{subject} is progressing."), _seconds_left(
             conditions, obj
         )
     rest = _seconds_left(conditions, obj)
     if reason == _LATE or (reason != _DONE and rest <= 0):
-        return set_condition(conditions, _TYPE, "False", _LATE, f"{who} has timed out progressing."), 0
+        return set_condition(conditions, _TYPE, "False", _LATE, f"{subject} has timed out progressing."), 0
     return conditions, max(rest, 0)
 
 
 def _has_progress(before: Object, counts: Mapping[str, int]) -> bool:
     """Return whether there are more new, ready or available pods, or fewer old ones, than before."""
     grown = ("updatedReplicas", "readyReplicas", "availableReplicas")
-    left = (before.get("replicas") or 0) - (before.get("updatedReplicas") or 0)
-    return counts["replicas"] - counts["updatedReplicas"] < left or any(
+    outdated = (before.get("replicas") or 0) - (before.get("updatedReplicas") or 0)
+    return counts["replicas"] - counts["updatedReplicas"] < outdated or any(
         counts[part] > (before.get(part) or 0) for part in grown
     )
 

@@ -63,11 +63,11 @@ class PodReadiness(Controller):
 
     def _make_status(self, pod: Object) -> Object:
         status, done = pod.get("status") or {}, _of_job(pod)
-        known = _pod_conditions(pod, not done, "PodCompleted" if done else "", "", ("Initialized", True, "", ""))
+        conditions = _pod_conditions(pod, not done, "PodCompleted" if done else "", "", ("Initialized", True, "", ""))
         address = status.get("podIP") or self._next_address()
         return {
             "phase": "Succeeded" if done else "Running",
-            "conditions": known,
+            "conditions": conditions,
             "startTime": status.get("startTime") or clock.now(),
             "podIP": address,
             "podIPs": [{"ip": address}],
@@ -88,9 +88,9 @@ def _pod_conditions(
     pod: Object, ready: bool, reason: str, message: str, *others: tuple[str, bool, str, str]
 ) -> list[Object]:
     """Return the conditions of a pod that is ready or not."""
-    both = [(name, ready, reason, message) for name in ("ContainersReady", "Ready")]
-    known = with_conditions(pod, *others, *both)
-    return [{name: value for name, value in one.items() if value != ""} for one in known]
+    readiness = [(name, ready, reason, message) for name in ("ContainersReady", "Ready")]
+    conditions = with_conditions(pod, *others, *readiness)
+    return [{name: value for name, value in one.items() if value != ""} for one in conditions]
 
 
 def _terminated_status(pod: Object) -> Object:

@@ -46,8 +46,8 @@ class ReplicaSetController(OwnerController):
     async def _create_pods(self, obj: Object, pod: Object, missing: int) -> str:
         """Create this many pods; stop at the first rejection. Returns its reason, or ""."""
         for start in range(0, missing, _AT_ONCE):
-            made = (self.create_owned(obj, pod) for _ in range(start, min(missing, start + _AT_ONCE)))
-            for outcome in await asyncio.gather(*made, return_exceptions=True):
+            creations = (self.create_owned(obj, pod) for _ in range(start, min(missing, start + _AT_ONCE)))
+            for outcome in await asyncio.gather(*creations, return_exceptions=True):
                 if isinstance(outcome, CreationFailed):
                     return str(outcome)
                 if isinstance(outcome, BaseException):
@@ -59,15 +59,15 @@ class ReplicaSetController(OwnerController):
         if rest:
             self.requeue_after(key, rest)
         labels = (obj["spec"]["template"].get("metadata") or {}).get("labels") or {}
-        whole = sum(labels.items() <= (pod["metadata"].get("labels") or {}).items() for pod in active)
-        found = with_conditions(obj, (_FAILURE, bool(failure), "FailedCreate", failure))
+        labelled = sum(labels.items() <= (pod["metadata"].get("labels") or {}).items() for pod in active)
+        conditions = with_conditions(obj, (_FAILURE, bool(failure), "FailedCreate", failure))
         status: Object = {
             "replicas": len(active),
-            "fullyLabeledReplicas": whole or None,
+            "fullyLabeledReplicas": labelled or None,
             "readyReplicas": ready or None,
             "availableReplicas": available or None,
             "observedGeneration": obj["metadata"]["generation"],
-            "conditions": [one for one in found if one["type"] != _FAILURE or failure] or None,
+            "conditions": [one for one in conditions if one["type"] != _FAILURE or failure] or None,
         }
         if has("DeploymentReplicaSetTerminatingReplicas"):
             status["terminatingReplicas"] = terminating

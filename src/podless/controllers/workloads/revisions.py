@@ -21,11 +21,11 @@ async def record_revision(api: API, owner: Object, ref: Object, name: str, label
     """
     metadata, template = owner["metadata"], owner["spec"]["template"]
     collection = await api.load_collection(CONTROLLER_REVISIONS)
-    found = collection.entries_under(CONTROLLER_REVISIONS.keys.scope(metadata["namespace"]))[0]
-    there = [entry.decode() for entry in found if entry.name == name or ref["uid"].encode() in entry.body]
-    known = sorted((one for one in there if _is_owned(one, ref)), key=lambda one: int(one["revision"]))
-    newest = known[-1]["revision"] if known else 0
-    current = next((one for one in there if one["metadata"]["name"] == name), None)
+    entries = collection.entries_under(CONTROLLER_REVISIONS.keys.scope(metadata["namespace"]))[0]
+    revisions = [entry.decode() for entry in entries if entry.name == name or ref["uid"].encode() in entry.body]
+    own_revisions = sorted((one for one in revisions if _is_owned(one, ref)), key=lambda one: int(one["revision"]))
+    newest = own_revisions[-1]["revision"] if own_revisions else 0
+    current = next((one for one in revisions if one["metadata"]["name"] == name), None)
     if current is None:
         labels = {**((template.get("metadata") or {}).get("labels") or {}), **label}
         head = {"name": name, "namespace": metadata["namespace"], "labels": labels, "ownerReferences": [ref]}
@@ -38,7 +38,7 @@ async def record_revision(api: API, owner: Object, ref: Object, name: str, label
         await ask.change_object(api, CONTROLLER_REVISIONS, current, changes)
     elif current["revision"] < newest:
         await ask.change_object(api, CONTROLLER_REVISIONS, current, {"revision": newest + 1})
-    old = [one for one in known if one is not current and one["metadata"]["name"] not in used]
+    old = [one for one in own_revisions if one is not current and one["metadata"]["name"] not in used]
     for one in old[: max(0, len(old) - owner["spec"]["revisionHistoryLimit"])]:
         await ask.drop_object(api, CONTROLLER_REVISIONS, one)
 

@@ -36,22 +36,22 @@ class StatefulSetController(OwnerController):
         )
         await record_revision(self.api, obj, self.make_reference(obj), revision, {_HASH: digest}, used)
         first = (spec.get("ordinals") or {}).get("start") or 0
-        wanted = range(first, first + spec["replicas"])
-        known = {number: pod for pod in pods_made if (number := _pod_ordinal(name, pod)) is not None}
-        if not await self._delete_finished(known) and await self._create_missing(obj, wanted, known, revision):
-            await self._delete_surplus(obj, wanted, known, revision)
-        await self._report_status(key, obj, list(known.values()), revision)
+        ordinals = range(first, first + spec["replicas"])
+        existing = {number: pod for pod in pods_made if (number := _pod_ordinal(name, pod)) is not None}
+        if not await self._delete_finished(existing) and await self._create_missing(obj, ordinals, existing, revision):
+            await self._delete_surplus(obj, ordinals, existing, revision)
+        await self._report_status(key, obj, list(existing.values()), revision)
 
     async def _delete_finished(self, by_ordinal: dict[int, Object]) -> bool:
         """Delete finished pods, to be replaced. Return whether there were any."""
-        over = [
+        finished = [
             pod
             for pod in by_ordinal.values()
             if pods.pod_phase(pod) in ("Succeeded", "Failed") and not pods.is_terminating(pod)
         ]
-        for pod in over:
+        for pod in finished:
             await self.delete_owned(pod)
-        return bool(over)
+        return bool(finished)
 
     async def _create_missing(self, obj: Object, ordinals: range, by_ordinal: dict[int, Object], revision: str) -> bool:
         """Create missing pods; if ordered, each after those before it are ready.
@@ -59,16 +59,16 @@ class StatefulSetController(OwnerController):
         Returns whether all pods exist and are ready.
         """
         ordered = obj["spec"].get("podManagementPolicy") != "Parallel"
-        whole = True
+        is_complete = True
         for number in ordinals:
             pod = by_ordinal.get(number)
             if pod is None:
                 await self._create_pod(obj, number, revision)
             if pod is None or pods.is_terminating(pod) or not pods.is_ready(pod):
-                whole = False
+                is_complete = False
                 if ordered:
                     break
-        return whole
+        return is_complete
 
     async def _delete_surplus(self, obj: Object, ordinals: range, by_ordinal: dict[int, Object], revision: str) -> None:
         """Delete the last surplus pod, or else the last pod with an old template."""
@@ -80,9 +80,9 @@ class StatefulSetController(OwnerController):
         strategy = obj["spec"].get("updateStrategy") or {}
         if extra or strategy.get("type") == "OnDelete":
             return
-        least = (strategy.get("rollingUpdate") or {}).get("partition") or 0
+        partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
         for number in sorted(by_ordinal, reverse=True):
-            if number >= least and _pod_revision(by_ordinal[number]) != revision:
+            if number >= partition and _pod_revision(by_ordinal[number]) != revision:
                 await self.delete_owned(by_ordinal[number])
                 return
 
@@ -90,8 +90,8 @@ class StatefulSetController(OwnerController):
         spec, metadata = obj["spec"], obj["metadata"]
         name = f"{metadata['name']}-{number}"
         pod = pod_of(spec["template"], name=name, generateName=f"{metadata['name']}-")
-        own = {_REVISION: revision, _POD: name, _INDEX: str(number)}
-        pod["metadata"]["labels"] = {**(pod["metadata"].get("labels") or {}), **own}
+        own_labels = {_REVISION: revision, _POD: name, _INDEX: str(number)}
+        pod["metadata"]["labels"] = {**(pod["metadata"].get("labels") or {}), **own_labels}
         pod["spec"] |= {"hostname": name, "subdomain": spec.get("serviceName") or ""}
         claims = [(one["metadata"]["name"], one) for one in spec.get("volumeClaimTemplates") or ()]
         for title, claim in claims:

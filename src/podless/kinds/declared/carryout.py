@@ -140,9 +140,9 @@ class ConversionStep:
         result: Object = serializer.copy_value(obj)
         try:
             move_values(result, self.moves)
-            left, account = BUDGET, SizeAccount()
+            budget, account = BUDGET, SizeAccount()
             for path, program in self.values:
-                left -= self._set_field(result, obj, path, program, left, account)
+                budget -= self._set_field(result, obj, path, program, budget, account)
             for path in self.removed:
                 remove_value(result, path)
             for path, value in self.defaults:
@@ -192,8 +192,8 @@ class DeclaredConversions:
         self._routes: dict[tuple[str, str], tuple[ConversionStep, ...]] = {}
         names = list(dict.fromkeys(name for pair in self.steps for name in pair))
         for source in names:
-            for target, way in self._find_routes(source).items():
-                self._routes[source, target] = way
+            for target, route in self._find_routes(source).items():
+                self._routes[source, target] = route
 
     def _find_routes(self, source: str) -> dict[str, tuple[ConversionStep, ...]]:
         """Return the shortest sequence of steps from a version to each other one."""
@@ -216,18 +216,18 @@ class DeclaredConversions:
         source, target = (name.rpartition("/")[2] for name in (obj["apiVersion"], api_version))
         if not self.can_convert(source, target):
             raise ConversionFault(f"no conversion from {source} to {target} is declared")
-        made, before = obj, None
+        converted, before = obj, None
         group = api_version.rpartition("/")[0]
         for step in self._routes.get((source, target), ()):
             if before is not None:  # an intermediate version keeps only the fields of its schema
-                made["apiVersion"] = f"{group}/{step.source}"
-                before.schema.prune(made, drop=True)
+                converted["apiVersion"] = f"{group}/{step.source}"
+                before.schema.prune(converted, drop=True)
             before = step
             try:
-                made = step.carry_out(made)
+                converted = step.carry_out(converted)
             except ConversionFault as fault:
                 raise ConversionFault(str(fault), f"{step.source} to {step.target}") from None
-        return {**made, "apiVersion": api_version}
+        return {**converted, "apiVersion": api_version}
 
     def complete(self) -> None:
         """Compile everything that conversions can need."""

@@ -55,19 +55,19 @@ def parse_path(text: Any) -> DeclaredPath:
     if not isinstance(text, str) or not text:
         raise BadPath("must be the path of a field, such as spec.size")
     steps: list[str | None] = []
-    place = 0
-    while place < len(text):
-        found = _STEP.match(text, place) if place or text[0] != "." else None
-        if found is None or len(steps) == _STEPS_MOST:
+    offset = 0
+    while offset < len(text):
+        match = _STEP.match(text, offset) if offset or text[0] != "." else None
+        if match is None or len(steps) == _STEPS_MOST:
             raise BadPath('must be names separated by dots; write [*] for each item and ["name"] for other names')
-        if found["quoted"]:
+        if match["quoted"]:
             try:
-                steps.append(json.loads(found["quoted"]))
+                steps.append(json.loads(match["quoted"]))
             except ValueError:
-                raise BadPath(f"{found['quoted']} is not a JSON string") from None
+                raise BadPath(f"{match['quoted']} is not a JSON string") from None
         else:
-            steps.append(found["name"])
-        place = found.end()
+            steps.append(match["name"])
+        offset = match.end()
     if steps[0] is None or steps[-1] is None:
         raise BadPath("must begin and end with the name of a field")
     head = tuple(steps[:2])
@@ -88,9 +88,9 @@ def find_schema(schema: Object, path: DeclaredPath) -> Object | None:
         if not node:
             return ANYTHING
         values = node.get("additionalProperties")
-        known = (node.get("properties") or {}).get(step) if step is not None else node.get("items")
-        if known is not None:
-            node = known
+        child = (node.get("properties") or {}).get(step) if step is not None else node.get("items")
+        if child is not None:
+            node = child
         elif values is True or isinstance(values, dict):
             node = values if isinstance(values, dict) else ANYTHING
         elif node.get("x-kubernetes-preserve-unknown-fields") and step is not None:
@@ -170,8 +170,8 @@ def move_values(
     """Carry out moves. All values of one list are taken first, so that two fields can be swapped. Raises Misfit."""
     for prefix, together in moves:
         for item in list(find_holders(obj, (*prefix, ""))):
-            taken = [(target, _take_value(item, source)) for source, target in together]
-            for target, value in taken:
+            moved = [(target, _take_value(item, source)) for source, target in together]
+            for target, value in moved:
                 if value is not _NOTHING:
                     put_value(item, target, value)
 

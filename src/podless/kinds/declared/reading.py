@@ -49,19 +49,19 @@ def check_move(source: Object, target: Object) -> str:
     todo = [(source, target, "")]
     while todo:
         charge(1)
-        one, other, at = todo.pop()
-        given, wanted = _type_of(one), _type_of(other)
-        if not given or not wanted:
+        source_node, target_node, at = todo.pop()
+        source_type, target_type = _type_of(source_node), _type_of(target_node)
+        if not source_type or not target_type:
             continue
-        if given != wanted and (given, wanted) not in _WIDER:
-            where = f" at {at.removeprefix('.')}" if at else ""
-            return f"it is of type {given}, and the field of type {wanted}{where}"
+        if source_type != target_type and (source_type, target_type) not in _WIDER:
+            place = f" at {at.removeprefix('.')}" if at else ""
+            return f"it is of type {source_type}, and the field of type {target_type}{place}"
         for keyword, mark in (("items", "[*]"), ("additionalProperties", "[*]")):
-            pair = one.get(keyword), other.get(keyword)
+            pair = source_node.get(keyword), target_node.get(keyword)
             if isinstance(pair[0], dict) and isinstance(pair[1], dict):
                 todo.append((pair[0], pair[1], at + mark))
-        more = other.get("properties") or {}
-        for name, part in (one.get("properties") or {}).items():
+        more = target_node.get("properties") or {}
+        for name, part in (source_node.get("properties") or {}).items():
             if name in more:
                 todo.append((part, more[name], f"{at}.{name}"))
     return ""
@@ -76,14 +76,14 @@ def check_value(type_: Type, node: Object) -> str:
         type_ = type_.params[0]
     if type_.kind not in _WITH_JSON and type_.name != "wrapper" and not type_.name.startswith(_OBJECT):
         return f"the expression must have a value with a form in JSON, and not {type_}"
-    wanted = _type_of(node)
-    if type_.kind in ("dyn", "param") or not wanted:
+    expected = _type_of(node)
+    if type_.kind in ("dyn", "param") or not expected:
         return ""
     if type_.kind == "null":
         return "" if node.get("nullable") else "the field is not nullable"
-    if type_.kind in _KINDS.get(wanted, ()) or type_.name == "wrapper":
+    if type_.kind in _KINDS.get(expected, ()) or type_.name == "wrapper":
         return ""
-    return f"the expression is of type {type_}, and the field of type {wanted}"
+    return f"the expression is of type {type_}, and the field of type {expected}"
 
 
 def check_default(node: Object, value: Any) -> str:
@@ -167,11 +167,11 @@ class _ConversionReader:
         if not isinstance(entry, dict):
             self._add_error(at, entry, "must be an object with between and move, or with from and to")
             return
-        known = ("between", "move") if "between" in entry else _WORDS
+        allowed = ("between", "move") if "between" in entry else _WORDS
         for name in entry:
-            if name not in known:
-                said = f"unknown; with {'between' if 'between' in entry else 'from and to'} there can be "
-                self.errors.append(field.forbidden(f"{at}.{name}", said + ", ".join(known[1:])))
+            if name not in allowed:
+                problem = f"unknown; with {'between' if 'between' in entry else 'from and to'} there can be "
+                self.errors.append(field.forbidden(f"{at}.{name}", problem + ", ".join(allowed[1:])))
         if "between" in entry:
             versions = entry["between"]
             if not isinstance(versions, list) or len(versions) != 2:
@@ -220,12 +220,12 @@ class _ConversionReader:
     def _add_move(self, pair: tuple[str, str], source: DeclaredPath, target: DeclaredPath, path: str) -> bool:
         """Record a move. Returns whether it is valid."""
         schemas = [self._schemas[name].openapi for name in pair]
-        found = [find_schema(*one) for one in zip(schemas, (source, target), strict=True)]
-        assert found[0] is not None
-        assert found[1] is not None
-        why = check_move(found[0], found[1])
-        if why:
-            self._add_error(path, target.text, f"{source.text} of {pair[0]} does not fit: {why}")
+        nodes = [find_schema(*one) for one in zip(schemas, (source, target), strict=True)]
+        assert nodes[0] is not None
+        assert nodes[1] is not None
+        problem = check_move(nodes[0], nodes[1])
+        if problem:
+            self._add_error(path, target.text, f"{source.text} of {pair[0]} does not fit: {problem}")
         elif self._claim_field(pair, target, path):
             self._moves[pair][source] = target
             return True
@@ -240,13 +240,13 @@ class _ConversionReader:
             if None in path.steps:
                 self._add_error(item_path, text, "must not have [*]: use map() in the expression")
             elif not isinstance(source, str) or len(source) > _EXPRESSION_MOST:
-                said = f"must be an expression in CEL with at most {_EXPRESSION_MOST} characters"
-                self._add_error(item_path, source if isinstance(source, str | int | bool) else None, said)
+                problem = f"must be an expression in CEL with at most {_EXPRESSION_MOST} characters"
+                self._add_error(item_path, source if isinstance(source, str | int | bool) else None, problem)
             elif self._claim_field(pair, path, item_path) and (program := self._compile(pair[0], source, item_path)):
                 node = find_schema(self._schemas[pair[1]].openapi, path) or {}
-                why = check_value(program.type, node)
-                if why:
-                    self._add_error(item_path, source, why)
+                reason = check_value(program.type, node)
+                if reason:
+                    self._add_error(item_path, source, reason)
                 self.steps[pair].values.append((path, program))
 
     def _compile(self, version: str, source: str, at: str) -> Program | None:
@@ -269,11 +269,11 @@ class _ConversionReader:
         else:
             cost = program.estimate().high
             if RULE_LIMIT < cost < _UNKNOWN:
-                said = (
+                problem = (
                     f"estimated cost is {cost / RULE_LIMIT:.1f} times the limit: add maxItems, maxProperties and "
                     "maxLength to the schema, or simplify the expression"
                 )
-                self.errors.append(field.forbidden(at, said))
+                self.errors.append(field.forbidden(at, problem))
             return program
         return None
 
@@ -297,9 +297,9 @@ class _ConversionReader:
             path = self._read_path(text, pair[1], item_path)
             if path is None:
                 continue
-            why = check_default(find_schema(self._schemas[pair[1]].openapi, path) or {}, value)
-            if why:
-                self._add_error(item_path, value if isinstance(value, str | int | bool) else None, why)
+            problem = check_default(find_schema(self._schemas[pair[1]].openapi, path) or {}, value)
+            if problem:
+                self._add_error(item_path, value if isinstance(value, str | int | bool) else None, problem)
             self.steps[pair].defaults.append((path, value))
 
     def _iterate_map(self, given: Any, at: str) -> Iterator[tuple[str, Any]]:

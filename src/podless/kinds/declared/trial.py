@@ -28,24 +28,24 @@ def try_conversions(
 
     schemas: of all versions, by name.
     """
-    told: dict[tuple[str, str, str], str] = {}
+    findings: dict[tuple[str, str, str], str] = {}
     for source, target in conversions.steps:
-        way = f"{source} to {target}"
+        direction = f"{source} to {target}"
         head = {"apiVersion": f"{group}/{source}", "kind": kind, "metadata": {"name": "example"}}
         count = faults = 0
         for obj in make_examples(schemas[source], head, _EXAMPLES):
             count += 1
-            for what, text in _try_conversion(conversions, schemas, obj, source, target):
-                told.setdefault((source, target, what), f"conversion from {way} {text}")
-                faults += what.startswith("!")
-            if len(told) >= _TOLD_MOST:
-                return list(told.values())
+            for subject, text in _try_conversion(conversions, schemas, obj, source, target):
+                findings.setdefault((source, target, subject), f"conversion from {direction} {text}")
+                faults += subject.startswith("!")
+            if len(findings) >= _TOLD_MOST:
+                return list(findings.values())
             if faults >= _FAULTS_MOST:
                 break
         if not count:
-            text = f"conversion from {way} was not tried: no valid object of {source} could be generated"
-            told[source, target, ""] = text
-    return list(told.values())
+            text = f"conversion from {direction} was not tried: no valid object of {source} could be generated"
+            findings[source, target, ""] = text
+    return list(findings.values())
 
 
 def _try_conversion(
@@ -54,18 +54,18 @@ def _try_conversion(
     """Yield place and text of each fault in the conversion of one object."""
     group = obj["apiVersion"].rpartition("/")[0]
     try:
-        there = conversions.convert_object(obj, f"{group}/{target}")
-        errors = schemas[target].admit(there, drop=True)
+        converted = conversions.convert_object(obj, f"{group}/{target}")
+        errors = schemas[target].admit(converted, drop=True)
         for error in errors[:3]:
             yield f"!{error.field}", f"makes an object that {target} rejects: {error}: from {_format_value(obj)}"
         if errors or not conversions.can_convert(target, source):
             return
-        back = conversions.convert_object(there, obj["apiVersion"])
+        returned = conversions.convert_object(converted, obj["apiVersion"])
     except ConversionFault as fault:
         yield f"!{fault.step}", f"fails: {fault}: from {_format_value(obj)}"
         return
-    schemas[source].admit(back, drop=True)
-    for path, before, after in _find_differences(obj, back, ""):
+    schemas[source].admit(returned, drop=True)
+    for path, before, after in _find_differences(obj, returned, ""):
         if after is None:
             yield path, f"and back loses {path}, such as {_format_value(before)}"
         elif before is None:

@@ -140,9 +140,9 @@ def kind_components(kind: Kind, version: Version, shown: Container[str] = ()) ->
     walk = _ComponentCollector(kind.group, version.name, shown)
     item = walk.own_component(struct)
     walk.components[item] |= _kind_extension(kind.group, kind.kind, version.name)
-    for known in kind.more_subresources:
-        if known.kind is not None and not known.connects:
-            walk.components |= kind_components(known.kind, known.kind.versions[0], shown)
+    for subresource in kind.more_subresources:
+        if subresource.kind is not None and not subresource.connects:
+            walk.components |= kind_components(subresource.kind, subresource.kind.versions[0], shown)
     if not kind.virtual:
         walk.components[walk.prefix + kind.list_kind] = _list_component(kind, version, item)
     known_already = standard_components()
@@ -202,34 +202,36 @@ class _ComponentCollector:
         return package_of_home(struct.home)
 
     def _describe_struct(self, struct: Struct, group: str) -> Schema:
-        shown = describe_field(group, struct.name) | {"type": "object"}
+        schema = describe_field(group, struct.name) | {"type": "object"}
         required = [field.name for field in struct if (field.always if field.required is None else field.required)]
         if required:
-            shown["required"] = required
+            schema["required"] = required
         properties = {field.name: self._describe_field(field, struct.name, group) for field in struct}
         if properties:
-            shown["properties"] = dict(sorted(properties.items()))
+            schema["properties"] = dict(sorted(properties.items()))
         if struct.atomic:
-            shown["x-kubernetes-map-type"] = "atomic"
+            schema["x-kubernetes-map-type"] = "atomic"
         if group == "" and properties.keys() >= _KIND:
-            shown |= _kind_extension(group, struct.name, "v1")  # a core kind that is the type of fields in other groups
+            schema |= _kind_extension(
+                group, struct.name, "v1"
+            )  # a core kind that is the type of fields in other groups
         if struct.union:
-            shown["x-kubernetes-unions"] = [_describe_union(*struct.union)]
-        return shown
+            schema["x-kubernetes-unions"] = [_describe_union(*struct.union)]
+        return schema
 
     def _describe_field(self, field: Field, struct: str, group: str) -> Schema:
-        told = {} if _is_bare(field, struct) else describe_field(group, struct, field.name)
+        described = {} if _is_bare(field, struct) else describe_field(group, struct, field.name)
         shape = self._describe_type(field.type)
         if field.default is not None:
-            told["default"] = field.default
+            described["default"] = field.default
         elif isinstance(field.type, Struct) and not field.pointer:
-            told["default"] = {}
+            described["default"] = {}
         elif field.always and not field.pointer and shape.get("type") in _ZEROS and shape.get("format") != "byte":
-            told["default"] = _ZEROS[shape["type"]]
+            described["default"] = _ZEROS[shape["type"]]
         if (struct, field.name) == ("ScaleSpec", "replicas") and not has("DefaultReplicas"):
-            told.pop("default", None)
-        told |= _merge_extensions(field, struct)
-        return told | {"allOf": [shape]} if told and "$ref" in shape else told | shape
+            described.pop("default", None)
+        described |= _merge_extensions(field, struct)
+        return described | {"allOf": [shape]} if described and "$ref" in shape else described | shape
 
     def _describe_type(self, kind: GoType) -> Schema:
         if isinstance(kind, String):  # the most frequent type
@@ -243,10 +245,10 @@ class _ComponentCollector:
         if isinstance(kind, Time):
             return self._refer_to(META + ("MicroTime" if kind.digits else "Time"), _TIME)
         if isinstance(kind, (Quantity, Raw, Union)):
-            known = _OWN.get(kind.go)
+            schema = _OWN.get(kind.go)
             return (
-                self._refer_to(*known)
-                if known
+                self._refer_to(*schema)
+                if schema
                 else self._refer_to(self.prefix + kind.go.rpartition(".")[2], {}, self.group)
             )
         return _SCALARS[kind.go]

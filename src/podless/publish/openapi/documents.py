@@ -37,8 +37,8 @@ def custom_document(binary: bool, areas: Iterable[AreaEntries]) -> DocumentBody:
 
 def add_builtin(form: KindForm, kinds: Sequence[Kind]) -> AreaEntries:
     """Return the part of all built-in kinds in the version 2 document. Takes long."""
-    found = v2.swagger_parts(*kinds)
-    return AreaEntries(encode_entries(form.path, found["paths"]), encode_entries(form.component, found["definitions"]))
+    parts = v2.swagger_parts(*kinds)
+    return AreaEntries(encode_entries(form.path, parts["paths"]), encode_entries(form.component, parts["definitions"]))
 
 
 def swagger_document(form: KindForm, release: str, builtin: AreaEntries, areas: Iterable[AreaEntries]) -> DocumentBody:
@@ -73,8 +73,8 @@ def _standard_area(name: str, _: Release) -> Area:
 @bounded_cache(32)
 def _constant_entries(name: str, _: Release) -> AreaEntries:
     """Return the constant part of the version 2 document in a release."""
-    form, found = FORMS[name], v2.standard_definitions()
-    return AreaEntries(encode_entries(form.path, found["paths"]), encode_entries(form.component, found["definitions"]))
+    form, parts = FORMS[name], v2.standard_definitions()
+    return AreaEntries(encode_entries(form.path, parts["paths"]), encode_entries(form.component, parts["definitions"]))
 
 
 def _document_head() -> bytes:

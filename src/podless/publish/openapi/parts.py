@@ -39,8 +39,8 @@ def template_names(kind: Kind, version: Version) -> Values | None:
     if not all(map(_NAME.fullmatch, (group, served, kind.plural))):
         return None
     prefix, tag = routes.group_names(group, served)
-    item, whole = (routes.model_name(group, served, noun) for noun in (kind.kind, kind.list_kind))
-    return tuple(map(str.encode, (item, whole, prefix, tag, kind.kind, kind.list_kind, kind.plural, group, served)))
+    item, list_name = (routes.model_name(group, served, noun) for noun in (kind.kind, kind.list_kind))
+    return tuple(map(str.encode, (item, list_name, prefix, tag, kind.kind, kind.list_kind, kind.plural, group, served)))
 
 
 def _stand_in(namespaced: bool, status: bool, scale: bool) -> Kind:
@@ -74,13 +74,13 @@ class TextTemplate:
 
     def fill_in(self, values: Values) -> bytes:
         """Return the text of a kind."""
-        made = self._texts.copy()
-        made[1::2] = self._pick(values)
-        return b"".join(made)
+        texts = self._texts.copy()
+        texts[1::2] = self._pick(values)
+        return b"".join(texts)
 
     def measure_filled(self, values: Values) -> int:
         """Return the size of the filled template in bytes."""
-        return self._size + sum(len(values[place]) * times for place, times in self._uses)
+        return self._size + sum(len(values[slot]) * times for slot, times in self._uses)
 
 
 class FilledEntry:

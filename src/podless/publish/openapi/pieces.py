@@ -54,23 +54,23 @@ class DocumentBody:
                 self.size += sum(piece.size for piece in run) + (len(run) - 1) * len(between)
 
     def __iter__(self) -> Iterator[bytes]:
-        held: list[bytes] = []
+        pending: list[bytes] = []
         size = 0
         for run in self._runs:
             if isinstance(run, bytes):
-                held.append(run)
+                pending.append(run)
                 continue
             lead = b""
             for piece in run:
                 text = bytes(piece)
-                held += lead, text
+                pending += lead, text
                 lead = self._between
                 size += len(text)
                 if size >= _TOGETHER:
-                    yield b"".join(held)
-                    held, size = [], 0
-        if held:
-            yield b"".join(held)
+                    yield b"".join(pending)
+                    pending, size = [], 0
+        if pending:
+            yield b"".join(pending)
 
     def __bytes__(self) -> bytes:
         return b"".join(self)

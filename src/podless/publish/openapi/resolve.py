@@ -26,10 +26,10 @@ def _resolve_schema(kind: Kind, version: Version) -> Schema:
         return _inline_references(
             schema.root_component(kind.structural_schema(version)), builtin.standard_components(), frozenset()
         )
-    known = {**builtin.standard_components(), **builtin.kind_components(kind, version)}
+    components = {**builtin.standard_components(), **builtin.kind_components(kind, version)}
     own = builtin.make_namer(kind, version)(kind.kind)
-    found = own if own in known else next((name for name in known if name.endswith(f".{kind.kind}")), own)
-    return _inline_references({"$ref": REF + found}, known, frozenset())
+    root = own if own in components else next((name for name in components if name.endswith(f".{kind.kind}")), own)
+    return _inline_references({"$ref": REF + root}, components, frozenset())
 
 
 def _inline_references(schema: Schema, components: Mapping[str, Schema], parents: frozenset[str]) -> Schema:

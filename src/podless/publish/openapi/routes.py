@@ -192,8 +192,8 @@ _BETWEEN = re.compile(r"(?:^[0-9])?[^A-Za-z0-9_]+|^[0-9]")  # separators of word
 def camel_case(text: str, first: bool) -> str:
     """Return a text in CamelCase: letters, digits (not first) and underscores. first: capitalize the beginning."""
     words = _BETWEEN.split(text)
-    shown = [word[:1].upper() + word[1:] for word in words]
-    return "".join(shown if first else [words[0], *shown[1:]])
+    capitalized = [word[:1].upper() + word[1:] for word in words]
+    return "".join(capitalized if first else [words[0], *capitalized[1:]])
 
 
 class OperationsWriter:
@@ -216,24 +216,24 @@ class OperationsWriter:
         kind = self.kind
         root = f"/apis/{kind.group}/{self.version.name}" if kind.group else f"/api/{self.version.name}"
         inside = f"namespaces/{{namespace}}/{kind.plural}" if kind.namespaced else kind.plural
-        found: list[PathOperation] = []
+        operations: list[PathOperation] = []
         if kind.namespaced:
-            found += self._write_path(f"{root}/{kind.plural}", _EVERYWHERE, all_namespaces=True)
-        found += self._write_path(f"{root}/{inside}", _COLLECTION)
+            operations += self._write_path(f"{root}/{kind.plural}", _EVERYWHERE, all_namespaces=True)
+        operations += self._write_path(f"{root}/{inside}", _COLLECTION)
         item = f"{root}/{inside}/{{name}}"
-        found += self._write_path(item, _ITEM)
+        operations += self._write_path(item, _ITEM)
         if self.dialect.watches:
             if kind.namespaced:
-                found += self._write_path(f"{root}/watch/{kind.plural}", _WATCHED, all_namespaces=True)
-            found += self._write_path(f"{root}/watch/{inside}", _WATCHED)
-            found += self._write_path(f"{root}/watch/{inside}/{{name}}", _WATCHED_ITEM)
-        for known in kind.more_subresources:
-            found += self._write_subresource(f"{item}/{known.name}", known)
+                operations += self._write_path(f"{root}/watch/{kind.plural}", _WATCHED, all_namespaces=True)
+            operations += self._write_path(f"{root}/watch/{inside}", _WATCHED)
+            operations += self._write_path(f"{root}/watch/{inside}/{{name}}", _WATCHED_ITEM)
+        for subresource in kind.more_subresources:
+            operations += self._write_subresource(f"{item}/{subresource.name}", subresource)
         if self.version.scale is not None:
-            found += self._write_path(f"{item}/scale", _SUBRESOURCE, "scale")
+            operations += self._write_path(f"{item}/scale", _SUBRESOURCE, "scale")
         if self.version.status:
-            found += self._write_path(f"{item}/status", _SUBRESOURCE, "status")
-        return found
+            operations += self._write_path(f"{item}/status", _SUBRESOURCE, "status")
+        return operations
 
     def _write_subresource(self, path: str, subresource: Subresource) -> list[PathOperation]:
         """Return the operations of a subresource other than status and scale."""
@@ -243,8 +243,10 @@ class OperationsWriter:
             return self._write_path(path, [_BELOW[verb] for verb in subresource.verbs], subresource.name)
         proxies = "update" in subresource.verbs
         methods = _PROXIED if proxies else _CONNECTED
-        found = [self._write_connect(path, method, subresource) for method in methods]
-        return found + [self._write_connect(f"{path}/{{path}}", method, subresource) for method in methods if proxies]
+        connects = [self._write_connect(path, method, subresource) for method in methods]
+        if proxies:
+            connects += [self._write_connect(f"{path}/{{path}}", method, subresource) for method in methods]
+        return connects
 
     def _write_hooked(self, path: str, verb: str, subresource: Subresource) -> PathOperation:
         """Return the operation of a hook's subresource for a verb, whose bodies have no schema."""
@@ -298,8 +300,8 @@ class OperationsWriter:
 
     def _write_operation(self, path: str, route: _Route, sub: str, all_namespaces: bool) -> PathOperation:
         kind, dialect = self.kind, self.dialect
-        known = kind.find_subresource(sub)
-        noun, gvk = self._describe_body(sub, known.kind if known is not None else None)
+        declared = kind.find_subresource(sub)
+        noun, gvk = self._describe_body(sub, declared.kind if declared is not None else None)
         refs = {
             "list": self.name(kind.list_kind),
             "object": noun,
@@ -317,8 +319,9 @@ class OperationsWriter:
             answer = "object"
         queries = [name for name in queries if has(_SINCE.get(name, ""))]
         produces = dialect.produces + (dialect.streams if route.answer in ("list", "event") else ())
-        if known is not None and known.options is not None:
-            queries, produces, answer = [*queries, *_option_parameters(known.options)], ("text/plain", *produces), ""
+        if declared is not None and declared.options is not None:
+            queries = [*queries, *_option_parameters(declared.options)]
+            produces, answer = ("text/plain", *produces), ""
         return PathOperation(
             path=path,
             method=route.method,
@@ -356,18 +359,18 @@ class OperationsWriter:
     def _operation_id(self, verb: str, sub: str, all_namespaces: bool) -> str:
         kind = self.kind
         scope = "Namespaced" if kind.namespaced and not all_namespaces else ""
-        rest = f"{scope}{kind.kind}{sub.title()}{'ForAllNamespaces' if all_namespaces else ''}"
+        noun = f"{scope}{kind.kind}{sub.title()}{'ForAllNamespaces' if all_namespaces else ''}"
         if verb == "deletecollection":
-            verb, rest = "delete", f"Collection{rest}"
+            verb, noun = "delete", f"Collection{noun}"
         if verb == "watchlist":
-            verb, rest = "watch", f"{scope}{kind.kind}List{'ForAllNamespaces' if all_namespaces else ''}"
-        return verb + self.prefix + camel_case(rest, True)
+            verb, noun = "watch", f"{scope}{kind.kind}List{'ForAllNamespaces' if all_namespaces else ''}"
+        return verb + self.prefix + camel_case(noun, True)
 
 
 def _path_parameters(path: str) -> list[str]:
     """Return the parameters in a path."""
-    found = {"name": "name", "namespace": "namespace", "path": "path in path"}
-    return [key for name, key in found.items() if f"{{{name}}}" in path]
+    descriptions = {"name": "name", "namespace": "namespace", "path": "path in path"}
+    return [key for name, key in descriptions.items() if f"{{{name}}}" in path]
 
 
 def _parameter_order(key: str) -> tuple[str, bool]:
@@ -403,8 +406,8 @@ def paths_of(operations: Iterable[PathOperation]) -> dict[str, list[PathOperatio
 
 def shared_parameters(operations: list[PathOperation]) -> list[str]:
     """Return the parameters that all operations of a path share; they are listed at the path instead."""
-    first, *others = operations
-    return [key for key in first.queries if all(key in other.queries for other in others)]
+    first, *other_operations = operations
+    return [key for key in first.queries if all(key in other.queries for other in other_operations)]
 
 
 def make_parameter(key: str, kind: str) -> dict[str, Any]:

@@ -94,10 +94,10 @@ def _publish_docs(value: dict[str, str]) -> dict[str, str]:
 
 def _publish_rule(rule: Schema) -> Schema:
     """Return a rule as its struct prints it: only `rule` is always present, and optionalOldSelf may be false."""
-    shown = {key: rule[key] for key in ("message", "messageExpression", "reason", "fieldPath") if rule.get(key)}
+    published = {key: rule[key] for key in ("message", "messageExpression", "reason", "fieldPath") if rule.get(key)}
     if rule.get("optionalOldSelf") is not None:
-        shown["optionalOldSelf"] = rule["optionalOldSelf"]
-    return {"rule": rule.get("rule", "")} | shown
+        published["optionalOldSelf"] = rule["optionalOldSelf"]
+    return {"rule": rule.get("rule", "")} | published
 
 
 def _publish_rules(value: list[Schema]) -> list[Schema] | None:
@@ -162,8 +162,8 @@ _NESTED: _Plan = _PLAN | {
 
 def _plan_steps(plan: _Plan, keywords: tuple[str, ...]) -> _Steps:
     """Return the steps that show a schema with these keywords, in order."""
-    known = sorted((plan[keyword][0], keyword) for keyword in keywords if keyword in plan)
-    return tuple((keyword, plan[keyword][1]) for _, keyword in known)
+    ordered = sorted((plan[keyword][0], keyword) for keyword in keywords if keyword in plan)
+    return tuple((keyword, plan[keyword][1]) for _, keyword in ordered)
 
 
 # few different sets of keywords occur, again and again
@@ -185,12 +185,12 @@ def publish_schema(schema: Schema, *, nested: bool = False) -> Schema:
     """
     if len(schema) == 1 and (kind := schema.get("type")):
         return {"type": kind}  # fast path: most nodes are only a type
-    shown = _run_steps(schema, _nested_steps if nested else _find_steps)
-    return _unfold_all_of(shown) if "x-kubernetes-int-or-string" in shown and not nested else shown
+    published = _run_steps(schema, _nested_steps if nested else _find_steps)
+    return _unfold_all_of(published) if "x-kubernetes-int-or-string" in published and not nested else published
 
 
 def _run_steps(schema: Schema, steps: Callable[[tuple[str, ...]], _Steps]) -> Schema:
-    shown: Schema = {}
+    published: Schema = {}
     charge(len(schema))
     for keyword, show in steps(tuple(schema)):
         value = schema[keyword]
@@ -198,10 +198,10 @@ def _run_steps(schema: Schema, steps: Callable[[tuple[str, ...]], _Steps]) -> Sc
             continue
         if show is None:
             if value:
-                shown[keyword] = value
+                published[keyword] = value
         elif value is not None and (value := show(value)) is not None:
-            shown[keyword] = value
-    return shown
+            published[keyword] = value
+    return published
 
 
 def _unfold_all_of(schema: Schema) -> Schema:
@@ -260,15 +260,15 @@ def convert_to_v2(schema: Schema) -> Schema:
     if len(schema) == 1 and (kind := schema.get("type")) and kind != "array":
         return {"type": kind}  # fast path: most nodes are only a type
     null, free = schema.get("nullable"), schema.get("x-kubernetes-preserve-unknown-fields")
-    shown = _run_steps(schema, _said_steps if null or free else _lossy_steps)
-    kind = shown.get("type")
-    if kind and (null or (kind == "array" and "items" not in shown) or (free and kind == "object")):
-        del shown["type"]
-    if "required" in shown:
+    converted = _run_steps(schema, _said_steps if null or free else _lossy_steps)
+    kind = converted.get("type")
+    if kind and (null or (kind == "array" and "items" not in converted) or (free and kind == "object")):
+        del converted["type"]
+    if "required" in converted:
         _unrequire_nullable(
-            shown, {} if null or free else schema.get("properties") or {}, schema.get("additionalProperties")
+            converted, {} if null or free else schema.get("properties") or {}, schema.get("additionalProperties")
         )
-    return shown
+    return converted
 
 
 def _unrequire_nullable(schema: Schema, children: dict[str, Schema], additional: Schema | bool | None) -> None:
@@ -282,10 +282,10 @@ def _unrequire_nullable(schema: Schema, children: dict[str, Schema], additional:
 
 def _metadata_reference(v2: bool, of: str = "Object", struct: str = "ObjectMeta") -> Schema:
     """Return the metadata of an Object, EmbeddedObject or List: a reference with its own description."""
-    told = describe_field(texts.META, of, "metadata")
+    described = describe_field(texts.META, of, "metadata")
     if v2:
-        return told | {"$ref": DEFINITIONS + META + struct}
-    return told | {"allOf": [{"$ref": REF + META + struct}]}
+        return described | {"$ref": DEFINITIONS + META + struct}
+    return described | {"allOf": [{"$ref": REF + META + struct}]}
 
 
 def _embed_object(schema: Schema, v2: bool) -> None:
@@ -318,12 +318,12 @@ def root_component(schema: Schema | None, *, v2: bool = False) -> Schema:
         return {"type": "object"}
     if v2 and schema.get("x-kubernetes-preserve-unknown-fields"):
         return {"type": "object"}
-    shown = convert_to_v2(schema) if v2 else publish_schema(schema)
+    published = convert_to_v2(schema) if v2 else publish_schema(schema)
     if mentions_any(schema, b'"x-kubernetes-embedded-resource"'):
-        _embed_object(shown, v2)
-    properties = shown.get("properties", {}) | _TYPE_META | {"metadata": _metadata_reference(v2)}
-    shown["properties"] = dict(sorted(properties.items()))
-    return shown
+        _embed_object(published, v2)
+    properties = published.get("properties", {}) | _TYPE_META | {"metadata": _metadata_reference(v2)}
+    published["properties"] = dict(sorted(properties.items()))
+    return published
 
 
 def list_root(kind: str, item: str, *, v2: bool = False) -> Schema:

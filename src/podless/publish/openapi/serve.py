@@ -205,14 +205,14 @@ class DocumentLibrary:
         return DocumentReply(200, {"Content-Type": "text/plain; charset=utf-8"}, self._index[1])
 
     def _encode_index(self) -> bytes:
-        found: dict[tuple[str, str], list[bytes]] = {}
+        groups: dict[tuple[str, str], list[bytes]] = {}
         kinds = list(self._kinds())
         for kind, digests in zip(kinds, self._find_digests(kinds), strict=True):
             for version in kind.versions:
-                found.setdefault((kind.group, version.name), []).append(digests[version.name])
+                groups.setdefault((kind.group, version.name), []).append(digests[version.name])
         tags = {name: v3.page_etag(name) for name in self._list_pages()}
         tags |= {
-            v3.group_version_path(GroupVersion(*where)): v3.document_hash(digests) for where, digests in found.items()
+            v3.group_version_path(GroupVersion(*key)): v3.document_hash(digests) for key, digests in groups.items()
         }
         return serializer.encode_json(v3.root_document(tags))
 
@@ -225,10 +225,10 @@ class DocumentLibrary:
         Raises MissingParts.
         """
         generation = self._generation()
-        found = self._find_document(request.group_version)
-        if found is None:
+        document = self._find_document(request.group_version)
+        if document is None:
             return DocumentReply(404)
-        etag, make = found
+        etag, make = document
         form = accepted_form(request.accept, V3_FORMS)
         if form is None and not parse_accept(request.accept):
             return DocumentReply(200)  # as kube-openapi (handler3) does if no clause is valid
@@ -245,11 +245,11 @@ class DocumentLibrary:
 
     def _find_document(self, name: str) -> tuple[str, _Custom | Callable[[], v3.Document]] | None:
         """Return the hash of a document, and its custom kinds or a function that makes it; None for an unknown name."""
-        where = group_version(name)
-        if where is None:
+        key = group_version(name)
+        if key is None:
             page = self._list_pages().get(name)
             return (v3.page_etag(name), partial(v3.page_document, page, self._release)) if page is not None else None
-        group, served = where.group, where.version
+        group, served = key.group, key.version
         kinds = [
             kind
             for kind in self._kinds()
@@ -268,8 +268,8 @@ class DocumentLibrary:
         if form is None:
             return DocumentReply(406, {"Vary": "Accept"})
         generation, kinds = self._generation(), list(self._kinds())
-        told = zip(kinds, self._find_digests(kinds, with_parts=form == JSON), strict=True)
-        etag = v3.document_hash(digests[version.name] for kind, digests in told for version in kind.versions)
+        found = zip(kinds, self._find_digests(kinds, with_parts=form == JSON), strict=True)
+        etag = v3.document_hash(digests[version.name] for kind, digests in found for version in kind.versions)
         headers = {"Vary": "Accept", "Content-Type": form, "Etag": f'"{etag}"'}
         reply = _answer_conditional(request, headers, etag, lambda: self._join_v2(kinds, form, etag))
         if self._swagger.get(form, ("",))[0] == etag:
@@ -280,9 +280,9 @@ class DocumentLibrary:
 
     def _find_digests(self, kinds: list[Kind], *, with_parts: bool = False) -> list[Mapping[str, bytes]]:
         """Return the digests of kinds, by version. with_parts: they will be shown as JSON. Raises MissingParts."""
-        found = [self._digests.get(kind) for kind in kinds]
-        if None not in found:
-            return [one for one in found if one is not None]
+        digests = [self._digests.get(kind) for kind in kinds]
+        if None not in digests:
+            return [digest for digest in digests if digest is not None]
         raise MissingParts(
             [
                 PreparationStep(
@@ -290,7 +290,7 @@ class DocumentLibrary:
                     partial(self._store_digest, kind),
                     len(kind.versions) > _FEW,
                 )
-                for kind, known in zip(kinds, found, strict=True)
+                for kind, known in zip(kinds, digests, strict=True)
                 if known is None
             ]
         )
@@ -299,23 +299,23 @@ class DocumentLibrary:
         self._digests[kind] = look.digests
         if look.length > _LONG:
             self._long_kinds.add(kind)
-        for name, made in look.parts.items():
-            self._kind_parts[name][kind] = made
+        for name, entries in look.parts.items():
+            self._kind_parts[name][kind] = entries
 
     def _list_entries(self, form: KindForm, served: Iterable[tuple[Kind, Version]]) -> list[AreaEntries]:
         """Return the document parts of versions of custom kinds. Raises MissingParts."""
-        kept = self._kind_parts[form.name]
+        cached = self._kind_parts[form.name]
         entries: list[AreaEntries] = []
         steps: list[PreparationStep] = []
         for kind, version in served:
-            known = kept.get(kind)
-            if known is None:
-                known = kept[kind] = {}
-            part = known.get(version.name)
+            by_version = cached.get(kind)
+            if by_version is None:
+                by_version = cached[kind] = {}
+            part = by_version.get(version.name)
             if part is not None:
                 entries.append(part)
                 continue
-            make, keep = partial(parts.make_part, form, kind, version), partial(known.__setitem__, version.name)
+            make, keep = partial(parts.make_part, form, kind, version), partial(by_version.__setitem__, version.name)
             steps.append(PreparationStep(make, keep, kind in self._long_kinds))
         if steps:
             raise MissingParts(steps)
@@ -346,9 +346,9 @@ class DocumentLibrary:
 
     def _join_v2(self, kinds: list[Kind], form: str, etag: str) -> DocumentBody:
         """Return the version 2 document. Raises MissingParts."""
-        kept = self._swagger.get(form)
-        if kept is not None and kept[0] == etag:
-            return kept[1]
+        cached = self._swagger.get(form)
+        if cached is not None and cached[0] == etag:
+            return cached[1]
         of = parts.V2_PROTOBUF if form == V2_PROTOBUF else parts.V2_JSON
         builtin, custom = ([kind for kind in kinds if kind.custom is which] for which in (False, True))
         known = self._builtin.get(of.name)
@@ -383,16 +383,16 @@ def _digest_kind(kind: Kind, with_parts: bool) -> _KindDigest:
     Reading a definition costs as much as converting it, and clients of version 2 also request version 3.
     """
     versions = read_schemas(kind.versions)
-    said = {version.name: v3.encode_kind(kind, version) for version in versions}
-    length = sum(map(len, said.values()))
-    digests = {name: sha512(text).digest() for name, text in said.items()}
+    encoded = {version.name: v3.encode_kind(kind, version) for version in versions}
+    length = sum(map(len, encoded.values()))
+    digests = {name: sha512(text).digest() for name, text in encoded.items()}
     if not with_parts or not kind.custom or length > _LONG:
         return _KindDigest(digests, length, {})
-    made = {
+    entries = {
         form.name: {version.name: parts.make_part(form, kind, version) for version in versions}
         for form in (parts.V2_JSON, parts.V3_JSON)
     }
-    return _KindDigest(digests, length, made)
+    return _KindDigest(digests, length, entries)
 
 
 def _encode_document(document: v3.Document) -> bytes:

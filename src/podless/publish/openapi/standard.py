@@ -47,8 +47,8 @@ BEARER = {"description": "A token, as Bearer TOKEN.", "type": "apiKey", "name": 
 
 def package_of(group: str, version: str) -> str:
     """Return the prefix of the names of a built-in group's components."""
-    known = GROUPS[group].package if group in GROUPS else ""
-    return f"{known or f'io.k8s.api.{folder_of(group)}'}.{version}."
+    package = GROUPS[group].package if group in GROUPS else ""
+    return f"{package or f'io.k8s.api.{folder_of(group)}'}.{version}."
 
 
 def package_of_home(home: str) -> tuple[str, str]:

@@ -92,8 +92,8 @@ def _add_version(paths: Document, definitions: Document, kind: Kind, version: Ve
 def kind_paths(kind: Kind, version: Version) -> Document:
     """Return the paths of one version of a kind."""
     namer = None if kind.custom else builtin.make_namer(kind, version)
-    found = routes.paths_of(routes.OperationsWriter(kind, version, namer).list_operations())
-    return {path: _describe_path(found[path], kind.kind) for path in found}
+    paths = routes.paths_of(routes.OperationsWriter(kind, version, namer).list_operations())
+    return {path: _describe_path(paths[path], kind.kind) for path in paths}
 
 
 def scale_definitions() -> Document:
@@ -142,15 +142,15 @@ def swagger_tail() -> Document:
 
 def item_definition(kind: Kind, version: Version) -> Document:
     """Return the definition of a custom kind, under its name."""
-    known = None if kind.preserve else version.schema  # kubectl rejects fields that are not listed
+    published = None if kind.preserve else version.schema  # kubectl rejects fields that are not listed
     name = routes.model_name(kind.group, version.name, kind.kind)
-    return {name: schema.root_component(known, v2=True) | component_extensions(kind, version, kind.kind)}
+    return {name: schema.root_component(published, v2=True) | component_extensions(kind, version, kind.kind)}
 
 
 def list_definition(kind: Kind, version: Version) -> Document:
     """Return the definition of its list."""
-    one, name = (routes.model_name(kind.group, version.name, noun) for noun in (kind.kind, kind.list_kind))
-    return {name: schema.list_root(kind.kind, one, v2=True) | component_extensions(kind, version, kind.list_kind)}
+    item_name, name = (routes.model_name(kind.group, version.name, noun) for noun in (kind.kind, kind.list_kind))
+    return {name: schema.list_root(kind.kind, item_name, v2=True) | component_extensions(kind, version, kind.list_kind)}
 
 
 def _body_parameter(component: str) -> dict[str, Any]:

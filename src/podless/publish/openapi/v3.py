@@ -65,16 +65,16 @@ def group_version_document(group: str, version: str, kinds: Sequence[Kind], rele
     release: the version in documents of built-in groups, major and minor.
     """
     # by_version also has a storage version that is not served
-    served = [(kind, one) for kind in kinds if kind.group == group for one in kind.versions if one.name == version]
-    parts = [make_part(kind, one) for kind, one in served]
-    found = _merge_documents(one["paths"] for one in parts)
-    schemas = [one["schemas"] for one in parts]
+    served = [(kind, part) for kind in kinds if kind.group == group for part in kind.versions if part.name == version]
+    parts = [make_part(kind, part) for kind, part in served]
+    paths = _merge_documents(part["paths"] for part in parts)
+    schemas = [part["schemas"] for part in parts]
     if all(kind.custom for kind, _ in served):
         components = {"schemas": _merge_documents([standard_components(), *schemas])}
-        return {"openapi": "3.0.0", "info": CUSTOM_INFO, "paths": found, "components": components}
-    found = path_item(pages.resource_list_page(group, version)) | found
-    known = _merge_documents([builtin.standard_components(), builtin.server_components(), *schemas])
-    return _builtin_document(release, found, known, dict.fromkeys([("", "v1"), (group, version)]))
+        return {"openapi": "3.0.0", "info": CUSTOM_INFO, "paths": paths, "components": components}
+    paths = path_item(pages.resource_list_page(group, version)) | paths
+    all_components = _merge_documents([builtin.standard_components(), builtin.server_components(), *schemas])
+    return _builtin_document(release, paths, all_components, dict.fromkeys([("", "v1"), (group, version)]))
 
 
 def page_document(operation: PathOperation, release: str = RELEASE.name) -> Document:
@@ -99,20 +99,20 @@ def path_item(operation: PathOperation) -> Document:
 
 def _reachable_components(paths: Document, schemas: Mapping[str, Any]) -> dict[str, Any]:
     """Return the components that the paths lead to."""
-    found: dict[str, Any] = {}
-    rest: list[Any] = [paths]
-    while rest:
-        one = rest.pop()
+    reachable: dict[str, Any] = {}
+    pending: list[Any] = [paths]
+    while pending:
+        node = pending.pop()
         charge(1)
-        if isinstance(one, list):
-            rest += one
-        elif isinstance(one, dict):
-            rest += one.values()
-            name = one.get("$ref")
-            if isinstance(name, str) and (name := name.removeprefix(REF)) not in found:
-                found[name] = schemas[name]
-                rest.append(found[name])
-    return dict(sorted(found.items()))
+        if isinstance(node, list):
+            pending += node
+        elif isinstance(node, dict):
+            pending += node.values()
+            name = node.get("$ref")
+            if isinstance(name, str) and (name := name.removeprefix(REF)) not in reachable:
+                reachable[name] = schemas[name]
+                pending.append(reachable[name])
+    return dict(sorted(reachable.items()))
 
 
 def make_part(kind: Kind, version: Version) -> Document:
@@ -129,8 +129,8 @@ def make_part(kind: Kind, version: Version) -> Document:
 def kind_paths(kind: Kind, version: Version) -> Document:
     """Return the paths of one version of a kind."""
     namer = None if kind.custom else builtin.make_namer(kind, version)
-    found = routes.paths_of(routes.OperationsWriter(kind, version, namer).list_operations())
-    return {path: _describe_path(found[path], kind.kind) for path in found}
+    paths = routes.paths_of(routes.OperationsWriter(kind, version, namer).list_operations())
+    return {path: _describe_path(paths[path], kind.kind) for path in paths}
 
 
 def _merge_documents(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

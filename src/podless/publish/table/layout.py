@@ -68,9 +68,9 @@ class TableLayout:
         now: the time for ages, in seconds since 1970; by default the clock's.
         """
         then = clock.time() if now is None else now
-        given = self.reader_argument(obj)
+        argument = self.reader_argument(obj)
         return [
-            _show_time(ages.read_age(read.read(given)), then) if isinstance(read, Age) else read(given)
+            _show_time(ages.read_age(read.read(argument)), then) if isinstance(read, Age) else read(argument)
             for read in self.readers
         ]
 
@@ -113,11 +113,11 @@ def built_in(group: str, plural: str) -> TableLayout:
     """
     name = f"podless.apis.{folder_of(group)}.columns"
     module = import_module(name) if find_spec(name) else None
-    own = getattr(module, "COLUMNS", {}).get(plural, shared.DATED)
-    if any(column.releases for column in own):
-        own = tuple(column for column in own if CURRENT.get().is_in_span(column.releases))
+    columns = getattr(module, "COLUMNS", {}).get(plural, shared.DATED)
+    if any(column.releases for column in columns):
+        columns = tuple(column for column in columns if CURRENT.get().is_in_span(column.releases))
     order, conditions = (getattr(module, name, {}).get(plural) for name in ("ORDERS", "CONDITIONS"))
-    return TableLayout(own, group, order, conditions)
+    return TableLayout(columns, group, order, conditions)
 
 
 def custom_layout(columns: Sequence[Column] | None) -> TableLayout:
@@ -159,8 +159,8 @@ def _cell_reader(kind: str, path: jsonpath.JSONPath) -> Callable[[Any], Any] | A
 
 
 def _string_cell(path: jsonpath.JSONPath, obj: Any) -> str | None:
-    found = path.find(obj)
-    return _format_cell(found[0]) if found else None
+    values = path.find(obj)
+    return _format_cell(values[0]) if values else None
 
 
 def _converted_cell(convert: Callable[[Any], Any], path: jsonpath.JSONPath, obj: Any) -> Any:

@@ -29,13 +29,13 @@ def make_row(
     pieces: list[bytes | float] = []
     lead = b'{"cells":['
     steady: list[Any] = []
-    given, readers = layout.reader_argument(obj), layout.readers
+    argument, readers = layout.reader_argument(obj), layout.readers
     charge(_CELL * len(readers))
     for read in readers:
         if not isinstance(read, Age):
-            steady.append(read(given))
+            steady.append(read(argument))
             continue
-        age = ages.read_age(read.read(given))
+        age = ages.read_age(read.read(argument))
         if not isinstance(age, ages.AgeSpan):
             steady.append(age)
             continue
@@ -61,10 +61,10 @@ def _encode_pieces(included: Mapping[str, Any] | None) -> list[bytes]:
     start = 0
     for entry in each((included or {}).get("metadata", {}).get("managedFields") or ()):
         fields = serializer.encode_json(entry.get("fieldsV1"))
-        place = encoded.find(fields, start)
-        if len(fields) >= SHARED and place >= 0:
-            pieces += [encoded[start:place], encoded[place : place + len(fields)]]
-            start = place + len(fields)
+        offset = encoded.find(fields, start)
+        if len(fields) >= SHARED and offset >= 0:
+            pieces += [encoded[start:offset], encoded[offset : offset + len(fields)]]
+            start = offset + len(fields)
     return [*pieces, encoded[start:]]
 
 
@@ -87,8 +87,8 @@ class _AgeTexts(dict[Any, bytes]):
         self._now = now
 
     def __missing__(self, moment: float) -> bytes:
-        known = self[moment] = ages.format_age(moment, self._now).encode()
-        return known
+        text = self[moment] = ages.format_age(moment, self._now).encode()
+        return text
 
 
 def frame_table(

@@ -17,8 +17,8 @@ INCLUDED = ("", "Metadata", "Object", "None")
 def check_include(text: str) -> str:
     """Return the includeObject parameter: Metadata for "". Raises BadRequest."""
     if text not in INCLUDED:
-        why = field.invalid("includeObject", text, "must be 'Metadata', 'Object', 'None', or empty")
-        raise BadRequest(f"Unable to convert to Table as requested: {why}")
+        error = field.invalid("includeObject", text, "must be 'Metadata', 'Object', 'None', or empty")
+        raise BadRequest(f"Unable to convert to Table as requested: {error}")
     return text or "Metadata"
 
 
