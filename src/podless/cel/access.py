@@ -16,7 +16,7 @@ def contains_item(item: Any, container: Any) -> bool:
     """Return `item in container`, for an item of a list or a key of a map."""
     kind = container.__class__
     if kind in LISTS:
-        return any(are_equal(item, each) for each in charge_each(container))
+        return any(are_equal(item, member) for member in charge_each(container))
     if kind is dict:
         return is_key(item) and item in container
     raise no_overload()

@@ -76,16 +76,16 @@ def _union_sets(left: list[Any], right: list[Any]) -> SetList:
 def _merge_map_lists(left: MapList, right: list[Any]) -> MapList:
     """Return the first list's items, those with equal keys replaced by the second's, then the second's other items."""
     bounded_list(len(left) + len(right))
-    places = {keys_of(item, left.keys): place for place, item in enumerate(charge_each(left))}
-    out = list(left)
+    indexes = {keys_of(item, left.keys): index for index, item in enumerate(charge_each(left))}
+    merged = list(left)
     for item in charge_each(right):
-        place = places.get(keys_of(item, left.keys))
-        if place is None:
-            places[keys_of(item, left.keys)] = len(out)
-            out.append(item)
+        index = indexes.get(keys_of(item, left.keys))
+        if index is None:
+            indexes[keys_of(item, left.keys)] = len(merged)
+            merged.append(item)
         else:
-            out[place] = item
-    return MapList(out, left.keys)
+            merged[index] = item
+    return MapList(merged, left.keys)
 
 
 def _divide_ints(left: int, right: int) -> int:

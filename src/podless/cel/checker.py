@@ -212,7 +212,7 @@ class _TypeChecker(ExprVisitor[Type]):
     def resolve_function(self, name: str) -> str:
         """Return the function that a name refers to, or ""."""
         functions = self.declarations.functions
-        return next((each for each in self.list_candidates(name) if each in functions), "")
+        return next((candidate for candidate in self.list_candidates(name) if candidate in functions), "")
 
     def infer_overloads(self, node: CallExpr) -> Type:
         """Return the result type of a call, and set its matching overloads."""
@@ -242,13 +242,13 @@ class _TypeChecker(ExprVisitor[Type]):
         """Return the result of an overload for argument types, None if it does not match."""
         if not overload.generic:
             return overload.result if self.bindings.are_assignable(types, overload.args) else None
-        *wanted, result = self.bindings.instantiate((*overload.args, overload.result))
-        if not self.bindings.are_assignable(types, tuple(wanted)):
+        *arg_types, result = self.bindings.instantiate((*overload.args, overload.result))
+        if not self.bindings.are_assignable(types, tuple(arg_types)):
             return None
         return self.bindings.resolve_params(result)
 
     def add_overload_error(self, node: CallExpr, types: tuple[Type, ...]) -> Type:
-        type_names = [str(self.bindings.resolve_params(each, final=True)) for each in types]
+        type_names = [str(self.bindings.resolve_params(type_, final=True)) for type_ in types]
         target = f"{type_names.pop(0)}." if node.target is not None else ""
         text = f"found no matching overload for '{node.function}' applied to '{target}({', '.join(type_names)})'"
         return self.add_error(node.offset, text)
@@ -276,10 +276,10 @@ class _TypeChecker(ExprVisitor[Type]):
         item = self.visit(value)
         if not optional:
             return item
-        inner, is_optional = types.unwrap_optional(item)
-        if not is_optional and inner.kind != "dyn":
-            self.add_mismatch_error(value, types.optional(inner), inner)
-        return inner
+        value_type, is_optional = types.unwrap_optional(item)
+        if not is_optional and value_type.kind != "dyn":
+            self.add_mismatch_error(value, types.optional(value_type), value_type)
+        return value_type
 
     def visit_list(self, node: ListExpr) -> Type:
         joined: Type | None = None
@@ -299,7 +299,8 @@ class _TypeChecker(ExprVisitor[Type]):
         if self.fields.can_construct(node.name.removeprefix(".")):
             return self.check_construction(node, node.name.removeprefix("."))
         name = next(
-            (each for each in self.list_candidates(node.name) if each in _MESSAGES), node.name.removeprefix(".")
+            (candidate for candidate in self.list_candidates(node.name) if candidate in _MESSAGES),
+            node.name.removeprefix("."),
         )
         message_type = _MESSAGES.get(name)
         if message_type is None:
@@ -327,20 +328,20 @@ class _TypeChecker(ExprVisitor[Type]):
             self.add_error(entry.offset, text)
 
     def visit_comprehension(self, node: Comprehension) -> Type:
-        over = self.visit(node.iter_range)
+        range_type = self.visit(node.iter_range)
         accu = self.visit(node.init)
         outer_scope = self.scope
         self.scope = outer_scope | {node.accu: accu}
-        first_type, second_type = self.infer_iteration_types(node, self.bindings.resolve_params(over))
+        first_type, second_type = self.infer_iteration_types(node, self.bindings.resolve_params(range_type))
         accu_scope, outer_variables = self.scope, self.comprehension_variables
         self.comprehension_variables = outer_variables | {node.var, node.var2, node.accu}
         self.scope = accu_scope | (
             {node.var: first_type, node.var2: second_type} if node.var2 else {node.var: first_type}
         )
-        for part, expected in ((node.condition, BOOL), (node.step, accu)):
-            actual = self.visit(part)
+        for loop_part, expected in ((node.condition, BOOL), (node.step, accu)):
+            actual = self.visit(loop_part)
             if not self.bindings.is_assignable(expected, actual):
-                self.add_mismatch_error(part, expected, actual)
+                self.add_mismatch_error(loop_part, expected, actual)
         self.scope = accu_scope
         result = self.visit(node.result)
         self.scope, self.comprehension_variables = outer_scope, outer_variables

@@ -46,7 +46,7 @@ class CodeGenerator(ExprVisitor[Value]):
         """Return the code of a node in a separate function."""
         aside = self.writer.begin_aside(self.exact)
         value = self.visit(node)
-        name = aside.end(value.code, (known.code for known in self.scope.values()))
+        name = aside.end(value.code, (variable.code for variable in self.scope.values()))
         return Value(name, value.kind, value.decl)
 
     def emit_value(self, node: Expr) -> str:
@@ -108,8 +108,10 @@ class CodeGenerator(ExprVisitor[Value]):
             partial(self.emit_fatal if index == fatal else self.emit_argument, arg, node)
             for index, arg in enumerate(nodes)
         ]
-        both = len(nodes) == 2 and node.function != "format" and self.can_halt(nodes[1])
-        args = [value.code for value in (self.emit_pair(*emit) if both else [each() for each in emit])]
+        evaluates_both = len(nodes) == 2 and node.function != "format" and self.can_halt(nodes[1])
+        args = [
+            value.code for value in (self.emit_pair(*emit) if evaluates_both else [emit_arg() for emit_arg in emit])
+        ]
         self.writer.write_clock_check()
         overloads = [self.declarations.overloads[name] for name in node.overloads]
         call = self.choose_callee(node, overloads, [arg.type for arg in nodes])
@@ -168,7 +170,9 @@ class CodeGenerator(ExprVisitor[Value]):
         """Return the function to call: the function itself, or one that checks the arguments first."""
         if not overloads:
             return guard_overloads(node.function, [])
-        always_fits = all(_always_fits(one, wanted) for one, wanted in zip(types, overloads[0].args, strict=True))
+        always_fits = all(
+            _always_fits(type_, declared) for type_, declared in zip(types, overloads[0].args, strict=True)
+        )
         if (len(overloads) == 1 and always_fits) or (
             len({id(overload.call) for overload in overloads}) == 1 and always_fits
         ):

@@ -88,14 +88,14 @@ def _are_sets_equal(left: Any, right: Any, steps: list[int]) -> bool:
 def _are_map_lists_equal(left: Any, right: Any, steps: list[int]) -> bool:
     if right.__class__ is dict or len(left) != len(right):
         return False
-    known = {keys_of(item, left.keys): item for item in charge_each(left)}
-    found = set()
+    left_items = {keys_of(item, left.keys): item for item in charge_each(left)}
+    matched = set()
     for item in charge_each(right):
         key = keys_of(item, left.keys)
-        if key not in known or not are_equal(known[key], item, steps):
+        if key not in left_items or not are_equal(left_items[key], item, steps):
             return False
-        found.add(key)
-    return len(found) == len(known)
+        matched.add(key)
+    return len(matched) == len(left_items)
 
 
 _CONTAINERS: dict[type, Callable[[Any, Any, list[int]], bool]] = {

@@ -74,13 +74,13 @@ class ControlGenerator(CodeGenerator):
     def visit_comprehension(self, node: Comprehension) -> Value:
         if node.macro == "bind":
             return self.emit_bind(node)
-        over = self.emit_node(node.iter_range)
+        range_value = self.emit_node(node.iter_range)
         writer = self.writer
         saved = self.scope
         result = writer.name_temp()
         writer.write_line(f"{result} = {_INITIAL[node.macro]}")
         error = writer.assign_temp("None") if self.exact and node.macro in ("all", "exists") else ""
-        writer.open_block(self.emit_loop(node, over))
+        writer.open_block(self.emit_loop(node, range_value))
         writer.loops += 1
         self.emit_body(node, result, error)
         writer.add_cost(_STEPS[node.macro])
@@ -102,29 +102,33 @@ class ControlGenerator(CodeGenerator):
         decl = over.decl
         listed = node.iter_range.type.kind == "list"
         kind = node.iter_range.type
-        inner = decl.items if decl is not None and decl.kind in ("list", "map") else None
-        where = (
+        item_decl = decl.items if decl is not None and decl.kind in ("list", "map") else None
+        range_code = (
             over.code
-            if inner is not None or (kind.kind in ("list", "map") and decl is None)
+            if item_decl is not None or (kind.kind in ("list", "map") and decl is None)
             else self.convert_code(over)
         )
-        item = Value(name, kind.params[-1] if kind.params else node.iter_range.type, inner)
+        item = Value(name, kind.params[-1] if kind.params else node.iter_range.type, item_decl)
         if not node.var2:
             # a loop over a map iterates over its keys
             alone = item if listed else Value(name, kind.params[0] if kind.params else kind)
             self.scope = self.scope | {node.var: self.bind_variable(alone)}
-            return f"for {name} in {where}:" if kind.kind in ("list", "map") else f"for {name} in iterate({where}):"
+            return (
+                f"for {name} in {range_code}:"
+                if kind.kind in ("list", "map")
+                else f"for {name} in iterate({range_code}):"
+            )
         key = self.writer.name_temp()
         self.scope = self.scope | {
             node.var: Value(key, kind.params[0] if kind.params else kind),
             node.var2: self.bind_variable(item),
         }
         if listed:
-            return f"for {key}, {name} in enumerate({where}):"
+            return f"for {key}, {name} in enumerate({range_code}):"
         return (
-            f"for {key}, {name} in {where}.items():"
+            f"for {key}, {name} in {range_code}.items():"
             if kind.kind == "map"
-            else f"for {key}, {name} in iterate({where}, True):"
+            else f"for {key}, {name} in iterate({range_code}, True):"
         )
 
     def emit_body(self, node: Comprehension, result: str, error: str) -> None:

@@ -49,14 +49,14 @@ def _convert_list(decl: Decl, value: Any) -> Any:
     assert items is not None
     if not isinstance(value, list):
         raise EvaluationError("invalid data, expected an array for the provided schema with type=array")
-    out = value if items.is_plain else [convert_value(items, item) for item in charge_each(value)]
+    converted = value if items.is_plain else [convert_value(items, item) for item in charge_each(value)]
     kind = decl.schema.get("x-kubernetes-list-type")
     if kind == "set":
-        return SetList(out)
+        return SetList(converted)
     if kind == "map":
         keys = decl.schema.get("x-kubernetes-list-map-keys") or ()
-        return MapList(out, tuple(escape_name(key) or key for key in keys))
-    return out
+        return MapList(converted, tuple(escape_name(key) or key for key in keys))
+    return converted
 
 
 def _convert_map(decl: Decl, value: Any) -> Any:
@@ -72,18 +72,20 @@ def _convert_object(decl: Decl, value: Any) -> Any:
         raise EvaluationError("invalid data, expected a map for the provided schema with type=object")
     if decl.is_plain:
         return value
-    out = {}
+    converted = {}
     for real, item in charge_each(value.items()):
         if item is None:  # a null field is absent for expressions, but counts in comparisons of objects
-            out[f" {real}"] = SchemalessValue(None)
+            converted[f" {real}"] = SchemalessValue(None)
             continue
         name = escape_name(real)
-        part = decl.find_field(name) if name is not None else None
-        if name is not None and part is not None:
-            out[name] = convert_value(part, item)
+        field_decl = decl.find_field(name) if name is not None else None
+        if name is not None and field_decl is not None:
+            converted[name] = convert_value(field_decl, item)
         else:
-            out[f" {real}"] = SchemalessValue(item)  # a name that no expression can use, so that only equality sees it
-    return out
+            converted[f" {real}"] = SchemalessValue(
+                item
+            )  # a name that no expression can use, so that only equality sees it
+    return converted
 
 
 def _convert_double(decl: Decl, value: Any) -> float:
@@ -132,8 +134,8 @@ def _convert_date(decl: Decl, value: Any) -> Timestamp:
     text = _convert_text(decl, value)
     timestamp = gotimes.parse_timestamp(f"{text}T00:00:00Z")
     if timestamp is None:
-        why = f'parsing time "{text}" as "2006-01-02": cannot parse "{text}" as "2006"'
-        raise EvaluationError(f"Invalid date formatted string {text}: {why}")
+        reason = f'parsing time "{text}" as "2006-01-02": cannot parse "{text}" as "2006"'
+        raise EvaluationError(f"Invalid date formatted string {text}: {reason}")
     return timestamp
 
 
@@ -170,14 +172,14 @@ _URL_SAFE = re.compile(r"[A-Za-z0-9_\-\r\n]*")
 
 def _decode_base64(text: str) -> bytes:
     """Return bytes from base64 with the URL alphabet, the only one that kube-apiserver accepts."""
-    good = _URL_SAFE.match(text)
-    assert good is not None
-    end = good.end()
-    rest = text[end:]
+    match = _URL_SAFE.match(text)
+    assert match is not None
+    end = match.end()
+    padding = text[end:]
     digits = len(text[:end].replace("\n", "").replace("\r", ""))
-    if rest.strip("=\r\n"):
-        raise _make_base64_error(text, end + len(rest) - len(rest.lstrip("=")))
-    if (digits + rest.count("=")) % 4 or rest.count("=") > 2:
+    if padding.strip("=\r\n"):
+        raise _make_base64_error(text, end + len(padding) - len(padding.lstrip("=")))
+    if (digits + padding.count("=")) % 4 or padding.count("=") > 2:
         raise _make_base64_error(text, len(text))
     try:
         return base64.urlsafe_b64decode(text)
@@ -200,8 +202,8 @@ def convert_value(declared: Decl, value: Any) -> Any:
 
 def convert_container(declared: Decl, value: Any) -> Any:
     """Return a list or map unchanged. Raises EvaluationError for other values."""
-    wanted = list if declared.kind == "list" else dict
-    if value is None or isinstance(value, wanted):
+    container = list if declared.kind == "list" else dict
+    if value is None or isinstance(value, container):
         return value
-    shown = "an array for the provided schema with type=array" if wanted is list else _NO_MAP
-    raise EvaluationError(f"invalid data, expected {shown}")
+    expected = "an array for the provided schema with type=array" if container is list else _NO_MAP
+    raise EvaluationError(f"invalid data, expected {expected}")

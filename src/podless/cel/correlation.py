@@ -52,10 +52,10 @@ class SchemaNode:
 
     def find_field(self, name: str) -> CorrelatedNode | None:
         """Return the schema of a field."""
-        part = (self.schema.get("properties") or {}).get(name)
-        if part is None:
-            part = self.schema.get("additionalProperties")
-        return SchemaNode(part) if isinstance(part, dict) else None
+        field_schema = (self.schema.get("properties") or {}).get(name)
+        if field_schema is None:
+            field_schema = self.schema.get("additionalProperties")
+        return SchemaNode(field_schema) if isinstance(field_schema, dict) else None
 
 
 def map_keys(schema: dict[str, Any]) -> Sequence[str]:

@@ -68,25 +68,25 @@ class Declared:
         items = schema.get("items")
         if not isinstance(items, dict):
             return None
-        inner = self.declare(items, bool(items.get("x-kubernetes-embedded-resource")), f"{name}.@idx")
-        if inner is None:
+        item_decl = self.declare(items, bool(items.get("x-kubernetes-embedded-resource")), f"{name}.@idx")
+        if item_decl is None:
             return None
         limit = schema.get("maxItems")
-        max_items = (MAX_REQUEST - 2) // (inner.min_bytes + 1) if limit is None else max(limit, 0)
-        decl = Decl(self, "list", types.list_of(inner.type), schema, 2, max_items)
-        decl.items = inner
+        max_items = (MAX_REQUEST - 2) // (item_decl.min_bytes + 1) if limit is None else max(limit, 0)
+        decl = Decl(self, "list", types.list_of(item_decl.type), schema, 2, max_items)
+        decl.items = item_decl
         return decl
 
     def _declare_object(self, schema: Schema, name: str) -> Decl | None:
         values = schema.get("additionalProperties")
         if isinstance(values, dict):
-            inner = self.declare(values, bool(values.get("x-kubernetes-embedded-resource")), f"{name}.@elem")
-            if inner is None:
+            value_decl = self.declare(values, bool(values.get("x-kubernetes-embedded-resource")), f"{name}.@elem")
+            if value_decl is None:
                 return None
             limit = schema.get("maxProperties")
-            max_items = (MAX_REQUEST - 2) // (inner.min_bytes + 6) if limit is None else max(limit, 0)
-            decl = Decl(self, "map", types.map_of(types.STRING, inner.type), schema, 2, max_items)
-            decl.items = inner
+            max_items = (MAX_REQUEST - 2) // (value_decl.min_bytes + 6) if limit is None else max(limit, 0)
+            decl = Decl(self, "map", types.map_of(types.STRING, value_decl.type), schema, 2, max_items)
+            decl.items = value_decl
             return decl
         decl = Decl(self, "object", types.struct_type(name), schema, -1, 0)
         remember_value(self.structs, name, lambda: decl)
@@ -147,15 +147,15 @@ class Decl:
     def _declare_field(self, name: str) -> Decl | None:
         properties = self.schema.get("properties") or {}
         real = unescape_field(name)
-        part = properties.get(real)
-        if part is None or self.kind != "object":
+        field_schema = properties.get(real)
+        if field_schema is None or self.kind != "object":
             return None
         usual = escape_name(real)
         # newer releases also accept a reserved word without the escape, where the grammar allows it as a name
         if usual is None or (usual != name and (usual != f"__{name}__" or not has("CELPlainKeywords"))):
             return None
-        embedded = bool(part.get("x-kubernetes-embedded-resource"))
-        return self.owner.declare(part, embedded, f"{self.type.name}.{usual}")
+        embedded = bool(field_schema.get("x-kubernetes-embedded-resource"))
+        return self.owner.declare(field_schema, embedded, f"{self.type.name}.{usual}")
 
     def iterate_fields(self) -> Iterator[tuple[str, str, Decl]]:
         """Yield all fields: the name in expressions, the name in JSON, the declaration."""
@@ -174,11 +174,11 @@ class Decl:
         properties = self.schema.get("properties") or {}
         total = 2
         for name in dict.fromkeys(self.schema.get("required") or ()):
-            part = properties.get(name)
-            if part is None or part.get("default") is not None:
+            field_schema = properties.get(name)
+            if field_schema is None or field_schema.get("default") is not None:
                 continue
-            embedded = bool(part.get("x-kubernetes-embedded-resource"))
-            decl = self.owner.declare(part, embedded, f"{self.type.name}.{escape_name(name) or name}")
+            embedded = bool(field_schema.get("x-kubernetes-embedded-resource"))
+            decl = self.owner.declare(field_schema, embedded, f"{self.type.name}.{escape_name(name) or name}")
             if decl is not None:
                 total += len(name.encode()) + decl.min_bytes + 4
         return total
@@ -219,8 +219,13 @@ def with_metadata(schema: Schema) -> Schema:
     """Return the schema of a resource, which always has kind, apiVersion and the names in its metadata."""
     properties = schema.get("properties") or {}
     metadata = properties.get("metadata") or {}
-    inner = metadata.get("properties") or {}
-    identifying = (properties.get("kind"), properties.get("apiVersion"), inner.get("name"), inner.get("generateName"))
+    metadata_properties = metadata.get("properties") or {}
+    identifying = (
+        properties.get("kind"),
+        properties.get("apiVersion"),
+        metadata_properties.get("name"),
+        metadata_properties.get("generateName"),
+    )
     if metadata.get("type") == "object" and all((part or {}).get("type") == "string" for part in identifying):
         return schema
     return {**schema, "properties": {**properties, "kind": _TEXT, "apiVersion": _TEXT, "metadata": _METADATA}}

@@ -109,10 +109,10 @@ class Declarations:
             for function in library.functions:
                 if not release.has_feature(function.feature):
                     continue
-                known = self.functions.get(function.name, ())
-                self.functions[function.name] = known + function.overloads
-                for each in function.overloads:
-                    self._add_overload(function, each)
+                declared = self.functions.get(function.name, ())
+                self.functions[function.name] = declared + function.overloads
+                for overload in function.overloads:
+                    self._add_overload(function, overload)
 
     def _add_overload(self, owner: Function, overload: Overload) -> None:
         self.overloads[overload.name] = overload

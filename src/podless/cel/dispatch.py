@@ -90,8 +90,8 @@ def guard_overloads(function: str, overloads: list[Overload]) -> Callable[..., A
     ]
 
     def call(*args: Any) -> Any:
-        for wanted, run in candidates:
-            if run is not None and all(map(fits_type, args, wanted)):
+        for arg_types, run in candidates:
+            if run is not None and all(map(fits_type, args, arg_types)):
                 return run(*args)
         raise _make_overload_error(function, args)
 

@@ -33,12 +33,12 @@ def display_issue(source: str, issue: Issue) -> str:
         return text
     start = issue.offset - column
     end = source.find("\n", start)  # no split: each of many issues would list all lines
-    shown = source[start : end if end >= 0 else len(source)].replace("\t", " ")
-    if len(shown.encode("utf-8", "replace")) > _LONG:
+    source_line = source[start : end if end >= 0 else len(source)].replace("\t", " ")
+    if len(source_line.encode("utf-8", "replace")) > _LONG:
         return text
-    marks = "".join("．" if ord(char) > 127 else "." for char in shown[:column])
-    mark = "＾" if len(shown) > column and ord(shown[column]) > 127 else "^"
-    return f"{text}\n | {shown}\n | {marks}{mark}"
+    marks = "".join("．" if ord(char) > 127 else "." for char in source_line[:column])
+    mark = "＾" if len(source_line) > column and ord(source_line[column]) > 127 else "^"
+    return f"{text}\n | {source_line}\n | {marks}{mark}"
 
 
 class CelError(Exception):
@@ -49,14 +49,14 @@ class CompileError(CelError):
     """The source is not a valid expression, or its types are wrong. issues: the errors in the order of the text."""
 
     def __init__(self, source: str, issues: Iterable[Issue]) -> None:
-        everything = list(issues)
-        kept = sorted(everything[:_MOST], key=lambda issue: locate_offset(source, issue.offset))
-        texts = [display_issue(source, issue) for issue in kept]
-        if len(everything) > _MOST:
-            texts.append(f"{len(everything) - _MOST} more errors were truncated")
+        all_issues = list(issues)
+        first_issues = sorted(all_issues[:_MOST], key=lambda issue: locate_offset(source, issue.offset))
+        texts = [display_issue(source, issue) for issue in first_issues]
+        if len(all_issues) > _MOST:
+            texts.append(f"{len(all_issues) - _MOST} more errors were truncated")
         super().__init__("\n".join(texts))
         self.source = source
-        self.issues = tuple(kept)
+        self.issues = tuple(first_issues)
 
     def __reduce__(self) -> tuple[type[CompileError], tuple[str, tuple[Issue, ...]]]:
         return CompileError, (self.source, self.issues)

@@ -118,16 +118,16 @@ class _ExpressionFormatter(ExprVisitor[str]):
         if node.macro == "bind":
             return self.format_bind(node)
         names = [name for name in (node.var, node.var2) if name]
-        over = self.format_operand(node.iter_range, _MEMBER)
+        range_text = self.format_operand(node.iter_range, _MEMBER)
         if node.macro in _QUANTIFIERS:
-            return f"{over}.{node.macro}({', '.join([*names, self.visit(node.body)])})"
+            return f"{range_text}.{node.macro}({', '.join([*names, self.visit(node.body)])})"
         word = {"list": "transformList", "map": "transformMap", "entries": "transformMapEntry"}[node.macro]
         if node.macro == "list" and len(names) == 1:
             if isinstance(node.body, Ident) and node.body.name == node.var and node.filter is not None:
-                return f"{over}.filter({node.var}, {self.visit(node.filter)})"
+                return f"{range_text}.filter({node.var}, {self.visit(node.filter)})"
             word = "map"
         guard = [] if node.filter is None else [self.visit(node.filter)]
-        return f"{over}.{word}({', '.join([*names, *guard, self.visit(node.body)])})"
+        return f"{range_text}.{word}({', '.join([*names, *guard, self.visit(node.body)])})"
 
     def format_bind(self, node: Comprehension) -> str:
         if isinstance(node.result, CallExpr) and node.result.function == _SORTED:

@@ -83,13 +83,15 @@ class _ProgramGenerator(InlineGenerator, ControlGenerator):
             call = "index" if self.exact else ""
             code = f"index({operand.code}, {node.field!r})" if call else f"{operand.code}[{node.field!r}]"
             return self.emit_leaf(self.writer.assign_temp(code), decl.items)
-        part = decl.find_field(node.field) if decl.kind == "object" else None
-        if part is None:  # after dyn() a field can be undeclared
+        field_decl = decl.find_field(node.field) if decl.kind == "object" else None
+        if field_decl is None:  # after dyn() a field can be undeclared
             return Value(f"select({self.convert_code(operand)}, {node.field!r})", node.type)
         real = unescape_field(node.field)
-        if self.exact or part.nullable:
-            return self.emit_leaf(self.writer.assign_temp(f"field({operand.code}, {real!r}, {node.field!r})"), part)
-        return self.emit_leaf(f"{operand.code}[{real!r}]", part)
+        if self.exact or field_decl.nullable:
+            return self.emit_leaf(
+                self.writer.assign_temp(f"field({operand.code}, {real!r}, {node.field!r})"), field_decl
+            )
+        return self.emit_leaf(f"{operand.code}[{real!r}]", field_decl)
 
     def emit_presence_test(self, node: Select, operand: Value) -> Value:
         decl = operand.decl
@@ -143,10 +145,10 @@ class _ProgramGenerator(InlineGenerator, ControlGenerator):
         """Return whether a list or map has only literals, so that it is made once."""
         if not isinstance(node, ListExpr | MapExpr):
             return isinstance(node, LiteralExpr)
-        known = self.constants.get(node)
-        if known is None:
-            known = self.constants[node] = all(map(self.is_constant, node.list_children()))
-        return known
+        result = self.constants.get(node)
+        if result is None:
+            result = self.constants[node] = all(map(self.is_constant, node.list_children()))
+        return result
 
     def visit_call(self, node: CallExpr) -> Value:
         special = _SPECIAL.get(node.function)

@@ -99,9 +99,9 @@ def convert_to_zone(time: Timestamp, name: str = "UTC") -> tuple[datetime, int]:
     """
     offset = 0 if name == "UTC" else _parse_offset(name) if ":" in name else _find_zone_offset(name, time)
     seconds, nanos = divmod(time.ns, SECOND)
-    days, rest = divmod(seconds + offset, _DAY)
+    days, seconds_of_day = divmod(seconds + offset, _DAY)
     cycles, days = divmod(days, _CYCLE)
-    return _EPOCH + timedelta(days=days, seconds=rest, microseconds=nanos // 1000), cycles * _YEARS
+    return _EPOCH + timedelta(days=days, seconds=seconds_of_day, microseconds=nanos // 1000), cycles * _YEARS
 
 
 def format_go_timestamp(time: Timestamp) -> str:

@@ -41,13 +41,15 @@ class InlineGenerator(CodeGenerator):
     def emit_equality(self, node: CallExpr) -> Value | None:
         """Write == and !=."""
         left, right = self.emit_both(node)
-        one, two = node.args[0].type, node.args[1].type
+        left_type, right_type = node.args[0].type, node.args[1].type
         sign = "==" if node.function == "_==_" else "!="
-        same = left.decl is not None and right.decl is not None and left.decl is right.decl and left.decl.is_plain
-        if one == two and ((one.kind in _NATIVE and one.name != "wrapper") or same):
-            if same:
+        same_plain_decl = (
+            left.decl is not None and right.decl is not None and left.decl is right.decl and left.decl.is_plain
+        )
+        if left_type == right_type and ((left_type.kind in _NATIVE and left_type.name != "wrapper") or same_plain_decl):
+            if same_plain_decl:
                 self.writer.write_clock_check()
-            if one.kind in _TEXTS or same:
+            if left_type.kind in _TEXTS or same_plain_decl:
                 a, b = self.emit_texts(node, left, right)
                 return Value(f"({a} {sign} {b})", node.type)
             self.writer.add_cost(1)
@@ -69,13 +71,17 @@ class InlineGenerator(CodeGenerator):
 
     def emit_comparison(self, node: CallExpr) -> Value | None:
         """Write <, <=, > and >=."""
-        one, two = node.args[0].type, node.args[1].type
-        numbers = {one.kind, two.kind} <= {"int", "uint"}
-        if one.name == "wrapper" or two.name == "wrapper" or not (numbers or (one == two and one.kind in _ORDERED)):
+        left_type, right_type = node.args[0].type, node.args[1].type
+        numbers = {left_type.kind, right_type.kind} <= {"int", "uint"}
+        if (
+            left_type.name == "wrapper"
+            or right_type.name == "wrapper"
+            or not (numbers or (left_type == right_type and left_type.kind in _ORDERED))
+        ):
             return None
         left, right = self.emit_both(node)
         sign = COMPARE[node.function]
-        if one.kind in _TEXTS:
+        if left_type.kind in _TEXTS:
             a, b = self.emit_texts(node, left, right)
             return Value(f"({a} {sign} {b})", node.type)
         self.writer.add_cost(1)
@@ -83,13 +89,13 @@ class InlineGenerator(CodeGenerator):
 
     def emit_arithmetic(self, node: CallExpr) -> Value | None:
         """Write +, - and *."""
-        one, two = node.args[0].type, node.args[1].type
-        if one != two or one.kind not in ("int", "double") or one.name == "wrapper":
+        left_type, right_type = node.args[0].type, node.args[1].type
+        if left_type != right_type or left_type.kind not in ("int", "double") or left_type.name == "wrapper":
             return None
         left, right = self.emit_both(node)
         self.writer.add_cost(1)
         code = f"({left.code} {ARITHMETIC[node.function]} {right.code})"
-        if one.kind == "double":
+        if left_type.kind == "double":
             return Value(code, node.type)
         name = self.writer.assign_temp(code)
         self.writer.write_line(f"if {name} > {INT_MAX} or {name} < {INT_MIN}: whole({name})")
@@ -105,24 +111,24 @@ class InlineGenerator(CodeGenerator):
 
     def emit_membership(self, node: CallExpr) -> Value | None:
         """Write `in`, if items can be compared natively."""
-        item, place = node.args
-        if place.type.kind not in ("list", "map") or len(node.overloads) != 1:
+        item, container = node.args
+        if container.type.kind not in ("list", "map") or len(node.overloads) != 1:
             return None
-        kind = place.type.params[0]
+        kind = container.type.params[0]
         if item.type != kind or kind.kind not in _NATIVE or kind.kind == "double" or kind.name == "wrapper":
             return None
-        if isinstance(place, ListExpr) and all(isinstance(each, LiteralExpr) for each in place.items):
+        if isinstance(container, ListExpr) and all(isinstance(member, LiteralExpr) for member in container.items):
             code = self.emit_value(item)
-            self.writer.add_cost(len(place.items))
-            known = tuple(each.value for each in place.items if isinstance(each, LiteralExpr))
-            return Value(f"({code} in {self.writer.name_constant(known)})", node.type)
+            self.writer.add_cost(len(container.items))
+            constants = tuple(member.value for member in container.items if isinstance(member, LiteralExpr))
+            return Value(f"({code} in {self.writer.name_constant(constants)})", node.type)
         left, right = self.emit_both(node)
-        inner = right.decl.items if right.decl is not None else None
-        if place.type.kind == "list" and inner is not None and not inner.is_plain:
+        item_decl = right.decl.items if right.decl is not None else None
+        if container.type.kind == "list" and item_decl is not None and not item_decl.is_plain:
             return None if not isinstance(item, LiteralExpr) else self.emit_call(node)
-        where = self.name_code(right.code)
-        self.writer.add_cost(f"len({where})" if place.type.kind == "list" else 1)
-        return Value(f"({left.code} in {where})", node.type)
+        container_code = self.name_code(right.code)
+        self.writer.add_cost(f"len({container_code})" if container.type.kind == "list" else 1)
+        return Value(f"({left.code} in {container_code})", node.type)
 
     def emit_size(self, node: CallExpr) -> Value | None:
         """Write size() of a value with a length."""
@@ -152,11 +158,11 @@ class InlineGenerator(CodeGenerator):
         text, pattern = args
         if text.type.kind != "string" or not isinstance(pattern, LiteralExpr) or pattern.kind.kind != "string":
             return None
-        found = self.writer.name_constant(patterns.make_matcher(pattern.value))
-        left = self.name_code(self.emit_value(text))
+        matcher = self.writer.name_constant(patterns.make_matcher(pattern.value))
+        text_code = self.name_code(self.emit_value(text))
         # in cel-go, the global form of matches() costs 1
-        self.writer.add_cost(f"-(-(len({left}) + 1) // 10) * {-(-len(pattern.value) // 4)}" if node.target else 1)
-        return Value(f"{found}({left})", node.type)
+        self.writer.add_cost(f"-(-(len({text_code}) + 1) // 10) * {-(-len(pattern.value) // 4)}" if node.target else 1)
+        return Value(f"{matcher}({text_code})", node.type)
 
     def optional_index(self, node: CallExpr) -> None:
         """Charge the cost of an optional item. The function itself is called."""
@@ -164,26 +170,27 @@ class InlineGenerator(CodeGenerator):
 
     def emit_index(self, node: CallExpr) -> Value | None:
         """Write an item by its index or key."""
-        place, key = node.args
+        container, key = node.args
         self.writer.add_cost(-_is_reference(key))
-        operand = self.emit_node(place)
+        operand = self.emit_node(container)
         decl = operand.decl
         if decl is None or decl.kind not in ("list", "map"):
-            where = self.name_code(self.convert_code(operand))
-            code = self.writer.assign_temp(f"index({where}, {self.emit_value(key)})")
+            container_code = self.name_code(self.convert_code(operand))
+            code = self.writer.assign_temp(f"index({container_code}, {self.emit_value(key)})")
             self.writer.add_cost(1)
             return Value(code, node.type)
         assert decl.items is not None
-        where = self.name_code(operand.code)
+        container_code = self.name_code(operand.code)
         at = self.emit_value(key)
         self.writer.add_cost(1)
         literal = isinstance(key, LiteralExpr) and key.value.__class__ is int and key.value >= 0
-        quick = not self.exact and (
+        is_direct = not self.exact and (
             (decl.kind == "map" and key.type.kind == "string") or (literal and decl.kind == "list")
         )
         look = "item" if decl.kind == "list" else "index"
         return self.emit_leaf(
-            self.writer.assign_temp(f"{where}[{at}]" if quick else f"{look}({where}, {at})"), decl.items
+            self.writer.assign_temp(f"{container_code}[{at}]" if is_direct else f"{look}({container_code}, {at})"),
+            decl.items,
         )
 
     def optional_field(self, node: CallExpr) -> Value | None:
@@ -193,13 +200,13 @@ class InlineGenerator(CodeGenerator):
         assert isinstance(field, LiteralExpr)
         self.writer.add_cost(1)
         decl = operand.decl
-        part = decl.find_field(field.value) if decl is not None and decl.kind == "object" else None
-        if part is None:
+        field_decl = decl.find_field(field.value) if decl is not None and decl.kind == "object" else None
+        if field_decl is None:
             lenient = self.declarations.lenient
             return Value(f"optional_index({self.convert_code(operand)}, {field.value!r}, {lenient})", node.type)
         name = self.writer.assign_temp(f"{operand.code}.get({unescape_field(field.value)!r})")
         return Value(
-            f"(NONE if {name} is None else Optional({self.convert_code(self.emit_leaf(name, part))}))", node.type
+            f"(NONE if {name} is None else Optional({self.convert_code(self.emit_leaf(name, field_decl))}))", node.type
         )
 
     def emit_or_value(self, node: CallExpr) -> Value:

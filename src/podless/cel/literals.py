@@ -53,14 +53,14 @@ def _parse_bytes(text: str) -> tuple[Any, Type]:
     body, raw = _split_quotes(text[1:])
     if raw or "\\" not in body:
         return body.encode("utf-8", "surrogatepass"), BYTES
-    out = bytearray()
+    parsed = bytearray()
     end = 0
     for match in _ESCAPE.finditer(body):
-        out += body[end : match.start()].encode("utf-8", "surrogatepass")
-        out += _decode_octet(match)
+        parsed += body[end : match.start()].encode("utf-8", "surrogatepass")
+        parsed += _decode_octet(match)
         end = match.end()
-    out += body[end:].encode("utf-8", "surrogatepass")
-    return bytes(out), BYTES
+    parsed += body[end:].encode("utf-8", "surrogatepass")
+    return bytes(parsed), BYTES
 
 
 def _split_quotes(text: str) -> tuple[str, bool]:

@@ -61,12 +61,12 @@ def _require_two_names(args: list[Expr]) -> tuple[str, str]:
     for arg in args[:2]:
         if not isinstance(arg, Ident):
             raise MacroError(arg.offset, "argument must be a simple name")
-    one, two = args[0], args[1]
-    assert isinstance(one, Ident)
-    assert isinstance(two, Ident)
-    if one.name == two.name:
-        raise MacroError(two.offset, f"duplicate variable name: {one.name}")
-    return _require_name(one, ""), _require_name(two, "")
+    first, second = args[0], args[1]
+    assert isinstance(first, Ident)
+    assert isinstance(second, Ident)
+    if first.name == second.name:
+        raise MacroError(second.offset, f"duplicate variable name: {first.name}")
+    return _require_name(first, ""), _require_name(second, "")
 
 
 def _build_quantifier(macro: str, offset: int, over: Expr, names: tuple[str, str], body: Expr) -> Expr:

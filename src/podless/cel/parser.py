@@ -154,11 +154,11 @@ class _ExpressionParser(RecoveringParser):
     def parse_binary(self, level: int) -> Expr:
         """Parse operands joined by operators of at least this precedence level."""
         left = self.parse_unary()
-        while (own := _LEVELS.get(self.token.kind, 0)) >= level:
+        while (operator_level := _LEVELS.get(self.token.kind, 0)) >= level:
             token = self.advance()
             high = self.high
             self.enter_rule()
-            right = self.parse_binary(own + 1)
+            right = self.parse_binary(operator_level + 1)
             self.depth -= 1
             self.set_height(max(high, self.high))
             left = self.make_call(token.offset, _OPERATORS.get(token.kind, f"_{token.kind}_"), [left, right])
@@ -284,9 +284,9 @@ class _ExpressionParser(RecoveringParser):
             return self.parse_name(".")
         if kind == "(":
             self.advance()
-            inner = self.parse_nested(_INNER, self.parse_expr)
+            expression = self.parse_nested(_INNER, self.parse_expr)
             self.match_token(")", self.list_next_tokens())
-            return inner
+            return expression
         if kind == "[":
             return self.parse_list()
         if kind == "{":

@@ -154,11 +154,11 @@ def compile(
     ProgramError for invalid constants.
     """
     declarations = declarations or library.all_libraries()
-    given = variables or {}
-    types = {name: part.type if isinstance(part, Decl) else part for name, part in given.items()}
+    declared = variables or {}
+    types = {name: part.type if isinstance(part, Decl) else part for name, part in declared.items()}
     known = macros.EVERY if known is None else known
     tree = analyze_source(source, types, declarations, schemas, known, container=container, typed=typed)
-    decls = {name: part if isinstance(part, Decl) else None for name, part in given.items()}
+    decls = {name: part if isinstance(part, Decl) else None for name, part in declared.items()}
     program = Program(source, tree, declarations, types, decls)
     if typed:
         program.check_constants()

@@ -40,16 +40,20 @@ def _open_optional(value: Optional) -> Any:
 
 def _build_wrapper(name: str, fields: list[tuple[str, Any]]) -> Any:
     """Return the plain value of a wrapper or JSON message."""
-    given = {key: value for key, value in fields if value is not _UNSET}
+    values_by_field = {key: value for key, value in fields if value is not _UNSET}
     if name == "google.protobuf.Duration":
-        return arithmetic.make_duration(given.get("seconds", 0) * values.SECOND + given.get("nanos", 0))
+        return arithmetic.make_duration(
+            values_by_field.get("seconds", 0) * values.SECOND + values_by_field.get("nanos", 0)
+        )
     if name == "google.protobuf.Timestamp":
-        return arithmetic.make_timestamp(given.get("seconds", 0) * values.SECOND + given.get("nanos", 0))
+        return arithmetic.make_timestamp(
+            values_by_field.get("seconds", 0) * values.SECOND + values_by_field.get("nanos", 0)
+        )
     if name == "google.protobuf.FloatValue":
-        return struct.unpack("f", struct.pack("f", given.get("value", 0.0)))[0]
+        return struct.unpack("f", struct.pack("f", values_by_field.get("value", 0.0)))[0]
     if name in _JSON:
-        return _build_json(name, given)
-    return given.get("value", _ZEROS[name])
+        return _build_json(name, values_by_field)
+    return values_by_field.get("value", _ZEROS[name])
 
 
 def _build_json(name: str, given: dict[str, Any]) -> Any:

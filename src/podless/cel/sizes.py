@@ -93,13 +93,13 @@ def unit_cost() -> Cost:
 
 def traversal_cost(factor: float = 1.0, *, sized: bool = False) -> Cost:
     """Return the cost of visiting each character of the first argument. sized: the result has the same size."""
-    each = factor * PER_CHARACTER
+    per_character = factor * PER_CHARACTER
 
     def estimate(site: CallSite) -> Estimate:
         size = site.get_size(0)
-        return size.scale(each), size if sized else None
+        return size.scale(per_character), size if sized else None
 
-    return Cost(estimate, lambda first, *_: math.ceil(size_of(first) * each))
+    return Cost(estimate, lambda first, *_: math.ceil(size_of(first) * per_character))
 
 
 def estimated_search_cost() -> Cost:
@@ -120,11 +120,11 @@ def count_search(text: Any, pattern: Any, *_: Any) -> int:
 
 def measure_value(value: Any) -> int:
     """Return the cost of visiting a whole value."""
-    total = seen = 0
+    total = visited = 0
     todo = [value]
     while todo and total < _ENOUGH and len(todo) < _ENOUGH:
         part = todo.pop()
-        if not (seen := seen + 1) % _PART:
+        if not (visited := visited + 1) % _PART:
             charge(_PART)
         kind = part.__class__
         if kind is str:

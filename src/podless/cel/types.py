@@ -108,13 +108,13 @@ def unwrap_optional(item: Type) -> tuple[Type, bool]:
     return (item.params[0], True) if is_optional(item) else (item, False)
 
 
-def are_equivalent(one: Type, other: Type) -> bool:
+def are_equivalent(left: Type, right: Type) -> bool:
     """Return whether two types are the same except for the names of their parameters."""
-    if one is other:
+    if left is right:
         return True
-    if one.kind != other.kind or len(one.params) != len(other.params):
+    if left.kind != right.kind or len(left.params) != len(right.params):
         return False
-    return (one.kind == "param" or one.name == other.name) and all(map(are_equivalent, one.params, other.params))
+    return (left.kind == "param" or left.name == right.name) and all(map(are_equivalent, left.params, right.params))
 
 
 class Bindings:
@@ -131,63 +131,63 @@ class Bindings:
         self._count += 1
         return Type("param", f"_var{self._count - 1}")
 
-    def is_assignable(self, one: Type, other: Type) -> bool:
-        """Return whether `one` is assignable to `other`. If so, binds parameters."""
-        return self.are_assignable((one,), (other,))
+    def is_assignable(self, item: Type, target: Type) -> bool:
+        """Return whether `item` is assignable to `target`. If so, binds parameters."""
+        return self.are_assignable((item,), (target,))
 
-    def are_assignable(self, ones: tuple[Type, ...], others: tuple[Type, ...]) -> bool:
+    def are_assignable(self, items: tuple[Type, ...], targets: tuple[Type, ...]) -> bool:
         """Return whether each type is assignable to the other at the same index. If so, binds parameters."""
-        if len(ones) != len(others):
+        if len(items) != len(targets):
             return False
-        for one, other in zip(ones, others, strict=True):  # a quick test first: scalars bind no parameters
-            if one.kind != other.kind and one.kind in _SIMPLE and other.kind in _SIMPLE:
+        for item, target in zip(items, targets, strict=True):  # a quick test first: scalars bind no parameters
+            if item.kind != target.kind and item.kind in _SIMPLE and target.kind in _SIMPLE:
                 return False
         before = self._bound
         self._bound = before.copy()
-        if all(map(self._can_assign, ones, others)):
+        if all(map(self._can_assign, items, targets)):
             return True
         self._bound = before
         return False
 
-    def _can_assign(self, one: Type, other: Type) -> bool:
-        if one is other:
+    def _can_assign(self, item: Type, target: Type) -> bool:
+        if item is target:
             return True
-        if other.kind == "param":
-            fits, bound = self._can_bind(one, other)
+        if target.kind == "param":
+            fits, bound = self._can_bind(item, target)
             if fits or bound:
                 return fits
-        if one.kind == "param":
-            return self._can_bind(other, one)[0]
-        if one.kind in ("dyn", "error") or other.kind in ("dyn", "error"):
+        if item.kind == "param":
+            return self._can_bind(target, item)[0]
+        if item.kind in ("dyn", "error") or target.kind in ("dyn", "error"):
             return True
-        if one.kind == "null":
-            return other.kind == "null" or other.kind in _NULLABLE or is_wrapper(other)
-        if other.kind == "null":
-            return one.kind in _NULLABLE or is_wrapper(one)
-        return self._have_same_params(one, other)
+        if item.kind == "null":
+            return target.kind == "null" or target.kind in _NULLABLE or is_wrapper(target)
+        if target.kind == "null":
+            return item.kind in _NULLABLE or is_wrapper(item)
+        return self._have_same_params(item, target)
 
-    def _have_same_params(self, one: Type, other: Type) -> bool:
-        kind = one.kind
-        if kind != other.kind:
+    def _have_same_params(self, left: Type, right: Type) -> bool:
+        kind = left.kind
+        if kind != right.kind:
             return False
         if kind in _SIMPLE or kind == "type":
             return True
         if kind in _NESTED:
-            params = len(one.params) == len(other.params)
-            return params and one.name == other.name and all(map(self._can_assign, one.params, other.params))
-        return one.name == other.name
+            params = len(left.params) == len(right.params)
+            return params and left.name == right.name and all(map(self._can_assign, left.params, right.params))
+        return left.name == right.name
 
     def _can_bind(self, item: Type, parameter: Type) -> tuple[bool, bool]:
         """Return whether the parameter can be bound to the type, and whether it was bound before."""
         if item == parameter:
             return True, True
-        known = self._bound.get(parameter.name)
-        if known is not None:
-            if item == known:
+        bound = self._bound.get(parameter.name)
+        if bound is not None:
+            if item == bound:
                 return True, True
-            if not self._can_assign(item, known):
+            if not self._can_assign(item, bound):
                 return False, True
-            general = pick_most_general(item, known)
+            general = pick_most_general(item, bound)
             if self._is_absent(parameter, general):
                 self._bound[parameter.name] = general
             return True, True
@@ -201,18 +201,18 @@ class Bindings:
         if parameter == within:
             return False
         if within.kind == "param":
-            known = self._bound.get(within.name)
-            return known is None or self._is_absent(parameter, known)
+            bound = self._bound.get(within.name)
+            return bound is None or self._is_absent(parameter, bound)
         charge(len(within.params))
         return all(self._is_absent(parameter, part) for part in within.params)
 
     def resolve_params(self, item: Type, final: bool = False) -> Type:
         """Return a type with its parameters replaced by their bindings. final: replace unbound ones by dyn."""
         if item.kind == "param":
-            known = self._bound.get(item.name)
-            if known is None:
+            bound = self._bound.get(item.name)
+            if bound is None:
                 return DYN if final else item
-            return self.resolve_params(known, final)
+            return self.resolve_params(bound, final)
         if not item.params:
             return item
         charge(len(item.params))
@@ -237,19 +237,19 @@ class Bindings:
         return Type(item.kind, item.name, tuple(self._rename_params(part, names) for part in item.params))
 
 
-def pick_most_general(one: Type, other: Type) -> Type:
+def pick_most_general(left: Type, right: Type) -> Type:
     """Return the more general of two compatible types."""
-    return one if _is_less_specific(one, other) else other
+    return left if _is_less_specific(left, right) else right
 
 
-def _is_less_specific(one: Type, other: Type) -> bool:
-    if one.kind in ("dyn", "param"):
+def _is_less_specific(left: Type, right: Type) -> bool:
+    if left.kind in ("dyn", "param"):
         return True
-    if other.kind in ("dyn", "param") or one.kind != other.kind:
+    if right.kind in ("dyn", "param") or left.kind != right.kind:
         return False
-    if one.kind == "type":
+    if left.kind == "type":
         return True
-    if one.kind in _NESTED:
-        same = one.name == other.name and len(one.params) == len(other.params)
-        return same and all(map(_is_less_specific, one.params, other.params))
-    return one == other
+    if left.kind in _NESTED:
+        same_shape = left.name == right.name and len(left.params) == len(right.params)
+        return same_shape and all(map(_is_less_specific, left.params, right.params))
+    return left == right

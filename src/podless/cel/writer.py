@@ -147,11 +147,11 @@ class SeparateFunction:
         writer.count += 1
         name = f"f{writer.count}"
         used = sorted({found for part in scope for found in _NAME.findall(part)})
-        given = ", ".join(("c", "limit", "stop", "n", "due", "until", *used))
-        writer.functions.append("\n".join((f"def {name}({given}):", *writer.lines)))
+        arguments = ", ".join(("c", "limit", "stop", "n", "due", "until", *used))
+        writer.functions.append("\n".join((f"def {name}({arguments}):", *writer.lines)))
         writer.lines, writer.depth = self._outer_block
         result = writer.name_temp()
-        writer.write_line(f"{result}, c, n, until, error = {name}({given})")
+        writer.write_line(f"{result}, c, n, until, error = {name}({arguments})")
         if self._exact:
             writer.write_line("if error is not None: raise error")
         return result

@@ -62,8 +62,8 @@ class Catalog:
 
     def list_versions(self, group: str, kind: str) -> list[str]:
         """Return the versions of a kind, sorted by Kubernetes' version priority."""
-        found = [version for known, version, name in self._kinds if (known, name) == (group, kind)]
-        return sorted(found, key=gvk.version_priority)
+        versions = [version for known_group, version, name in self._kinds if (known_group, name) == (group, kind)]
+        return sorted(versions, key=gvk.version_priority)
 
     def is_unsound(self, group: str, kind: str) -> bool:
         """Return whether the kind has a definition with errors."""

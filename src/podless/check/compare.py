@@ -45,17 +45,17 @@ class SchemaChange:
 
 def compare_definitions(old: Sequence[Object], new: Sequence[Object]) -> list[SchemaChange]:
     """Return the changes between v1 CustomResourceDefinitions, matched by name. New definitions break nothing."""
-    given = {definition["metadata"]["name"]: definition for definition in new}
+    new_by_name = {definition["metadata"]["name"]: definition for definition in new}
     definitions: list[SchemaChange] = []
     for definition in old:
         name = definition["metadata"]["name"]
-        if name not in given:
+        if name not in new_by_name:
             what = "the definition is gone, and all its objects with it"
             definitions.append(
                 SchemaChange(Severity.ERROR, name, "", "", what, "keep it until all its objects are deleted")
             )
         else:
-            definitions += _DefinitionComparison(name).compare_specs(definition["spec"], given[name]["spec"])
+            definitions += _DefinitionComparison(name).compare_specs(definition["spec"], new_by_name[name]["spec"])
     return definitions
 
 
@@ -85,7 +85,9 @@ class _DefinitionComparison:
                 yield from self.compare_schemas(old, new, version, after[name])
         self.version = ""
         yield from self.find_version_gaps(old, new)
-        stored = [next((name for name, one in each.items() if one.get("storage")), "") for each in (before, after)]
+        stored = [
+            next((name for name, one in versions.items() if one.get("storage")), "") for versions in (before, after)
+        ]
         if stored[0] != stored[1]:
             what = f"objects are stored in {stored[1]} rather than {stored[0]} from their next change on"
             yield self.make_warning("spec.versions", what, "run `podless migrate` when all servers have it")
@@ -98,9 +100,9 @@ class _DefinitionComparison:
                 what = f"{before} became {after}, which a server rejects"
                 yield self.make_error(f"spec.{path}", what, "create another definition, and move the objects")
         for path in ("names.shortNames", "names.categories"):
-            for gone in sorted({*(_get_value(old, path) or ())} - {*(_get_value(new, path) or ())}):
+            for removed in sorted({*(_get_value(old, path) or ())} - {*(_get_value(new, path) or ())}):
                 yield self.make_warning(
-                    f"spec.{path}", f"{gone} is gone", "kubectl commands with this name fail; keep it"
+                    f"spec.{path}", f"{removed} is gone", "kubectl commands with this name fail; keep it"
                 )
         before, after = (_get_value(spec, "conversion.strategy") or "None" for spec in (old, new))
         if before == "Webhook" and after == "None":
@@ -118,9 +120,9 @@ class _DefinitionComparison:
         """Yield fields that only some versions have: without conversion, clients of the other versions drop them."""
         if (_get_value(new, "conversion.strategy") or "None") != "None":
             return
-        known = {*_find_lacking(old)}
+        old_gaps = {*_find_lacking(old)}
         for lacking, path, having in _find_lacking(new):
-            if (lacking, path, having) not in known:
+            if (lacking, path, having) not in old_gaps:
                 what = f"the field is in {having} and not in {lacking}: a write in {lacking} drops it"
                 yield self.make_warning(path, what, f"add it to {lacking} too, or convert with a webhook")
 
@@ -147,20 +149,26 @@ class _DefinitionComparison:
             what = "the status can be written at /status only; other writes ignore it"
             yield self.make_warning("subresources.status", what, "update the controllers first")
         for path in ("specReplicasPath", "statusReplicasPath", "labelSelectorPath"):
-            here, there = _get_value(before, f"scale.{path}"), _get_value(after, f"scale.{path}")
-            if "scale" in before and "scale" in after and here != there:
+            old_path, new_path = _get_value(before, f"scale.{path}"), _get_value(after, f"scale.{path}")
+            if "scale" in before and "scale" in after and old_path != new_path:
                 yield self.make_warning(
-                    f"subresources.scale.{path}", f"{here} became {there}", "make sure that objects have both fields"
+                    f"subresources.scale.{path}",
+                    f"{old_path} became {new_path}",
+                    "make sure that objects have both fields",
                 )
         columns = [{one["jsonPath"] for one in version.get("selectableFields") or ()} for version in (old, new)]
-        for gone in sorted(columns[0] - columns[1]):
-            yield self.make_error("selectableFields", f"{gone} is gone: clients that select by it get 400", "keep it")
+        for removed in sorted(columns[0] - columns[1]):
+            yield self.make_error(
+                "selectableFields", f"{removed} is gone: clients that select by it get 400", "keep it"
+            )
 
     def compare_schemas(self, old: Object, new: Object, before: Object, after: Object) -> Iterator[SchemaChange]:
         """Yield the changes of a version's schema."""
-        one, other = ((version.get("schema") or {}).get("openAPIV3Schema") or {} for version in (before, after))
+        old_schema, new_schema = (
+            (version.get("schema") or {}).get("openAPIV3Schema") or {} for version in (before, after)
+        )
         yield from self.compare_nodes(
-            one, other, "", bool(old.get("preserveUnknownFields")), bool(new.get("preserveUnknownFields"))
+            old_schema, new_schema, "", bool(old.get("preserveUnknownFields")), bool(new.get("preserveUnknownFields"))
         )
 
     def compare_nodes(
@@ -184,9 +192,11 @@ class _DefinitionComparison:
             yield self.make_error(path, "fields that the schema does not name are rejected", _STAY)
         yield from self.compare_fields(old, new, path, *keeps)
         for name, part in (old.get("properties") or {}).items():
-            other = (new.get("properties") or {}).get(name)
-            if other is not None:
-                yield from self.compare_nodes(part, other, f"{path}.{name}" if path else name, open_before, open_after)
+            new_part = (new.get("properties") or {}).get(name)
+            if new_part is not None:
+                yield from self.compare_nodes(
+                    part, new_part, f"{path}.{name}" if path else name, open_before, open_after
+                )
         for keyword, mark in (("items", "[]"), ("additionalProperties", "[*]")):
             before, after = old.get(keyword), new.get(keyword)
             if isinstance(before, dict) and isinstance(after, dict):
@@ -224,16 +234,16 @@ class _DefinitionComparison:
         elif before is not None and after is None:
             yield self.make_warning(path, "any value is allowed", "clients may not expect it; update them first")
         elif before is not None and after is not None:
-            if gone := [value for value in before if value not in after]:
-                yield self.make_error(path, f"{_format_list(gone)} is no longer allowed", _STAY)
-            if more := [value for value in after if value not in before]:
+            if removed := [value for value in before if value not in after]:
+                yield self.make_error(path, f"{_format_list(removed)} is no longer allowed", _STAY)
+            if added := [value for value in after if value not in before]:
                 yield self.make_warning(
-                    path, f"{_format_list(more)} is new", "clients may not expect it; update them first"
+                    path, f"{_format_list(added)} is new", "clients may not expect it; update them first"
                 )
         for keyword in ("pattern", "format"):
             if new.get(keyword) and old.get(keyword) != new.get(keyword):
-                had = f"{old[keyword]!r} became" if old.get(keyword) else "is"
-                yield self.make_error(path, f"the {keyword} {had} {new[keyword]!r}", _STAY)
+                old_text = f"{old[keyword]!r} became" if old.get(keyword) else "is"
+                yield self.make_error(path, f"the {keyword} {old_text} {new[keyword]!r}", _STAY)
             elif old.get(keyword) and not new.get(keyword):
                 what = f"the {keyword} {old[keyword]!r} is gone"
                 yield self.make_warning(path, what, "clients may rely on it; make sure that they accept other values")
@@ -241,9 +251,9 @@ class _DefinitionComparison:
             serializer.encode_sorted(schema["default"]) if "default" in schema else b"" for schema in (old, new)
         )
         if before != after:
-            had = f"{before.decode()} became {after.decode()}" if before and after else ""
-            has = f"{before.decode()} is gone" if before else f"{after.decode()} is new"
-            what = f"the default {had or has}, also for objects that are stored without a value"
+            old_text = f"{before.decode()} became {after.decode()}" if before and after else ""
+            change = f"{before.decode()} is gone" if before else f"{after.decode()} is new"
+            what = f"the default {old_text or change}, also for objects that are stored without a value"
             yield self.make_warning(path, what, "set the value in objects that rely on it")
 
     def compare_bounds(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
@@ -256,8 +266,8 @@ class _DefinitionComparison:
                 before, after = old.get(keyword), new.get(keyword)
                 if after is None or (before is not None and not is_tighter(before, after)):
                     continue
-                had = f"{before} became" if before is not None else "is new:"
-                yield self.make_error(path, f"{keyword} {had} {after}", _STAY)
+                old_text = f"{before} became" if before is not None else "is new:"
+                yield self.make_error(path, f"{keyword} {old_text} {after}", _STAY)
         for keyword in ("exclusiveMinimum", "exclusiveMaximum", "uniqueItems"):
             if new.get(keyword) and not old.get(keyword):
                 yield self.make_error(path, f"{keyword} is new", _STAY)
@@ -288,26 +298,28 @@ class _DefinitionComparison:
     ) -> Iterator[SchemaChange]:
         before, after = old.get("properties") or {}, new.get("properties") or {}
         for name in before:
-            inner = f"{path}.{name}" if path else name
+            field_path = f"{path}.{name}" if path else name
             if name not in after and not open_after and not isinstance(new.get("additionalProperties"), dict):
                 what = "the field is gone: objects lose it when they are read"
-                yield self.make_error(inner, what, "keep it, and name its replacement in its description")
+                yield self.make_error(field_path, what, "keep it, and name its replacement in its description")
         for name in after:
-            inner = f"{path}.{name}" if path else name
+            field_path = f"{path}.{name}" if path else name
             if name not in before and open_before:
                 what = "the field accepted any value, and has a schema now"
-                yield self.make_warning(inner, what, "find objects that break it with --objects")
+                yield self.make_warning(field_path, what, "find objects that break it with --objects")
         for name in new.get("required") or ():
-            inner = f"{path}.{name}" if path else name
+            field_path = f"{path}.{name}" if path else name
             if name in (old.get("required") or ()):
                 continue
             if "default" in (after.get(name) or {}):
                 yield self.make_warning(
-                    inner, "the field is required, and has a default", "clients see it in objects that had no value"
+                    field_path,
+                    "the field is required, and has a default",
+                    "clients see it in objects that had no value",
                 )
             else:
                 yield self.make_error(
-                    inner, "the field is required", "objects without it are rejected; give it a default"
+                    field_path, "the field is required", "objects without it are rejected; give it a default"
                 )
         if open_before and not open_after and not isinstance(new.get("additionalProperties"), dict):
             yield self.make_error(
@@ -324,26 +336,26 @@ def _find_lacking(spec: Object) -> Iterator[tuple[str, str, str]]:
         for version in spec["versions"]
         if version.get("served")
     }
-    for lacking, one in schemas.items():
-        for having, other in schemas.items():
-            if one is not other:
-                yield from ((lacking, path, having) for path in _find_missing_fields(one, other, ""))
+    for lacking, lacking_schema in schemas.items():
+        for having, having_schema in schemas.items():
+            if lacking_schema is not having_schema:
+                yield from ((lacking, path, having) for path in _find_missing_fields(lacking_schema, having_schema, ""))
 
 
-def _find_missing_fields(one: Schema, other: Schema, path: str) -> Iterator[str]:
+def _find_missing_fields(lacking_schema: Schema, having_schema: Schema, path: str) -> Iterator[str]:
     """Yield the outermost fields of the other schema that this one would drop."""
-    if one == other or _allows_unnamed(one):
+    if lacking_schema == having_schema or _allows_unnamed(lacking_schema):
         return
-    fields = one.get("properties") or {}
-    for name, part in (other.get("properties") or {}).items():
-        inner = f"{path}.{name}" if path else name
+    fields = lacking_schema.get("properties") or {}
+    for name, part in (having_schema.get("properties") or {}).items():
+        field_path = f"{path}.{name}" if path else name
         if name in fields:
-            yield from _find_missing_fields(fields[name], part, inner)
-        elif not isinstance(one.get("additionalProperties"), dict):
-            yield inner
+            yield from _find_missing_fields(fields[name], part, field_path)
+        elif not isinstance(lacking_schema.get("additionalProperties"), dict):
+            yield field_path
     for keyword, mark in (("items", "[]"), ("additionalProperties", "[*]")):
-        if isinstance(one.get(keyword), dict) and isinstance(other.get(keyword), dict):
-            yield from _find_missing_fields(one[keyword], other[keyword], path + mark)
+        if isinstance(lacking_schema.get(keyword), dict) and isinstance(having_schema.get(keyword), dict):
+            yield from _find_missing_fields(lacking_schema[keyword], having_schema[keyword], path + mark)
 
 
 def _allows_unnamed(schema: Schema) -> bool:

@@ -69,32 +69,32 @@ _CHOICES = {"field_validation": VALIDATIONS, "output": FORMS}
 
 def resolve_settings(given: Mapping[str, Any]) -> CheckSettings:
     """Return the settings of the command line, with podless.toml as defaults. Raises CannotCheck."""
-    told = {name: value for name, value in given.items() if value not in (None, [])}
+    options = {name: value for name, value in given.items() if value not in (None, [])}
     chosen = _read_file(Path.cwd()) | {
-        field.name: told[field.name] for field in fields(CheckSettings) if field.name in told
+        field.name: options[field.name] for field in fields(CheckSettings) if field.name in options
     }
     return CheckSettings(**chosen)
 
 
 def _read_file(folder: Path) -> dict[str, Any]:
     """Return [check] of the nearest podless.toml, with absolute paths: they are relative to its folder."""
-    place = next((parent / FILE for parent in (folder, *folder.parents) if (parent / FILE).is_file()), None)
-    if place is None:
+    file = next((parent / FILE for parent in (folder, *folder.parents) if (parent / FILE).is_file()), None)
+    if file is None:
         return {}
     try:
-        document = tomllib.loads(place.read_text())
+        document = tomllib.loads(file.read_text())
     except OSError as error:
-        raise CannotCheck(describe_fault(error, place)) from None
+        raise CannotCheck(describe_fault(error, file)) from None
     except ValueError as error:
-        raise CannotCheck(f"{place}: {error}") from None
+        raise CannotCheck(f"{file}: {error}") from None
     for name, value in document.items():
         if name != _TABLE:
-            raise CannotCheck(f"{place}: {_explain_unknown(name, value)}")
+            raise CannotCheck(f"{file}: {_explain_unknown(name, value)}")
     table = document.get(_TABLE, {})
     if not isinstance(table, dict):
-        raise CannotCheck(f"{place}: {_TABLE} is not a table: write [{_TABLE}] on a line of its own")
+        raise CannotCheck(f"{file}: {_TABLE} is not a table: write [{_TABLE}] on a line of its own")
     return {
-        name: _check_setting(place, name, value)
+        name: _check_setting(file, name, value)
         for name, value in ((key.replace("-", "_"), table[key]) for key in table)
     }
 
@@ -111,22 +111,22 @@ def _list_names() -> list[str]:
     return [field.name for field in fields(CheckSettings)]
 
 
-def _check_setting(place: Path, name: str, value: Any) -> Any:
+def _check_setting(file: Path, name: str, value: Any) -> Any:
     option = name.replace("_", "-")
     if name not in _list_names():
-        known = [one.replace("_", "-") for one in _list_names()]
-        near = suggest_name(option, known) or f"; it has {', '.join(known)}"
-        raise CannotCheck(f"{place}: [{_TABLE}] has no setting {option!r}{near}")
-    shown = f"{place}: {_TABLE}.{option}"
+        option_names = [one.replace("_", "-") for one in _list_names()]
+        hint = suggest_name(option, option_names) or f"; it has {', '.join(option_names)}"
+        raise CannotCheck(f"{file}: [{_TABLE}] has no setting {option!r}{hint}")
+    setting = f"{file}: {_TABLE}.{option}"
     if name in _LISTS:
         value = [value] if isinstance(value, str) else value
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise CannotCheck(f"{shown} is not a list of strings")
-        return value if name == "exclude" else [str(place.parent / item) for item in value]
+            raise CannotCheck(f"{setting} is not a list of strings")
+        return value if name == "exclude" else [str(file.parent / item) for item in value]
     if type(value) is not _KINDS.get(name, str):
-        raise CannotCheck(f"{shown} must be {_WORDS[_KINDS.get(name, str)]}")
+        raise CannotCheck(f"{setting} must be {_WORDS[_KINDS.get(name, str)]}")
     if name == "processes" and isinstance(value, int) and value < 1:
-        raise CannotCheck(f"{shown} must be above 0")
+        raise CannotCheck(f"{setting} must be above 0")
     if value not in _CHOICES.get(name, (value,)):
-        raise CannotCheck(f"{shown}: {value} is not one of {', '.join(_CHOICES[name])}")
+        raise CannotCheck(f"{setting}: {value} is not one of {', '.join(_CHOICES[name])}")
     return Path(str(value)) if name == "kubeconfig" else value

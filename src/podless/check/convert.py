@@ -25,12 +25,12 @@ class ObjectConverter:
         self._kinds: dict[tuple[str, str], Kind] = {}
         for definition in definitions:
             try:
-                made = offline.define_kind(definition)
+                kind = offline.define_kind(definition)
             except DecodeError as error:
                 raise CannotCheck(f"a definition cannot be read: {error}") from None
-            if made.kind is None:
-                raise CannotCheck(f"{definition['metadata'].get('name')}: {made.errors[0]}")
-            self._kinds[made.kind.group, made.kind.kind] = made.kind
+            if kind.kind is None:
+                raise CannotCheck(f"{definition['metadata'].get('name')}: {kind.errors[0]}")
+            self._kinds[kind.kind.group, kind.kind.kind] = kind.kind
 
     @property
     def knows_version(self) -> bool:
@@ -41,12 +41,12 @@ class ObjectConverter:
         """Return an object in the version; None if its kind does not have the version. Raises CannotCheck."""
         if not isinstance(obj, dict) or not isinstance(obj.get("apiVersion"), str):
             return None
-        group, _, given = obj["apiVersion"].rpartition("/")
+        group, _, version = obj["apiVersion"].rpartition("/")
         kind = self._kinds.get((group, str(obj.get("kind"))))
-        if kind is None or given == self._version or self._version not in kind.by_version:
+        if kind is None or version == self._version or self._version not in kind.by_version:
             return None
-        if given not in kind.by_version:
-            raise CannotCheck(f"the definition has no version {given}")
+        if version not in kind.by_version:
+            raise CannotCheck(f"the definition has no version {version}")
         if not isinstance(obj.get("metadata"), dict):
             raise CannotCheck("metadata is not an object")
         if kind.webhook is not None and "rules" not in kind.webhook:

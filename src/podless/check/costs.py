@@ -87,9 +87,9 @@ def _list_candidates(schema: Schema, steps: Steps) -> list[tuple[Steps, str]]:
     result = []
     for at, nodes in list_nodes(schema):
         node = nodes[-1]
-        near = at[: len(steps)] == steps or steps[: len(at)] == at
+        is_related = at[: len(steps)] == steps or steps[: len(at)] == at
         word = _WORDS.get(node.get("type") or "")
-        if not near or word is None or node.get(word) is not None or node.get("format") or node.get("enum"):
+        if not is_related or word is None or node.get(word) is not None or node.get("format") or node.get("enum"):
             continue
         if word == "maxProperties" and not isinstance(node.get("additionalProperties"), dict):
             continue
@@ -106,9 +106,11 @@ def _suggest_single(schema: Schema, steps: Steps, index: int) -> Iterator[Sugges
 
 def _suggest_joint(schema: Schema, steps: Steps, index: int) -> tuple[SuggestedBound, ...]:
     """Return the same bound for all lists, maps and strings; nothing if that is not sufficient."""
-    found = _list_candidates(schema, steps)
-    most = _find_largest(lambda bound: _is_under_limit(schema, steps, index, [(at, word, bound) for at, word in found]))
-    return tuple(SuggestedBound(".".join(at), word, most) for at, word in found) if most else ()
+    candidates = _list_candidates(schema, steps)
+    most = _find_largest(
+        lambda bound: _is_under_limit(schema, steps, index, [(at, word, bound) for at, word in candidates])
+    )
+    return tuple(SuggestedBound(".".join(at), word, most) for at, word in candidates) if most else ()
 
 
 def _find_largest(fits: Callable[[int], bool]) -> int:
@@ -123,22 +125,22 @@ def _find_largest(fits: Callable[[int], bool]) -> int:
 def _is_under_limit(schema: Schema, steps: Steps, index: int, bounds: list[tuple[Steps, str, int]]) -> bool:
     """Return whether a rule stays below the limit with some bounds."""
     changed = copy.deepcopy(schema)
-    for at, word, most in bounds:
+    for at, word, bound in bounds:
         node = changed
         for step in at:
             node = next(part for suffix, part in child_nodes(node) if suffix == f".{step}")
-        node[word] = most
+        node[word] = bound
     return _estimate_rule(changed, steps, index).total <= RULE_LIMIT
 
 
 def format_cost(cost: RuleCost) -> str:
     """Format a rule's cost for display: one line, and a line for each suggested bound."""
-    where = f"{cost.definition} {cost.version} {cost.at or 'the root'}"
+    location = f"{cost.definition} {cost.version} {cost.at or 'the root'}"
     if cost.error:
-        return f"{where}: {cost.rule}\n  does not compile: {cost.error}"
+        return f"{location}: {cost.rule}\n  does not compile: {cost.error}"
     share = f"{cost.share:.1%}" if cost.share < 10 else f"{cost.share:,.0f} times"
     lines = [
-        f"{where}: {cost.rule}",
+        f"{location}: {cost.rule}",
         f"  {cost.total:,} = {cost.once:,} x {cost.times:,}; {share} of the limit for a rule",
     ]
     lines += [f"  sufficient: {bound}" for bound in cost.alone]

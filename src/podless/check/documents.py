@@ -48,8 +48,8 @@ class ObjectIdentity(NamedTuple):
     name: str
 
     def __str__(self) -> str:
-        place = f"{self.namespace}/" if self.namespace else ""
-        return f"{self.kind} {place}{self.name}"
+        prefix = f"{self.namespace}/" if self.namespace else ""
+        return f"{self.kind} {prefix}{self.name}"
 
 
 class DocumentPart(NamedTuple):
@@ -324,7 +324,7 @@ def split_parts(value: Any, floats: Floats) -> Iterator[DocumentPart]:
     if isinstance(value, dict) and str(value.get("kind")).endswith("List") and isinstance(value.get("items"), list):
         for index, item in enumerate(value["items"]):
             at = ("items", index)
-            item_floats = [(path[2:], given) for path, given in floats if path[:2] == at]
+            item_floats = [(path[2:], number) for path, number in floats if path[:2] == at]
             for part in split_parts(item, item_floats):
                 yield part._replace(at=at + part.at)
     else:
@@ -378,8 +378,8 @@ def _is_definition(value: Any) -> bool:
 def identify_object(value: Any, group: str, kind: str) -> ObjectIdentity:
     """Return the identity of an object, from its metadata. Missing parts are ""."""
     metadata = value.get("metadata")
-    given = [metadata.get(name) if isinstance(metadata, dict) else "" for name in ("namespace", "name", "generateName")]
-    namespace, name, prefix = (text if isinstance(text, str) else "" for text in given)
+    names = [metadata.get(name) if isinstance(metadata, dict) else "" for name in ("namespace", "name", "generateName")]
+    namespace, name, prefix = (text if isinstance(text, str) else "" for text in names)
     return ObjectIdentity(group, kind, namespace, name or (f"{prefix}*" if prefix else ""))
 
 
@@ -409,9 +409,9 @@ class _FindingCollector:
         self, severity: Severity, message: str, at: Path, path: At, field_text: str, rule: str, *, key: bool = False
     ) -> None:
         """Add a finding. at: path of the object in the document. path, field_text: the field in the object."""
-        inner = field_.parse_path(path) if isinstance(path, str) else tuple(path)
-        place = self._places.find_key(at + inner) if key else self._places.find_value(at + inner)
-        self._note_finding(Position(*place), severity, field_text, message, rule)
+        field_path = field_.parse_path(path) if isinstance(path, str) else tuple(path)
+        position = self._places.find_key(at + field_path) if key else self._places.find_value(at + field_path)
+        self._note_finding(Position(*position), severity, field_text, message, rule)
 
     def add_error(self, message: str, at: Path, path: At, rule: str) -> None:
         """Add an error."""

@@ -47,44 +47,44 @@ def editor_schemas(definition: dict[str, Any]) -> Iterator[EditorSchema]:
     for version in spec["versions"]:
         if not version.get("served"):
             continue
-        given = (version.get("schema") or {}).get("openAPIV3Schema") or {}
-        node = convert_node(given, open_=bool(spec.get("preserveUnknownFields")))
+        openapi = (version.get("schema") or {}).get("openAPIV3Schema") or {}
+        node = convert_node(openapi, open_=bool(spec.get("preserveUnknownFields")))
         api_version = f"{spec['group']}/{version['name']}"
         head = {"apiVersion": {"type": "string", "enum": [api_version]}, "kind": {"type": "string", "enum": [kind]}}
         properties = {**(node.get("properties") or {}), **head, "metadata": _METADATA}
         required = list(dict.fromkeys(["apiVersion", "kind", *(node.get("required") or ())]))
-        whole = {"$schema": DIALECT, "title": kind, **node, "type": "object", "properties": properties}
-        yield EditorSchema(spec["group"], kind, version["name"], {**whole, "required": required})
+        document = {"$schema": DIALECT, "title": kind, **node, "type": "object", "properties": properties}
+        yield EditorSchema(spec["group"], kind, version["name"], {**document, "required": required})
 
 
 def convert_node(schema: Schema, *, open_: bool = False) -> Schema:
     """Convert one node. open_: allow unknown fields; otherwise they are errors, because the server would drop them."""
-    made: Schema = {key: schema[key] for key in _KEPT if key in schema}
+    converted: Schema = {key: schema[key] for key in _KEPT if key in schema}
     for word, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
-        if schema.get(word) and bound in made:  # a boolean in OpenAPI v3, a number in JSON Schema
-            made[word] = made.pop(bound)
+        if schema.get(word) and bound in converted:  # a boolean in OpenAPI v3, a number in JSON Schema
+            converted[word] = converted.pop(bound)
     kind = schema.get("type")
     if schema.get("x-kubernetes-int-or-string"):
-        made["type"] = kind = ["integer", "string"]
+        converted["type"] = kind = ["integer", "string"]
     elif kind:
-        made["type"] = kind
+        converted["type"] = kind
     if schema.get("nullable"):
-        made["type"] = [*(kind if isinstance(kind, list) else [kind]), "null"] if kind else made.get("type")
-        if "enum" in made and None not in made["enum"]:
-            made["enum"] = [*made["enum"], None]
-    made.update(_convert_children(schema, open_))
+        converted["type"] = [*(kind if isinstance(kind, list) else [kind]), "null"] if kind else converted.get("type")
+        if "enum" in converted and None not in converted["enum"]:
+            converted["enum"] = [*converted["enum"], None]
+    converted.update(_convert_children(schema, open_))
     for word in ("allOf", "anyOf", "oneOf"):
         if schema.get(word):
-            made[word] = [convert_node(part, open_=True) for part in schema[word]]
+            converted[word] = [convert_node(part, open_=True) for part in schema[word]]
     if isinstance(schema.get("not"), dict):
-        made["not"] = convert_node(schema["not"], open_=True)
-    return {key: value for key, value in made.items() if value is not None}
+        converted["not"] = convert_node(schema["not"], open_=True)
+    return {key: value for key, value in converted.items() if value is not None}
 
 
 def _convert_children(schema: Schema, open_: bool) -> Schema:
     """Convert the items and properties of a node."""
     result: Schema = {}
-    kept = open_ or bool(schema.get("x-kubernetes-preserve-unknown-fields"))
+    keeps_unknown = open_ or bool(schema.get("x-kubernetes-preserve-unknown-fields"))
     if isinstance(schema.get("items"), dict):
         result["items"] = convert_node(schema["items"], open_=open_)
     if schema.get("properties"):
@@ -98,6 +98,6 @@ def _convert_children(schema: Schema, open_: bool) -> Schema:
     additional = schema.get("additionalProperties")
     if isinstance(additional, dict):
         result["additionalProperties"] = convert_node(additional, open_=open_)
-    elif not kept and not additional and schema.get("type") == "object":
+    elif not keeps_unknown and not additional and schema.get("type") == "object":
         result["additionalProperties"] = False
     return result

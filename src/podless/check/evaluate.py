@@ -83,8 +83,8 @@ class _EvaluationScope:
 
     def evaluate_node(self, node: Expr) -> Any:
         """Evaluate a part. Raises CelError."""
-        made = Program("", node, library.kubernetes_libraries(), self.names, self.decls)
-        return made.run(*self.values.values(), limit=LIMIT)[0]
+        program = Program("", node, library.kubernetes_libraries(), self.names, self.decls)
+        return program.run(*self.values.values(), limit=LIMIT)[0]
 
     def with_variable(self, name: str, type_: Type, value: Any) -> _EvaluationScope:
         """Return the scope with one more variable. value: a CEL value."""
@@ -100,11 +100,11 @@ class _StepCollector:
 
     def collect_steps(self, node: Expr, depth: int) -> Iterator[EvaluationStep]:
         """Yield an expression and its parts."""
-        said = format_expression(node)
-        if isinstance(node, LiteralExpr) or said in self.seen:
+        text = format_expression(node)
+        if isinstance(node, LiteralExpr) or text in self.seen:
             return
-        self.seen.add(said)
-        step = self.evaluate_step(said, node, depth)
+        self.seen.add(text)
+        step = self.evaluate_step(text, node, depth)
         yield step
         if isinstance(node, Comprehension):
             yield from self.collect_loop(node, depth)
@@ -119,25 +119,25 @@ class _StepCollector:
         source = node.init if node.macro == "bind" else node.iter_range
         yield from self.collect_steps(source, depth + 1)
         try:
-            found = self.scope.evaluate_node(source)
+            range_value = self.scope.evaluate_node(source)
         except CelError:
             return
         if node.macro == "bind":
-            scope = self.scope.with_variable(node.accu, source.type, found)
+            scope = self.scope.with_variable(node.accu, source.type, range_value)
             yield from _StepCollector(scope, frozenset(self.seen)).collect_steps(node.result, depth + 1)
             return
-        for index, item in enumerate(found):
+        for index, item in enumerate(range_value):
             if index == _ITEMS:
-                yield EvaluationStep(depth + 1, "...", f"{len(found) - _ITEMS} more")
+                yield EvaluationStep(depth + 1, "...", f"{len(range_value) - _ITEMS} more")
                 return
             scope = self.scope
-            for name, type_, value in _bind_loop_variables(node, found, index, item):
+            for name, type_, value in _bind_loop_variables(node, range_value, index, item):
                 scope = scope.with_variable(name, type_, value)
                 yield EvaluationStep(depth + 1, name, format_value(value))
-            inner = _StepCollector(scope, frozenset(self.seen) | {node.var, node.var2})
+            body_collector = _StepCollector(scope, frozenset(self.seen) | {node.var, node.var2})
             if node.filter is not None:
-                yield from inner.collect_steps(node.filter, depth + 2)
-            yield from inner.collect_steps(node.body, depth + 2)
+                yield from body_collector.collect_steps(node.filter, depth + 2)
+            yield from body_collector.collect_steps(node.body, depth + 2)
 
     def evaluate_step(self, text: str, node: Expr, depth: int) -> EvaluationStep:
         try:
@@ -175,8 +175,8 @@ def _bind_loop_variables(node: Comprehension, over: Any, index: int, item: Any) 
 
 def format_value(value: Any) -> str:
     """Format a value as JSON, shortened; values without a JSON form as CEL."""
-    made = _format_written(value)
-    return made if len(made) <= _LONGEST else made[: _LONGEST - 3] + "..."
+    text = _format_written(value)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
 
 def _format_written(value: Any) -> str:

@@ -49,11 +49,11 @@ def merge_findings(outcomes: Iterable[tuple[Sequence[Finding], Sequence[str]]], 
     """Merge equal findings of several releases. outcomes: findings with their releases."""
     if len(among) == 1:
         return [finding for findings, _ in outcomes for finding in findings]
-    held: dict[Finding, set[str]] = {}
+    releases_by_finding: dict[Finding, set[str]] = {}
     for findings, names in outcomes:
         for finding in findings:
-            held.setdefault(finding, set()).update(names)
-    return [replace(finding, releases=describe_span(names, among)) for finding, names in held.items()]
+            releases_by_finding.setdefault(finding, set()).update(names)
+    return [replace(finding, releases=describe_span(names, among)) for finding, names in releases_by_finding.items()]
 
 
 @dataclass(slots=True)
@@ -91,10 +91,10 @@ class Report:
     def format_summary(self) -> str:
         """Return the summary in one line."""
         looked = [format_count(self.objects, "object"), format_count(self.definitions, "definition")]
-        said = f"{' and '.join(looked)} in {format_count(self.files, 'file')}: "
-        said += ", ".join([format_count(self.errors, "error"), format_count(self.warnings, "warning")])
+        summary = f"{' and '.join(looked)} in {format_count(self.files, 'file')}: "
+        summary += ", ".join([format_count(self.errors, "error"), format_count(self.warnings, "warning")])
         skipped = sum(self.skipped.values())
-        return f"{said}, {skipped} skipped ({', '.join(sorted(self.skipped))})" if skipped else said
+        return f"{summary}, {skipped} skipped ({', '.join(sorted(self.skipped))})" if skipped else summary
 
 
 def format_count(number: int, noun: str) -> str:

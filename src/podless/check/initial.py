@@ -39,10 +39,10 @@ _FORMATS = {
 
 def make_suite(path: str) -> str:
     """Return the suite, as YAML. path: of the definition's file. Raises CannotCheck."""
-    found = [*read_definitions(find_sources([path]))]
-    if len(found) != 1:
-        raise CannotCheck(f"{path}: {len(found)} CustomResourceDefinitions found, expected one")
-    [definition] = found
+    definitions = [*read_definitions(find_sources([path]))]
+    if len(definitions) != 1:
+        raise CannotCheck(f"{path}: {len(definitions)} CustomResourceDefinitions found, expected one")
+    [definition] = definitions
     kind = compile_kind(definition, serializer.encode_json(definition))
     tests: list[Object] = []
     untested: list[str] = []

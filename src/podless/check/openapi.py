@@ -87,29 +87,29 @@ def _resolve_kind_schema(definitions: Mapping[str, Schema], name: str) -> Schema
     return {**schema, "type": "object", "properties": properties}
 
 
-def _build_schema(definitions: Mapping[str, Schema], given: Schema, level: int) -> Schema:
-    parts: list[Schema] = given.get("allOf") or []
+def _build_schema(definitions: Mapping[str, Schema], source: Schema, level: int) -> Schema:
+    parts: list[Schema] = source.get("allOf") or []
     if len(parts) == 1 and "$ref" in parts[0]:
-        given = parts[0]
-    if "$ref" in given:
-        name = given["$ref"].rpartition("/")[2]
+        source = parts[0]
+    if "$ref" in source:
+        name = source["$ref"].rpartition("/")[2]
         if name == _META or level > _DEEPEST or name.rpartition(".")[2] in _OPEN:
             return _ANYTHING if name == _META else {"x-kubernetes-preserve-unknown-fields": True}
         if name == _QUANTITY:
             return _INT_OR_STRING
         return _build_schema(definitions, definitions.get(name) or {}, level + 1)
-    if given.get("format") == "int-or-string" or given.get("oneOf"):
+    if source.get("format") == "int-or-string" or source.get("oneOf"):
         return _INT_OR_STRING
-    schema: Schema = {key: given[key] for key in _KEPT if key in given}
-    if "properties" in given:
+    schema: Schema = {key: source[key] for key in _KEPT if key in source}
+    if "properties" in source:
         schema["type"] = "object"
         schema["properties"] = {
-            key: _build_schema(definitions, value, level) for key, value in given["properties"].items()
+            key: _build_schema(definitions, value, level) for key, value in source["properties"].items()
         }
-    elif isinstance(given.get("additionalProperties"), dict):
-        schema["additionalProperties"] = _build_schema(definitions, given["additionalProperties"], level)
+    elif isinstance(source.get("additionalProperties"), dict):
+        schema["additionalProperties"] = _build_schema(definitions, source["additionalProperties"], level)
     elif schema.get("type", "object") == "object":
         return {**schema, "x-kubernetes-preserve-unknown-fields": True}
-    if "items" in given:
-        schema["items"] = _build_schema(definitions, given["items"], level)
+    if "items" in source:
+        schema["items"] = _build_schema(definitions, source["items"], level)
     return schema

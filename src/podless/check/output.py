@@ -22,15 +22,15 @@ _CONTROL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def _render_text(report: Report, reread: Reread, color: bool) -> str:
     """Return a line for each finding; with colours also the line of the file, and a caret."""
-    lines, kept = [], ("", list[str]())
+    lines, shown_file = [], ("", list[str]())
     for finding in report.findings:
         if not color:
             lines.append(str(finding))
             continue
-        if kept[0] != finding.file:
+        if shown_file[0] != finding.file:
             raw = reread(finding.file)
-            kept = finding.file, raw.decode("utf-8", "replace").split("\n") if raw is not None else []
-        lines += _show_finding(finding, kept[1])
+            shown_file = finding.file, raw.decode("utf-8", "replace").split("\n") if raw is not None else []
+        lines += _show_finding(finding, shown_file[1])
     summary = report.format_summary()
     lines.append(f"{_BOLD}{summary}{_PLAIN}" if color else summary)
     return "\n".join(lines) + "\n"
@@ -56,7 +56,7 @@ def _show_finding(finding: Finding, lines: list[str]) -> list[str]:
 
 
 def _render_json(report: Report) -> str:
-    whole = {
+    document = {
         "findings": [_list_fields(finding) for finding in report.findings],
         "files": report.files,
         "objects": report.objects,
@@ -65,7 +65,7 @@ def _render_json(report: Report) -> str:
         "errors": report.errors,
         "warnings": report.warnings,
     }
-    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def _list_fields(finding: Finding) -> dict[str, object]:
@@ -84,20 +84,20 @@ def _render_sarif(report: Report) -> str:
         "columnKind": "unicodeCodePoints",
         "results": [_make_result(finding, rules.index(finding.rule)) for finding in report.findings],
     }
-    whole = {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
-    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+    document = {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def _make_result(finding: Finding, rule: int) -> dict[str, object]:
     region = {"startLine": finding.line, "startColumn": finding.column}
-    place = {"artifactLocation": {"uri": quote(finding.file)}, "region": region}
+    location = {"artifactLocation": {"uri": quote(finding.file)}, "region": region}
     properties = {"properties": {"releases": finding.releases}} if finding.releases else {}
     return {
         "ruleId": finding.rule,
         "ruleIndex": rule,
         "level": str(finding.severity),
         "message": {"text": finding.said},
-        "locations": [{"physicalLocation": place}],
+        "locations": [{"physicalLocation": location}],
         **properties,
     }
 
@@ -113,11 +113,11 @@ def _render_junit(report: Report) -> str:
             "testcase", name=_escape_xml(finding.about or finding.rule), classname=_escape_xml(finding.file)
         )
         kind = "failure" if finding.severity is Severity.ERROR else "system-out"
-        inner = ElementTree.SubElement(case, kind)
+        element = ElementTree.SubElement(case, kind)
         if kind == "failure":
-            inner.set("message", _escape_xml(": ".join(filter(None, (finding.releases, finding.message)))))
-            inner.set("type", finding.rule)
-        inner.text = _escape_xml(str(finding))
+            element.set("message", _escape_xml(": ".join(filter(None, (finding.releases, finding.message)))))
+            element.set("type", finding.rule)
+        element.text = _escape_xml(str(finding))
         by_file.setdefault(finding.file, []).append(case)
     for file, cases in by_file.items():
         failures = sum(case.find("failure") is not None for case in cases)
@@ -125,10 +125,10 @@ def _render_junit(report: Report) -> str:
             root, "testsuite", name=_escape_xml(file), tests=str(len(cases)), failures=str(failures)
         )
         suite.extend(cases)
-    good = max(report.files - len(by_file), 0)
-    suite = ElementTree.SubElement(root, "testsuite", name="without findings", tests=str(good), failures="0")
-    for place in range(good):
-        ElementTree.SubElement(suite, "testcase", name=f"file {place + 1}", classname="podless.check")
+    passed = max(report.files - len(by_file), 0)
+    suite = ElementTree.SubElement(root, "testsuite", name="without findings", tests=str(passed), failures="0")
+    for index in range(passed):
+        ElementTree.SubElement(suite, "testcase", name=f"file {index + 1}", classname="podless.check")
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
@@ -141,9 +141,9 @@ def _render_commands(report: Report) -> str:
     """Return workflow commands that annotate lines in a pull request, and the summary."""
     lines = []
     for finding in report.findings:
-        where = f"file={_escape_property(finding.file)},line={finding.line},col={finding.column}"
+        location = f"file={_escape_property(finding.file)},line={finding.line},col={finding.column}"
         title = _escape_property(finding.about or finding.rule)
-        lines.append(f"::{finding.severity} {where},title={title}::{_escape_command(finding.said)}")
+        lines.append(f"::{finding.severity} {location},title={title}::{_escape_command(finding.said)}")
     return "\n".join([*lines, report.format_summary()]) + "\n"
 
 

@@ -29,7 +29,7 @@ def fetch_objects(config: Path | None, context: str, definitions: Sequence[Objec
     paths = []
     for definition in definitions:
         spec = definition["spec"]
-        version = next(one["name"] for one in spec["versions"] if one.get("served"))
+        version = next(version_entry["name"] for version_entry in spec["versions"] if version_entry.get("served"))
         paths.append(f"/apis/{spec['group']}/{version}/{spec['names']['plural']}")
     return [
         SourceFile.of(path, serializer.encode_json(listed))

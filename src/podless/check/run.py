@@ -115,27 +115,27 @@ def check_files(
         report = Report(files=len(sources))
         defined = work.share_state(state)
         definitions, unsound = list(state.definitions), set[_InvalidDefinition]()
-        every: list[ObjectIdentity] = []
+        identities: list[ObjectIdentity] = []
         named: list[Reference] = []
         chosen = [*known, *sources]
         mixed: set[tuple[str, int]] = set()
-        for done in work.run_batches(_check_definitions, defined, _make_batches(chosen, _may_define)):
-            definitions += done.definitions
-            unsound |= done.unsound
-            mixed |= done.mixed
-            every += done.identities
-            report.add_report(done.report)
+        for result in work.run_batches(_check_definitions, defined, _make_batches(chosen, _may_define)):
+            definitions += result.definitions
+            unsound |= result.unsound
+            mixed |= result.mixed
+            identities += result.identities
+            report.add_report(result.report)
         judged = work.share_state(state._replace(definitions=definitions, unsound=frozenset(unsound)))
 
         def left(document: Document) -> bool:
             return not _may_define(document) or (document.file, document.line) in mixed
 
-        for done in work.run_batches(_check_objects, judged, _make_batches(sources, left, progress)):
-            report.add_report(done.report)
-            every += done.identities
-            named += done.references
+        for result in work.run_batches(_check_objects, judged, _make_batches(sources, left, progress)):
+            report.add_report(result.report)
+            identities += result.identities
+            named += result.references
         if options.references:
-            missing = [*_report_missing(sources, named, every)]
+            missing = [*_report_missing(sources, named, identities)]
             report.findings += merge_findings([(missing, options.releases)], options.releases)
     order = {source.name: index for index, source in enumerate([*known, *sources])}
     report.findings.sort(key=lambda finding: (order.get(finding.file, 0), finding.line, finding.column))
@@ -280,10 +280,12 @@ class _PreparedState(NamedTuple):
         results: list[tuple[Outcome, list[str]]] = []
         again = not definitions and _may_define(document)
         for checker in self.checkers:
-            same = next((names for outcome, names in results if checker.agrees_with(outcome)), None)
-            if same is None:
-                results.append((checker.check_document(document, definitions=definitions, again=again), same := []))
-            same.append(checker.release.name)
+            same_releases = next((names for outcome, names in results if checker.agrees_with(outcome)), None)
+            if same_releases is None:
+                results.append(
+                    (checker.check_document(document, definitions=definitions, again=again), same_releases := [])
+                )
+            same_releases.append(checker.release.name)
         return results
 
 
@@ -303,25 +305,31 @@ def _check_objects(given: _PreparedState | str, batch: list[Document]) -> _Batch
 
 def _check_batch(given: _PreparedState | str, batch: list[Document], *, definitions: bool) -> _BatchResult:
     state = _load_state(given) if isinstance(given, str) else given
-    done = _BatchResult(Report(), [], set(), set(), [], [])
+    result = _BatchResult(Report(), [], set(), set(), [], [])
     for document in batch:
         outcomes = state.check_document(document, definitions=definitions)
         among = [checker.release.name for checker in state.checkers]
         # the newest release decides the counts
         report = next(one.report for one, names in outcomes if among[-1] in names)
         report.findings = merge_findings([(one.report.findings, names) for one, names in outcomes], among)
-        done.report.add_report(report)
-        done.definitions.extend(_collect_valid(outcomes))
+        result.report.add_report(report)
+        result.definitions.extend(_collect_valid(outcomes))
         if outcomes[0][0].mixed:
-            done.mixed.add((document.file, document.line))
-        found = {(known.identity, known.at): known for outcome, _ in outcomes for known in outcome.objects}
-        done.identities.extend(known.identity for known in found.values())
+            result.mixed.add((document.file, document.line))
+        known_objects = {
+            (known_object.identity, known_object.at): known_object
+            for outcome, _ in outcomes
+            for known_object in outcome.objects
+        }
+        result.identities.extend(known_object.identity for known_object in known_objects.values())
         for outcome, names in outcomes:
-            done.unsound.update(_InvalidDefinition(group, kind, tuple(names)) for group, kind in outcome.unsound)
+            result.unsound.update(_InvalidDefinition(group, kind, tuple(names)) for group, kind in outcome.unsound)
         if state.references:
-            for known in found.values():
-                done.references.extend(references.find_references(known.identity, known.obj, document, known.at))
-    return done
+            for known_object in known_objects.values():
+                result.references.extend(
+                    references.find_references(known_object.identity, known_object.obj, document, known_object.at)
+                )
+    return result
 
 
 def _collect_valid(outcomes: Sequence[tuple[Outcome, list[str]]]) -> list[tuple[Object, list[str]]]:
@@ -329,10 +337,10 @@ def _collect_valid(outcomes: Sequence[tuple[Outcome, list[str]]]) -> list[tuple[
     results: list[tuple[Object, list[str]]] = []
     for outcome, names in outcomes:
         for definition in outcome.definitions:
-            same = next((known for stored, known in results if stored == definition), None)
-            if same is None:
-                results.append((definition, same := []))
-            same += names
+            same_releases = next((releases for stored, releases in results if stored == definition), None)
+            if same_releases is None:
+                results.append((definition, same_releases := []))
+            same_releases += names
     return results
 
 
@@ -352,20 +360,20 @@ def _report_missing(
     sources: Sequence[SourceFile], named: list[Reference], every: list[ObjectIdentity]
 ) -> Iterator[Finding]:
     """Yield findings about missing references; documents are read again to get positions."""
-    known = frozenset(every)
+    identities = frozenset(every)
     kinds = {(identity.group, identity.kind) for identity in every}
     by_file: dict[str, list[Reference]] = {}
-    for reference in references.find_missing(named, known, kinds):
+    for reference in references.find_missing(named, identities, kinds):
         by_file.setdefault(reference.file, []).append(reference)
     for source in sources:
-        wanted = by_file.get(source.name)
-        if not wanted:
+        wanted_references = by_file.get(source.name)
+        if not wanted_references:
             continue
         places = {document.line: PositionFinder(document) for document in split_documents(source.name, source.read())}
-        for reference in wanted:
-            where = places[reference.line].find_value(reference.at)
+        for reference in wanted_references:
+            position = places[reference.line].find_value(reference.at)
             target = reference.target
-            said = f'{target.kind} "{target.name}" is not among the given objects'
+            message = f'{target.kind} "{target.name}" is not among the given objects'
             yield Finding(
-                source.name, *where, Severity.ERROR, format_path(reference.at), said, "Reference", reference.about
+                source.name, *position, Severity.ERROR, format_path(reference.at), message, "Reference", reference.about
             )

@@ -43,14 +43,14 @@ def find_sources(paths: Sequence[str] | str, exclude: Sequence[str] = (), *, nee
 
     Raises CannotCheck for a path that does not exist, cannot be read or, if needed, has no manifests.
     """
-    found: dict[str, SourceFile] = {}
+    sources: dict[str, SourceFile] = {}
     for path in [paths] if isinstance(paths, str) else paths:
         try:
             if path == STDIN:
                 raw = read_standard_input()
                 if needed and not raw.strip():  # the command before the pipe may have failed
                     raise CannotCheck("standard input is empty")
-                found[path] = SourceFile.of("<stdin>", raw)
+                sources[path] = SourceFile.of("<stdin>", raw)
                 continue
             files = {str(file): _make_source(file) for file in _find_files(path, exclude)}
         except OSError as error:
@@ -60,8 +60,8 @@ def find_sources(paths: Sequence[str] | str, exclude: Sequence[str] = (), *, nee
         if not files and needed:
             raise CannotCheck(_nothing_in(path, exclude))
         for name, file in files.items():
-            found.setdefault(name, file)
-    return list(found.values())
+            sources.setdefault(name, file)
+    return list(sources.values())
 
 
 def _nothing_in(path: str, exclude: Sequence[str]) -> str:
@@ -73,18 +73,18 @@ def _nothing_in(path: str, exclude: Sequence[str]) -> str:
 
 
 def _find_files(path: str, exclude: Sequence[str]) -> Iterator[Path]:
-    given = Path(path)
-    if given.is_dir():
-        yield from _walk_folder(given, exclude, set())
-    elif given.exists():
-        yield given
+    start = Path(path)
+    if start.is_dir():
+        yield from _walk_folder(start, exclude, set())
+    elif start.exists():
+        yield start
     else:
         names = sorted(glob.glob(path, recursive=True)) if glob.has_magic(path) else []
         if not names:
             raise CannotCheck(f'the path "{path}" does not exist')
         for name in names:
-            if not (inner := Path(name)).is_dir():
-                yield inner
+            if not (folder_path := Path(name)).is_dir():
+                yield folder_path
 
 
 def _walk_folder(folder: Path, exclude: Sequence[str], seen: set[Path]) -> Iterator[Path]:
@@ -106,7 +106,9 @@ def _walk_folder(folder: Path, exclude: Sequence[str], seen: set[Path]) -> Itera
 
 
 def _is_left_out(entry: Path, exclude: Sequence[str]) -> bool:
-    return entry.name.startswith(".") or any(fnmatch(entry.name, one) or fnmatch(str(entry), one) for one in exclude)
+    return entry.name.startswith(".") or any(
+        fnmatch(entry.name, pattern) or fnmatch(str(entry), pattern) for pattern in exclude
+    )
 
 
 def _make_source(file: Path) -> SourceFile:
@@ -145,30 +147,30 @@ def former_files(text: str, paths: Sequence[str], exclude: Sequence[str] = ()) -
 
 def _find_archived(revision: str, path: str, exclude: Sequence[str]) -> Iterator[SourceFile]:
     """Yield the manifests of a path in a revision; none if the path did not exist."""
-    place = Path(path)
-    fixed = Path(*[part for part in place.parts if not glob.has_magic(part)][: _count_plain_parts(place)])
+    pattern_path = Path(path)
+    fixed = Path(*[part for part in pattern_path.parts if not glob.has_magic(part)][: _count_plain_parts(pattern_path)])
     folder = next(parent for parent in (fixed, *fixed.parents) if parent.is_dir())
     rest = fixed.relative_to(folder).as_posix()
     command = ["git", "-C", str(folder), "archive", "--format=tar", revision]
     if rest != ".":
         command += ["--", rest]
-    done = subprocess.run(command, capture_output=True, check=False)
-    if done.returncode:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        if said and "did not match any files" in said[-1]:
+    process = subprocess.run(command, capture_output=True, check=False)
+    if process.returncode:
+        error_lines = process.stderr.decode("utf-8", "replace").strip().splitlines()
+        if error_lines and "did not match any files" in error_lines[-1]:
             return
-        raise CannotCheck(f"git: {said[-1] if said else f'ended with {done.returncode}'}")
-    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
+        raise CannotCheck(f"git: {error_lines[-1] if error_lines else f'ended with {process.returncode}'}")
+    with tarfile.open(fileobj=io.BytesIO(process.stdout)) as archive:
         for member in archive:
             name = folder / member.name
             if glob.has_magic(path):
-                wanted = fnmatch(str(name), path)
+                is_wanted = fnmatch(str(name), path)
             else:
-                below = [entry for entry in (name, *name.parents) if fixed in entry.parents]
-                wanted = not any(_is_left_out(entry, exclude) for entry in below)
-            if member.isfile() and name.suffix in SUFFIXES and wanted:
-                inner = archive.extractfile(member)
-                yield SourceFile.of(f"{revision}:{name}", inner.read() if inner is not None else b"")
+                inner_entries = [entry for entry in (name, *name.parents) if fixed in entry.parents]
+                is_wanted = not any(_is_left_out(entry, exclude) for entry in inner_entries)
+            if member.isfile() and name.suffix in SUFFIXES and is_wanted:
+                content = archive.extractfile(member)
+                yield SourceFile.of(f"{revision}:{name}", content.read() if content is not None else b"")
 
 
 def _count_plain_parts(path: Path) -> int:

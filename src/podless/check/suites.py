@@ -269,8 +269,8 @@ class _Test:
         created = await self.cluster.create(obj, self.test["namespace"])
         try:
             group = obj["apiVersion"].rpartition("/")[0]
-            other = {**created, "apiVersion": f"{group}/{self.test['convert']}"}
-            return await self.cluster.get(await self.cluster.find_path(other, self.test["namespace"]))
+            other_version = {**created, "apiVersion": f"{group}/{self.test['convert']}"}
+            return await self.cluster.get(await self.cluster.find_path(other_version, self.test["namespace"]))
         finally:
             await self.cluster.remove(created)
 

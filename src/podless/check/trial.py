@@ -29,30 +29,30 @@ class DefinitionTrial:
     examples: tuple[str, ...]
 
     def __str__(self) -> str:
-        said = (
+        text = (
             f"{self.kind}: of {self.objects} objects {self.refused} would be rejected, {self.pruned} would lose fields"
         )
-        return "\n".join([said, *(f"  {example}" for example in self.examples)])
+        return "\n".join([text, *(f"  {example}" for example in self.examples)])
 
 
 def try_objects(old: Sequence[Object], new: Sequence[Object], sources: Sequence[SourceFile]) -> list[DefinitionTrial]:
     """Check the objects in files with the old and the new definitions of their kinds. Raises CannotCheck."""
     before, after = (DocumentChecker(Catalog((), definitions), Strictness(WARN)) for definitions in (old, new))
-    kinds = {(one["spec"]["group"], one["spec"]["names"]["kind"]) for one in old}
-    found: dict[str, _Count] = {}
+    kinds = {(definition["spec"]["group"], definition["spec"]["names"]["kind"]) for definition in old}
+    counts: dict[str, _Count] = {}
     for source in sources:
         for document in split_documents(source.name, source.read()):
             judged = before.check_document(document, definitions=False)
-            was = _by_object(judged.report.findings)
+            old_findings = _by_object(judged.report.findings)
             now = _by_object(after.check_document(document, definitions=False).report.findings)
             for identity, _, _ in judged.objects:
                 if (identity.group, identity.kind) in kinds:
-                    count = found.setdefault(f"{identity.kind}.{identity.group}", _Count())
-                    about = str(identity)
-                    count.count_object(about, was.get(about, []), now.get(about, []))
+                    count = counts.setdefault(f"{identity.kind}.{identity.group}", _Count())
+                    object_text = str(identity)
+                    count.count_object(object_text, old_findings.get(object_text, []), now.get(object_text, []))
     return [
         DefinitionTrial(name, count.objects, count.refused, count.pruned, tuple(count.examples))
-        for name, count in found.items()
+        for name, count in counts.items()
     ]
 
 
@@ -65,14 +65,14 @@ class _Count:
     pruned: int = 0
     examples: list[str] = field(default_factory=list)
 
-    def count_object(self, about: str, was: list[Finding], now: list[Finding]) -> None:
-        """Count one object. was, now: its findings with the old and the new definition."""
-        known = set(map(_make_key, was))
-        fresh = [finding for finding in now if _make_key(finding) not in known]
+    def count_object(self, about: str, old_findings: list[Finding], new_findings: list[Finding]) -> None:
+        """Count one object. old_findings, new_findings: its findings with the old and the new definition."""
+        old_keys = set(map(_make_key, old_findings))
+        new_only = [finding for finding in new_findings if _make_key(finding) not in old_keys]
         self.objects += 1
-        self.refused += any(finding.severity is Severity.ERROR for finding in fresh)
-        self.pruned += any(finding.rule == "UnknownField" for finding in fresh)
-        self.examples += [f"{about}: {finding.said}" for finding in fresh][: _SHOWN - len(self.examples)]
+        self.refused += any(finding.severity is Severity.ERROR for finding in new_only)
+        self.pruned += any(finding.rule == "UnknownField" for finding in new_only)
+        self.examples += [f"{about}: {finding.said}" for finding in new_only][: _SHOWN - len(self.examples)]
 
 
 def _by_object(findings: Sequence[Finding]) -> dict[str, list[Finding]]:

@@ -68,10 +68,10 @@ def _list_changes(findings: Sequence[Finding], after: str, catalog: Catalog) -> 
     ]
     unknown = {_get_position(finding) for finding in alone if finding.rule == "UnknownField"}
     alone = [finding for finding in alone if finding.rule != "DroppedField" or _get_position(finding) not in unknown]
-    held = {(_make_key(finding), finding.releases) for finding in alone}
+    known_changes = {(_make_key(finding), finding.releases) for finding in alone}
     for finding in alone:
-        others = {releases for key, releases in held if key == _make_key(finding)}
-        if len(others) == 1:
+        other_releases = {releases for key, releases in known_changes if key == _make_key(finding)}
+        if len(other_releases) == 1:
             severity, what = _describe(finding, after, catalog)
             about = finding.about or finding.rule
             yield UpgradeChange(finding.file, finding.line, finding.column, severity, about, finding.path, what)
@@ -83,27 +83,27 @@ def _get_position(finding: Finding) -> tuple[str, int, int]:
 
 def _make_key(finding: Finding) -> tuple[object, ...]:
     # several warnings about an object can have the same position
-    told = finding.message if finding.rule == "Warning" else ""
-    return *_get_position(finding), finding.path, finding.rule, told
+    message = finding.message if finding.rule == "Warning" else ""
+    return *_get_position(finding), finding.path, finding.rule, message
 
 
 def _describe(finding: Finding, after: str, catalog: Catalog) -> tuple[str, str]:
     """Return the severity of a change, and its text."""
-    new, said = finding.releases == after, ": ".join(filter(None, (finding.path, finding.message)))
+    new, text = finding.releases == after, ": ".join(filter(None, (finding.path, finding.message)))
     if finding.rule == "UnknownKind":
         if not new:
             return NOTE, f"{after} serves it"
         return Severity.ERROR, f"{after} does not serve it: {_find_replacement(finding, catalog)}"
     if finding.rule == "UnknownField":
-        return (Severity.ERROR, f"{after} drops it: {said}") if new else (NOTE, f"{after} accepts it: no longer {said}")
+        return (Severity.ERROR, f"{after} drops it: {text}") if new else (NOTE, f"{after} accepts it: no longer {text}")
     if finding.rule == "DroppedField":
         lost = finding.path
         if not new:
             return NOTE, f"{after} keeps {lost}: no longer silently dropped"
         return Severity.ERROR, f"{after} silently drops {lost}"
     if finding.severity is Severity.WARNING:
-        return (Severity.WARNING, f"{after} warns: {said}") if new else (NOTE, f"{after} no longer warns: {said}")
-    return (Severity.ERROR, f"{after} rejects it: {said}") if new else (NOTE, f"{after} accepts it: no longer {said}")
+        return (Severity.WARNING, f"{after} warns: {text}") if new else (NOTE, f"{after} no longer warns: {text}")
+    return (Severity.ERROR, f"{after} rejects it: {text}") if new else (NOTE, f"{after} accepts it: no longer {text}")
 
 
 def _find_replacement(finding: Finding, catalog: Catalog) -> str:

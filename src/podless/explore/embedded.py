@@ -146,8 +146,8 @@ def explore_test(command: Command, **options: Any) -> Callable[[Callable[[Steps]
     The arguments are those of `explore_controller`, without the scenario.
     """
 
-    known = signature(explore_controller).parameters | signature(Options).parameters
-    reject_unknown_names(options, known, "explore has no argument")
+    option_names = signature(explore_controller).parameters | signature(Options).parameters
+    reject_unknown_names(options, option_names, "explore has no argument")
 
     def decorate(describe: Callable[[Steps], None]) -> Callable[[], None]:
         def test() -> None:

@@ -153,8 +153,8 @@ class Explorer:
 
     def _is_over(self) -> bool:
         options, report = self._options, self.report
-        late = time.monotonic() - self._began > options.seconds
-        return late or report.runs >= options.runs or len(report.findings) >= options.findings
+        is_late = time.monotonic() - self._began > options.seconds
+        return is_late or report.runs >= options.runs or len(report.findings) >= options.findings
 
     async def _look_into(self, run: Run) -> None:
         """Make a failing schedule as short as possible, and repeat it."""
@@ -171,8 +171,12 @@ class Explorer:
             self._add_finding(shortest, Finding(shortest, tell_story(shortest, self._reference), failed, _AGAIN))
 
     def _add_finding(self, run: Run, finding: Finding) -> None:
-        known = {(str(other.run.schedule), other.oracles) for other in self.report.findings}
-        if (str(run.schedule), finding.oracles) not in known and len(self.report.findings) < self._options.findings:
+        known_findings = {
+            (str(finding_there.run.schedule), finding_there.oracles) for finding_there in self.report.findings
+        }
+        if (str(run.schedule), finding.oracles) not in known_findings and len(
+            self.report.findings
+        ) < self._options.findings:
             self.report.findings.append(finding)
             self._report_line(f"found after {self.report.runs} runs: {'; '.join(map(str, run.faults))}")
 

@@ -258,15 +258,15 @@ class GatedRun:
             for perturbation in perturbations:
                 if isinstance(perturbation, HoldEvents):
                     self._hold_events(perturbation, revision, [client])
-            late = self.is_holding or bool(self.lost_watches)
+            is_late = self.is_holding or bool(self.lost_watches)
             resource = qualify_resource(attributes.resource, attributes.group)
-            seen = self._seen_revisions.get((client, resource, attributes.namespace, attributes.name), 0)
-            stale = not late and 0 < read_version(await request.read_body()) < seen
+            seen_revision = self._seen_revisions.get((client, resource, attributes.namespace, attributes.name), 0)
+            stale = not is_late and 0 < read_version(await request.read_body()) < seen_revision
             rejected = any(isinstance(perturbation, RejectWrite) for perturbation in perturbations)
             answer, name = await self._carry_out_write(request, attributes, handler, rejected=rejected)
             after, status = await self._hooks.find(attributes, name), answer.status
             written = resource_of(attributes)
-            entry = LogEntry("write", client, point, point, status, revision, written, late, stale, before, after)
+            entry = LogEntry("write", client, point, point, status, revision, written, is_late, stale, before, after)
             self._note_entry(entry)
             await self._hooks.after_write(entry)
         if any(map(_restarts_client, perturbations)):
@@ -352,14 +352,14 @@ class GatedRun:
         return view
 
     def _note_event(self, client: str, resource: str, event: bytes) -> None:
-        shown = orjson.loads(event)
+        document = orjson.loads(event)
         self._active = True
-        metadata = (shown.get("object") or {}).get("metadata") or {}
-        if shown.get("type") in ("BOOKMARK", "ERROR"):
+        metadata = (document.get("object") or {}).get("metadata") or {}
+        if document.get("type") in ("BOOKMARK", "ERROR"):
             return
-        self.log.note_created(shown["object"])
+        self.log.note_created(document["object"])
         name = self.log.mask_name(f"{metadata.get('namespace', '')}/{metadata.get('name', '')}")
-        text = f"{client} sees {resource} {name.lstrip('/')} {shown['type'].lower()}"
+        text = f"{client} sees {resource} {name.lstrip('/')} {document['type'].lower()}"
         revision = int(metadata.get("resourceVersion") or 0)
         self._seen_revisions[client, resource, metadata.get("namespace", ""), metadata.get("name", "")] = revision
         self._note_entry(LogEntry("event", client, text, revision=revision, resource=resource))

@@ -55,8 +55,8 @@ class Instances:
     def are_still(self) -> bool:
         """Return whether no thread of any instance ran since the last call, and none will wake by itself soon."""
         # a list, because each process must be checked
-        still = [process.is_still() for process in self._processes.values()]
-        return all(still) and not self.is_restarting
+        stills = [process.is_still() for process in self._processes.values()]
+        return all(stills) and not self.is_restarting
 
     @property
     def is_running(self) -> bool:

@@ -25,8 +25,8 @@ def judge_run(run: Run, reference: Run | None, unstable: Collection[str] = ()) -
     faults = [*_find_recreated(run, reference), *_find_stale(run, reference), *_find_errors(run, reference)]
     cut_off = any(fault.oracle in _CUT_OFF for fault in run.faults)
     if reference is not None and not cut_off:
-        for when, state, expected in _pair_states(run, reference):
-            differences = list(_compare_states(when, state, expected, unstable))
+        for moment, state, expected in _pair_states(run, reference):
+            differences = list(_compare_states(moment, state, expected, unstable))
             if differences:  # later states differ as a consequence
                 return faults + differences
     return faults

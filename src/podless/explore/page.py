@@ -88,23 +88,23 @@ def _write_finding(number: int, finding: Finding) -> Iterator[str]:
 
 def _write_lanes(entries: Sequence[LogEntry]) -> Iterator[str]:
     """Yield the grid: a first row with the names of the lanes, and a row for each entry."""
-    shown = [entry for entry in entries if entry.kind != "read" or entry.status >= 400]
-    if len(shown) > _MOST:
-        shown = [*shown[: _MOST // 2], *shown[-_MOST // 2 :]]
-    watches = sorted({(entry.client, entry.resource) for entry in shown if entry.kind == "event"})
-    clients = sorted({entry.client for entry in shown if entry.client})
+    shown_entries = [entry for entry in entries if entry.kind != "read" or entry.status >= 400]
+    if len(shown_entries) > _MOST:
+        shown_entries = [*shown_entries[: _MOST // 2], *shown_entries[-_MOST // 2 :]]
+    watches = sorted({(entry.client, entry.resource) for entry in shown_entries if entry.kind == "event"})
+    clients = sorted({entry.client for entry in shown_entries if entry.client})
     lanes = ["user", "podless", *(f"{client} sees {resource}" for client, resource in watches)]
     lanes += [f"{client} writes" for client in clients]
     widths = ["minmax(8rem, 1fr)", "minmax(10rem, 1.2fr)", *["minmax(8rem, 1fr)"] * len(watches)]
     widths += ["minmax(16rem, 2fr)"] * len(clients)
     yield f'<div class="lanes" style="grid-template-columns: {" ".join(widths)}">'
     yield from (_write_cell(1, column_, "head", html.escape(lane)) for column_, lane in enumerate(lanes, 1))
-    for row, entry in enumerate(shown, 2):
+    for row, entry in enumerate(shown_entries, 2):
         if entry.kind == "user":
             yield f'<div class="step" style="grid-row: {row}"></div>'
         if entry.kind == "event":
             column = 3 + watches.index((entry.client, entry.resource))
-            yield _write_bar(shown, row, column)
+            yield _write_bar(shown_entries, row, column)
             words = entry.text.rpartition(" ")
             yield _write_cell(
                 row, column, "see", f"{html.escape(words[0].rpartition(' ')[2])} <b>{html.escape(words[2])}</b>"
@@ -123,8 +123,10 @@ def _write_bar(entries: Sequence[LogEntry], row: int, column: int) -> str:
     earlier = [(cause, entry) for cause, entry in enumerate(entries[: row - 2], 2) if entry.kind in ("user", "write")]
     causes = [cause for cause, entry in earlier if entry.revision < event.revision]
     first = causes[-1] if causes else row
-    held = row - first > 2 and any(entry.kind in ("fault", "process", "user") for entry in entries[first - 1 : row - 2])
-    return f'<div class="bar{" late" if held else ""}" style="grid-area: {first} / {column} / {row + 1}"></div>'
+    was_held = row - first > 2 and any(
+        entry.kind in ("fault", "process", "user") for entry in entries[first - 1 : row - 2]
+    )
+    return f'<div class="bar{" late" if was_held else ""}" style="grid-area: {first} / {column} / {row + 1}"></div>'
 
 
 def _write_request(entry: LogEntry) -> str:

@@ -54,27 +54,27 @@ class StateReader:
         generated: generated name -> its replacement.
         """
         uids: dict[str, str] = {}
-        shown: dict[str, Object] = {}
+        shown_objects: dict[str, Object] = {}
         changed: dict[str, Object] = {}
         for key, stored in records.items():
             initial = self._initial.get(key)
             name = _name_object(key, generated)
             if initial is not None and initial.stored == stored:
                 uids[initial.uid] = name
-                shown[key] = initial.shown
+                shown_objects[key] = initial.shown
             else:
                 obj = changed[key] = orjson.loads(stored.with_revision(0))
                 uids[_uid_of(obj)] = name
-        shown |= {key: self._show_object(obj, generated, uids) for key, obj in changed.items()}
-        return dict(sorted((_name_object(key, generated), obj) for key, obj in shown.items() if _is_shown(key)))
+        shown_objects |= {key: self._show_object(obj, generated, uids) for key, obj in changed.items()}
+        return dict(sorted((_name_object(key, generated), obj) for key, obj in shown_objects.items() if _is_shown(key)))
 
     def _show_object(self, obj: Object, generated: Mapping[str, str], uids: Mapping[str, str]) -> Object:
-        shown: Object = _mask_values(obj, generated, uids)
+        masked: Object = _mask_values(obj, generated, uids)
         for name in _OWN:
-            shown.get("metadata", {}).pop(name, None)
+            masked.get("metadata", {}).pop(name, None)
         for path in self._paths:
-            _remove_field(shown, path)
-        return shown
+            _remove_field(masked, path)
+        return masked
 
 
 def compare_states(expected: State, actual: State) -> list[str]:
@@ -93,11 +93,11 @@ def compare_states(expected: State, actual: State) -> list[str]:
 
 def compare_objects(before: Object, after: Object) -> list[str]:
     """Return the fields that a write changed, except those that the server writes."""
-    shown = []
+    differences = []
     for obj in (before, after):
         metadata = {name: value for name, value in obj.get("metadata", {}).items() if name not in _OWN}
-        shown.append({**obj, "metadata": metadata})
-    return list(_compare_values("", *shown))
+        differences.append({**obj, "metadata": metadata})
+    return list(_compare_values("", *differences))
 
 
 def _uid_of(obj: Object) -> str:
@@ -132,14 +132,14 @@ def _mask_values(value: Any, generated: Mapping[str, str], uids: Mapping[str, st
 
 def _remove_field(obj: Any, path: tuple[str, ...]) -> None:
     """Remove a field; * stands for any key or item."""
-    first, *rest = path
+    first, *remaining = path
     if isinstance(obj, list):
         for item in obj if first == _ANY else ():
-            _remove_field(item, tuple(rest)) if rest else None
+            _remove_field(item, tuple(remaining)) if remaining else None
     elif isinstance(obj, dict):
         for name in list(obj) if first == _ANY else [first]:
-            if rest:
-                _remove_field(obj.get(name), tuple(rest))
+            if remaining:
+                _remove_field(obj.get(name), tuple(remaining))
             else:
                 obj.pop(name, None)
 

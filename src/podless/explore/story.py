@@ -47,9 +47,9 @@ def _leave_out_repetitions(lines: Iterable[str]) -> Iterator[str]:
     counts: Counter[str] = Counter()
     left_out = 0
     for line in lines:
-        same = _NUMBER.sub("", line)
-        counts[same] += 1
-        if counts[same] > _AGAIN and line[0] not in _MARKED:
+        pattern_line = _NUMBER.sub("", line)
+        counts[pattern_line] += 1
+        if counts[pattern_line] > _AGAIN and line[0] not in _MARKED:
             left_out += 1
             continue
         if left_out:

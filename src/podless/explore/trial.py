@@ -156,8 +156,8 @@ class Trial:
         while not (self.control.log.entries or self.control.watched or self._note_exits()):
             waited, was_heard = time.monotonic() - began, name in self.control.heard_clients
             if waited > _START:
-                why = "but discovery, leases and events" if was_heard else "although KUBECONFIG names its kubeconfig"
-                self.faults.append(Fault("silent", f"for {_START:g} s, {why}"))
+                reason = "but discovery, leases and events" if was_heard else "although KUBECONFIG names its kubeconfig"
+                self.faults.append(Fault("silent", f"for {_START:g} s, {reason}"))
                 return
             if waited > _LATE_START and not (was_heard or reported):
                 reported = True
@@ -171,12 +171,12 @@ class Trial:
         """
         control, setup = self.control, self._setup
         first, revision = len(control.log.entries), -1
-        looks = idle = held = 0
+        looks = idle = held_rounds = 0
         while not self._note_exits():
             requests = len(control.log.entries) - first
             starting = bool(control.lost_watches) or self.instances.is_restarting
-            held = held + 1 if control.is_holding and not starting else 0
-            if held > _HELD / _LOOK or (held and requests > _TRIED):
+            held_rounds = held_rounds + 1 if control.is_holding and not starting else 0
+            if held_rounds > _HELD / _LOOK or (held_rounds and requests > _TRIED):
                 return False  # the controller retries until it sees the held events
             if looks > (setup.limit + setup.rest) / _LOOK or requests > setup.requests:
                 self.faults.append(Fault("restless", self._describe_rush(first)))
@@ -234,8 +234,8 @@ class Trial:
     def _describe_rush(self, since: int) -> str:
         """Describe the last requests of a controller that does not settle."""
         last = [entry.text for entry in self.control.log.entries[since:] if entry.kind in ("write", "read")][-40:]
-        often = max(set(last), key=last.count) if last else "it computes"
-        return often.partition(" #")[0]
+        most_frequent = max(set(last), key=last.count) if last else "it computes"
+        return most_frequent.partition(" #")[0]
 
     def _note_exits(self) -> bool:
         """Record processes that ended by themselves. Return whether there are any.
@@ -282,13 +282,13 @@ class Trial:
         if invariant in self._broken:
             return
         try:
-            holds = invariant.holds(await self._laboratory.client.list(invariant.kind, namespace=None))
-            wrong = str(invariant)
+            is_true = invariant.holds(await self._laboratory.client.list(invariant.kind, namespace=None))
+            problem = str(invariant)
         except (Refused, Missing) as error:
-            holds, wrong = False, f"{invariant}: {error}"
-        if not holds:
+            is_true, problem = False, f"{invariant}: {error}"
+        if not is_true:
             self._broken.add(invariant)
-            self.faults.append(Fault("invariant", wrong))
+            self.faults.append(Fault("invariant", problem))
 
     def _restart_instance(self, name: str) -> None:
         """Kill an instance and start it again."""

@@ -121,8 +121,8 @@ def summarize_fields(fields: list[Object]) -> str:
     paths = [field["path"] for field in fields if field["path"] != "metadata.generation"] or [
         field["path"] for field in fields
     ]
-    rest = f", +{len(paths) - _PATHS_SHOWN}" if len(paths) > _PATHS_SHOWN else ""
-    return ", ".join(paths[:_PATHS_SHOWN]) + rest
+    suffix = f", +{len(paths) - _PATHS_SHOWN}" if len(paths) > _PATHS_SHOWN else ""
+    return ", ".join(paths[:_PATHS_SHOWN]) + suffix
 
 
 def show_author(author: Author) -> Object:

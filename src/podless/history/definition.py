@@ -109,10 +109,10 @@ def make_history_kind() -> Kind:
         "additionalPrinterColumns": columns,
         "selectableFields": [{"jsonPath": path} for path in _SELECTABLE],
     }
-    whole = {
+    schema_root = {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
         "metadata": {"name": f"{_NAMES['plural']}.{GROUP}"},
         "spec": {"group": GROUP, "scope": "Namespaced", "names": _NAMES, "versions": [version]},
     }
-    return replace(compile_kind(whole, serializer.encode_json(whole)), verbs=VERBS, hashed=False)
+    return replace(compile_kind(schema_root, serializer.encode_json(schema_root)), verbs=VERBS, hashed=False)

@@ -109,12 +109,12 @@ def is_same(before: Any, after: Any) -> bool:
 
 def find_key(*lists: list[Any]) -> str:
     """Return the field that identifies the items of all lists, "" if there is none."""
-    items = [item for each in lists for item in each]
+    items = [item for items_of_list in lists for item in items_of_list]
     if not items or not all(isinstance(item, dict) for item in items):
         return ""
     for key in _KEYS:
         if all(isinstance(item.get(key), str | int) for item in items) and all(
-            len({item[key] for item in each}) == len(each) for each in lists
+            len({item[key] for item in items_of_list}) == len(items_of_list) for items_of_list in lists
         ):
             return key
     return ""

@@ -51,8 +51,8 @@ async def find_revision(store: Store, text: str) -> int:
 async def explain_forgotten(store: Store, error: HistoryCompacted) -> str:
     """Return why a state is not readable, the oldest readable state, and how to keep more history."""
     at = await store.changelog.find_time(error.revision) if store.changelog is not None else 0
-    when = f" ({clock.format_time(at // 1000)})" if at else ""
+    moment = f" ({clock.format_time(at // 1000)})" if at else ""
     if not error.revision:
-        return f"The requested time is before the first change that the server knows of{when}."
-    since = f"revision {error.revision}{when}"
+        return f"The requested time is before the first change that the server knows of{moment}."
+    since = f"revision {error.revision}{moment}"
     return f"The requested state is too old: the oldest one in the history is {since}. --history keeps more."

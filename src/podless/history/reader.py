@@ -63,26 +63,26 @@ class HistoryReader:
         matches: selects changes by their shown form. states: include the object as each change left it. Raises
         StoreError.
         """
-        found, size = list[Object](), 0
-        known: dict[ChangedObject, bool] = {}
+        changes_found, size = list[Object](), 0
+        visible: dict[ChangedObject, bool] = {}
         while True:
             batch = await self._read_batch(scope, before, after)
             for number, written in enumerate(batch):
                 if written.key.startswith(keys.OWN):
                     continue
-                place = self.find_object(written.key)
-                if not self._is_in_scope(scope, place) or not self.may_get(user, place, known):
+                changed_object = self.find_object(written.key)
+                if not self._is_in_scope(scope, changed_object) or not self.may_get(user, changed_object, visible):
                     continue
-                change = await self.show_change(written, place, state=states)
+                change = await self.show_change(written, changed_object, state=states)
                 if matches is None or matches(change):
-                    found.append(change)
+                    changes_found.append(change)
                     size += len(written.stored.data) if written.stored is not None else 0
-                if len(found) >= limit or size > _BYTES:
-                    return HistoryPage(found, written.sequence)
+                if len(changes_found) >= limit or size > _BYTES:
+                    return HistoryPage(changes_found, written.sequence)
                 if number % _TOLD == 0:
                     await asyncio.sleep(0)
             if not batch:
-                return HistoryPage(found, 0)
+                return HistoryPage(changes_found, 0)
             before = batch[-1].sequence
             await asyncio.sleep(0)
 
@@ -95,10 +95,10 @@ class HistoryReader:
         changes = await self._log.read_under([keys.ALL], sequence + 1, sequence - 1, 1)
         if not changes or changes[0].key.startswith(keys.OWN):
             return None
-        place = self.find_object(changes[0].key)
-        if place.namespace != namespace or not self.may_get(user, place, {}):
+        changed_object = self.find_object(changes[0].key)
+        if changed_object.namespace != namespace or not self.may_get(user, changed_object, {}):
             return None
-        return await self.show_change(changes[0], place, state=True)
+        return await self.show_change(changes[0], changed_object, state=True)
 
     async def show_change(self, written: LoggedWrite, changed_object: ChangedObject, *, state: bool = False) -> Object:
         """Return a change as the API shows it. Raises StoreError."""

@@ -23,11 +23,11 @@ def leave_plain(text: str, colour: str) -> str:
 def format_change(change: Object, paint: Paint = leave_plain) -> str:
     """Return a change in one line: time, revision, operation, object, author, and fields."""
     obj, author = change["object"], change["author"]
-    where = f"{obj['namespace']}/" if obj.get("namespace") else ""
+    prefix = f"{obj['namespace']}/" if obj.get("namespace") else ""
     resource = f"{obj['resource']}.{obj['group']}" if obj.get("group") else obj["resource"]
     operation = change["operation"]
-    done = paint(f"{operation:6}", ACTIONS[operation])
-    parts = [change["time"][:23] + "Z", f"{change['revision']:>8}", done, f"{resource} {where}{obj['name']}"]
+    operation_text = paint(f"{operation:6}", ACTIONS[operation])
+    parts = [change["time"][:23] + "Z", f"{change['revision']:>8}", operation_text, f"{resource} {prefix}{obj['name']}"]
     parts.append(format_author(author))
     if change.get("summary"):
         parts.append(f"[{change['summary']}]")

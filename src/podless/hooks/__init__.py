@@ -201,8 +201,8 @@ def convert(
     _require_resources(CONVERT, resource)
 
     def declare(function: F) -> F:
-        given = {"resource": resource, "from": source, "to": target, "timeoutSeconds": _read_timeout(timeout)}
-        return _declare_hook(CONVERT, function, {"name": name or _name_of(function), **given})
+        declaration = {"resource": resource, "from": source, "to": target, "timeoutSeconds": _read_timeout(timeout)}
+        return _declare_hook(CONVERT, function, {"name": name or _name_of(function), **declaration})
 
     return declare
 
@@ -234,7 +234,7 @@ def subresource(
         raise ValueError(f"{resource}: side_effects is None, NoneOnDryRun or Some")
 
     def declare(function: F) -> F:
-        given = {
+        declaration = {
             "name": name or _name_of(function),
             "resource": definition,
             "subresource": name_below,
@@ -243,7 +243,7 @@ def subresource(
             "sideEffects": side_effects,
             "timeoutSeconds": _read_timeout(timeout),
         }
-        return _declare_hook(SUBRESOURCE, function, given)
+        return _declare_hook(SUBRESOURCE, function, declaration)
 
     return declare
 
@@ -273,9 +273,9 @@ def check_names(hooks: Sequence[Hook]) -> None:
 
 def _require_resources(kind: str, *resources: Any) -> None:
     """Raise ValueError for a function in place of a resource: a decorator that is not called."""
-    for each in filter(callable, resources):
+    for function in filter(callable, resources):
         example = "widgets.example.com/restart" if kind == SUBRESOURCE else "widgets.example.com"
-        raise ValueError(f'{_name_of(each)}: write @hooks.{kind}("{example}")')
+        raise ValueError(f'{_name_of(function)}: write @hooks.{kind}("{example}")')
 
 
 def _name_of(function: Callable[..., Any]) -> str:
@@ -285,10 +285,10 @@ def _name_of(function: Callable[..., Any]) -> str:
 def _declare_hook(kind: str, function: F, given: Object) -> F:
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise ValueError(f"{_name_of(function)}: a hook returns its result, and cannot yield")
-    names, takes = _PARAMETERS[kind], dict[str, type | None]()
+    names, accepted = _PARAMETERS[kind], dict[str, type | None]()
     for parameter in _read_signature(function).parameters.values():
         if parameter.name in names:
-            takes[parameter.name] = _class_of(parameter.annotation)
+            accepted[parameter.name] = _class_of(parameter.annotation)
         elif parameter.default is parameter.empty and parameter.kind not in (
             parameter.VAR_KEYWORD,
             parameter.VAR_POSITIONAL,
@@ -296,7 +296,7 @@ def _declare_hook(kind: str, function: F, given: Object) -> F:
             raise ValueError(
                 f"{_name_of(function)}: a {kind} hook knows no parameter {parameter.name!r}; it has {', '.join(names)}"
             )
-    hook = Hook(kind, given["name"], given, function, takes)
+    hook = Hook(kind, given["name"], given, function, accepted)
     setattr(function, _MARK, (*getattr(function, _MARK, ()), hook))
     return function
 
@@ -331,7 +331,7 @@ def _read_options(
     texts = {key: remaining.pop(key, value) for key, value in _TEXTS.items()}
     rule = {"operations": [*operations], "apiVersions": [*remaining.pop("versions", ("*",))], "scope": texts["scope"]}
     conditions = remaining.pop("match_conditions", None) or {}
-    given = {
+    options_given = {
         "name": name,
         "rules": [_parse_rule(name, resource) | rule for resource in resources],
         "matchPolicy": texts["match_policy"],
@@ -342,12 +342,12 @@ def _read_options(
         "objectSelector": remaining.pop("object_selector", None) or {},
     }
     if conditions:
-        given["matchConditions"] = [{"name": key, "expression": text} for key, text in conditions.items()]
+        options_given["matchConditions"] = [{"name": key, "expression": text} for key, text in conditions.items()]
     if changes:
-        given["reinvocationPolicy"] = remaining.pop("reinvocation_policy", "Never")
+        options_given["reinvocationPolicy"] = remaining.pop("reinvocation_policy", "Never")
     if remaining:
         raise ValueError(f"{name}: a hook has no option {', '.join(map(repr, remaining))}")
-    return given
+    return options_given
 
 
 def _parse_rule(name: str, resource: str) -> Object:

@@ -38,9 +38,9 @@ def become_keeper(descriptor: int) -> None:
         _end_children()
         os._exit(0)
     _set_process_option(_DEATH_SIGNAL, signal.SIGKILL)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
+    null_device = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null_device, 0)
+    os.close(null_device)
 
 
 def _set_process_option(option: int, value: int) -> None:

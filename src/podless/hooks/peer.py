@@ -215,8 +215,8 @@ class Peer(asyncio.Protocol):
         assert poll is not None
         readable = poll.poll(0)
         if not readable and self._awake and not self._vain:
-            soon = now + _SPUN
-            while not readable and time.monotonic() < soon:
+            spin_until = now + _SPUN
+            while not readable and time.monotonic() < spin_until:
                 readable = poll.poll(0)
             if not readable:
                 self._vain, self._next_vain = self._next_vain, min(self._next_vain * 2 or 1, _VAIN_MOST)

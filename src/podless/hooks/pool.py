@@ -98,12 +98,12 @@ class WorkerPool:
         if not self._lonely or hook is None or not peers or not peers[0].is_idle or self._blocked >= _BLOCKED_MOST:
             return await self.call_hook(kind, name, parts, seconds)
         number, frame = self._make_frame(hook, parts)
-        sent = time.monotonic()
-        if not hook.is_quick(frame, seconds, sent):
+        sent_at = time.monotonic()
+        if not hook.is_quick(frame, seconds, sent_at):
             return await self._begin_call(hook, number, frame, seconds)
         self._lonely -= 1
         peer = peers[0]
-        peer.send_frames(frame, sent)
+        peer.send_frames(frame, sent_at)
         if meanwhile is not None:
             run_unsuspended(meanwhile)
         began = time.monotonic()
@@ -130,9 +130,9 @@ class WorkerPool:
         """Call a hook. Return a future of its answer."""
         hook = self._hooks_by_name.get((kind, name))
         if hook is None:
-            done: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
-            done.set_result(None)
-            return done
+            answer: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
+            answer.set_result(None)
+            return answer
         return self._begin_call(hook, *self._make_frame(hook, parts), seconds)
 
     def _make_frame(self, hook: DeclaredHook, parts: Parts) -> tuple[int, bytes]:
@@ -146,9 +146,9 @@ class WorkerPool:
         self, hook: DeclaredHook, number: int, frame: bytes, seconds: float, now: float, *, quick: bool
     ) -> HookCall:
         """Return a new call, with its timer if it needs no new worker."""
-        done: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
         shares = hook.is_async or (quick and hook.shares)
-        call = HookCall(number, frame, seconds, done, hook.is_async, shares)
+        call = HookCall(number, frame, seconds, answer, hook.is_async, shares)
         if self._peers:
             call.due = due = now + seconds
             if due < self._due:
@@ -164,12 +164,12 @@ class WorkerPool:
         if len(self._queue) >= _WAITING_MOST:
             raise HookFailed("too many calls of hooks are waiting")
         now = time.monotonic()
-        quick = hook.is_quick(frame, seconds, now)
-        call = self._make_call(hook, number, frame, seconds, now, quick=quick)
+        is_quick = hook.is_quick(frame, seconds, now)
+        call = self._make_call(hook, number, frame, seconds, now, quick=is_quick)
         peer = self._assign_call(call)
         if peer is None:
             return call.result
-        if not quick:
+        if not is_quick:
             peer.flush_calls()
         elif self._lonely and len(peer.calls) == 1:
             self._lonely -= 1
@@ -193,18 +193,18 @@ class WorkerPool:
         self._flush_peers()
         if self._blocked >= _BLOCKED_MOST:
             self._blocked = 0.0
-            late = True
+            is_late = True
         else:
-            until, late = began + WAIT, False
+            until, is_late = began + WAIT, False
             for call, hook in calls:
                 last = hook
                 if call.peer is not None and not call.peer.wait_for(call, until):
-                    late = True
+                    is_late = True
                     break
             now = time.monotonic()
             self._blocked += now - began
-            last.add_wait((now - began) / len(calls), now, answered=not late)
-        for call, _ in calls if late else ():
+            last.add_wait((now - began) / len(calls), now, answered=not is_late)
+        for call, _ in calls if is_late else ():
             if not call.result.done() and call.peer is not None:
                 self._relieve_later(call.peer)
 
@@ -480,9 +480,9 @@ def _explain_failure(raw: bytes) -> HookFailed | None:
     """
     try:
         failure = serializer.decode_json(raw)
-        name, place = failure["type"], f"{failure['file']}:{failure['line']}" if failure.get("file") else ""
+        name, location = failure["type"], f"{failure['file']}:{failure['line']}" if failure.get("file") else ""
     except (ValueError, LookupError, TypeError, AttributeError):
         return None
     if failure.get("why"):
-        return HookFailed(failure["why"], place)
-    return HookFailed("it raised an exception", f"{name} at {place}" if place else name)
+        return HookFailed(failure["why"], location)
+    return HookFailed("it raised an exception", f"{name} at {location}" if location else name)

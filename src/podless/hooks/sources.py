@@ -52,9 +52,9 @@ def find_place(error: BaseException, sources: Sequence[str] = ()) -> Object:
         return {"file": error.filename, "line": error.lineno or 0}
     frames = traceback.extract_tb(error.__traceback__)
     folders = tuple(str(Path(source).parent.absolute()) for source in sources if source.endswith(".py"))
-    near = [frame for frame in frames if not folders or frame.filename.startswith(folders)]
+    nearby = [frame for frame in frames if not folders or frame.filename.startswith(folders)]
     machinery = str(Path(__file__).parent)
-    for frame in reversed(near or frames):
+    for frame in reversed(nearby or frames):
         if not frame.filename.startswith(machinery) or frame is frames[0]:
             return {"file": frame.filename, "line": frame.lineno or 0}
     return {}

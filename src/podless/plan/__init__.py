@@ -55,9 +55,9 @@ def plan_set(
     """
     reject_unknown_names(options, signature(PlanOptions).parameters, "plan has no argument")
     chosen = PlanOptions(**options)
-    given = [paths] if isinstance(paths, str | os.PathLike) else [*paths]
+    path_list = [paths] if isinstance(paths, str | os.PathLike) else [*paths]
     try:
-        items, faults = read_set(find_sources([str(path) for path in given], exclude))
+        items, faults = read_set(find_sources([str(path) for path in path_list], exclude))
     except CannotCheck as error:
         raise CannotPlan(str(error)) from None
     start = _choose_source(str(source), server, str(kubeconfig), context)

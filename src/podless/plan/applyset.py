@@ -185,20 +185,22 @@ class ApplySet:
         for kind in kinds or ():
             endpoint = find_kind(kind)
             if endpoint is None:
-                where = f'no matches for kind "{kind.kind}" in group "{kind.group}"'
-                raise BadApplySet(f'{head}could not find mapping for kind in "{_KINDS}" annotation: {where}')
+                location = f'no matches for kind "{kind.kind}" in group "{kind.group}"'
+                raise BadApplySet(f'{head}could not find mapping for kind in "{_KINDS}" annotation: {location}')
             yield kind, endpoint
         if kinds is not None:
             return
         resources = split_resources(annotations)
         if not resources:
-            why = f'kubectl requires the "{_KINDS}" annotation to be set on all ApplySet parent objects'
-            raise BadApplySet(head + why)
+            reason = f'kubectl requires the "{_KINDS}" annotation to be set on all ApplySet parent objects'
+            raise BadApplySet(head + reason)
         for resource, group in resources:
             endpoint = find_resource(resource, group)
             if endpoint is None:
-                where = f"{group}/, Resource={resource}"
-                raise BadApplySet(f'{head}invalid group resource in "{_RESOURCES}" annotation: no matches for {where}')
+                location = f"{group}/, Resource={resource}"
+                raise BadApplySet(
+                    f'{head}invalid group resource in "{_RESOURCES}" annotation: no matches for {location}'
+                )
             yield GroupKind(endpoint.api_version.rpartition("/")[0], endpoint.kind), endpoint
 
     def add_member(self, kind: GroupKind, namespace: str) -> None:

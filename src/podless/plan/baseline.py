@@ -48,34 +48,36 @@ async def load_baseline(simulation: Simulation, baseline: Baseline) -> list[Unre
     await simulation.load(baseline.records)
     definitions = [obj for obj in baseline.objects if obj.get("kind") == _DEFINITION]
     faults = await _load_objects(simulation, definitions)
-    rest = [obj for obj in baseline.objects if obj.get("kind") != _DEFINITION]
-    faults += await _load_objects(simulation, [*rest, *_make_owners(baseline.objects)])
-    gone = [LoadedRecord(key, None) for key in await _list_others(simulation, baseline)]
+    other_objects = [obj for obj in baseline.objects if obj.get("kind") != _DEFINITION]
+    faults += await _load_objects(simulation, [*other_objects, *_make_owners(baseline.objects)])
+    removals = [LoadedRecord(key, None) for key in await _list_others(simulation, baseline)]
     for identity in baseline.absent:
         endpoint = simulation.find_endpoint(identity.api_version, identity.kind)
         if endpoint is not None and endpoint.known is not None:
-            gone.append(LoadedRecord(endpoint.known.key(identity.namespace, identity.name), None))
-    await simulation.load(gone)
+            removals.append(LoadedRecord(endpoint.known.key(identity.namespace, identity.name), None))
+    await simulation.load(removals)
     await simulation.settle()
     return faults
 
 
 async def _list_others(simulation: Simulation, baseline: Baseline) -> list[str]:
     """Return the keys of objects that a new cluster has and the API lacks, in resources that were read completely."""
-    wanted: set[str] = set()
+    wanted_keys: set[str] = set()
     resources = set()
     for endpoint in baseline.complete:
-        found = simulation.find_endpoint(endpoint.api_version, endpoint.kind)
-        if found is None or found.known is None:
+        endpoint_there = simulation.find_endpoint(endpoint.api_version, endpoint.kind)
+        if endpoint_there is None or endpoint_there.known is None:
             continue
-        resources.add(found.known.key("", "").rpartition("/")[0])
-        wanted |= {
-            found.known.key("", obj["metadata"]["name"]) for obj in baseline.objects if obj["kind"] == endpoint.kind
+        resources.add(endpoint_there.known.key("", "").rpartition("/")[0])
+        wanted_keys |= {
+            endpoint_there.known.key("", obj["metadata"]["name"])
+            for obj in baseline.objects
+            if obj["kind"] == endpoint.kind
         }
     if not resources:
         return []
     keys = [record.key for record in await simulation.read_records()]
-    return [key for key in keys if key not in wanted and key.rpartition("/")[0] in resources]
+    return [key for key in keys if key not in wanted_keys and key.rpartition("/")[0] in resources]
 
 
 async def _load_objects(simulation: Simulation, objects: Sequence[Object]) -> list[UnreadPart]:
@@ -93,8 +95,8 @@ async def _load_objects(simulation: Simulation, objects: Sequence[Object]) -> li
         try:
             record = encode_loaded(endpoint.known, serializer.copy_value(obj))
         except ValueError as error:
-            said = hide_message(read_identity(obj), f"it cannot be read: {error}", obj)
-            faults.append(UnreadPart(label, said))
+            message = hide_message(read_identity(obj), f"it cannot be read: {error}", obj)
+            faults.append(UnreadPart(label, message))
             continue
         records.setdefault(record.key, record)
     await simulation.load([*records.values()])
@@ -103,18 +105,18 @@ async def _load_objects(simulation: Simulation, objects: Sequence[Object]) -> li
 
 def _make_owners(objects: Sequence[Object]) -> list[Object]:
     """Return placeholders for owners that were not read, so that their dependents are not garbage collected."""
-    known = {obj["metadata"].get("uid") for obj in objects}
-    made: dict[str, Object] = {}
+    known_uids = {obj["metadata"].get("uid") for obj in objects}
+    owners: dict[str, Object] = {}
     for obj in objects:
         for owner in obj["metadata"].get("ownerReferences") or ():
             uid = owner.get("uid")
-            if uid in known or uid in made or gvk.parse_api_version(owner.get("apiVersion", "")) is None:
+            if uid in known_uids or uid in owners or gvk.parse_api_version(owner.get("apiVersion", "")) is None:
                 continue
             metadata = {"name": owner["name"], "uid": uid}
             if namespace := obj["metadata"].get("namespace"):
                 metadata["namespace"] = namespace
-            made[uid] = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "metadata": metadata}
-    return [*made.values()]
+            owners[uid] = {"apiVersion": owner["apiVersion"], "kind": owner["kind"], "metadata": metadata}
+    return [*owners.values()]
 
 
 def read_identity(obj: Object) -> Identity:

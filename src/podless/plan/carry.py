@@ -47,9 +47,9 @@ class ApplyResult:
 
     def format_summary(self) -> str:
         """Return the numbers, in one line."""
-        said = f"{self.created} created, {self.updated} changed, {self.deleted} deleted"
-        said += f", {self.skipped} done before" if self.skipped else ""
-        return f"{said}, {len(self.refused)} rejected."
+        summary = f"{self.created} created, {self.updated} changed, {self.deleted} deleted"
+        summary += f", {self.skipped} done before" if self.skipped else ""
+        return f"{summary}, {len(self.refused)} rejected."
 
 
 async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> ApplyResult:
@@ -63,29 +63,31 @@ async def carry_out(path: Path, cluster: RemoteCluster, url: str, say: Say) -> A
     acting = ActingUser(planned["user"], planned["groups"], planned["uid"]) if planned else None
     asker = RemoteRequester(cluster, acting)
     options = PlanOptions(mode=plan["mode"], manager=plan["fieldManager"], force=plan["force"])
-    done, carried = planfile.read_journal(path), ApplyResult()
+    journal, carried = planfile.read_journal(path), ApplyResult()
     for text in plan["refused"]:
         carried.refused.append(text)
         say(f"! {text} (rejected by the plan)")
     for number, step in enumerate(plan["steps"]):
-        if number in done:
+        if number in journal:
             carried.skipped += 1
             continue
         label = _describe_step(step)
         try:
             if step.get("parent") == "after" and carried.refused:
                 raise _ObjectChanged("it still lists all kinds and namespaces, because objects were rejected")
-            said = await _carry_out_step(step, asker, options, plan, carried)
+            outcome = await _carry_out_step(step, asker, options, plan, carried)
         except (_ObjectChanged, Refused, writes.Unwritable) as refused:
             # an error of the API about a Secret may contain its values
-            said = "the API rejects it" if step["kind"] == "Secret" and isinstance(refused, Refused) else str(refused)
-            carried.refused.append(f"{label}: {said}")
-            say(f"! {label}: {said}")
+            outcome = (
+                "the API rejects it" if step["kind"] == "Secret" and isinstance(refused, Refused) else str(refused)
+            )
+            carried.refused.append(f"{label}: {outcome}")
+            say(f"! {label}: {outcome}")
             if step.get("parent") == "before":
                 break  # without its parent, a member would never be pruned
             continue
         planfile.note_done(path, number)
-        say(f"{said} {label}")
+        say(f"{outcome} {label}")
     return carried
 
 
@@ -95,8 +97,8 @@ async def _check_api(planned: Object, asker: Requester, url: str) -> None:
         uid = (await asker.send_request("GET", "/api/v1/namespaces/kube-system")).obj["metadata"]["uid"]
     except Refused:
         uid = ""
-    same = uid == planned["uid"] if uid and planned.get("uid") else url == planned.get("url")
-    if not same:
+    is_same = uid == planned["uid"] if uid and planned.get("uid") else url == planned.get("url")
+    if not is_same:
         raise CannotPlan(f"the plan is for {planned.get('url')}, and {url} is another API")
 
 

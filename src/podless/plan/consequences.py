@@ -68,15 +68,15 @@ def _explain_deletion(change: Change, deletions: Iterable[Change]) -> str:
     """Return why an object is deleted along with others."""
     identity, before = change.identity, change.before
     owners = {owner.get("uid") for owner in ((before or {}).get("metadata") or {}).get("ownerReferences") or ()}
-    for other in deletions:
-        metadata = (other.before or {}).get("metadata") or {}
+    for deletion in deletions:
+        metadata = (deletion.before or {}).get("metadata") or {}
         if metadata.get("uid") in owners:
-            return f"its owner {other.identity} is deleted"
-    for other in deletions:
-        spec = (other.before or {}).get("spec") or {}
-        if other.identity.kind == "Namespace" and other.identity.name == identity.namespace:
-            return f"its namespace {other.identity.name} is deleted"
+            return f"its owner {deletion.identity} is deleted"
+    for deletion in deletions:
+        spec = (deletion.before or {}).get("spec") or {}
+        if deletion.identity.kind == "Namespace" and deletion.identity.name == identity.namespace:
+            return f"its namespace {deletion.identity.name} is deleted"
         defined = spec.get("group"), (spec.get("names") or {}).get("kind")
-        if other.identity.kind == "CustomResourceDefinition" and defined == (identity.group, identity.kind):
-            return f"its definition {other.identity.name} is deleted"
+        if deletion.identity.kind == "CustomResourceDefinition" and defined == (identity.group, identity.kind):
+            return f"its definition {deletion.identity.name} is deleted"
     return ""

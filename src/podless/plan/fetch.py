@@ -201,12 +201,12 @@ class _BaselineReader:
             except ReadFailed as error:
                 self.baseline.missing.append(UnreadPart(path, str(error), "kinds of it are taken for not served"))
                 return
-            for each in (listed or {}).get("resources") or ():
-                if "/" in each["name"]:
+            for resource in (listed or {}).get("resources") or ():
+                if "/" in resource["name"]:
                     continue
-                kind: Kind | None = kinds.get((api_version, each["kind"]))
-                endpoint = Endpoint(api_version, each["name"], each["kind"], bool(each["namespaced"]), kind)
-                self._endpoints.setdefault((api_version, each["kind"]), endpoint)
+                kind: Kind | None = kinds.get((api_version, resource["kind"]))
+                endpoint = Endpoint(api_version, resource["name"], resource["kind"], bool(resource["namespaced"]), kind)
+                self._endpoints.setdefault((api_version, resource["kind"]), endpoint)
 
         await asyncio.gather(*map(one, sorted({*api_versions} - {version for version, _ in self._endpoints})))
         needed = {(item.identity.api_version, item.identity.kind) for item in self.items}
@@ -253,8 +253,8 @@ class _BaselineReader:
             self.baseline.absent.append(Identity(_DEFINITIONS.api_version, _DEFINITIONS.kind, "", name))
             return
         if definition is None:
-            why = "it is served by another API server"
-            self.baseline.missing.append(UnreadPart(f"definition {name}", why, "its objects cannot be judged"))
+            reason = "it is served by another API server"
+            self.baseline.missing.append(UnreadPart(f"definition {name}", reason, "its objects cannot be judged"))
             return
         self._definitions[name] = definition
 
@@ -310,8 +310,8 @@ class _BaselineReader:
             self.baseline.objects += objects
             for name in absent:
                 self.baseline.absent.append(Identity(endpoint.api_version, endpoint.kind, namespace, name))
-            for name, why in faults.items():
-                self._note_unknown(endpoint, namespace, name, why)
+            for name, fault in faults.items():
+                self._note_unknown(endpoint, namespace, name, fault)
 
         await asyncio.gather(*(one(*place, names) for place, names in named.items() if names))
 
@@ -329,9 +329,11 @@ class _BaselineReader:
         objects, absent, faults = await self.reader.read_named(NAMESPACES, "", names)
         self.baseline.objects += objects
         self.baseline.absent += [Identity("v1", "Namespace", "", name) for name in absent]
-        for name, why in faults.items():
+        for name, fault in faults.items():
             # unknown whether it exists; the plan assumes that it does
-            self.baseline.missing.append(UnreadPart(f"namespace {name}", why, "it is taken for there, without labels"))
+            self.baseline.missing.append(
+                UnreadPart(f"namespace {name}", fault, "it is taken for there, without labels")
+            )
             metadata = {"name": name, "uid": f"unread-{name}", "creationTimestamp": "1970-01-01T00:00:00Z"}
             status = {"phase": "Active"}
             self.baseline.objects.append(

@@ -34,8 +34,8 @@ class Identity(NamedTuple):
         return self.api_version.rpartition("/")[0]
 
     def __str__(self) -> str:
-        place = f"{self.namespace}/" if self.namespace else ""
-        return f"{self.kind} {place}{self.name}"
+        prefix = f"{self.namespace}/" if self.namespace else ""
+        return f"{self.kind} {prefix}{self.name}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,8 +43,8 @@ class Membership:
         reference = parse_reference(options.applyset)
         endpoint = simulation.find_resource(reference.resource, reference.group)
         if endpoint is None:
-            where = f"{reference.group}/, Resource={reference.resource}"
-            raise CannotPlan(f'invalid parent reference "{options.applyset}": no matches for {where}')
+            location = f"{reference.group}/, Resource={reference.resource}"
+            raise CannotPlan(f'invalid parent reference "{options.applyset}": no matches for {location}')
         namespace = options.namespace if endpoint.namespaced else ""
         applyset = ApplySet(endpoint, reference.name, namespace, f"kubectl/v{plan.release}.0")
         try:

@@ -42,8 +42,8 @@ async def migrate_managers(asker: Requester, path: str, obj: Object, manager: st
 def _list_recorders(obj: Object, operation: str) -> list[str]:
     """Return the managers that own the annotation by one of the operations Apply and Update."""
     entries = obj["metadata"].get("managedFields") or ()
-    found = [str(entry.get("manager")) for entry in entries if _is_by(entry, operation) and _owns_record(entry)]
-    return list(dict.fromkeys(found))
+    managers = [str(entry.get("manager")) for entry in entries if _is_by(entry, operation) and _owns_record(entry)]
+    return list(dict.fromkeys(managers))
 
 
 def _is_by(entry: Object, operation: str, manager: str | None = None) -> bool:
@@ -61,12 +61,12 @@ def _owns_record(entry: Object) -> bool:
 async def _keep_record(asker: Requester, path: str, obj: Object) -> Object:
     """Give the last-applied annotation its own manager, so that it stays when `kubectl` no longer applies it."""
     metadata = obj["metadata"]
-    place = {"namespace": metadata["namespace"]} if metadata.get("namespace") else {}
+    namespace_field = {"namespace": metadata["namespace"]} if metadata.get("namespace") else {}
     annotations = {LAST_APPLIED: metadata["annotations"][LAST_APPLIED]}
     body = {
         "apiVersion": obj["apiVersion"],
         "kind": obj["kind"],
-        "metadata": {"annotations": annotations, "name": metadata["name"], **place},
+        "metadata": {"annotations": annotations, "name": metadata["name"], **namespace_field},
     }
     return (await asker.send_request("PATCH", path, body, APPLY, fieldManager=_RECORDER)).obj
 
@@ -74,16 +74,16 @@ async def _keep_record(asker: Requester, path: str, obj: Object) -> Object:
 def _upgrade_entries(entries: Sequence[Object], old: str, manager: str) -> list[Object]:
     """Return the entries with that of `old` merged into that of `manager`, or renamed to it."""
     updates = [entry for entry in entries if _is_by(entry, "Update", old)]
-    rest = [entry for entry in entries if not _is_by(entry, "Update", old)]
+    other_entries = [entry for entry in entries if not _is_by(entry, "Update", old)]
     if not updates:
-        return rest
-    for index, entry in enumerate(rest):
+        return other_entries
+    for index, entry in enumerate(other_entries):
         if _is_by(entry, "Apply", manager):
             fields = sets.parse_set(entry.get("fieldsV1") or {})
             for update in updates:
                 if update.get("apiVersion") == entry.get("apiVersion"):
                     fields = sets.unite_sets(fields, sets.parse_set(update.get("fieldsV1") or {}))
                     break
-            rest[index] = {**entry, "fieldsV1": fields}
-            return rest
-    return [{**updates[0], "manager": manager, "operation": "Apply"}, *rest]
+            other_entries[index] = {**entry, "fieldsV1": fields}
+            return other_entries
+    return [{**updates[0], "manager": manager, "operation": "Apply"}, *other_entries]

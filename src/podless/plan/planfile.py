@@ -52,14 +52,14 @@ def make_digest(obj: Object | None) -> str:
     """
     if obj is None:
         return ""
-    shown = {key: value for key, value in obj.items() if key not in ("status", "metadata")}
-    shown["metadata"] = {key: value for key, value in obj["metadata"].items() if key not in _OWN}
-    if obj.get("kind") == "Service" and isinstance(shown.get("spec"), dict):
-        spec = {key: value for key, value in shown["spec"].items() if key not in _ADDRESSES}
+    content = {key: value for key, value in obj.items() if key not in ("status", "metadata")}
+    content["metadata"] = {key: value for key, value in obj["metadata"].items() if key not in _OWN}
+    if obj.get("kind") == "Service" and isinstance(content.get("spec"), dict):
+        spec = {key: value for key, value in content["spec"].items() if key not in _ADDRESSES}
         ports = spec.get("ports") or ()
         spec["ports"] = [{key: value for key, value in port.items() if key != "nodePort"} for port in ports]
-        shown["spec"] = spec
-    return hashlib.sha256(serializer.encode_sorted(shown)).hexdigest()
+        content["spec"] = spec
+    return hashlib.sha256(serializer.encode_sorted(content)).hexdigest()
 
 
 def make_step(change: Change, endpoint: Endpoint, asked: Object, place: Place, revisions: Mapping[Key, str]) -> Object:

@@ -42,8 +42,8 @@ class CannotPrune(Exception):
 
     def __init__(self, endpoint: Endpoint, namespace: str, refused: Refused) -> None:
         group, _, version = endpoint.api_version.rpartition("/")
-        what = "namespaced" if endpoint.namespaced else "nonNamespaced"
-        super().__init__(f"error pruning {what} object {group}/{version}, Kind={endpoint.kind}: {refused}")
+        scope = "namespaced" if endpoint.namespaced else "nonNamespaced"
+        super().__init__(f"error pruning {scope} object {group}/{version}, Kind={endpoint.kind}: {refused}")
         self.identity = Identity(endpoint.api_version, endpoint.kind, namespace, "")
         self.code = refused.code
 

@@ -102,8 +102,10 @@ class APIReader:
                 token = _next_token(refused) if isinstance(refused, Refused) else ""
                 if not token:
                     raise
-                where = f" in namespace {namespace}" if namespace else ""
-                self.notes.append(f"{endpoint.resource}{where} changed while podless read them: two states are mixed")
+                in_namespace = f" in namespace {namespace}" if namespace else ""
+                self.notes.append(
+                    f"{endpoint.resource}{in_namespace} changed while podless read them: two states are mixed"
+                )
                 continue
             if page is None:
                 return objects or None
@@ -121,27 +123,27 @@ class APIReader:
         try:
             return await self.list_objects(endpoint, namespace, labels, metadata=metadata) or []
         except ReadFailed as error:
-            where = f" in namespace {namespace}" if namespace else ""
-            self.missing.append(UnreadPart(f"{endpoint.resource}{where}", str(error), effect))
+            in_namespace = f" in namespace {namespace}" if namespace else ""
+            self.missing.append(UnreadPart(f"{endpoint.resource}{in_namespace}", str(error), effect))
             return []
 
     async def read_named(
         self, endpoint: Endpoint, namespace: str, names: Sequence[str]
     ) -> tuple[list[Object], list[str], dict[str, str]]:
         """Return the named objects that exist, the names of missing ones, and why others could not be read."""
-        wanted = dict.fromkeys(names)
-        found: dict[str, Object] = {}
+        wanted_names = dict.fromkeys(names)
+        objects: dict[str, Object] = {}
         complete = False
-        if len(wanted) > _FEW:
+        if len(wanted_names) > _FEW:
             try:
-                limit = _SPARE * len(wanted)
+                limit = _SPARE * len(wanted_names)
                 listed = await self.list_objects(endpoint, namespace, remaining_limit=limit) or []
-                found = {obj["metadata"]["name"]: obj for obj in listed if obj["metadata"]["name"] in wanted}
+                objects = {obj["metadata"]["name"]: obj for obj in listed if obj["metadata"]["name"] in wanted_names}
                 complete = len(listed) < _PAGE
             except ReadFailed:
                 pass  # then one by one: a user may be allowed to get, but not to list
         faults: dict[str, str] = {}
-        unread = [name for name in wanted if name not in found and not complete]
+        unread = [name for name in wanted_names if name not in objects and not complete]
 
         async def read_one(name: str) -> None:
             try:
@@ -150,11 +152,11 @@ class APIReader:
                 faults[name] = str(error)
                 return
             if obj is not None:
-                found[name] = obj
+                objects[name] = obj
 
         await asyncio.gather(*map(read_one, unread))
-        absent = [name for name in wanted if name not in found and name not in faults]
-        return [*found.values()], absent, faults
+        absent = [name for name in wanted_names if name not in objects and name not in faults]
+        return [*objects.values()], absent, faults
 
 
 def _next_token(refused: Refused) -> str:

@@ -197,6 +197,10 @@ async def record_admission(api: API, admission: AdmissionChain, recorder: Record
         if planned is not None:
             planned.recorder, planned.call = recorder, call_webhooks
             await planned.start()
-        each = planned or plugin
-        plugins.append(_RecordedPlugin(each, recorder) if type(each).mutates is not Plugin.mutates else each)
+        recorded_plugin = planned or plugin
+        plugins.append(
+            _RecordedPlugin(recorded_plugin, recorder)
+            if type(recorded_plugin).mutates is not Plugin.mutates
+            else recorded_plugin
+        )
     admission.plugins[:] = plugins

@@ -91,5 +91,5 @@ class Endpoint:
     def path(self, namespace: str = "", name: str = "") -> str:
         """Return the path of an object, or of a collection for the name ""."""
         base = f"/apis/{self.api_version}" if "/" in self.api_version else f"/api/{self.api_version}"
-        where = f"/namespaces/{quote(namespace, safe='')}" if self.namespaced and namespace else ""
-        return f"{base}{where}/{self.plural}" + (f"/{quote(name, safe='')}" if name else "")
+        namespace_path = f"/namespaces/{quote(namespace, safe='')}" if self.namespaced and namespace else ""
+        return f"{base}{namespace_path}/{self.plural}" + (f"/{quote(name, safe='')}" if name else "")

@@ -33,18 +33,18 @@ class Resources:
     async def find_kind(self, kind: GroupKind) -> Endpoint | None:
         """Return the endpoint of a kind; None if it is not served."""
         for version in await self._list_versions(kind.group):
-            for each in await self._list_version(version):
-                if each["kind"] == kind.kind:
-                    return _endpoint_of(version, each)
+            for resource in await self._list_version(version):
+                if resource["kind"] == kind.kind:
+                    return _endpoint_of(version, resource)
         return None
 
     async def find_resource(self, resource: str, group: str) -> Endpoint | None:
         """Return the endpoint of a resource. resource: plural, singular or short name. group: its start, "" for any."""
         if not group and (endpoint := await self._find_named("v1", resource)) is not None:
             return endpoint
-        groups = [one for one in await self._list_groups() if one["name"].startswith(group)]
-        for one in sorted(groups, key=lambda one: one["name"] != group):
-            for version in [one["preferredVersion"], *one["versions"]]:
+        groups = [group_entry for group_entry in await self._list_groups() if group_entry["name"].startswith(group)]
+        for group_entry in sorted(groups, key=lambda group_entry: group_entry["name"] != group):
+            for version in [group_entry["preferredVersion"], *group_entry["versions"]]:
                 endpoint = await self._find_named(version["groupVersion"], resource)
                 if endpoint is not None:
                     return endpoint
@@ -72,7 +72,7 @@ class Resources:
     async def _list_version(self, version: str) -> list[Object]:
         """Return the resources of a version, without subresources."""
         listed = await self._read_list(f"/apis/{version}" if "/" in version else f"/api/{version}", "resources")
-        return [each for each in listed if "/" not in each["name"]]
+        return [resource for resource in listed if "/" not in resource["name"]]
 
     async def _read_list(self, path: str, name: str) -> list[Object]:
         if path not in self._listed:

@@ -32,8 +32,8 @@ async def fetch_roles(reader: APIReader, baseline: Baseline, acting: ActingUser,
         try:
             listed = await reader.list_objects(endpoint, namespace)
         except ReadFailed as error:
-            where = f" in namespace {namespace}" if namespace else ""
-            reader.missing.append(UnreadPart(f"{endpoint.resource}{where}", str(error), _EFFECT))
+            in_namespace = f" in namespace {namespace}" if namespace else ""
+            reader.missing.append(UnreadPart(f"{endpoint.resource}{in_namespace}", str(error), _EFFECT))
             return False
         baseline.objects += listed or []
         if not namespace and listed is not None:

@@ -86,9 +86,9 @@ async def _read_params(
         if reference.get("name"):
             objects, _, faults = await reader.read_named(endpoint, namespace, [str(reference["name"])])
             params += objects
-            for name, why in faults.items():
+            for name, fault in faults.items():
                 reader.missing.append(
-                    UnreadPart(f"{endpoint.resource} {name}", why, "its policy is without parameters")
+                    UnreadPart(f"{endpoint.resource} {name}", fault, "its policy is without parameters")
                 )
         else:
             labels = format_selector(reference.get("selector") or {})

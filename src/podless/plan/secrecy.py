@@ -45,17 +45,17 @@ def hide_object(identity: Identity, obj: Object) -> Object:
     """Return an object without the data of a Secret."""
     if not holds_data(identity):
         return obj
-    shown = dict(obj)
+    masked = dict(obj)
     for name in _FIELDS:
-        if name in shown:
-            data = shown[name]
-            shown[name] = dict.fromkeys(data, HIDDEN) if isinstance(data, dict) else HIDDEN
+        if name in masked:
+            data = masked[name]
+            masked[name] = dict.fromkeys(data, HIDDEN) if isinstance(data, dict) else HIDDEN
     metadata = obj.get("metadata")
     annotations = metadata.get("annotations") if isinstance(metadata, dict) else None
     if isinstance(metadata, dict) and isinstance(annotations, dict):
         hidden_annotations = {key: HIDDEN if is_record(str(key)) else value for key, value in annotations.items()}
-        shown["metadata"] = {**metadata, "annotations": hidden_annotations}
-    return shown
+        masked["metadata"] = {**metadata, "annotations": hidden_annotations}
+    return masked
 
 
 def hide_message(identity: Identity, text: str, *objects: Object | None) -> str:

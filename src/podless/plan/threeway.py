@@ -57,8 +57,8 @@ def _find_changes(current: Mapping[str, Any], modified: Mapping[str, Any]) -> Ob
     for key, value in modified.items():
         before = current.get(key)
         if isinstance(value, dict) and isinstance(before, dict):
-            if inner := _find_changes(before, value):
-                patch[key] = inner
+            if nested_changes := _find_changes(before, value):
+                patch[key] = nested_changes
         elif value is not None and (key not in current or not _is_same(before, value)):
             patch[key] = value
     return patch
@@ -71,8 +71,10 @@ def _find_deletions(original: Mapping[str, Any], modified: Mapping[str, Any]) ->
         after = modified.get(key)
         if key not in modified or (after is None and value is not None):
             patch[key] = None
-        elif isinstance(value, dict) and isinstance(after, dict) and (inner := _find_deletions(value, after)):
-            patch[key] = inner
+        elif (
+            isinstance(value, dict) and isinstance(after, dict) and (nested_deletions := _find_deletions(value, after))
+        ):
+            patch[key] = nested_deletions
     return patch
 
 
@@ -157,8 +159,8 @@ def _diff_maps(
             continue
         new, rule = after[key], _find_rule(struct, key)
         if isinstance(old, dict) and isinstance(new, dict) and not rule.replace:
-            if inner := _diff_maps(old, new, rule.struct, parts, retain=rule.retain):
-                patch[key] = inner
+            if nested_patch := _diff_maps(old, new, rule.struct, parts, retain=rule.retain):
+                patch[key] = nested_patch
         elif isinstance(old, list) and isinstance(new, list) and rule.merge is not None:
             _diff_lists(patch, key, old, new, rule, parts)
         elif parts.changes and not _is_same(old, new):
@@ -194,8 +196,8 @@ def _diff_lists(patch: Object, key: str, old: list[Any], new: list[Any], rule: _
         if before is None:
             if parts.changes:
                 changed.append(item)
-        elif inner := _diff_maps(before, item, rule.struct, parts, retain=rule.retain):
-            changed.append({**inner, merge: item[merge]})
+        elif nested_patch := _diff_maps(before, item, rule.struct, parts, retain=rule.retain):
+            changed.append({**nested_patch, merge: item[merge]})
     new_keys = {_make_key(item[merge]) for item in new}
     if parts.deletions:
         changed += [

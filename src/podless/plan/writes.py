@@ -111,9 +111,11 @@ async def _apply_client_side(
     namespace, name = str(metadata.get("namespace") or ""), str(metadata.get("name") or "")
     revision = metadata.get("resourceVersion") if guarded else None
     plain = {**obj, "metadata": {key: value for key, value in metadata.items() if key != "resourceVersion"}}
-    wanted = threeway.annotate_applied(plain if guarded else obj)
+    annotated = threeway.annotate_applied(plain if guarded else obj)
     if before is None:
-        return _make_result(await asker.send_request("POST", endpoint.path(namespace), _prune_nulls(wanted), **query))
+        return _make_result(
+            await asker.send_request("POST", endpoint.path(namespace), _prune_nulls(annotated), **query)
+        )
     warned = []
     if LAST_APPLIED not in (before["metadata"].get("annotations") or {}):
         warned.append(_NO_RECORD.format(plural=endpoint.plural, name=name))
@@ -126,9 +128,9 @@ async def _apply_client_side(
         version = endpoint.known.by_version.get(endpoint.api_version.rpartition("/")[2])
         struct = endpoint.known.struct_of(version) if version is not None else None
     if struct is not None:
-        patch, media = threeway.make_strategic_patch(original, wanted, before, struct), STRATEGIC
+        patch, media = threeway.make_strategic_patch(original, annotated, before, struct), STRATEGIC
     else:
-        patch, media = threeway.make_merge_patch(original, wanted, before), MERGE
+        patch, media = threeway.make_merge_patch(original, annotated, before), MERGE
     if not patch:
         return PlannedWrite(before, tuple(warned))
     if revision is not None:

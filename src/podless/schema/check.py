@@ -234,13 +234,13 @@ def _check_logic(value: Any, node: Node, path: Path, result: Result) -> None:
     if raw.get("allOf"):
         valid, branches = 0, node.list_branches("allOf")
         for branch in branches:
-            part = _check_value(value, branch, path, _BranchTally({}) if result.is_full else result)
-            valid += not part.has_errors
-            if part.__class__ is result.__class__:
-                result.merge_result(part)
+            branch_result = _check_value(value, branch, path, _BranchTally({}) if result.is_full else result)
+            valid += not branch_result.has_errors
+            if branch_result.__class__ is result.__class__:
+                result.merge_result(branch_result)
         if valid != len(branches):
-            none = "" if valid else ". None validated"
-            result.add_logic_error(path, f"must validate all the schemas (allOf){none}")
+            suffix = "" if valid else ". None validated"
+            result.add_logic_error(path, f"must validate all the schemas (allOf){suffix}")
     refused = node.not_node
     if refused is not None and not _check_branch(value, refused, path, _make_tally(result)).has_errors:
         result.add_logic_error(path, "must not validate the schema (not)")
@@ -270,12 +270,12 @@ def _check_any_of(value: Any, node: Node, path: Path, result: Result) -> None:
     best: tuple[Node, Result] | None = None
     tally = _make_tally(result)
     for branch in node.list_branches("anyOf"):
-        part = _check_branch(value, branch, path, tally)
-        if not part.has_errors:
-            result.matched += part.matched
+        branch_result = _check_branch(value, branch, path, tally)
+        if not branch_result.has_errors:
+            result.matched += branch_result.matched
             return
-        if best is None or part.matched > best[1].matched:
-            best = branch, part
+        if best is None or branch_result.matched > best[1].matched:
+            best = branch, branch_result
     result.add_logic_error(path, "must validate at least one schema (anyOf)")
     if best is not None:
         _report_branch(value, *best, path, result, tally.branch_results)
@@ -283,15 +283,15 @@ def _check_any_of(value: Any, node: Node, path: Path, result: Result) -> None:
 
 def _check_one_of(value: Any, node: Node, path: Path, result: Result) -> None:
     tally = _make_tally(result)
-    parts = [(branch, _check_branch(value, branch, path, tally)) for branch in node.list_branches("oneOf")]
-    valid = [part for _, part in parts if not part.has_errors]
+    results = [(branch, _check_branch(value, branch, path, tally)) for branch in node.list_branches("oneOf")]
+    valid = [part for _, part in results if not part.has_errors]
     if len(valid) == 1:
         result.matched += valid[0].matched
         return
     verdict = f"Found {len(valid)} valid alternatives" if valid else "Found none valid"
     result.add_logic_error(path, f"must validate one and only one schema (oneOf). {verdict}")
     if not valid:
-        best = max(parts, key=lambda part: part[1].matched)
+        best = max(results, key=lambda part: part[1].matched)
         _report_branch(value, *best, path, result, tally.branch_results)
 
 
@@ -306,14 +306,14 @@ def _report_branch(
 
 def _check_string(value: str, node: Node, path: Path, result: Result) -> None:
     raw = node.raw
-    most, least, pattern = raw.get("maxLength"), raw.get("minLength"), node.pattern
-    if most is not None and len(value) > most:
+    max_length, min_length, pattern = raw.get("maxLength"), raw.get("minLength"), node.pattern
+    if max_length is not None and len(value) > max_length:
         result.add_error(
-            lambda: f"{field.format_path(path)} in body should be at most {most} chars long",
-            lambda text: field.too_long(result.locate_error(path), most),
+            lambda: f"{field.format_path(path)} in body should be at most {max_length} chars long",
+            lambda text: field.too_long(result.locate_error(path), max_length),
         )
-    elif least is not None and len(value) < least:
-        result.add_invalid(path, value, "in body should be at least %s chars long", least)
+    elif min_length is not None and len(value) < min_length:
+        result.add_invalid(path, value, "in body should be at least %s chars long", min_length)
     elif pattern is not None and not pattern.run(value):
         _add_mismatch(value, pattern, path, result)
     if node.format:
@@ -355,17 +355,17 @@ def _check_number(value: float, node: Node, path: Path, result: Result) -> None:
 
     fits(value, "Checked")
     exact = value.__class__ is int
-    factor, most, least = raw.get("multipleOf"), raw.get("maximum"), raw.get("minimum")
+    factor, maximum_keyword, minimum_keyword = raw.get("multipleOf"), raw.get("maximum"), raw.get("minimum")
     if factor is not None:
         _check_multiple(value, float(factor), path, result, fits(float(factor), "MultipleOf") and exact)
-    if most is not None:
-        maximum = _read_bound(most, fits(float(most), "Maximum boundary") and exact)
+    if maximum_keyword is not None:
+        maximum = _read_bound(maximum_keyword, fits(float(maximum_keyword), "Maximum boundary") and exact)
         strict = raw.get("exclusiveMaximum")
         if value > maximum or (strict and value == maximum):
             than = "less than" if strict else "less than or equal to"
             result.add_invalid(path, value, f"in body should be {than} %s", numbers.format_number(maximum))
-    if least is not None:
-        minimum = _read_bound(least, fits(float(least), "Minimum boundary") and exact)
+    if minimum_keyword is not None:
+        minimum = _read_bound(minimum_keyword, fits(float(minimum_keyword), "Minimum boundary") and exact)
         strict = raw.get("exclusiveMinimum")
         if value < minimum or (strict and value == minimum):
             than = "greater than" if strict else "greater than or equal to"
@@ -390,8 +390,8 @@ def _check_multiple(value: float, factor: float, path: Path, result: Result, exa
             lambda text: field.invalid(result.locate_error(path), factor, text),
         )
     elif (value % factor != 0) if exact else not numbers.is_multiple(float(value), factor):
-        shown = value if exact else float(value)
-        result.add_invalid(path, shown, "in body should be a multiple of %s", numbers.format_number(factor))
+        displayed = value if exact else float(value)
+        result.add_invalid(path, displayed, "in body should be a multiple of %s", numbers.format_number(factor))
 
 
 def _check_list(value: list[Any], node: Node, path: Path, result: Result, pair: ValuePair | None) -> None:
@@ -400,15 +400,15 @@ def _check_list(value: list[Any], node: Node, path: Path, result: Result, pair: 
         for index, item in enumerate(each(value)):
             if result.is_full:
                 break
-            inner = pair.pair_item(index) if pair is not None else None
-            _check_ratcheted(item, node.items, (*path, index), result, inner)
-    most, least = raw.get("maxItems"), raw.get("minItems")
-    if least is not None and len(value) < least:
-        result.add_invalid(path, len(value), "in body should have at least %s items", least)
-    if most is not None and len(value) > most:
+            item_pair = pair.pair_item(index) if pair is not None else None
+            _check_ratcheted(item, node.items, (*path, index), result, item_pair)
+    max_items, min_items = raw.get("maxItems"), raw.get("minItems")
+    if min_items is not None and len(value) < min_items:
+        result.add_invalid(path, len(value), "in body should have at least %s items", min_items)
+    if max_items is not None and len(value) > max_items:
         result.add_error(
-            lambda: f"{field.format_path(path)} in body should have at most {most} items",
-            lambda text: field.too_many(result.locate_error(path), len(value), most),
+            lambda: f"{field.format_path(path)} in body should have at most {max_items} items",
+            lambda text: field.too_many(result.locate_error(path), len(value), max_items),
         )
     if raw.get("uniqueItems") and lists.find_repeated(value, exact=True):
         result.add_invalid(path, "", "in body shouldn't contain duplicates")
@@ -417,13 +417,13 @@ def _check_list(value: list[Any], node: Node, path: Path, result: Result, pair: 
 
 def _check_object(value: dict[str, Any], node: Node, path: Path, result: Result, pair: ValuePair | None) -> None:
     raw = node.raw
-    most, least = raw.get("maxProperties"), raw.get("minProperties")
-    if least is not None and len(value) < least:
-        result.add_invalid(path, len(value), "in body should have at least %s properties", least)
-    if most is not None and len(value) > most:
+    max_properties, min_properties = raw.get("maxProperties"), raw.get("minProperties")
+    if min_properties is not None and len(value) < min_properties:
+        result.add_invalid(path, len(value), "in body should have at least %s properties", min_properties)
+    if max_properties is not None and len(value) > max_properties:
         result.add_error(
-            lambda: f"{field.format_path(path)} in body should have at most {most} properties",
-            lambda text: field.too_many(result.locate_error(path), len(value), most),
+            lambda: f"{field.format_path(path)} in body should have at most {max_properties} properties",
+            lambda text: field.too_many(result.locate_error(path), len(value), max_properties),
         )
     if node.closed:
         for name in each(value):
@@ -472,12 +472,12 @@ def _check_enum(value: Any, node: Node, path: Path, result: Result) -> None:
     if isinstance(result, _BranchTally):
         result.count_error()
         return
-    said = allowed.entries_text
+    entries_text = allowed.entries_text
     # the list of values is part of the text, and all errors share it
     result.put_error(
-        (field.format_path(path), said),
-        len(said),
-        lambda: FieldError("FieldValueNotSupported", result.locate_error(path), show_value(value), said),
+        (field.format_path(path), entries_text),
+        len(entries_text),
+        lambda: FieldError("FieldValueNotSupported", result.locate_error(path), show_value(value), entries_text),
     )
 
 

@@ -172,8 +172,8 @@ class PropertyFunction(NodeFunction):
         writer = FunctionWriter(self._leaves)
         if writer.needs_no_code(node, self._mode) and not writer.replaces_null(node, self._mode):
             return _ACCEPT_ALL.run
-        says = leaf_key(node)
-        if not says:
+        key = leaf_key(node)
+        if not key:
             return self._write(node, self._mode)
         shared = writer.find_part(node, self._mode)  # the same function for equal simple properties
         return shared.run if shared.is_compiled else shared._load()
@@ -189,9 +189,9 @@ class FunctionWriter(StatementWriter):
     def find_part(self, node: Node, mode: Mode) -> NodeFunction:
         """Return the part for a node; simple nodes with equal keywords share one."""
         charge(_LINE)
-        found = NodeFunction(node, mode, self.leaves)
-        says = leaf_key(node)
-        return make_once(self.leaves, (mode, says), lambda: found) if says else found
+        function = NodeFunction(node, mode, self.leaves)
+        key = leaf_key(node)
+        return make_once(self.leaves, (mode, key), lambda: function) if key else function
 
     def write_slot(self, node: Node, var: str, indent: int, mode: Mode, null: list[str] | None) -> None:
         """Write the code for a value. null: the lines for a null; None: as the schema says."""
@@ -255,8 +255,8 @@ class FunctionWriter(StatementWriter):
 
     def write_child(self, node: Node, var: str, indent: int, mode: Mode, null: list[str]) -> None:
         """Write the code for a child value: inline if it is small, else a call."""
-        short = len(self.lines) < _LINES and indent < _DEPTH and self.loops < _LOOPS
-        if short and count_nodes(node.raw, _INLINE) <= _INLINE:
+        fits_inline = len(self.lines) < _LINES and indent < _DEPTH and self.loops < _LOOPS
+        if fits_inline and count_nodes(node.raw, _INLINE) <= _INLINE:
             self.write_slot(node, var, indent, mode, null)
             return
         self.weight += CALL
@@ -438,13 +438,13 @@ class FunctionWriter(StatementWriter):
         fills = inner_mode.fill and child.has_default and not child.nullable
         if self.needs_no_code(child, inner_mode) and not fills:
             return
-        item, place = self.make_name(), self.make_name()
-        head = f"for {place}, {item} in enumerate({var}):" if fills else f"for {item} in {var}:"
+        item, index = self.make_name(), self.make_name()
+        head = f"for {index}, {item} in enumerate({var}):" if fills else f"for {item} in {var}:"
 
         def body(inner: int) -> None:
             null = self.list_null_lines(child, inner_mode)
             if fills:
-                null = [f"{var}[{place}] = {self.emit_default(child, inner_mode)}"]
+                null = [f"{var}[{index}] = {self.emit_default(child, inner_mode)}"]
             self.write_child(child, item, inner, inner_mode, null)
 
         self.write_loop(var, indent, head, body, self.list_idle_classes(child, inner_mode), var)

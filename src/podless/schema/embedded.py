@@ -48,10 +48,10 @@ def coerce_embedded(
     unknown: receives the sorted paths of fields that ObjectMeta does not have. drop: drop fields of a wrong type, as
     for stored objects; else Malformed is raised. root: the value itself is a resource. path: of the value.
     """
-    found: list[str] = []
-    _coerce_node(value, node, path, found, drop, root or node.embedded)
+    texts: list[str] = []
+    _coerce_node(value, node, path, texts, drop, root or node.embedded)
     if unknown is not None:
-        unknown += sort_texts(found)
+        unknown += sort_texts(texts)
 
 
 def _coerce_node(value: Any, node: Node, path: Path, texts: list[str], drop: bool, resource: bool) -> None:

@@ -101,20 +101,20 @@ class Enum:
 
 def flatten_value(item: Any) -> tuple[Any, ...]:
     """Return a value as a flat sequence of its parts."""
-    out: list[Any] = []
+    flat: list[Any] = []
     todo = [item]
     while todo:
         part = todo.pop()
         charge(1)
         if isinstance(part, dict):
-            out.append(tuple(sorted(part)))
+            flat.append(tuple(sorted(part)))
             todo += [part[key] for key in sorted(each(part))]
         elif isinstance(part, list):
-            out.append(len(part))
+            flat.append(len(part))
             todo += part
         else:
-            out.append((part.__class__, part))
-    return tuple(out)
+            flat.append((part.__class__, part))
+    return tuple(flat)
 
 
 def _build_key(value: Any) -> Any:

@@ -40,10 +40,10 @@ def make_examples(schema: Schema, head: Object, count: int) -> Iterator[Object]:
         if len(seen) == count:
             return
         drawn = _ExampleGenerator(number).draw_value(schema.openapi | {"type": "object"}, 0)
-        made = {**drawn, **head, "metadata": dict(head["metadata"])}
-        if not schema.admit(made) and made not in seen:
-            seen.append(made)
-            yield made
+        example = {**drawn, **head, "metadata": dict(head["metadata"])}
+        if not schema.admit(example) and example not in seen:
+            seen.append(example)
+            yield example
 
 
 class _ExampleGenerator:
@@ -86,35 +86,35 @@ class _ExampleGenerator:
                 result[name] = self.draw_value(part, depth + 1)
         values = node.get("additionalProperties")
         if isinstance(values, dict):
-            least = min(node.get("minProperties") or 0, 10)
-            count = max(least, self._chance.randrange(3) if share else 0)
+            min_count = min(node.get("minProperties") or 0, 10)
+            count = max(min_count, self._chance.randrange(3) if share else 0)
             for name in ("a", "b", "c", "d", "e", "f", "g", "h", "i", "j")[:count]:
                 result[name] = self.draw_value(values, depth + 1)
         return result
 
     def _list(self, node: Object, depth: int) -> list[Any]:
-        least = min(node.get("minItems") or 0, 10)
+        min_count = min(node.get("minItems") or 0, 10)
         full = self._share and depth < _DEEP and self._parts_left > 0
-        count = max(least, self._chance.randrange(4) if full else 0)
+        count = max(min_count, self._chance.randrange(4) if full else 0)
         results: list[Any] = []
-        most = node.get("maxItems")
-        for _ in range(count if most is None else min(count, most)):
+        max_count = node.get("maxItems")
+        for _ in range(count if max_count is None else min(count, max_count)):
             item = self.draw_value(node.get("items") or {}, depth + 1)
             if item not in results or node.get("x-kubernetes-list-type") is None:
                 results.append(item)
         return results
 
     def _draw_text(self, node: Object) -> str:
-        known = _FORMATS.get(node.get("format") or "")
-        if known:
-            return self._chance.choice(known)
-        least, most = node.get("minLength") or 0, node.get("maxLength")
+        texts = _FORMATS.get(node.get("format") or "")
+        if texts:
+            return self._chance.choice(texts)
+        min_length, max_length = node.get("minLength") or 0, node.get("maxLength")
         text = self._chance.choice(_TEXTS)
         if "pattern" in node and isinstance(node.get("default") or node.get("example"), str):
             text = str(node.get("default") or node.get("example"))
-        if len(text) < least <= 1000:
-            text += "x" * (least - len(text))
-        return text if most is None else text[: max(most, 0)]
+        if len(text) < min_length <= 1000:
+            text += "x" * (min_length - len(text))
+        return text if max_length is None else text[: max(max_length, 0)]
 
     def _draw_number(self, node: Object) -> float:
         low, high = node.get("minimum"), node.get("maximum")

@@ -103,11 +103,11 @@ class _MailReader:
 
     def read_quoted(self) -> str | None:
         self.at += 1
-        out: list[str] = []
+        characters: list[str] = []
         while char := self.peek_char():
             self.at += 1
             if char == '"':
-                return "".join(out)
+                return "".join(characters)
             if char == "\\":
                 char = self.peek_char()
                 self.at += 1
@@ -115,7 +115,7 @@ class _MailReader:
                     return None
             if (ord(char) < 0x20 and char != "\t") or char == "\x7f":
                 return None
-            out.append(char)
+            characters.append(char)
         return None
 
     def read_address(self) -> bool:
@@ -132,9 +132,9 @@ class _MailReader:
             return False
         if self.peek_char() == "[":
             end = self.text.find("]", self.at)
-            inner = self.text[self.at + 1 : end] if end >= 0 else ""
+            literal = self.text[self.at + 1 : end] if end >= 0 else ""
             self.at = end + 1
-            return end >= 0 and (_is_strict(inner) or inner.startswith("IPv6:"))
+            return end >= 0 and (_is_strict(literal) or literal.startswith("IPv6:"))
         return bool(self.read_atom())
 
     def space_only(self) -> bool:

@@ -164,8 +164,8 @@ class Node:
 
     def _make_once(self, key: tuple[str], make: Callable[[], Any]) -> Any:
         """Return a value that is computed once for this node."""
-        found = self._cached.get(key)
-        return found if found is not None else remember_value(self._cached, key, make)
+        cached = self._cached.get(key)
+        return cached if cached is not None else remember_value(self._cached, key, make)
 
     @property
     def has_default(self) -> bool:

@@ -77,8 +77,8 @@ def _compile_sized(pattern: str, cost: float) -> tuple[Any, int]:
     if cost > MOST:
         raise patterns.PatternTooLarge(pattern)
     charge(int(cost + _LOAD) // _NANOSECONDS)
-    for most, memory in _LADDER:
-        if cost > most:
+    for max_size, memory in _LADDER:
+        if cost > max_size:
             continue
         try:
             return patterns.parse_pattern(pattern, _make_options(memory)), memory * 2 // 3
@@ -147,7 +147,7 @@ class Matcher:
             return lambda text: False
         if (members := _read_single_class(self.pattern)) is not None:
             return _make_member_check(*members)
-        pattern, cost, least, most, begins = self._plan
+        pattern, cost, min_length, max_length, begins = self._plan
         try:
             compiled, weight = _compile_sized(pattern, cost)
         except patterns.PatternFault as fault:
@@ -165,9 +165,11 @@ class Matcher:
 
         _kept.set_weight(self, weight)
         contains = patterns.make_searcher(compiled, begins=begins, fast_length=_SHORT // size, prefilter=look)
-        if least == 0 and most is None:
+        if min_length == 0 and max_length is None:
             return contains
-        return lambda text: least <= len(text) and (most is None or len(text) <= most) and contains(text)
+        return lambda text: (
+            min_length <= len(text) and (max_length is None or len(text) <= max_length) and contains(text)
+        )
 
 
 # patterns of one class of plain characters, as for many names and images
@@ -177,16 +179,16 @@ _RANGE = re.compile(r"(\w)-(\w)", re.ASCII)
 
 def _read_single_class(pattern: str) -> tuple[str, bool] | None:
     """Return the characters of a one-class pattern, and whether a text must not be empty; None for others."""
-    found = _SINGLE_CLASS.fullmatch(pattern) if len(pattern) < _SHORT else None
-    if found is None:
+    match = _SINGLE_CLASS.fullmatch(pattern) if len(pattern) < _SHORT else None
+    if match is None:
         return None
-    rest, chars = "", ""
-    place = 0
-    for one in _RANGE.finditer(found[1]):
-        rest += found[1][place : one.start()]
-        chars += "".join(map(chr, range(ord(one[1]), ord(one[2]) + 1)))
-        place = one.end()
-    return chars + rest + found[1][place:], found[2] == "+"
+    single_chars, chars = "", ""
+    position = 0
+    for range_match in _RANGE.finditer(match[1]):
+        single_chars += match[1][position : range_match.start()]
+        chars += "".join(map(chr, range(ord(range_match[1]), ord(range_match[2]) + 1)))
+        position = range_match.end()
+    return chars + single_chars + match[1][position:], match[2] == "+"
 
 
 def _make_member_check(chars: str, wanted: bool) -> Callable[[str], bool]:
@@ -208,5 +210,5 @@ _matchers: WeakValueDictionary[str, Matcher] = WeakValueDictionary()
 
 def make_matcher(pattern: str) -> Matcher:
     """Return the matcher of a pattern, which all its users in the process share."""
-    found = _matchers.get(pattern)
-    return found if found is not None else _matchers.setdefault(pattern, Matcher(pattern))
+    matcher = _matchers.get(pattern)
+    return matcher if matcher is not None else _matchers.setdefault(pattern, Matcher(pattern))

@@ -72,18 +72,18 @@ class _RemodelWalk:
 
         Restrictions of metadata are kept for names only.
         """
-        given = dict(schema)
-        if given.get("type") not in (None, "", "object"):
-            self.note_loss(f"{path}.type", f"{given['type']} was made object")
-        given["type"] = "object"
-        if given.pop("nullable", False):
+        root = dict(schema)
+        if root.get("type") not in (None, "", "object"):
+            self.note_loss(f"{path}.type", f"{root['type']} was made object")
+        root["type"] = "object"
+        if root.pop("nullable", False):
             self.note_loss(f"{path}.nullable", "was dropped")
-        if given.get("additionalProperties") is not None:
+        if root.get("additionalProperties") is not None:
             self.note_loss(
                 f"{path}.additionalProperties", "was dropped: fields of an object as a whole are declared or kept"
             )
-            given[_PRESERVE] = given.pop("additionalProperties") is not False or None
-        result = self.restructure_node(given, [], path)
+            root[_PRESERVE] = root.pop("additionalProperties") is not False or None
+        result = self.restructure_node(root, [], path)
         properties = result.get("properties") or {}
         for name in ("apiVersion", "kind"):
             if name in properties:
@@ -149,15 +149,15 @@ class _RemodelWalk:
             return {"type": only_type}
         return {_PRESERVE: True}
 
-    def set_properties(self, schema: Schema, given: Schema, implied: list[Schema], path: str) -> None:
+    def set_properties(self, schema: Schema, source: Schema, implied: list[Schema], path: str) -> None:
         """Set the fields of an object, and whether it keeps unknown fields."""
-        declared = given.get("properties") or {}
-        names = dict.fromkeys(name for part in (given, *implied) for name in part.get("properties") or ())
+        declared = source.get("properties") or {}
+        names = dict.fromkeys(name for part in (source, *implied) for name in part.get("properties") or ())
         properties = {}
         for name in names:
             from_logic = [part["properties"][name] or {} for part in implied if name in (part.get("properties") or {})]
             properties[name] = self.restructure_node(declared.get(name) or {}, from_logic, f"{path}.properties[{name}]")
-        additional = given.get("additionalProperties")
+        additional = source.get("additionalProperties")
         if additional is False:
             self.note_loss(f"{path}.additionalProperties", "false was dropped: undeclared fields are not rejected")
         elif isinstance(additional, dict) and properties:
@@ -179,9 +179,9 @@ class _RemodelWalk:
         if self.preserve and schema.get("type") == "object" and "additionalProperties" not in schema:
             schema[_PRESERVE] = True
 
-    def set_items(self, schema: Schema, given: Schema, implied: list[Schema], path: str) -> None:
+    def set_items(self, schema: Schema, source: Schema, implied: list[Schema], path: str) -> None:
         """Set the items of a list."""
-        items = given.get("items")
+        items = source.get("items")
         from_logic = [part["items"] for part in implied if isinstance(part.get("items"), dict)]
         if isinstance(items, list):
             self.note_loss(f"{path}.items", "was dropped: one schema for each place is not supported")
@@ -191,16 +191,16 @@ class _RemodelWalk:
         elif schema.get("type") == "array":
             schema["items"] = {_PRESERVE: True}
 
-    def set_logic(self, schema: Schema, given: Schema, path: str) -> None:
+    def set_logic(self, schema: Schema, source: Schema, path: str) -> None:
         """Set allOf, anyOf, oneOf and not, with the keywords allowed in them.
 
         If a part becomes less strict, so may the whole.
         """
-        if schema.get(_INT_OR_STRING) and _is_int_or_string(given):
+        if schema.get(_INT_OR_STRING) and _is_int_or_string(source):
             schema["anyOf"] = [{"type": "integer"}, {"type": "string"}]
-            given = {key: value for key, value in given.items() if key != "anyOf"}
+            source = {key: value for key, value in source.items() if key != "anyOf"}
         for keyword in _LOGIC:
-            parts = [_strip_part(part or {}, schema) for part in given.get(keyword) or ()]
+            parts = [_strip_part(part or {}, schema) for part in source.get(keyword) or ()]
             if not parts:
                 continue
             if any(not exact for _, exact in parts) and keyword == "oneOf":
@@ -209,8 +209,8 @@ class _RemodelWalk:
             if any(not exact for _, exact in parts):
                 self.note_loss(f"{path}.{keyword}", "checks less: some of it may not be said there")
             schema[keyword] = [part for part, _ in parts]
-        if given.get("not") is not None:
-            part, exact = _strip_part(given["not"], schema)
+        if source.get("not") is not None:
+            part, exact = _strip_part(source["not"], schema)
             if exact:
                 schema["not"] = part
             else:

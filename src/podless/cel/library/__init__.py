@@ -52,10 +52,10 @@ _RULES = (
 @lru_cache(maxsize=1)
 def _list_features() -> frozenset[str]:
     """Return all features that releases added for new expressions."""
-    found = set(macros.FEATURES)
+    features = set(macros.FEATURES)
     for module in (*_RULES, jsonpatch):
-        found |= {module.LIBRARY.feature, *(function.feature for function in module.LIBRARY.functions)}
-    return frozenset(found - {""})
+        features |= {module.LIBRARY.feature, *(function.feature for function in module.LIBRARY.functions)}
+    return frozenset(features - {""})
 
 
 def reduce_release(release: Release) -> Release:

@@ -80,8 +80,8 @@ FORMATS = {
 
 
 def _validate_text(form: Format, text: str) -> Optional:
-    found = form.check(text)
-    return Optional(found) if found else NONE
+    errors = form.check(text)
+    return Optional(errors) if errors else NONE
 
 
 def _find_format(name: str) -> Optional:

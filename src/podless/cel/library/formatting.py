@@ -71,7 +71,7 @@ def split_format(text: str, count: int, *, checked: bool = False) -> list[tuple[
 
     checked: report an incomplete clause before a missing argument. Raises BadClause at the first error.
     """
-    found: list[tuple[str, str, int | None]] = []
+    clauses: list[tuple[str, str, int | None]] = []
     piece, at = "", 0
     while at < len(text):
         if text[at] != "%":
@@ -86,12 +86,12 @@ def split_format(text: str, count: int, *, checked: bool = False) -> list[tuple[
             continue
         if checked and at + 1 >= len(text):
             raise BadClause(_ENDED)
-        if len(found) >= count:
-            raise BadClause(f"index {len(found)} out of range")
+        if len(clauses) >= count:
+            raise BadClause(f"index {len(clauses)} out of range")
         letter, precision, at = _parse_clause(text, at + 1)
-        found.append((piece, letter, precision))
+        clauses.append((piece, letter, precision))
         piece = ""
-    return [*found, (piece, "", None)]
+    return [*clauses, (piece, "", None)]
 
 
 def _parse_clause(text: str, at: int) -> tuple[str, int | None, int]:
@@ -132,18 +132,18 @@ class Clauses:
 
     def render(self, text: str, args: list[Any]) -> str:
         """Return the text with its clauses replaced by values."""
-        out = []
+        rendered = []
         size = 0
         for index, (piece, letter, precision) in enumerate(split_format(text, len(args))):
-            out.append(piece)
+            rendered.append(piece)
             if letter:
                 try:
-                    out.append(self.show[letter](args[index], precision))
+                    rendered.append(self.show[letter](args[index], precision))
                 except BadClause as error:
                     raise EvaluationError(f"error during formatting: {error}") from None
-            size += sum(map(len, out[-2:]))
+            size += sum(map(len, rendered[-2:]))
             bounds.afford_work(size)
-        return "".join(out)
+        return "".join(rendered)
 
     def find_fault(self, text: str, args: list[Expr]) -> tuple[Expr | None, str] | None:
         """Return the fault of a constant format, None for none: the faulty argument or None, and why."""
@@ -154,8 +154,8 @@ class Clauses:
         for arg, (_, letter, _) in zip(args, parts[:-1], strict=False):
             wrong = self.find_misfit(arg, letter.lower())
             if wrong is not None:
-                shown = _name_type(wrong.type)
-                return wrong, f"error during formatting: {self.refused[letter.lower()].format(shown)}"
+                type_name = _name_type(wrong.type)
+                return wrong, f"error during formatting: {self.refused[letter.lower()].format(type_name)}"
         if len(parts) - 1 < len(args):
             count = len(parts) - 1
             return None, f"too many arguments supplied to string.format (expected {count}, got {len(args)})"
@@ -209,13 +209,13 @@ def _format_string(value: Any, precision: int | None = None) -> str:
 
 def join_parts(parts: Iterable[str]) -> str:
     """Join parts with commas. The length is charged as it grows."""
-    out, size = [], 0
+    joined, size = [], 0
     for part in parts:
         charge(_VALUE)
-        out.append(part)
+        joined.append(part)
         size += len(part) + 2
         bounds.afford_work(size)
-    return ", ".join(out)
+    return ", ".join(joined)
 
 
 def _format_key(key: Any) -> str:

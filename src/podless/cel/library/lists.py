@@ -58,11 +58,11 @@ def _make_extreme(name: str, sign: int) -> Callable[[list[Any]], Any]:
     def extreme(items: list[Any]) -> Any:
         if not items:
             raise EvaluationError(f"{name} called on empty list")
-        found = items[0]
+        result = items[0]
         for item in itertools.islice(bounds.charge_each(items), 1, None):
-            if compare.compare_values(item, found) == sign:
-                found = item
-        return found
+            if compare.compare_values(item, result) == sign:
+                result = item
+        return result
 
     return extreme
 
@@ -72,8 +72,8 @@ def _find_index(items: list[Any], wanted: Any) -> int:
 
 
 def _find_last_index(items: list[Any], wanted: Any) -> int:
-    places = range(len(items) - 1, -1, -1)
-    return next((place for place in bounds.charge_each(places) if compare.are_equal(items[place], wanted)), -1)
+    indexes = range(len(items) - 1, -1, -1)
+    return next((index for index in bounds.charge_each(indexes) if compare.are_equal(items[index], wanted)), -1)
 
 
 def _slice_list(items: list[Any], start: int, end: int) -> list[Any]:
@@ -90,14 +90,14 @@ def _slice_list(items: list[Any], start: int, end: int) -> list[Any]:
 def _flatten_list(items: list[Any], depth: int = 1) -> list[Any]:
     if depth < 0:
         raise EvaluationError("level must be non-negative")
-    out: list[Any] = []
+    flat: list[Any] = []
     for item in bounds.charge_each(items):
         if isinstance(item, list) and depth:
-            out += _flatten_list(item, depth - 1)
+            flat += _flatten_list(item, depth - 1)
         else:
-            out.append(item)
-        bounds.bounded_list(len(out))
-    return out
+            flat.append(item)
+        bounds.bounded_list(len(flat))
+    return flat
 
 
 def _sort_by(items: list[Any], keys: list[Any]) -> list[Any]:
@@ -110,17 +110,17 @@ def _sort_by(items: list[Any], keys: list[Any]) -> list[Any]:
         raise EvaluationError("list elements must have the same type")
     bounds.afford_work(len(items) ** 2)
     order = functools.cmp_to_key(compare.compare_values)
-    return [items[place] for place in sorted(range(len(items)), key=lambda place: order(keys[place]))]
+    return [items[index] for index in sorted(range(len(items)), key=lambda index: order(keys[index]))]
 
 
 def _list_distinct(items: list[Any]) -> list[Any]:
     bounds.afford_work(len(items) ** 2)
-    out: list[Any] = []
+    distinct: list[Any] = []
     for item in items:
-        charge(len(out))
-        if not any(compare.are_equal(item, other) for other in out):
-            out.append(item)
-    return out
+        charge(len(distinct))
+        if not any(compare.are_equal(item, other) for other in distinct):
+            distinct.append(item)
+    return distinct
 
 
 def _list_range(count: int) -> list[int]:

@@ -22,11 +22,11 @@ def _make_pick(sign: int) -> Callable[..., Any]:
         items = given[0] if len(given) == 1 and isinstance(given[0], list) else given
         if not items:
             raise EvaluationError(f"math.@{'max' if sign > 0 else 'min'}(list) argument must not be empty")
-        found = items[0]
+        result = items[0]
         for item in islice(charge_each(items), 1, None):
-            if compare.compare_values(item, found) == sign:
-                found = item
-        return found
+            if compare.compare_values(item, result) == sign:
+                result = item
+        return result
 
     return pick
 

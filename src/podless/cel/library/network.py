@@ -52,14 +52,14 @@ _BITS = re.compile(r"(?:0|[1-9][0-9]*)\Z")
 
 def _parse_address(text: str) -> Address:
     problem = find_address_fault(text)
-    shown = gotext.quote(text)
+    quoted = gotext.quote(text)
     if problem:
-        raise EvaluationError(f"IP Address {shown} parse error during conversion from string: {problem}")
+        raise EvaluationError(f"IP Address {quoted} parse error during conversion from string: {problem}")
     if "%" in text:
-        raise EvaluationError(f"IP address {shown} with zone value is not allowed")
+        raise EvaluationError(f"IP address {quoted} with zone value is not allowed")
     address = ipaddress.ip_address(text)
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
-        raise EvaluationError(f"IPv4-mapped IPv6 address {shown} is not allowed")
+        raise EvaluationError(f"IPv4-mapped IPv6 address {quoted} is not allowed")
     return address
 
 
@@ -123,9 +123,9 @@ def _contains_cidr(where: Cidr, what: Cidr) -> bool:
 
 
 def _contains_ip_text(where: Cidr, text: str) -> bool:
-    found = _parse_argument(text, Ip)
-    assert isinstance(found, Ip)
-    return _contains_ip(where, found)
+    address = _parse_argument(text, Ip)
+    assert isinstance(address, Ip)
+    return _contains_ip(where, address)
 
 
 def _contains_cidr_text(where: Cidr, text: str) -> bool:

@@ -34,8 +34,8 @@ _FORMAT = "kubernetes.NamedFormat"
 
 
 def _estimate_comparison(site: CallSite) -> Estimate:
-    most = min(site.get_size(0).high, site.get_size(1).high)
-    return Range(1 if most else 0, most).scale(PER_CHARACTER), None
+    max_size = min(site.get_size(0).high, site.get_size(1).high)
+    return Range(1 if max_size else 0, max_size).scale(PER_CHARACTER), None
 
 
 def _count_comparison(one: Any, other: Any, *_: Any) -> int:
@@ -89,12 +89,12 @@ _MIXED = (
 
 
 def _declare_comparison(word: str, call: Any) -> tuple[Overload, ...]:
-    same = [
+    same_type = [
         overload(f"{word}_{name}", (kind, kind), BOOL, call, COMPARED if kind in (STRING, BYTES) else None)
         for name, kind in _ORDERED
     ]
-    mixed = [overload(f"{word}_{name}", (one, other), BOOL, call) for name, one, other in _MIXED]
-    return (*same, *mixed)
+    mixed = [overload(f"{word}_{name}", (left_type, right_type), BOOL, call) for name, left_type, right_type in _MIXED]
+    return (*same_type, *mixed)
 
 
 def _declare_arithmetic(word: str, call: Any, *kinds: Type) -> tuple[Overload, ...]:

@@ -69,12 +69,12 @@ def parse_quantity(text: str) -> QuantityValue:
     if suffix in quantity.BINARY:
         bits = quantity.BINARY[suffix]
         factor = 1 << bits
-        left = -1 if fraction else _BINARY_DIGITS - len(number) - bits * 3 // 10 - 1
+        digits_left = -1 if fraction else _BINARY_DIGITS - len(number) - bits * 3 // 10 - 1
     else:
         power = quantity.DECIMAL[suffix] if suffix in quantity.DECIMAL else int(suffix[1:])
-        left = _DIGITS - len(number) - len(fraction)
+        digits_left = _DIGITS - len(number) - len(fraction)
     power -= len(fraction)
-    if left >= 0 and power >= _NANO:
+    if digits_left >= 0 and power >= _NANO:
         mantissa = int(number + fraction) * factor
         if mantissa <= INT_MAX:
             return QuantityValue(-mantissa if text[0] == "-" else mantissa, power, True)
@@ -108,36 +108,36 @@ def _convert_to_double(value: QuantityValue) -> float:
     if not value.power:
         return base
     high, low = divmod(abs(value.power), 32)
-    many, few = float(f"1e{high * 32}"), float(f"1e{low}")
-    return base * (many * few) if value.power > 0 else base * (float(f"1e-{high * 32}") / few)
+    high_power, low_power = float(f"1e{high * 32}"), float(f"1e{low}")
+    return base * (high_power * low_power) if value.power > 0 else base * (float(f"1e-{high * 32}") / low_power)
 
 
-def _add_quantities(one: QuantityValue, other: QuantityValue | int) -> QuantityValue:
-    return _sum_quantities(one, other if isinstance(other, QuantityValue) else QuantityValue(other, 0, True), 1)
+def _add_quantities(left: QuantityValue, right: QuantityValue | int) -> QuantityValue:
+    return _sum_quantities(left, right if isinstance(right, QuantityValue) else QuantityValue(right, 0, True), 1)
 
 
-def _subtract_quantities(one: QuantityValue, other: QuantityValue | int) -> QuantityValue:
-    return _sum_quantities(one, other if isinstance(other, QuantityValue) else QuantityValue(other, 0, True), -1)
+def _subtract_quantities(left: QuantityValue, right: QuantityValue | int) -> QuantityValue:
+    return _sum_quantities(left, right if isinstance(right, QuantityValue) else QuantityValue(right, 0, True), -1)
 
 
-def _sum_quantities(one: QuantityValue, other: QuantityValue, sign: int) -> QuantityValue:
-    small = one.small and other.small
-    if small and not other.mantissa:
-        return QuantityValue(one.mantissa, one.power, True, True)
-    if small and not one.mantissa:
-        return QuantityValue(sign * other.mantissa, other.power, True, True)
-    power = min(one.power, other.power)
-    mine, its = one.scale_mantissa(power), other.scale_mantissa(power) * sign
-    total = mine + its
-    small = small and all(INT_MIN <= part <= INT_MAX for part in (mine, its, total))
+def _sum_quantities(left: QuantityValue, right: QuantityValue, sign: int) -> QuantityValue:
+    small = left.small and right.small
+    if small and not right.mantissa:
+        return QuantityValue(left.mantissa, left.power, True, True)
+    if small and not left.mantissa:
+        return QuantityValue(sign * right.mantissa, right.power, True, True)
+    power = min(left.power, right.power)
+    left_mantissa, right_mantissa = left.scale_mantissa(power), right.scale_mantissa(power) * sign
+    total = left_mantissa + right_mantissa
+    small = small and all(INT_MIN <= part <= INT_MAX for part in (left_mantissa, right_mantissa, total))
     return QuantityValue(total, power, small, True)
 
 
-def compare_quantities(one: QuantityValue, other: QuantityValue) -> int:
-    """Return -1, 0 or 1 if `one` is less than, equal to or greater than `other`."""
-    power = min(one.power, other.power)
-    mine, its = one.scale_mantissa(power), other.scale_mantissa(power)
-    return (mine > its) - (mine < its)
+def compare_quantities(left: QuantityValue, right: QuantityValue) -> int:
+    """Return -1, 0 or 1 if `left` is less than, equal to or greater than `right`."""
+    power = min(left.power, right.power)
+    left_mantissa, right_mantissa = left.scale_mantissa(power), right.scale_mantissa(power)
+    return (left_mantissa > right_mantissa) - (left_mantissa < right_mantissa)
 
 
 _LOOK, _ONE = traversal_cost(), unit_cost()

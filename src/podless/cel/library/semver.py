@@ -35,22 +35,22 @@ class Semver:
 values.NAMES[Semver] = "kubernetes.Semver"
 
 
-def compare_versions(one: Semver, other: Semver) -> int:
+def compare_versions(left: Semver, right: Semver) -> int:
     """Return -1, 0 or 1. Build metadata is ignored."""
-    if one.numbers != other.numbers:
-        return 1 if one.numbers > other.numbers else -1
-    if not one.prerelease or not other.prerelease:
-        return bool(other.prerelease) - bool(one.prerelease)
-    for mine, its in zip(one.prerelease, other.prerelease, strict=False):
-        if mine == its:
+    if left.numbers != right.numbers:
+        return 1 if left.numbers > right.numbers else -1
+    if not left.prerelease or not right.prerelease:
+        return bool(right.prerelease) - bool(left.prerelease)
+    for left_part, right_part in zip(left.prerelease, right.prerelease, strict=False):
+        if left_part == right_part:
             continue
-        numeric = mine.isdigit(), its.isdigit()
+        numeric = left_part.isdigit(), right_part.isdigit()
         if numeric == (True, True):
-            return 1 if int(mine) > int(its) else -1
+            return 1 if int(left_part) > int(right_part) else -1
         if numeric[0] != numeric[1]:
             return -1 if numeric[0] else 1
-        return 1 if mine > its else -1
-    return (len(one.prerelease) > len(other.prerelease)) - (len(one.prerelease) < len(other.prerelease))
+        return 1 if left_part > right_part else -1
+    return (len(left.prerelease) > len(right.prerelease)) - (len(left.prerelease) < len(right.prerelease))
 
 
 def _parse_number(text: str, name: str) -> int:
@@ -89,8 +89,8 @@ def parse_semver(text: str, normalize: bool = False) -> Semver:
     return Semver((major, minor, last), _parse_prerelease(before, bool(minus)), _parse_build(build, bool(plus)))
 
 
-def _parse_prerelease(text: str, given: bool) -> tuple[str, ...]:
-    if not given:
+def _parse_prerelease(text: str, is_given: bool) -> tuple[str, ...]:
+    if not is_given:
         return ()
     parts = tuple(text.split("."))
     for part in charge_each(parts):
@@ -107,8 +107,8 @@ def _parse_prerelease(text: str, given: bool) -> tuple[str, ...]:
     return parts
 
 
-def _parse_build(text: str, given: bool) -> tuple[str, ...]:
-    parts = tuple(text.split(".")) if given else ()
+def _parse_build(text: str, is_given: bool) -> tuple[str, ...]:
+    parts = tuple(text.split(".")) if is_given else ()
     for part in charge_each(parts):
         if not part:
             raise EvaluationError("Build meta data is empty")

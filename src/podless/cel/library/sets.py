@@ -22,13 +22,13 @@ def _is_in(item: Any, items: list[Any]) -> bool:
     return access.contains_item(item, items)
 
 
-def _are_equivalent(one: list[Any], other: list[Any]) -> bool:
-    return contains_all(one, other) and contains_all(other, one)
+def _are_equivalent(left: list[Any], right: list[Any]) -> bool:
+    return contains_all(left, right) and contains_all(right, left)
 
 
-def _do_intersect(one: list[Any], other: list[Any]) -> bool:
-    bounds.afford_work(len(one) * len(other))
-    return any(_is_in(item, one) for item in other)
+def _do_intersect(left: list[Any], right: list[Any]) -> bool:
+    bounds.afford_work(len(left) * len(right))
+    return any(_is_in(item, left) for item in right)
 
 
 def _make_cost(factor: float) -> Cost:

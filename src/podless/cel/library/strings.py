@@ -89,9 +89,9 @@ def take_substring(text: str, start: int, end: int | None = None) -> str:
 
 def replace_parts(text: str, old: str, new: str, count: int = -1) -> str:
     """Return the text with parts replaced, at most `count` of them; all for a negative count."""
-    found = text.count(old)
-    found = min(found, count) if count >= 0 else found
-    bounds.check_size(len(text) + found * len(new))
+    occurrences = text.count(old)
+    occurrences = min(occurrences, count) if count >= 0 else occurrences
+    bounds.check_size(len(text) + occurrences * len(new))
     return text.replace(old, new, count)
 
 
@@ -147,8 +147,8 @@ def _measure_shortest(size: Range, old: Range, new: Range) -> tuple[int, int]:
 
 def _estimate_split(site: CallSite) -> Estimate:
     size = site.get_size(0)
-    most = site.get_constant(2) if site.count > 2 else None
-    high = size.high if most is None else most % (1 << 64)
+    max_count = site.get_constant(2) if site.count > 2 else None
+    high = size.high if max_count is None else max_count % (1 << 64)
     return size.scale(2 * PER_CHARACTER), Range(0, high)
 
 

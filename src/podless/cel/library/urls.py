@@ -52,7 +52,7 @@ def _escaped_path(url: Url) -> str:
 
 
 def _parse_query(url: Url) -> dict[str, list[str]]:
-    out: dict[str, list[str]] = {}
+    parameters: dict[str, list[str]] = {}
     for part in charge_each(url.query.split("&")):
         if not part or ";" in part:
             continue
@@ -61,8 +61,8 @@ def _parse_query(url: Url) -> dict[str, list[str]]:
             key, item = unescape_percent(name.replace("+", " ")), unescape_percent(value.replace("+", " "))
         except ValueError:
             continue
-        out.setdefault(key, []).append(item)
-    return out
+        parameters.setdefault(key, []).append(item)
+    return parameters
 
 
 _ONE = unit_cost()

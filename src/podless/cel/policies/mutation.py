@@ -123,10 +123,10 @@ def _convert_integer(value: int) -> int | str:
 def _convert_double(value: float) -> float | int:
     """Return a double for JSON: an integer if it is whole."""
     if not math.isfinite(value):
-        shown = "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
+        text = "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
         raise EvaluationError(
             f"json: error calling MarshalJSON for type {_WANTED}: proto: google.protobuf.Value.number_value: invalid"
-            f" {shown} value"
+            f" {text} value"
         )
     return int(value) if value.is_integer() and abs(value) < 2.0**63 else value
 
@@ -210,10 +210,10 @@ def _apply_field(name: str, value: Any, data: Container[int]) -> Any:
         for key in value:
             if key.__class__ is not str:
                 kind = _TYPES[key.__class__]
-                shown = (
+                key_text = (
                     f"'{_format_rune(key)}'" if isinstance(key, int) and kind != "types.Bool" else f"%!q({kind}={key})"
                 )
-                raise TypeMismatch(f"fail to convert field {gotext.quote(name)}: map key {shown} is of type {kind}")
+                raise TypeMismatch(f"fail to convert field {gotext.quote(name)}: map key {key_text} is of type {kind}")
         return {key: _convert_to_native(item, data) for key, item in charge_each(value.items())}
     return _convert_to_native(value, data)
 

@@ -143,7 +143,7 @@ def _rules_of(schemas: Iterable[Schema]) -> Iterator[str]:
     while todo:
         charge(1)
         node = todo.pop()
-        yield from (given.get("rule") or "" for given in node.get(RULES) or ())
+        yield from (rule.get("rule") or "" for rule in node.get(RULES) or ())
         todo += [part for _, part in child_nodes(node)]
 
 

@@ -116,12 +116,12 @@ class NodeRules:
         return fill_attribute(self, "_plain", lambda: all(rule.is_plain for rule, _ in self.compile_rules()))
 
     def _compile(self) -> list[tuple[ValidationRule, str]]:
-        given = self.schema.get(_RULES) or ()
-        declared = Declared(self.schema, resource=self.resource, with_floats=self.with_floats) if given else None
+        rules = self.schema.get(_RULES) or ()
+        declared = Declared(self.schema, resource=self.resource, with_floats=self.with_floats) if rules else None
         if declared is None or declared.root is None:
             return []
         result = []
-        for rule in given:
+        for rule in rules:
             charge(_RULE)
             result.append((compile_rule(rule, declared), format_field_path(rule.get("fieldPath") or "", self.schema)))
         return result
@@ -218,19 +218,19 @@ class _RuleEvaluation:
             self.errors.append(RuleError("FieldValueInvalid", self.find_path(place), rules.kind, _SPENT))
             raise _BudgetSpent
         runs_plain = obj.__class__ in rules.classes and rules.are_plain()
-        for rule, where in compiled:
+        for rule, field_path in compiled:
             if rule.error:
                 text = f"rule compile error: {rule.error}"
                 self.errors.append(RuleError("FieldValueInvalid", self.find_path(place), rules.kind, text))
             elif runs_plain and rule.program is not None:
                 if not self.run_rule(rule, rule.program.run, obj, _ABSENT, place, rules.kind):
-                    self.report_violation(rule, rules, obj, old, place, where)
+                    self.report_violation(rule, rules, obj, old, place, field_path)
             elif (
                 rule.program is not None
                 and (old is not None or rule.has_optional_old or not rule.uses_old_self)
                 and not self.evaluate_rule(rule, rules, obj, old, place, rules.kind)
             ):
-                self.report_violation(rule, rules, obj, old, place, where)
+                self.report_violation(rule, rules, obj, old, place, field_path)
         charge(len(compiled) + (budget_before - self.budget) // _STEP_COST)
 
     def find_path(self, place: _Place) -> str:
@@ -407,15 +407,15 @@ def _convert_old(rules: NodeRules, value: Any) -> Any:
 
 def format_field_path(text: str, schema: Schema) -> str:
     """Return a fieldPath as error texts show it: .a.b as a.b, ['k'] in a map as [k]; "" for none."""
-    out = ""
+    path = ""
     node: Any = schema
     for step in _STEP.finditer(text):
         name = step[2] if step[2] is not None else re.sub(r"\\(.)", r"\1", step[1])
         properties = node.get("properties") if isinstance(node, dict) else None
         if properties is not None:
-            out = f"{out}.{name}" if out else name
+            path = f"{path}.{name}" if path else name
             node = properties.get(name)
         else:
-            out = f"{out}[{name}]"
+            path = f"{path}[{name}]"
             node = node.get("additionalProperties") if isinstance(node, dict) else None
-    return out
+    return path

@@ -78,7 +78,7 @@ class _VerdictKey:
 
 
 def _collect_sources(node: Schema) -> set[str]:
-    return {given.get(name) or "" for given in node.get(RULES) or () for name in ("rule", "messageExpression")}
+    return {rule.get(name) or "" for rule in node.get(RULES) or () for name in ("rule", "messageExpression")}
 
 
 def judge_node(

@@ -15,8 +15,8 @@ def render(plan: Plan, *, color: bool, details: bool) -> str:
     parts = []
     for change in plan.changes:
         if change.action in (Action.REFUSED, Action.UNKNOWN):
-            said = change.message.splitlines() or [""]
-            parts.append("\n".join(f"# {change.place} {change.identity}: {line}".rstrip() for line in said))
+            message_lines = change.message.splitlines() or [""]
+            parts.append("\n".join(f"# {change.place} {change.identity}: {line}".rstrip() for line in message_lines))
         elif change.action is not Action.UNCHANGED and not (change.consequence and change.action is not Action.DELETE):
             parts += _format_diff(change)
     return "\n".join([*parts, f"# {plan.summary()}"]) + "\n"
@@ -36,8 +36,8 @@ def _list_lines(change: Change, obj: Object | None) -> list[str]:
     lines = show_object(change, obj)
     if lines is None:
         return []
-    given = ("resourceVersion", *(("uid", "creationTimestamp") if change.before is None else ()))
-    metadata = {key: value for key, value in lines["metadata"].items() if key not in given}
+    server_set = ("resourceVersion", *(("uid", "creationTimestamp") if change.before is None else ()))
+    metadata = {key: value for key, value in lines["metadata"].items() if key not in server_set}
     return serializer.encode_yaml({**lines, "metadata": metadata}).decode().splitlines()
 
 

@@ -26,16 +26,16 @@ def _describe_change(change: Change) -> str:
     if change.message:
         return change.message
     if change.action is Action.UPDATE:
-        shown = [describe_field(field) for field in change.fields[:_FIELDS]]
-        more = len(change.fields) - len(shown)
-        return "\n".join([*shown, *([f"and {more} more"] if more > 0 else [])])
+        descriptions = [describe_field(field) for field in change.fields[:_FIELDS]]
+        left_out = len(change.fields) - len(descriptions)
+        return "\n".join([*descriptions, *([f"and {left_out} more"] if left_out > 0 else [])])
     return f"to {change.action}"
 
 
 def _format_command(level: str, change: Change, text: str) -> str:
     title = f"{SIGNS[change.action]} {change.identity}"
-    place = f"file={_escape_property(change.file)},line={change.line},col={change.column}," if change.file else ""
-    return f"::{level} {place}title={_escape_property(title)}::{_escape_text(text)}"
+    location = f"file={_escape_property(change.file)},line={change.line},col={change.column}," if change.file else ""
+    return f"::{level} {location}title={_escape_property(title)}::{_escape_text(text)}"
 
 
 def _escape_text(text: str) -> str:

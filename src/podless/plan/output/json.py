@@ -31,7 +31,7 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
         },
         "changes": [_make_change(change) for change in plan.changes],
         "webhooks": [call._asdict() for call in plan.webhooks],
-        "missing": [{"what": one.what, "why": one.why, "effect": one.effect} for one in plan.missing],
+        "missing": [{"what": unread.what, "why": unread.why, "effect": unread.effect} for unread in plan.missing],
         "requests": dict(plan.requests),
         "notes": plan.notes,
         "seconds": round(plan.seconds, 3),

@@ -18,12 +18,12 @@ def render(plan: Plan, *, color: bool, details: bool) -> str:
     mark = {0: "nothing to do", 1: "something is rejected or unknown", 2: "changes"}[plan.exit_code]
     parts = [f"### podless plan: {mark}", "", plan.summary()]
     parts += ["", f"From {_format_cell(plan.source)}, Kubernetes {plan.release}."]
-    shown = [one for action in _ORDER for one in plan.of(action) if not _is_quiet(one)]
-    if shown:
+    changes = [one for action in _ORDER for one in plan.of(action) if not _is_quiet(one)]
+    if changes:
         parts += ["", "| | object | where | |", "|---|---|---|---|"]
-        parts += [_format_row(change) for change in shown[:_TABLE]]
-        if len(shown) > _TABLE:
-            parts.append(f"| | and {len(shown) - _TABLE} more | | |")
+        parts += [_format_row(change) for change in changes[:_TABLE]]
+        if len(changes) > _TABLE:
+            parts.append(f"| | and {len(changes) - _TABLE} more | | |")
     if plan.webhooks:
         names = sorted({call.webhook for call in plan.webhooks if not call.asked})
         if names:
@@ -32,7 +32,7 @@ def render(plan: Plan, *, color: bool, details: bool) -> str:
         parts += ["", "**Not read, so the plan is not complete:**", ""]
         parts += [f"- {_format_cell(str(missing))}" for missing in plan.missing[:20]]
     text = "\n".join(parts)[: MOST - 200]
-    return _with_details(text, shown, details) + "\n"
+    return _with_details(text, changes, details) + "\n"
 
 
 def _is_quiet(change: Change) -> bool:

@@ -50,7 +50,7 @@ def _join_missing(missing: Sequence[UnreadPart]) -> list[UnreadPart]:
     joined: dict[tuple[str, str], list[str]] = {}
     for part in missing:
         joined.setdefault((part.why, part.effect), []).append(part.what)
-    return [UnreadPart(", ".join(whats), why, effect) for (why, effect), whats in joined.items()]
+    return [UnreadPart(", ".join(whats), reason, effect) for (reason, effect), whats in joined.items()]
 
 
 def _write_requests(plan: Plan) -> Iterator[str]:
@@ -84,8 +84,8 @@ def _write_change(change: Change, color: bool, details: bool) -> Iterator[str]:
 
 def _write_fields(change: Change, color: bool, details: bool) -> Iterator[str]:
     set_fields, added = split_fields(change)
-    shown = change.fields if details or change.action is Action.UPDATE else set_fields
-    for field in shown:
+    fields = change.fields if details or change.action is Action.UPDATE else set_fields
+    for field in fields:
         if change.action is Action.CREATE and field.path in ("metadata.name", "metadata.namespace"):
             continue
         if is_ownership(field):
