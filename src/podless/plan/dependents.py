@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Iterable, Sequence
 
 from podless.fields.managers import LAST_APPLIED
 from podless.plan.baseline import Baseline
 from podless.plan.prune import PRUNED
 from podless.plan.reader import APIReader
-from podless.plan.requests import Endpoint
 from podless.plan.resources import Resources
 from podless.runtime.jsonobject import Object
 
@@ -27,19 +25,11 @@ async def fetch_pruned(
 
     in_set: resource, namespace and name of the set's objects.
     """
-
-    async def list_candidates(endpoint: Endpoint, namespace: str) -> list[Object]:
-        listed = await reader.try_list(endpoint, namespace, labels, effect=EFFECT)
-        return [
-            obj
-            for obj in listed
-            if (endpoint.resource, namespace, obj["metadata"]["name"]) not in in_set
-            and LAST_APPLIED in (obj["metadata"].get("annotations") or {})
-        ]
-
-    places = [(endpoint, name) for endpoint in PRUNED for name in (namespaces if endpoint.namespaced else ("",))]
     pruned = [
-        obj for objects in await asyncio.gather(*(list_candidates(*place) for place in places)) for obj in objects
+        obj
+        for endpoint, namespace, obj in await reader.try_lists(PRUNED, namespaces, labels, effect=EFFECT)
+        if (endpoint.resource, namespace, obj["metadata"]["name"]) not in in_set
+        and LAST_APPLIED in (obj["metadata"].get("annotations") or {})
     ]
     baseline.objects += pruned
     if pruned:
@@ -51,17 +41,10 @@ async def fetch_dependents(reader: APIReader, deleted: Sequence[Object]) -> list
     namespaces = {str(obj["metadata"]["name"]) for obj in deleted if obj["kind"] == "Namespace"}
     cluster_wide = any(not obj["metadata"].get("namespace") for obj in deleted if obj["kind"] != "Namespace")
     places = {*namespaces, *(str(obj["metadata"]["namespace"]) for obj in deleted if obj["metadata"].get("namespace"))}
-    endpoints = await Resources(reader, EFFECT).list_deletable()
-    lists = [
-        (endpoint, namespace)
-        for endpoint in endpoints
-        for namespace in (sorted(places) if endpoint.namespaced and not cluster_wide else ("",))
-        if endpoint.namespaced or cluster_wide
-    ]
-    listed = await asyncio.gather(
-        *(reader.try_list(endpoint, namespace, effect=EFFECT, metadata=True) for endpoint, namespace in lists)
-    )
-    return choose_dependents([obj for objects in listed for obj in objects], deleted, namespaces)
+    endpoints = [one for one in await Resources(reader, EFFECT).list_deletable() if one.namespaced or cluster_wide]
+    within = ("",) if cluster_wide else sorted(places)
+    listed = await reader.try_lists(endpoints, within, effect=EFFECT, metadata=True)
+    return choose_dependents([obj for _, _, obj in listed], deleted, namespaces)
 
 
 def choose_dependents(

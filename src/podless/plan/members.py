@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Collection
 
 from podless.plan.applyset import (
@@ -55,20 +54,15 @@ async def fetch_members(
     annotations = parent["metadata"].get("annotations") or {}
     resources = Resources(reader, EFFECT)
     endpoints = [await resources.find_kind(kind) for kind in split_kinds(annotations) or ()]
-    endpoints += [await resources.find_resource(*list_members) for list_members in split_resources(annotations)]
+    endpoints += [await resources.find_resource(*one) for one in split_resources(annotations)]
     namespaces = sorted(split_namespaces(annotations, applyset.namespace))
     labels = f"{PART_OF}={applyset.id}"
-
-    async def list_members(endpoint: Endpoint, namespace: str) -> list[Object]:
-        listed = await reader.try_list(endpoint, namespace, labels, effect=EFFECT)
-        return [obj for obj in listed if (endpoint.resource, namespace, obj["metadata"]["name"]) not in in_set]
-
-    places = [
-        (endpoint, namespace)
-        for endpoint in dict.fromkeys(filter(None, endpoints))
-        for namespace in (namespaces if endpoint.namespaced else ("",))
+    served = dict.fromkeys(filter(None, endpoints))
+    members = [
+        obj
+        for endpoint, namespace, obj in await reader.try_lists(served, namespaces, labels, effect=EFFECT)
+        if (endpoint.resource, namespace, obj["metadata"]["name"]) not in in_set
     ]
-    members = [obj for objects in await asyncio.gather(*(list_members(*place) for place in places)) for obj in objects]
     baseline.objects += members
     if members:
         baseline.objects += await fetch_dependents(reader, members)

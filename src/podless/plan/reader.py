@@ -127,6 +127,25 @@ class APIReader:
             self.missing.append(UnreadPart(f"{endpoint.resource}{in_namespace}", str(error), effect))
             return []
 
+    async def try_lists(
+        self,
+        endpoints: Iterable[Endpoint],
+        namespaces: Sequence[str],
+        labels: str = "",
+        *,
+        effect: str,
+        metadata: bool = False,
+    ) -> list[tuple[Endpoint, str, Object]]:
+        """Return the objects of collections, as `try_list`, each with its endpoint and the namespace of its list.
+
+        namespaces: for endpoints of namespaced kinds.
+        """
+        places = [(one, namespace) for one in endpoints for namespace in (namespaces if one.namespaced else ("",))]
+        lists = await asyncio.gather(
+            *(self.try_list(*place, labels, effect=effect, metadata=metadata) for place in places)
+        )
+        return [(*place, obj) for place, listed in zip(places, lists, strict=True) for obj in listed]
+
     async def read_named(
         self, endpoint: Endpoint, namespace: str, names: Sequence[str]
     ) -> tuple[list[Object], list[str], dict[str, str]]:
