@@ -56,3 +56,20 @@ def test_an_object_is_asked_for_in_the_same_way_whatever_its_name(method: str, p
             request_info(method, path, "")
         return
     assert request_info(method, path, "") == whole
+
+
+SORTED: dict[str, object] = {}
+
+
+@given(st.sampled_from(("GET", "HEAD", "POST")), st.lists(st.sampled_from(PARTS), max_size=8), st.booleans())
+def test_requests_of_one_sort_differ_in_namespace_and_name_only(method: str, parts: list[str], watch: bool) -> None:
+    try:
+        info = request_info(method, "/" + "/".join(parts), "watch=1" if watch else "")
+    except UnclearPath:
+        return
+    asked = info.attributes
+    assert bool(info.sort) == bool(asked.resource)
+    if info.sort:
+        same = asked._replace(namespace=bool(asked.namespace), name=bool(asked.name))  # type: ignore[arg-type]
+        shown = (*same, method, bool(info.name), *info._replace(attributes=same, namespace="", name="", legacy=False))
+        assert SORTED.setdefault(info.sort, shown) == shown

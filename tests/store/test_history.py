@@ -61,6 +61,12 @@ def test_age_ends_it_where_nobody_writes() -> None:
     assert found.find_due(1061) == 1
 
 
+def test_history_can_be_due_where_a_part_begins() -> None:
+    found = History(Keep(count=320, size=1000))
+    assert [revision for revision in range(1, 40) if found.note_writes(revision, 0, 1)] == [1, 11, 21, 31]
+    assert [found.note_writes(revision, 600, 1) for revision in (40, 41, 42)] == [False, True, True]
+
+
 def test_a_clock_that_goes_back_stands_still_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
     times = iter([100.0, 40.0, 99.0, 101.0])
     monkeypatch.setattr("podless.runtime.clock.system.time", lambda: next(times))

@@ -16,7 +16,6 @@ _PLAIN = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/?&
 # maps harmless characters to themselves and all others to something else: translate() returns the same bytes object if
 # all are harmless
 _SAME = bytes(code if code in _PLAIN else code ^ 0x80 for code in range(256))
-_WORDS = 3  # of a request line
 _OTHER = frozenset(("transfer-encoding", "upgrade", "connection", "expect"))
 
 
@@ -45,10 +44,10 @@ class Heads:
         headers = self._cached.get(fields)
         if headers is None or line.translate(_SAME) != line:
             return None
-        words = line.decode("ascii").split(" ")
-        if len(words) != _WORDS:
+        try:
+            method, target, version = line.decode("ascii").split(" ")
+        except ValueError:
             return None
-        method, target, version = words
         if version != _VERSION or method not in _METHODS or target[:1] != "/":
             return None
         return method, target, headers, body
