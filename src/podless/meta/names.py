@@ -46,6 +46,13 @@ class Syntax:
         return re.compile(self.scan).fullmatch
 
     @made_once
+    def accepts(self) -> Callable[[str], object]:
+        """Return a function that checks whether a value has no fault."""
+        # matching values are ASCII, so characters count as bytes
+        bound = rf"(?=(?s:.{{0,{self.max_bytes}}})\Z)" if self.max_bytes else ""
+        return re.compile(bound + self.scan).fullmatch
+
+    @made_once
     def describe_syntax(self) -> str:
         """Return the error text for a value that does not match."""
         examples = " or ".join(f"'{example}', " for example in self.examples)
@@ -58,8 +65,7 @@ class Syntax:
 
     def find_errors(self, value: str) -> list[str]:
         """Return the faults of a value."""
-        # matching values are ASCII, so len() counts bytes
-        if self.matches(value) and (len(value) <= self.max_bytes or not self.max_bytes):
+        if self.accepts(value):
             return []
         errors = [self.too_long] if self.max_bytes and _count_bytes(value) > self.max_bytes else []
         return errors if self.matches(value) else [*errors, self.describe_syntax]
@@ -89,7 +95,7 @@ _DNS_1035_LABEL = Syntax(
     63,
 )
 _KEY_NAME = Syntax(_KEY_RULE, _KEY, _SCAN_KEY, ("MyName", "my.name", "123-abc"), 63, "bytes")
-_LABEL_VALUE = Syntax(
+LABEL_VALUE = Syntax(
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.',"
     " and must start and end with an alphanumeric character",
     f"({_KEY})?",
@@ -152,7 +158,7 @@ _PERCENT = Syntax(
 # each returns the faults of a text
 check_subdomain = _SUBDOMAIN.find_errors  # names of most objects, API groups
 label_1035 = _DNS_1035_LABEL.find_errors  # starts with a letter: plurals, versions, services
-label_value = _LABEL_VALUE.find_errors
+label_value = LABEL_VALUE.find_errors
 check_underscored_subdomain = _UNDERSCORED.find_errors  # with underscores in labels: DNS search paths
 check_header_name = _HEADER.find_errors
 check_percent = _PERCENT.find_errors  # such as 25%

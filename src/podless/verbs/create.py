@@ -70,14 +70,23 @@ def _make_key(write: Write) -> str:
     return write.call.kind.key(metadata.get("namespace", ""), metadata["name"])
 
 
-def strip_server_fields(write: Write) -> None:
-    """Remove the fields that only the server sets on a new object."""
+def read_new(write: Write) -> None:
+    """Decode the object in the body, without fields that only the server sets. Raises BadRequest."""
+    steps.read_body(write)
     steps.strip_server_fields(write.obj["metadata"])
+    steps.drop_repeated_owners(write)
 
 
 def fit_namespace(write: Write) -> None:
     """Check that the object is in the namespace of the path. Raises BadRequest or Invalid."""
     steps.fit_namespace(write.call, write.obj["metadata"])
+
+
+def fit_mutated(write: Write) -> None:
+    """Check the object again if a plugin can have changed it. Raises BadRequest or Invalid."""
+    if write.mutating:
+        steps.drop_owners_repeated_by_admission(write)
+        fit_namespace(write)
 
 
 def refuse_while_terminating(write: Write) -> None:
@@ -124,27 +133,32 @@ def begin_again(write: Write) -> None:
 
 def identify_object(write: Write) -> None:
     """Set a generated name and the fields that only the server sets."""
-    steps.generate_name(write.obj["metadata"])
-    steps.identify_object(write.call.kind, write.obj["metadata"])
+    metadata = write.obj["metadata"]
+    if not metadata.get("name"):
+        steps.generate_name(metadata)
+    steps.identify_object(write.call.kind, metadata)
 
 
 def reset_fields(write: Write) -> None:
     """Reset fields that a client may not set on a new object."""
-    call = write.call
-    call.warnings += call.kind.strategy.early_warnings(write.obj)
-    strategy = call.kind.strategy.for_subresource(call.subresource) if call.subresource else call.kind.strategy
-    drop_gated(call.kind.struct_of(call.version), write.obj)
-    strategy.prepare_create(call.version, write.obj)
+    call, obj = write.call, write.obj
+    kind = call.kind
+    strategy = kind.strategy
+    call.warnings += strategy.early_warnings(obj)
+    if not kind.custom:
+        drop_gated(kind.struct_of(call.version), obj)
+    if call.subresource:
+        strategy = strategy.for_subresource(call.subresource)
+    strategy.prepare_create(call.version, obj)
 
 
-READ: Final = (PARSE, steps.read_body, strip_server_fields, steps.drop_repeated_owners)
+READ: Final = (PARSE, read_new)
 ADMITTED: Final = (
     fit_namespace,
     refuse_while_terminating,
     own_fields,
     admit.MUTATE,
-    steps.drop_owners_repeated_by_admission,
-    fit_namespace,
+    fit_mutated,
     AwaitedStage[Write](_keep_copy, _may_repeat),
 )
 PREPARED: Final = (

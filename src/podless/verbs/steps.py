@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from podless.auth.attributes import AccessDenied, Attributes
 from podless.codec import sentfloats
@@ -159,11 +159,10 @@ def check_uid(call: Call, metadata: Object, uid: str, *, dry_run: bool = False) 
         raise Conflict(kind.plural, kind.group, call.name, why)
 
 
-def raise_invalid(kind: Kind, obj: Object, errors: Sequence[FieldError]) -> None:
-    """Raise Invalid with the kind, group and name of the object if there are errors."""
-    if errors:
-        group = obj["apiVersion"].rpartition("/")[0] if kind.custom else kind.stored_group
-        raise Invalid(obj.get("kind") or kind.kind, group, obj["metadata"].get("name") or "", errors)
+def raise_invalid(kind: Kind, obj: Object, errors: Sequence[FieldError]) -> NoReturn:
+    """Raise Invalid with the kind, group and name of the object."""
+    group = obj["apiVersion"].rpartition("/")[0] if kind.custom else kind.stored_group
+    raise Invalid(obj.get("kind") or kind.kind, group, obj["metadata"].get("name") or "", errors)
 
 
 def read_body(write: Write) -> None:
@@ -188,18 +187,17 @@ def fit_to_path(write: Write) -> None:
     fit_name(write.call, write.obj["metadata"])
 
 
-def _validate_type(call: Call, obj: Object, old: Object | None = None) -> None:
-    """Check kind and version of a custom object against the path. Raises Invalid."""
-    raise_invalid(call.kind, obj, validation.validate_type(call.kind, call.version, obj, old))
-
-
 def validate_new(write: Write) -> None:
     """Validate the new object, then prune it if it is `loose`, and add warnings. Raises Invalid."""
     call, obj = write.call, write.obj
-    _validate_type(call, obj)
-    raise_invalid(call.kind, obj, [*write.refused, *validation.validate_new(call.kind, call.version, obj, call.floats)])
+    kind, version = call.kind, call.version
+    if errors := validation.validate_type(kind, version, obj):
+        raise_invalid(kind, obj, errors)
+    errors = validation.validate_new(kind, version, obj, call.floats)
+    if errors or write.refused:
+        raise_invalid(kind, obj, [*write.refused, *errors])
     if write.loose:
-        call.kind.strategy.drop_unknown_fields(call.version, obj)
+        kind.strategy.drop_unknown_fields(version, obj)
     _add_warnings(call, obj)
 
 
@@ -212,10 +210,14 @@ def validate_changed(write: Write) -> None:
         metadata["generation"] = metadata.get("generation", 0) + 1
     else:
         managers.settle_times(obj, old)
-    _validate_type(call, obj, old)
+    if errors := validation.validate_type(call.kind, call.version, obj, old):
+        raise_invalid(call.kind, obj, errors)
     below = call.subresource
-    found = validation.validate_change(call.kind, call.version, obj, old, call.warnings, call.floats, subresource=below)
-    raise_invalid(call.kind, obj, [*write.refused, *found])
+    errors = validation.validate_change(
+        call.kind, call.version, obj, old, call.warnings, call.floats, subresource=below
+    )
+    if errors or write.refused:
+        raise_invalid(call.kind, obj, [*write.refused, *errors])
     if write.loose:
         strategy.drop_unknown_fields(call.version, obj)
     if below in ("", "scale"):
