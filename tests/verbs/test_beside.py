@@ -10,7 +10,7 @@ import pytest
 
 from podless.kinds import view
 from podless.offload.offloop import LONG
-from podless.verbs import body
+from podless.verbs import steps
 from podless.virtual import review
 from tests.conftest import Client
 
@@ -33,7 +33,7 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
         return call
 
-    followed = (body, "read_body"), (view, "copy_object"), (review, "_make_subject"), (review, "_attribute_errors")
+    followed = (steps, "decode_body"), (view, "copy_object"), (review, "_make_subject"), (review, "_attribute_errors")
     for module, name in followed:
         monkeypatch.setattr(module, name, told(getattr(module, name)))
     return seen

@@ -1,4 +1,4 @@
-"""Formats values as Go does: kube-apiserver's messages quote values by Go's rules."""
+"""Formats values and parses integers as Go does: kube-apiserver's messages quote values by Go's rules."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from podless.runtime.sorting import sort_texts
 
 SPACE = " \t\n\v\f\r\x85\xa0"  # Latin-1 characters that Go's strings.TrimSpace removes
 _LONG = 1 << 63
+_LONGEST = 20  # digits of the largest 64-bit number; Python's int rejects more than 4,300 with a message of its own
 _HTML = "<>&\u2028\u2029"  # characters that Go's encoding/json escapes although JSON does not require it
 _ESCAPES = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 34: '\\"', 92: "\\\\"}
 
@@ -172,3 +173,24 @@ def format_plain(item: Any) -> str:
     if item is None:
         return "<nil>"
     return item if isinstance(item, str) else format_value(item)
+
+
+def parse_natural(digits: str) -> int:
+    """Return the value of decimal digits, 0 for "". A number beyond 64 bits becomes some number beyond 64 bits."""
+    digits = digits.lstrip("0")
+    return int(digits or 0) if len(digits) <= _LONGEST else 1 << 64 + _LONGEST
+
+
+def parse_int(text: str, bits: int = 64, name: str = "ParseInt") -> int:
+    """Return a decimal number with an optional sign. name: the function in error messages.
+
+    Raises ValueError with Go's text.
+    """
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    if not (digits.isascii() and digits.isdigit()):
+        raise ValueError(f"strconv.{name}: parsing {quote(text)}: invalid syntax")
+    number = parse_natural(digits)
+    limit = (1 << bits - 1) - (text[0] != "-")
+    if number > limit:
+        raise ValueError(f"strconv.{name}: parsing {quote(text)}: value out of range")
+    return -number if text[0] == "-" else number

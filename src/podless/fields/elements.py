@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.codec import gonumber, gotext, serializer
+from podless.codec import gotext, serializer
 from podless.runtime.meter import each
 
 _HTML = {"&": "\\u0026", "<": "\\u003c", ">": "\\u003e", "\u2028": "\\u2028", "\u2029": "\\u2029"}
@@ -49,7 +49,7 @@ def parse_element(text: str) -> str:
     if kind is None:
         raise UnknownElement(text)
     if kind == _INDEX:
-        return f"i:{gonumber.parse_int(text[2:], name='Atoi')}"
+        return f"i:{gotext.parse_int(text[2:], name='Atoi')}"
     try:
         value = serializer.decode_json(text[2:].encode())
     except serializer.JSONError as error:
@@ -67,7 +67,7 @@ def rank_element(text: str) -> tuple[Any, ...]:
     if kind == _FIELD:
         return _FIELD, text
     if kind == _INDEX:
-        return _INDEX, gonumber.parse_natural(text[2:]) if text[2:].isdecimal() else 0
+        return _INDEX, gotext.parse_natural(text[2:]) if text[2:].isdecimal() else 0
     value = serializer.decode_json(text[2:].encode())
     if kind == _KEY:
         return _KEY, tuple((name, _sort_key(item)) for name, item in sorted(value.items()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from podless.codec.gonumber import parse_natural
+from podless.codec.gotext import parse_natural
 
 _KUBE_VERSION = re.compile(r"v([0-9]++)(?:(alpha|beta)([0-9]++))?")
 _MOST = (1 << 63) - 1  # a version with a larger number counts as any other name

@@ -11,7 +11,7 @@ from podless.auth.attributes import AccessDenied, Attributes
 from podless.codec import sentfloats
 from podless.codec.gotext import Literal
 from podless.fields import managers
-from podless.kinds import validation
+from podless.kinds import bodies, validation
 from podless.kinds.kind import Kind
 from podless.kinds.strategy import Strategy
 from podless.meta import errors, objectmeta
@@ -20,8 +20,8 @@ from podless.meta.field import FieldError, forbidden, invalid
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
-from podless.verbs import body, storage
 from podless.verbs import options as options_
+from podless.verbs import storage
 from podless.verbs.call import API, Call
 from podless.verbs.runner import AwaitedStage, Write, is_short
 
@@ -29,6 +29,14 @@ _SERVERS = frozenset({"uid", "creationTimestamp", "selfLink", "deletionTimestamp
 _NOT_PLACED = "not allowed on this type"
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"  # rand.String of k8s.io/apimachinery: no vowels, no characters that look alike
 _PREFIX_MOST = 58  # characters of generateName that are kept; MaxGeneratedNameLength of k8s.io/apiserver storage/names
+
+
+def decode_body(call: Call, options: options_.WriteOptions) -> Object:
+    """Return the object in the body with defaults. Adds warnings and floats to the call. Raises BadRequest."""
+    body = bodies.Body(
+        call.kind, call.version, call.body, call.content_type, options.validation, call.warnings, call.floats
+    )
+    return bodies.read_body(body)
 
 
 def may_create(api: API, call: Call) -> None:
@@ -167,7 +175,7 @@ def raise_invalid(kind: Kind, obj: Object, errors: Sequence[FieldError]) -> NoRe
 
 def read_body(write: Write) -> None:
     """Decode the object in the body. Raises BadRequest."""
-    write.given = write.obj = body.read_body(write.call, write.options)
+    write.given = write.obj = decode_body(write.call, write.options)
 
 
 def drop_repeated_owners(write: Write, *, by_admission: bool = False) -> None:

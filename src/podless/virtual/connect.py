@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from podless.apis.core.group import ENDPOINTS, NODES, PODS
 from podless.cache.watchcache import WatchCache
-from podless.codec import gonumber, gotext, gotime
+from podless.codec import gotext, gotime
 from podless.kinds import view
 from podless.kinds.kind import Kind
 from podless.meta import addresses, field
@@ -204,7 +204,7 @@ async def _service_proxy(api: API, call: Call) -> None:
 
 def _parse_whole(text: str) -> int | None:
     try:
-        return gonumber.parse_int(text)
+        return gotext.parse_int(text)
     except ValueError:
         return None
 

@@ -34,7 +34,7 @@ from podless.runtime.release import has
 from podless.structs import gostructs, structs
 from podless.structs.gated import drop_gated
 from podless.structs.structfiles import load_struct
-from podless.verbs import admit, body, fieldmanager, options, steps
+from podless.verbs import admit, fieldmanager, options, steps
 from podless.verbs.call import API, AnswerDocument, Call
 from podless.verbs.runner import PARSE, Stages, Write
 from podless.virtual import pods, tokens
@@ -75,7 +75,7 @@ async def answer_review(api: API, call: Call) -> AnswerDocument:
 def read_question(write: Review) -> None:
     """Decode the review in the body. Raises BadRequest."""
     question = write.question
-    write.obj = body.read_body(question, write.options)
+    write.obj = steps.decode_body(question, write.options)
     if not write.call.subresource:
         steps.strip_server_fields(write.obj["metadata"])
     steps.fit_namespace(question, write.obj["metadata"])

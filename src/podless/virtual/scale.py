@@ -12,8 +12,8 @@ from functools import partial
 from typing import Any, Final
 
 from podless.apis.autoscaling.group import SCALES
-from podless.apis.autoscaling.scales import validate_scale
 from podless.apis.release import RELEASE
+from podless.apis.shared import checks
 from podless.codec import gotext
 from podless.fields import managers, scaling
 from podless.fields.patches import APPLY
@@ -21,14 +21,15 @@ from podless.fields.values import equal_values
 from podless.kinds import typemeta, view
 from podless.kinds.kind import Scale
 from podless.kinds.scheme import explain_unregistered
-from podless.meta import selectors
+from podless.meta import names, objectmeta, selectors
 from podless.meta.errors import BadRequest, Internal, Invalid
+from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import CURRENT, has
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
-from podless.verbs import admit, apply, body, fieldmanager, options, patch, steps
+from podless.verbs import admit, apply, fieldmanager, options, patch, steps
 from podless.verbs.apply import ApplyWrite
 from podless.verbs.call import API, AnswerDocument, Call, Single
 from podless.verbs.get import get_object
@@ -199,7 +200,7 @@ def put_scale(write: ScaleWrite) -> None:
     assert old is not None
     if call.kind.custom and (wanted.get("spec") or {}).get("replicas") == _UNSET:
         raise BadRequest(f'the spec replicas field "{paths.spec_replicas_path}" cannot be empty')
-    if not call.kind.custom and (found := validate_scale(wanted)):
+    if not call.kind.custom and (found := _validate_scale(wanted)):
         raise Invalid("Scale", "autoscaling", call.name, found)
     obj = _with_replicas(paths, old, wanted)
     call.kind.strategy.fill_defaults(call.kind, call.version, obj)
@@ -261,7 +262,7 @@ def put_applied(write: ApplyScaleWrite) -> None:
     write.before["metadata"].pop("managedFields", None)
     if not call.kind.custom:
         _check_scale(call, scale)
-        if found := validate_scale(scale):
+        if found := _validate_scale(scale):
             raise Invalid("Scale", "autoscaling", call.name, found)
         write.obj = _with_replicas(write.paths, old, scale)
     elif equal_values(scale, write.before):
@@ -354,7 +355,7 @@ def _scale_call(call: Call) -> Call:
 
 def _decode_builtin(call: Call, chosen: WriteOptions) -> Object:
     """Decode the new Scale of an update of a built-in kind. Raises BadRequest."""
-    builtin = body.read_body(_scale_call(call), chosen)
+    builtin = steps.decode_body(_scale_call(call), chosen)
     _check_scale(call, builtin)
     return builtin
 
@@ -381,3 +382,13 @@ def _describe_scale(call: Call, scale: Object, obj: Object) -> Object:
     """Return the Scale as error texts show it: with managedFields, and in its own field order."""
     metadata = {**scale["metadata"], "managedFields": fieldmanager.scale_entries(call, obj)}
     return {**scale, "metadata": structs.decode_struct(OBJECT_META, metadata)}
+
+
+def _validate_scale(scale: Object) -> list[FieldError]:
+    """Validate a Scale of autoscaling/v1."""
+    errors = objectmeta.validate_metadata(scale["metadata"], namespaced=True, name_check=_name_errors)
+    return [*errors, *checks.validate_nonnegative("spec.replicas", (scale.get("spec") or {}).get("replicas"))]
+
+
+def _name_errors(name: str, prefix: bool) -> list[str]:
+    return names.subdomain_prefix(name) if prefix else names.check_subdomain(name)

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from podless.apis import podspec
-from podless.apis.apps import statuses
 from podless.apis.shared import checks, shares, template
-from podless.apis.shared.speced import ReplicasStrategy
-from podless.codec import gonumber
+from podless.apis.shared.speced import ReplicasStrategy, validate_collision_count
+from podless.codec import gotext
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, ValidationCost
 from podless.meta import field, labelselector
@@ -56,7 +55,7 @@ class DaemonSetStrategy(ReplicasStrategy):
             }
         annotations = metadata.get("annotations") or {}
         try:
-            count = gonumber.parse_int(annotations.get(_GENERATION) or "0") if _GENERATION in annotations else 0
+            count = gotext.parse_int(annotations.get(_GENERATION) or "0") if _GENERATION in annotations else 0
         except ValueError as error:
             raise DecodeError(str(error)) from None
         _write_generation(metadata, count)
@@ -100,12 +99,12 @@ class DaemonSetStrategy(ReplicasStrategy):
         status = obj["status"]
         return [
             *checks.all_nonnegative(status, "status", _COUNTS),
-            *statuses.validate_collision_count(status, old["status"]),
+            *validate_collision_count(status, old["status"]),
         ]
 
 
 def _read_generation(obj: Object) -> int:
-    return gonumber.parse_int((obj["metadata"].get("annotations") or {}).get(_GENERATION) or "0")
+    return gotext.parse_int((obj["metadata"].get("annotations") or {}).get(_GENERATION) or "0")
 
 
 def _write_generation(metadata: Object, number: int) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from podless.apis import podspec
-from podless.apis.apps import statuses
 from podless.apis.shared import checks, shares, template
-from podless.apis.shared.speced import ReplicasStrategy
+from podless.apis.shared.speced import ReplicasStrategy, validate_collision_count, validate_counts
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
 from podless.meta import field
@@ -69,8 +68,8 @@ class DeploymentStrategy(ReplicasStrategy):
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         status = obj["status"]
-        errors = statuses.validate_counts(status, _COUNTS, _PARTS, "readyReplicas")
-        return [*errors, *statuses.validate_collision_count(status, old["status"])]
+        errors = validate_counts(status, _COUNTS, _PARTS, "readyReplicas")
+        return [*errors, *validate_collision_count(status, old["status"])]
 
 
 def _validate_strategy(strategy: Object) -> list[FieldError]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from podless.apis import podspec
-from podless.apis.apps import statuses
 from podless.apis.shared import checks, template
-from podless.apis.shared.speced import ReplicasStrategy
+from podless.apis.shared.speced import ReplicasStrategy, validate_counts
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, ValidationCost
 from podless.meta.field import FieldError
@@ -41,7 +40,7 @@ class ReplicaSetStrategy(ReplicasStrategy):
         return errors
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return statuses.validate_counts(obj["status"], COUNTS, PARTS, "readyReplicas")
+        return validate_counts(obj["status"], COUNTS, PARTS, "readyReplicas")
 
 
 STRATEGY = ReplicaSetStrategy()

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 from podless.apis import podspec
-from podless.apis.apps import statuses
 from podless.apis.shared import checks, shares, template
-from podless.apis.shared.speced import ReplicasStrategy
+from podless.apis.shared.speced import ReplicasStrategy, validate_collision_count, validate_counts
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults
 from podless.meta import field, names, objectmeta
@@ -110,8 +109,8 @@ class StatefulSetStrategy(ReplicasStrategy):
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         status = obj["status"]
-        errors = statuses.validate_counts(status, _COUNTS, _PARTS, "status.readyReplicas")
-        return [*errors, *statuses.validate_collision_count(status, old["status"])]
+        errors = validate_counts(status, _COUNTS, _PARTS, "status.readyReplicas")
+        return [*errors, *validate_collision_count(status, old["status"])]
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         warnings = super().list_warnings(version, obj, old)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from podless.codec import gonumber, gotext
+from podless.codec import gotext
 from podless.runtime.meter import each
 
 _Interval = tuple[int, int]
@@ -72,7 +72,7 @@ def _parse_interval(text: str, completions: int) -> _Interval:
     numbers = []
     for part in chain([first], more):
         try:
-            number = gonumber.parse_int(part, name="Atoi")
+            number = gotext.parse_int(part, name="Atoi")
         except ValueError:
             raise IndexFault(f"cannot convert string to integer for index: {gotext.quote(part)}") from None
         if number >= completions:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
-from podless.codec import gonumber, gotime
+from podless.codec import gotext, gotime
 from podless.runtime.meter import each
 
 _FIELDS = 5
@@ -117,7 +117,7 @@ def _parse_number(text: str, bounds: _Bounds | None) -> int:
     if bounds is not None and text.lower() in bounds.names:
         return bounds.names[text.lower()]
     try:
-        number = gonumber.parse_int(text, name="Atoi")
+        number = gotext.parse_int(text, name="Atoi")
     except ValueError as error:
         raise ScheduleError(f"failed to parse int from {text}: {error}") from None
     if number < 0:

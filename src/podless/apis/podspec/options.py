@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from podless.codec.gonumber import parse_int
+from podless.codec.gotext import parse_int
 
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 

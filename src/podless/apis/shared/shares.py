@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.apis.shared import checks
-from podless.codec import gonumber
+from podless.codec import gotext
 from podless.meta import field, names
 from podless.meta.field import FieldError
 
@@ -33,7 +33,7 @@ def read_int_or_percent(value: Any) -> int:
         return parts
     if isinstance(value, str):
         try:
-            return gonumber.parse_int(value)
+            return gotext.parse_int(value)
         except ValueError:
             return 0
     return int(value or 0)
@@ -42,4 +42,4 @@ def read_int_or_percent(value: Any) -> int:
 def _parse_percent(value: Any) -> int | None:
     if not isinstance(value, str) or names.check_percent(value):
         return None
-    return min(gonumber.parse_natural(value[:-1]), _MOST)
+    return min(gotext.parse_natural(value[:-1]), _MOST)

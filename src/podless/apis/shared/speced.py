@@ -1,12 +1,15 @@
-"""Strategies of kinds with a pod template in their spec."""
+"""Strategies of kinds with a pod template in their spec, and checks of the counts in their status."""
 
 from __future__ import annotations
 
-from podless.apis.shared import template
+from collections.abc import Iterable
+
+from podless.apis.shared import checks, template
 from podless.apis.shared.checks import validate_immutable
 from podless.apis.shared.typed import SpecStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy
+from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 
@@ -64,3 +67,25 @@ class ReplicasStrategy(TemplateStrategy):
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         found = template.warn_of_object(obj, old)
         return found[len(template.name_warnings(obj)) :] if old is None and not self.named else found
+
+
+def validate_counts(status: Object, fields: Iterable[str], parts: Iterable[str], ready: str = "") -> list[FieldError]:
+    """Reject negative counts, and parts above the total. ready: the name of the ready count in errors."""
+    errors = checks.all_nonnegative(status, "status", fields)
+    whole = status.get("replicas") or 0
+    for name in parts:
+        part = status.get(name) or 0
+        if part > whole:
+            errors.append(field.invalid(f"status.{name}", part, "cannot be greater than status.replicas"))
+    available = status.get("availableReplicas") or 0
+    if ready and available > (status.get("readyReplicas") or 0):
+        errors.append(field.invalid("status.availableReplicas", available, f"cannot be greater than {ready}"))
+    return errors
+
+
+def validate_collision_count(status: Object, old: Object) -> list[FieldError]:
+    """Reject a decrease of status.collisionCount."""
+    count, before = status.get("collisionCount"), old.get("collisionCount")
+    if before is None or (count is not None and count >= before):
+        return []
+    return [field.invalid("status.collisionCount", count or 0, "cannot be decremented")]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.codec.gonumber import parse_int, parse_natural
+from podless.codec.gotext import parse_int, parse_natural
 
 LONG = "1" * 5000  # more digits than Python's int reads
 
