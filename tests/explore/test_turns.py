@@ -67,10 +67,10 @@ async def test_a_request_that_is_repeated_holds_up_no_other() -> None:
     def repeat(came: bool) -> None:
         passed.append("a")
         if len(passed) < 9:
-            turns.queue_turn((REQUEST, turns.taken, "a"), "controller", repeat)
+            turns.queue_turn((REQUEST, turns.given_count, "a"), "controller", repeat)
 
-    turns.queue_turn((REQUEST, turns.taken, "a"), "controller", repeat)
-    turns.queue_turn((REQUEST, turns.taken, "b"), "controller", lambda came: passed.append("b"))
+    turns.queue_turn((REQUEST, turns.given_count, "a"), "controller", repeat)
+    turns.queue_turn((REQUEST, turns.given_count, "b"), "controller", lambda came: passed.append("b"))
     await _pass_all(turns)
     assert passed[:2] == ["a", "b"]
     turns.end_turns()

@@ -347,16 +347,16 @@ class _TypeChecker(ExprVisitor[Type]):
         self.scope, self.comprehension_variables = outer_scope, outer_variables
         return self.bindings.resolve_params(result)
 
-    def infer_iteration_types(self, node: Comprehension, over: Type) -> tuple[Type, Type]:
+    def infer_iteration_types(self, node: Comprehension, range_type: Type) -> tuple[Type, Type]:
         """Return the types of the iteration variables."""
-        if over.kind == "list":
-            return (INT, over.params[0]) if node.var2 else (over.params[0], DYN)
-        if over.kind == "map":
-            return over.params[0], over.params[1]
-        if over.kind in ("dyn", "error", "param"):
-            self.bindings.is_assignable(DYN, over)
+        if range_type.kind == "list":
+            return (INT, range_type.params[0]) if node.var2 else (range_type.params[0], DYN)
+        if range_type.kind == "map":
+            return range_type.params[0], range_type.params[1]
+        if range_type.kind in ("dyn", "error", "param"):
+            self.bindings.is_assignable(DYN, range_type)
             return DYN, DYN
-        text = f"expression of type '{over}' cannot be range of a comprehension (must be list, map, or dynamic)"
+        text = f"expression of type '{range_type}' cannot be range of a comprehension (must be list, map, or dynamic)"
         self.add_error(node.iter_range.offset, text)
         return ERROR, ERROR
 

@@ -96,17 +96,17 @@ class ControlGenerator(CodeGenerator):
             writer.write_line(f"if {error} is not None and {result} is {node.macro == 'all'}: raise {error}")
         return Value(result, node.type)
 
-    def emit_loop(self, node: Comprehension, over: Value) -> str:
+    def emit_loop(self, node: Comprehension, range_value: Value) -> str:
         """Return the head of the loop, and bring its variables into scope."""
         name = self.writer.name_temp()
-        decl = over.decl
+        decl = range_value.decl
         listed = node.iter_range.type.kind == "list"
         kind = node.iter_range.type
         item_decl = decl.items if decl is not None and decl.kind in ("list", "map") else None
         range_code = (
-            over.code
+            range_value.code
             if item_decl is not None or (kind.kind in ("list", "map") and decl is None)
-            else self.convert_code(over)
+            else self.convert_code(range_value)
         )
         item = Value(name, kind.params[-1] if kind.params else node.iter_range.type, item_decl)
         if not node.var2:

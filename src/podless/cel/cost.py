@@ -48,8 +48,8 @@ def estimate_cost(tree: Expr, declarations: Declarations, root: Decl | None = No
 class _LocalVariable:
     __slots__ = ("entry", "path", "size")
 
-    def __init__(self, place: Place, size: Range | None, entry: Entry | None) -> None:
-        self.path = place
+    def __init__(self, path: Place, size: Range | None, entry: Entry | None) -> None:
+        self.path = path
         self.size = size
         self.entry = entry
 

@@ -27,20 +27,20 @@ _KINDS = {
 }
 
 
-def fits_type(value: Any, wanted: Type) -> bool:
+def fits_type(value: Any, type_: Type) -> bool:
     """Return whether a value has a type. Of lists and maps only the first item is checked, as in cel-go."""
-    if wanted.kind in ("dyn", "param"):
+    if type_.kind in ("dyn", "param"):
         return True
     name = values.NAMES.get(value.__class__)
-    if name != _KINDS.get(wanted.kind, wanted.name):
+    if name != _KINDS.get(type_.kind, type_.name):
         return False
-    if wanted.kind == "list" and value:
-        return fits_type(value[0], wanted.params[0])
-    if wanted.kind == "map" and value:
+    if type_.kind == "list" and value:
+        return fits_type(value[0], type_.params[0])
+    if type_.kind == "map" and value:
         key = next(iter(value))
-        return fits_type(key, wanted.params[0]) and fits_type(value[key], wanted.params[1])
-    if wanted.name == "optional_type" and value.present:
-        return fits_type(value.value, wanted.params[0])
+        return fits_type(key, type_.params[0]) and fits_type(value[key], type_.params[1])
+    if type_.name == "optional_type" and value.present:
+        return fits_type(value.value, type_.params[0])
     return True
 
 

@@ -85,8 +85,8 @@ class NoOverload(EvaluationError):
 class NoSuchKey(EvaluationError):
     """A map or object does not have this key or field."""
 
-    def __init__(self, shown: str) -> None:
-        super().__init__(f"no such key: {shown}")
+    def __init__(self, key_text: str) -> None:
+        super().__init__(f"no such key: {key_text}")
 
 
 class Halted(EvaluationError):

@@ -183,5 +183,5 @@ def _format_literal(value: Any) -> str:
     return f"{int(value)}u" if isinstance(value, Uint) else repr(value)
 
 
-def _format_octet(given: int) -> str:
-    return chr(given) if 32 <= given < 127 and chr(given) not in "'\\" else f"\\x{given:02x}"
+def _format_octet(byte: int) -> str:
+    return chr(byte) if 32 <= byte < 127 and chr(byte) not in "'\\" else f"\\x{byte:02x}"

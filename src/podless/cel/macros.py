@@ -69,7 +69,7 @@ def _require_two_names(args: list[Expr]) -> tuple[str, str]:
     return _require_name(first, ""), _require_name(second, "")
 
 
-def _build_quantifier(macro: str, offset: int, over: Expr, names: tuple[str, str], body: Expr) -> Expr:
+def _build_quantifier(macro: str, offset: int, iter_range: Expr, names: tuple[str, str], body: Expr) -> Expr:
     def accu() -> Expr:
         return Ident(offset, ACCU)
 
@@ -88,22 +88,29 @@ def _build_quantifier(macro: str, offset: int, over: Expr, names: tuple[str, str
     else:
         condition = call("@not_strictly_false", call("!_", accu()))
         parts = (LiteralExpr(offset, False, BOOL), condition, call("_||_", accu(), body), accu())
-    return Comprehension(offset, macro, over, names, ACCU, parts, None, body)
+    return Comprehension(offset, macro, iter_range, names, ACCU, parts, None, body)
 
 
 def _build_fold(
-    macro: str, offset: int, over: Expr, names: tuple[str, str], init: Expr, step: Expr, guard: Expr | None, body: Expr
+    macro: str,
+    offset: int,
+    iter_range: Expr,
+    names: tuple[str, str],
+    init: Expr,
+    step: Expr,
+    guard: Expr | None,
+    body: Expr,
 ) -> Expr:
     """Return a comprehension that folds items into a result."""
     if guard is not None:
         step = CallExpr(offset, "_?_:_", [guard, step, Ident(offset, ACCU)])
     parts = (init, LiteralExpr(offset, True, BOOL), step, Ident(offset, ACCU))
-    return Comprehension(offset, macro, over, names, ACCU, parts, guard, body)
+    return Comprehension(offset, macro, iter_range, names, ACCU, parts, guard, body)
 
 
-def _build_list_fold(offset: int, over: Expr, names: tuple[str, str], guard: Expr | None, body: Expr) -> Expr:
+def _build_list_fold(offset: int, iter_range: Expr, names: tuple[str, str], guard: Expr | None, body: Expr) -> Expr:
     step = CallExpr(offset, "_+_", [Ident(offset, ACCU), ListExpr(offset, [body])])
-    return _build_fold("list", offset, over, names, ListExpr(offset, []), step, guard, body)
+    return _build_fold("list", offset, iter_range, names, ListExpr(offset, []), step, guard, body)
 
 
 def _make_quantifier(macro: str) -> Macro:

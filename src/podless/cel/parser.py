@@ -45,14 +45,14 @@ class _NestingTooDeep(Exception):
     """Grammar rules are nested too deep."""
 
 
-def parse_expression(source: str, known: dict[tuple[str, int, bool], Macro]) -> Expr:
-    """Parse an expression. known: the macros. Raises CompileError."""
+def parse_expression(source: str, macros: dict[tuple[str, int, bool], Macro]) -> Expr:
+    """Parse an expression. macros: the macros. Raises CompileError."""
     issues: list[Issue] = []
     if len(source) > MAX_SIZE:
         text = f"expression code point size exceeds limit: size: {len(source)}, limit {MAX_SIZE}"
         raise CompileError(source, [Issue(-1, text)])
     charge(len(source))
-    parser = _ExpressionParser(source, known, issues)
+    parser = _ExpressionParser(source, macros, issues)
     try:
         tree = parser.start()
         if parser.highest > MAX_DEPTH:
@@ -73,9 +73,9 @@ class _ExpressionParser(RecoveringParser):
     last result. highest: the maximum so far.
     """
 
-    def __init__(self, source: str, known: dict[tuple[str, int, bool], Macro], issues: list[Issue]) -> None:
+    def __init__(self, source: str, macros: dict[tuple[str, int, bool], Macro], issues: list[Issue]) -> None:
         super().__init__(source, issues, frozenset(("EOF",)) | _FOLLOW)
-        self.macros = known
+        self.macros = macros
         self.depth = 0
         self.high = 0
         self.highest = 0
@@ -398,12 +398,12 @@ class _ExpressionParser(RecoveringParser):
         value = self.parse_part(_PART)
         return MapEntry(colon.offset, key, value, optional)
 
-    def parse_entries(self, first: frozenset[str], one: Callable[[], None]) -> None:
+    def parse_entries(self, first: frozenset[str], parse_entry: Callable[[], None]) -> None:
         """Parse entries between braces. Parsing continues after an error in one of them."""
         self.follow.append(_PART)
         try:
             while self.token.kind in first:
-                one()
+                parse_entry()
                 if self.token.kind != "," or self.look_ahead().kind not in first:
                     break
                 self.advance()

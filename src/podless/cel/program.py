@@ -171,7 +171,7 @@ def analyze_source(
     types: Mapping[str, Type],
     declarations: Declarations,
     schemas: Declared | None,
-    known: dict[Any, Any],
+    macro_table: dict[Any, Any],
     *,
     container: str = "",
     typed: bool = True,
@@ -179,7 +179,7 @@ def analyze_source(
     """Parse and check an expression, and return its tree. Raises CompileError."""
 
     def analyze() -> Expr:
-        tree = parser.parse_expression(source, known)
+        tree = parser.parse_expression(source, macro_table)
         checker.check_tree(source, tree, declarations, types, schemas, container=container, typed=typed)
         issues = validate.check_literals(tree, declarations) if typed else []
         if issues:

@@ -27,8 +27,8 @@ def _get_item(items: list[Any], key: Any) -> Any:
     return access.get_item(items, key)
 
 
-def _count_shorter(one: Any, other: Any) -> int:
-    return math.ceil(min(values.size_of(one), values.size_of(other)) * 0.1)
+def _count_shorter(left: Any, right: Any) -> int:
+    return math.ceil(min(values.size_of(left), values.size_of(right)) * 0.1)
 
 
 _UNSET = object()  # the value of an omitted optional field
@@ -56,11 +56,11 @@ def _build_wrapper(name: str, fields: list[tuple[str, Any]]) -> Any:
     return values_by_field.get("value", _ZEROS[name])
 
 
-def _build_json(name: str, given: dict[str, Any]) -> Any:
+def _build_json(name: str, values_by_field: dict[str, Any]) -> Any:
     """Return a JSON value. A null is written as the enum null_value."""
     if name == "google.protobuf.Value":
-        return next((value for key, value in given.items() if key != "null_value"), None)
-    return next(iter(given.values()), _JSON[name]())
+        return next((value for key, value in values_by_field.items() if key != "null_value"), None)
+    return next(iter(values_by_field.values()), _JSON[name]())
 
 
 _JSON: dict[str, Any] = {

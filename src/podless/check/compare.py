@@ -66,11 +66,11 @@ class _DefinitionComparison:
         self.name = name
         self.version = ""
 
-    def make_error(self, path: str, what: str, advice: str) -> SchemaChange:
-        return SchemaChange(Severity.ERROR, self.name, self.version, path, what, advice)
+    def make_error(self, path: str, change: str, advice: str) -> SchemaChange:
+        return SchemaChange(Severity.ERROR, self.name, self.version, path, change, advice)
 
-    def make_warning(self, path: str, what: str, advice: str) -> SchemaChange:
-        return SchemaChange(Severity.WARNING, self.name, self.version, path, what, advice)
+    def make_warning(self, path: str, change: str, advice: str) -> SchemaChange:
+        return SchemaChange(Severity.WARNING, self.name, self.version, path, change, advice)
 
     def compare_specs(self, old: Object, new: Object) -> Iterator[SchemaChange]:
         """Yield the changes between two specs."""

@@ -331,17 +331,17 @@ def split_parts(value: Any, floats: Floats) -> Iterator[DocumentPart]:
         yield DocumentPart(value, (), floats)
 
 
-def find_dropped(given: Any, kept: Any, at: Path = ()) -> Iterator[Path]:
+def find_dropped(sent: Any, stored: Any, at: Path = ()) -> Iterator[Path]:
     """Yield the paths of fields that a server dropped. Empty values do not count, because Go omits them."""
-    if isinstance(given, dict) and isinstance(kept, dict):
-        for name, value in given.items():
-            if name in kept:
-                yield from find_dropped(value, kept[name], (*at, name))
+    if isinstance(sent, dict) and isinstance(stored, dict):
+        for name, value in sent.items():
+            if name in stored:
+                yield from find_dropped(value, stored[name], (*at, name))
             elif value:
                 yield (*at, name)
-    elif isinstance(given, list) and isinstance(kept, list) and len(given) == len(kept):
-        for index, (value, kept_item) in enumerate(zip(given, kept, strict=True)):
-            yield from find_dropped(value, kept_item, (*at, index))
+    elif isinstance(sent, list) and isinstance(stored, list) and len(sent) == len(stored):
+        for index, (value, stored_item) in enumerate(zip(sent, stored, strict=True)):
+            yield from find_dropped(value, stored_item, (*at, index))
 
 
 def index_objects(document: Document) -> Iterator[tuple[ObjectIdentity, bytes]]:

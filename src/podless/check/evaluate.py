@@ -162,14 +162,14 @@ def _list_operands(node: Expr, chain: CallExpr) -> Iterator[Expr]:
         yield node
 
 
-def _bind_loop_variables(node: Comprehension, over: Any, index: int, item: Any) -> list[tuple[str, Type, Any]]:
+def _bind_loop_variables(node: Comprehension, range_value: Any, index: int, item: Any) -> list[tuple[str, Type, Any]]:
     """Return the variables of a loop for one item: names, types and values."""
     params = node.iter_range.type.params
     first = params[0] if params else types.DYN
     if not node.var2:
         return [(node.var, first, item)]
-    if isinstance(over, dict):
-        return [(node.var, first, item), (node.var2, params[1] if params else types.DYN, over[item])]
+    if isinstance(range_value, dict):
+        return [(node.var, first, item), (node.var2, params[1] if params else types.DYN, range_value[item])]
     return [(node.var, types.INT, index), (node.var2, first, item)]
 
 

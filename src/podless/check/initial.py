@@ -289,8 +289,8 @@ def _remove_field(obj: Object, path: field.Path) -> Object:
 def _make_variants(smallest: Object, path: field.Path, node: Schema) -> Iterator[Object]:
     """Yield variants of the smallest object, with one or two different fields at a path."""
 
-    def change(obj: Object, inner: field.Path, wanted: Any = ...) -> Object:
-        return _set_field(obj, _wrap_node(path, node), (*path, *inner), wanted)
+    def change(obj: Object, inner: field.Path, value: Any = ...) -> Object:
+        return _set_field(obj, _wrap_node(path, node), (*path, *inner), value)
 
     properties = node.get("properties") or {}
     names = [name for name in properties if path or name not in ("apiVersion", "kind", "metadata", "status")][:20]

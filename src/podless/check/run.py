@@ -229,13 +229,13 @@ def _may_define(document: Document) -> bool:
 
 
 def _make_batches(
-    sources: Sequence[SourceFile], wanted: Callable[[Document], bool], progress: Progress | None = None
+    sources: Sequence[SourceFile], is_wanted: Callable[[Document], bool], progress: Progress | None = None
 ) -> Iterator[list[Document]]:
     """Yield batches of the selected documents of files."""
     batch: list[Document] = []
     size = 0
     for index, source in enumerate(sources):
-        for document in filter(wanted, split_documents(source.name, source.read())):
+        for document in filter(is_wanted, split_documents(source.name, source.read())):
             batch.append(document)
             size += len(document.raw)
             if size >= _BATCH:
@@ -295,12 +295,12 @@ def _load_state(file: str) -> _PreparedState:
     return _PreparedState.prepare(pickle.loads(Path(file).read_bytes()))
 
 
-def _check_definitions(given: _PreparedState | str, batch: list[Document]) -> _BatchResult:
-    return _check_batch(given, batch, definitions=True)
+def _check_definitions(state: _PreparedState | str, batch: list[Document]) -> _BatchResult:
+    return _check_batch(state, batch, definitions=True)
 
 
-def _check_objects(given: _PreparedState | str, batch: list[Document]) -> _BatchResult:
-    return _check_batch(given, batch, definitions=False)
+def _check_objects(state: _PreparedState | str, batch: list[Document]) -> _BatchResult:
+    return _check_batch(state, batch, definitions=False)
 
 
 def _check_batch(given: _PreparedState | str, batch: list[Document], *, definitions: bool) -> _BatchResult:
@@ -357,13 +357,13 @@ def _index_batch(_: Any, batch: list[Document]) -> dict[ObjectIdentity, bytes]:
 
 
 def _report_missing(
-    sources: Sequence[SourceFile], named: list[Reference], every: list[ObjectIdentity]
+    sources: Sequence[SourceFile], named: list[Reference], known_identities: list[ObjectIdentity]
 ) -> Iterator[Finding]:
     """Yield findings about missing references; documents are read again to get positions."""
-    identities = frozenset(every)
-    kinds = {(identity.group, identity.kind) for identity in every}
+    known_set = frozenset(known_identities)
+    kinds = {(identity.group, identity.kind) for identity in known_identities}
     by_file: dict[str, list[Reference]] = {}
-    for reference in references.find_missing(named, identities, kinds):
+    for reference in references.find_missing(named, known_set, kinds):
         by_file.setdefault(reference.file, []).append(reference)
     for source in sources:
         wanted_references = by_file.get(source.name)

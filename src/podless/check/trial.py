@@ -65,14 +65,14 @@ class _Count:
     pruned: int = 0
     examples: list[str] = field(default_factory=list)
 
-    def count_object(self, about: str, old_findings: list[Finding], new_findings: list[Finding]) -> None:
+    def count_object(self, object_text: str, old_findings: list[Finding], new_findings: list[Finding]) -> None:
         """Count one object. old_findings, new_findings: its findings with the old and the new definition."""
         old_keys = set(map(_make_key, old_findings))
         new_only = [finding for finding in new_findings if _make_key(finding) not in old_keys]
         self.objects += 1
         self.refused += any(finding.severity is Severity.ERROR for finding in new_only)
         self.pruned += any(finding.rule == "UnknownField" for finding in new_only)
-        self.examples += [f"{about}: {finding.said}" for finding in new_only][: _SHOWN - len(self.examples)]
+        self.examples += [f"{object_text}: {finding.said}" for finding in new_only][: _SHOWN - len(self.examples)]
 
 
 def _by_object(findings: Sequence[Finding]) -> dict[str, list[Finding]]:

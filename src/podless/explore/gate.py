@@ -183,7 +183,7 @@ class GatedRun:
         self._active = True
         name = f"{client} {attributes.verb} {resource} {attributes.namespace}/{attributes.name}"
         try:
-            if not await self.turns.enter_turn((REQUEST, self.turns.taken, name), client):
+            if not await self.turns.enter_turn((REQUEST, self.turns.given_count, name), client):
                 return NoAnswer()
             try:
                 if attributes.verb in _WRITES:
@@ -245,7 +245,7 @@ class GatedRun:
 
     async def _wait_as_deposed(self, client: str) -> bool:
         await self.election.wait_for_release()
-        return await self.turns.enter_turn((REQUEST, self.turns.taken, client), client)
+        return await self.turns.enter_turn((REQUEST, self.turns.given_count, client), client)
 
     async def _serve_write(self, client: str, request: HTTPRequest, attributes: Attributes, handler: Handler) -> Answer:
         point = self.log.name_write(client, attributes, await request.read_body())

@@ -83,9 +83,9 @@ def _last_errors(run: Run) -> Iterator[str]:
         yield last[0]
 
 
-def _compare_states(when: str, state: State, expected: State, unstable: Collection[str]) -> Iterator[Fault]:
+def _compare_states(moment: str, state: State, expected: State, unstable: Collection[str]) -> Iterator[Fault]:
     differences = [line for line in compare_states(expected, state) if _field_of(line) not in unstable]
-    after = f", after {when}" if when else ""
+    after = f", after {moment}" if moment else ""
     for line in differences[:_SHOWN]:
         if line.startswith("-"):
             yield Fault("missing", f"{line[1:]}{after}")

@@ -25,11 +25,11 @@ _ANY = "*"
 
 
 class _InitialObject(NamedTuple):
-    """An object that exists before each run. shown: without parts that may differ."""
+    """An object that exists before each run. comparable: without parts that may differ."""
 
     stored: StoredValue
     uid: str
-    shown: Object
+    comparable: Object
 
 
 class StateReader:
@@ -61,7 +61,7 @@ class StateReader:
             name = _name_object(key, generated)
             if initial is not None and initial.stored == stored:
                 uids[initial.uid] = name
-                shown_objects[key] = initial.shown
+                shown_objects[key] = initial.comparable
             else:
                 obj = changed[key] = orjson.loads(stored.with_revision(0))
                 uids[_uid_of(obj)] = name

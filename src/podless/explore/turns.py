@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 EVENT, ANSWER, REQUEST = range(3)
 
-# (EVENT, ANSWER or REQUEST; a revision, for requests the value of `taken` at arrival; a name)
+# (EVENT, ANSWER or REQUEST; a revision, for requests the value of `given_count` at arrival; a name)
 Rank = tuple[int, int, str]
 Take = Callable[[bool], None]
 
@@ -35,13 +35,13 @@ class Turns:
     """The queue in front of the clients of one server.
 
     wait_for_rest: returns when no client has anything more to do. busy: requests in progress. count: turns requested so
-    far. taken: turns given so far.
+    far. given_count: turns given so far.
     """
 
     def __init__(self, wait_for_rest: Callable[[Turns], Awaitable[None]]) -> None:
         self.busy = 0
         self.count = 0
-        self.taken = 0
+        self.given_count = 0
         self._wait_for_rest = wait_for_rest
         self._waiting: list[_Turn] = []
         self._arrived = asyncio.Event()
@@ -113,5 +113,5 @@ class Turns:
             if self._waiting:
                 turn = min(self._waiting)
                 self._waiting.remove(turn)
-                self.taken += 1
+                self.given_count += 1
                 turn.callback(True)

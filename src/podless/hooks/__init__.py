@@ -282,7 +282,7 @@ def _name_of(function: Callable[..., Any]) -> str:
     return str(getattr(function, "__name__", type(function).__name__))
 
 
-def _declare_hook(kind: str, function: F, given: Object) -> F:
+def _declare_hook(kind: str, function: F, declaration: Object) -> F:
     if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
         raise ValueError(f"{_name_of(function)}: a hook returns its result, and cannot yield")
     names, accepted = _PARAMETERS[kind], dict[str, type | None]()
@@ -296,7 +296,7 @@ def _declare_hook(kind: str, function: F, given: Object) -> F:
             raise ValueError(
                 f"{_name_of(function)}: a {kind} hook knows no parameter {parameter.name!r}; it has {', '.join(names)}"
             )
-    hook = Hook(kind, given["name"], given, function, accepted)
+    hook = Hook(kind, declaration["name"], declaration, function, accepted)
     setattr(function, _MARK, (*getattr(function, _MARK, ()), hook))
     return function
 

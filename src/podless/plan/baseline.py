@@ -53,8 +53,8 @@ async def load_baseline(simulation: Simulation, baseline: Baseline) -> list[Unre
     removals = [LoadedRecord(key, None) for key in await _list_others(simulation, baseline)]
     for identity in baseline.absent:
         endpoint = simulation.find_endpoint(identity.api_version, identity.kind)
-        if endpoint is not None and endpoint.known is not None:
-            removals.append(LoadedRecord(endpoint.known.key(identity.namespace, identity.name), None))
+        if endpoint is not None and endpoint.known_kind is not None:
+            removals.append(LoadedRecord(endpoint.known_kind.key(identity.namespace, identity.name), None))
     await simulation.load(removals)
     await simulation.settle()
     return faults
@@ -66,11 +66,11 @@ async def _list_others(simulation: Simulation, baseline: Baseline) -> list[str]:
     resources = set()
     for endpoint in baseline.complete:
         endpoint_there = simulation.find_endpoint(endpoint.api_version, endpoint.kind)
-        if endpoint_there is None or endpoint_there.known is None:
+        if endpoint_there is None or endpoint_there.known_kind is None:
             continue
-        resources.add(endpoint_there.known.key("", "").rpartition("/")[0])
+        resources.add(endpoint_there.known_kind.key("", "").rpartition("/")[0])
         wanted_keys |= {
-            endpoint_there.known.key("", obj["metadata"]["name"])
+            endpoint_there.known_kind.key("", obj["metadata"]["name"])
             for obj in baseline.objects
             if obj["kind"] == endpoint.kind
         }
@@ -87,13 +87,13 @@ async def _load_objects(simulation: Simulation, objects: Sequence[Object]) -> li
     for obj in objects:
         label = str(read_identity(obj))
         endpoint = simulation.find_endpoint(str(obj.get("apiVersion")), str(obj.get("kind")))
-        if endpoint is None or endpoint.known is None:
+        if endpoint is None or endpoint.known_kind is None:
             if not obj.get("spec") and "status" not in obj and obj["metadata"].keys() <= {"name", "namespace", "uid"}:
                 continue  # its owner has a kind that the plan does not read
             faults.append(UnreadPart(label, f"podless does not serve {obj.get('kind')} of {obj.get('apiVersion')}"))
             continue
         try:
-            record = encode_loaded(endpoint.known, serializer.copy_value(obj))
+            record = encode_loaded(endpoint.known_kind, serializer.copy_value(obj))
         except ValueError as error:
             message = hide_message(read_identity(obj), f"it cannot be read: {error}", obj)
             faults.append(UnreadPart(label, message))

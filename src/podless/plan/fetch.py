@@ -214,7 +214,7 @@ class _BaselineReader:
             *(
                 self.read_definition(endpoint)
                 for key, endpoint in self._endpoints.items()
-                if endpoint.known is None and key in needed
+                if endpoint.known_kind is None and key in needed
             )
         )
 
@@ -263,7 +263,7 @@ class _BaselineReader:
         if (api_version, kind) not in self._endpoints:
             await self._discover([api_version])
         endpoint = self._endpoints.get((api_version, kind))
-        if endpoint is not None and endpoint.known is None:
+        if endpoint is not None and endpoint.known_kind is None:
             await self.read_definition(endpoint)
         return endpoint
 

@@ -62,7 +62,7 @@ def make_digest(obj: Object | None) -> str:
     return hashlib.sha256(serializer.encode_sorted(content)).hexdigest()
 
 
-def make_step(change: Change, endpoint: Endpoint, asked: Object, place: Place, revisions: Mapping[Key, str]) -> Object:
+def make_step(change: Change, endpoint: Endpoint, obj: Object, place: Place, revisions: Mapping[Key, str]) -> Object:
     """Return the write of one object."""
     identity = change.identity
     key = key_of(identity)
@@ -74,7 +74,7 @@ def make_step(change: Change, endpoint: Endpoint, asked: Object, place: Place, r
         "after": make_digest(change.after),
         "file": place.file,
         "line": change.line,
-        "body": asked,
+        "body": obj,
     }
 
 

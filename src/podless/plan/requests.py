@@ -74,13 +74,13 @@ def read_warnings(values: Iterable[str]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The endpoint of a kind in one version. known: the kind, None if podless does not know it."""
+    """The endpoint of a kind in one version. known_kind: the kind, None if podless does not know it."""
 
     api_version: str
     plural: str
     kind: str
     namespaced: bool
-    known: Kind | None = None
+    known_kind: Kind | None = None
 
     @property
     def resource(self) -> str:

@@ -211,7 +211,7 @@ class _PlanRun:
             self._membership = membership = await Membership.find_parent(
                 self._simulation, self._asker, self._options, self._plan
             )
-            if (kind := membership.endpoint.known) is not None:
+            if (kind := membership.endpoint.known_kind) is not None:
                 identity = membership.change.identity
                 key = kind.key(identity.namespace, identity.name)
                 self.touched[key] = _WrittenItem(membership.change, membership.endpoint, {})
@@ -269,8 +269,10 @@ class _PlanRun:
             return Change(Action.REFUSED, identity, item.place.file, line, column, text)
         if identity in self._baseline.unknown:
             change.action, change.message = Action.UNKNOWN, self._baseline.unknown[identity]
-        if endpoint.known is not None and identity.name:
-            self.touched[endpoint.known.key(identity.namespace, identity.name)] = _WrittenItem(change, endpoint, obj)
+        if endpoint.known_kind is not None and identity.name:
+            self.touched[endpoint.known_kind.key(identity.namespace, identity.name)] = _WrittenItem(
+                change, endpoint, obj
+            )
         simulation.recorder.begin_write()
         try:
             if identity.name and (options.mode != CREATE):
@@ -308,8 +310,8 @@ class _PlanRun:
     def _note_name(self, change: Change, endpoint: Endpoint, obj: Object) -> None:
         """Record a generated name."""
         metadata = obj["metadata"]
-        if not change.identity.name and endpoint.known is not None:
-            key = endpoint.known.key(metadata.get("namespace") or "", metadata["name"])
+        if not change.identity.name and endpoint.known_kind is not None:
+            key = endpoint.known_kind.key(metadata.get("namespace") or "", metadata["name"])
             self.touched[key] = _WrittenItem(change, endpoint, {})
             change.identity = change.identity._replace(name=f"{metadata.get('generateName', '')}*")
 

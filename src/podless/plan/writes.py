@@ -124,9 +124,9 @@ async def _apply_client_side(
     except ValueError as error:
         raise Unwritable(f"the annotation {LAST_APPLIED} of the object is no JSON: {error}") from None
     struct = None
-    if endpoint.known is not None and not endpoint.known.custom:
-        version = endpoint.known.by_version.get(endpoint.api_version.rpartition("/")[2])
-        struct = endpoint.known.struct_of(version) if version is not None else None
+    if endpoint.known_kind is not None and not endpoint.known_kind.custom:
+        version = endpoint.known_kind.by_version.get(endpoint.api_version.rpartition("/")[2])
+        struct = endpoint.known_kind.struct_of(version) if version is not None else None
     if struct is not None:
         patch, media = threeway.make_strategic_patch(original, annotated, before, struct), STRATEGIC
     else:

@@ -100,10 +100,10 @@ class Result:
             lambda text: field.type_invalid(self.locate_error(path), value, text),
         )
 
-    def add_invalid(self, path: Path, value: Any, rule: str, shown: Any = "") -> None:
-        """Add the error of a broken rule. shown: replaces %s in it."""
+    def add_invalid(self, path: Path, value: Any, rule: str, bound: Any = "") -> None:
+        """Add the error of a broken rule. bound: replaces %s in it."""
         self.add_error(
-            lambda: f"{field.format_path(path)} {rule % shown if shown != '' else rule}",
+            lambda: f"{field.format_path(path)} {rule % bound if bound != '' else rule}",
             lambda text: field.invalid(self.locate_error(path), value, text),
         )
 
@@ -125,9 +125,9 @@ class _BranchTally(Result):
 
     __slots__ = ("count",)
 
-    def __init__(self, known: BranchResults) -> None:
+    def __init__(self, branch_results: BranchResults) -> None:
         self.count = self.matched = 0
-        self.at, self.branch_results = (), known
+        self.at, self.branch_results = (), branch_results
 
     def make_empty(self) -> Result:
         return _make_tally(self)

@@ -48,10 +48,10 @@ def _unquote_key(token: str) -> str:
     return _ESCAPE.sub(_unescape, token[1:-1])
 
 
-def _unescape(found: re.Match[str]) -> str:
-    if found[0][1] not in _ESCAPED:
-        raise ValueError(f"invalid string literal: invalid escape char {found[0]}")
-    return _ESCAPED[found[0][1]]
+def _unescape(match: re.Match[str]) -> str:
+    if match[0][1] not in _ESCAPED:
+        raise ValueError(f"invalid string literal: invalid escape char {match[0]}")
+    return _ESCAPED[match[0][1]]
 
 
 def _append_step(path: Path, node: Node | None, name: str) -> tuple[Path, Node | None]:

@@ -92,7 +92,7 @@ def holds_containers(items: list[Any]) -> bool:
     return any(item.__class__ in CONTAINERS for item in items)
 
 
-def has_unknown_container(value: dict[str, Any], known: frozenset[str]) -> bool:
+def has_unknown_container(value: dict[str, Any], declared: frozenset[str]) -> bool:
     """Return whether an object has an unknown field that contains an object or a list, which must be pruned."""
     charge(len(value))
-    return any(item.__class__ in CONTAINERS and item and key not in known for key, item in value.items())
+    return any(item.__class__ in CONTAINERS and item and key not in declared for key, item in value.items())

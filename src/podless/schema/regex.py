@@ -191,8 +191,8 @@ def _read_single_class(pattern: str) -> tuple[str, bool] | None:
     return chars + single_chars + match[1][position:], match[2] == "+"
 
 
-def _make_member_check(chars: str, wanted: bool) -> Callable[[str], bool]:
-    """Return a function that checks whether a text has only these characters. wanted: it must not be empty.
+def _make_member_check(chars: str, required: bool) -> Callable[[str], bool]:
+    """Return a function that checks whether a text has only these characters. required: it must not be empty.
 
     RE2 takes ten times as long for a short text.
     """
@@ -200,7 +200,7 @@ def _make_member_check(chars: str, wanted: bool) -> Callable[[str], bool]:
     def consists(text: str) -> bool:
         if len(text) > _SHORT:
             charge(len(text) // _CHARACTERS_PER_STEP)
-        return not text.strip(chars) and (bool(text) or not wanted)
+        return not text.strip(chars) and (bool(text) or not required)
 
     return consists
 

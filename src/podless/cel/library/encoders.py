@@ -32,9 +32,7 @@ LIBRARY = Library(
             cost=traversal_cost(),
         ),
         declare_function(
-            "base64.decode",
-            overload("base64_decode_string", (STRING,), BYTES, _decode_base64),
-            cost=traversal_cost(),
+            "base64.decode", overload("base64_decode_string", (STRING,), BYTES, _decode_base64), cost=traversal_cost()
         ),
     ),
 )

@@ -47,7 +47,9 @@ _ZEROS: dict[str, Any] = {"int": 0, "uint": Uint(0), "double": 0.0, "duration": 
 
 
 def _is_sorted(items: list[Any]) -> bool:
-    return all(compare.compare_values(one, other) <= 0 for one, other in itertools.pairwise(bounds.charge_each(items)))
+    return all(
+        compare.compare_values(left, right) <= 0 for left, right in itertools.pairwise(bounds.charge_each(items))
+    )
 
 
 def _make_sum(zero: Any) -> Callable[[list[Any]], Any]:
@@ -67,13 +69,13 @@ def _make_extreme(name: str, sign: int) -> Callable[[list[Any]], Any]:
     return extreme
 
 
-def _find_index(items: list[Any], wanted: Any) -> int:
-    return next((index for index, item in enumerate(bounds.charge_each(items)) if compare.are_equal(item, wanted)), -1)
+def _find_index(items: list[Any], value: Any) -> int:
+    return next((index for index, item in enumerate(bounds.charge_each(items)) if compare.are_equal(item, value)), -1)
 
 
-def _find_last_index(items: list[Any], wanted: Any) -> int:
+def _find_last_index(items: list[Any], value: Any) -> int:
     indexes = range(len(items) - 1, -1, -1)
-    return next((index for index in bounds.charge_each(indexes) if compare.are_equal(items[index], wanted)), -1)
+    return next((index for index in bounds.charge_each(indexes) if compare.are_equal(items[index], value)), -1)
 
 
 def _slice_list(items: list[Any], start: int, end: int) -> list[Any]:
@@ -206,9 +208,12 @@ _FLATTEN = Cost(
 )
 
 
-def _overload_types(pattern: str, call: Callable[[list[Any]], Any], same: bool = False) -> list[Overload]:
+def _overload_types(pattern: str, call: Callable[[list[Any]], Any], returns_item: bool = False) -> list[Overload]:
     """Return an overload for each comparable type."""
-    return [member(pattern.format(kind.name), (list_of(kind),), kind if same else BOOL, call) for kind in _COMPARABLE]
+    return [
+        member(pattern.format(kind.name), (list_of(kind),), kind if returns_item else BOOL, call)
+        for kind in _COMPARABLE
+    ]
 
 
 def _declare_sorts() -> list[Overload]:
@@ -244,15 +249,10 @@ LIBRARY = Library(
         declare_function("max", *_overload_types("list_{0}_max_{0}", _make_extreme("max", 1), True), cost=_SCAN),
         declare_function("indexOf", member("list_a_index_of_int", (LIST_A, PARAM_A), INT, _find_index), cost=_SCAN),
         declare_function(
-            "lastIndexOf",
-            member("list_a_last_index_of_int", (LIST_A, PARAM_A), INT, _find_last_index),
-            cost=_SCAN,
+            "lastIndexOf", member("list_a_last_index_of_int", (LIST_A, PARAM_A), INT, _find_last_index), cost=_SCAN
         ),
         declare_function(
-            "slice",
-            member("list_slice", (LIST_A, INT, INT), LIST_A, _slice_list),
-            cost=_OUTPUT,
-            feature=_THIRD,
+            "slice", member("list_slice", (LIST_A, INT, INT), LIST_A, _slice_list), cost=_OUTPUT, feature=_THIRD
         ),
         declare_function(
             "flatten",
@@ -264,10 +264,7 @@ LIBRARY = Library(
         declare_function("sort", *_declare_sorts(), feature=_THIRD),
         declare_function("@sortByAssociatedKeys", *_declare_sorts_by_key(), feature=_THIRD),
         declare_function(
-            "lists.range",
-            overload("lists_range", (INT,), list_of(INT), _list_range),
-            cost=_RANGE,
-            feature=_THIRD,
+            "lists.range", overload("lists_range", (INT,), list_of(INT), _list_range), cost=_RANGE, feature=_THIRD
         ),
         declare_function(
             "reverse",

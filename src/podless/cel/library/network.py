@@ -114,23 +114,23 @@ def _parse_argument(text: str, reader: type) -> Ip | Cidr:
         raise NoOverload from None
 
 
-def _contains_ip(where: Cidr, what: Ip) -> bool:
-    return where.contains_address(what.address)
+def _contains_ip(cidr: Cidr, ip: Ip) -> bool:
+    return cidr.contains_address(ip.address)
 
 
-def _contains_cidr(where: Cidr, what: Cidr) -> bool:
-    return where.bits <= what.bits and where.contains_address(what.mask_host_bits().address)
+def _contains_cidr(outer: Cidr, inner: Cidr) -> bool:
+    return outer.bits <= inner.bits and outer.contains_address(inner.mask_host_bits().address)
 
 
-def _contains_ip_text(where: Cidr, text: str) -> bool:
+def _contains_ip_text(cidr: Cidr, text: str) -> bool:
     address = _parse_argument(text, Ip)
     assert isinstance(address, Ip)
-    return _contains_ip(where, address)
+    return _contains_ip(cidr, address)
 
 
-def _contains_cidr_text(where: Cidr, text: str) -> bool:
+def _contains_cidr_text(cidr: Cidr, text: str) -> bool:
     # unlike an address, an invalid range keeps its own error
-    return _contains_cidr(where, parse_cidr(text))
+    return _contains_cidr(cidr, parse_cidr(text))
 
 
 def _is_global_unicast(address: Address) -> bool:
@@ -161,10 +161,10 @@ def _make_containment_cost(extra: bool) -> Cost:
             cost = cost.add(site.get_size(1).scale(PER_CHARACTER))
         return cost, None
 
-    def actual(where: Cidr, what: Ip | Cidr | str, *_: object) -> int:
-        size = _count_bytes(where)
+    def actual(cidr: Cidr, argument: Ip | Cidr | str, *_: object) -> int:
+        size = _count_bytes(cidr)
         cost = math.ceil(2 * size * PER_CHARACTER) + (math.ceil(size * PER_CHARACTER) + 1 if extra else 0)
-        return cost + (math.ceil(len(what) * PER_CHARACTER) if isinstance(what, str) else 0)
+        return cost + (math.ceil(len(argument) * PER_CHARACTER) if isinstance(argument, str) else 0)
 
     return Cost(estimate, actual)
 
@@ -194,9 +194,7 @@ LIBRARY = Library(
             cost=_ONE,
         ),
         declare_function(
-            "isLoopback",
-            member("ip_is_loopback", (IP_TYPE,), BOOL, lambda value: value.address.is_loopback),
-            cost=_ONE,
+            "isLoopback", member("ip_is_loopback", (IP_TYPE,), BOOL, lambda value: value.address.is_loopback), cost=_ONE
         ),
         declare_function(
             "isLinkLocalMulticast",
@@ -228,9 +226,7 @@ LIBRARY = Library(
             cost=_make_containment_cost(True),
         ),
         declare_function(
-            "prefixLength",
-            member("cidr_prefix_length", (CIDR_TYPE,), INT, lambda value: value.bits),
-            cost=_ONE,
+            "prefixLength", member("cidr_prefix_length", (CIDR_TYPE,), INT, lambda value: value.bits), cost=_ONE
         ),
         declare_function("masked", member("cidr_masked", (CIDR_TYPE,), CIDR_TYPE, Cidr.mask_host_bits), cost=_ONE),
         declare_function(

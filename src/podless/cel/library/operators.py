@@ -38,8 +38,8 @@ def _estimate_comparison(site: CallSite) -> Estimate:
     return Range(1 if max_size else 0, max_size).scale(PER_CHARACTER), None
 
 
-def _count_comparison(one: Any, other: Any, *_: Any) -> int:
-    return math.ceil(min(size_of(one), size_of(other)) * PER_CHARACTER)
+def _count_comparison(left: Any, right: Any, *_: Any) -> int:
+    return math.ceil(min(size_of(left), size_of(right)) * PER_CHARACTER)
 
 
 def _equal_estimate(site: CallSite) -> Estimate:

@@ -164,9 +164,7 @@ LIBRARY = Library(
         ),
         declare_function("compareTo", member("quantity_compare_to", _PAIR, INT, compare_quantities), cost=_ONE),
         declare_function(
-            "asApproximateFloat",
-            member("quantity_get_float", (QUANTITY,), DOUBLE, _convert_to_double),
-            cost=_ONE,
+            "asApproximateFloat", member("quantity_get_float", (QUANTITY,), DOUBLE, _convert_to_double), cost=_ONE
         ),
         declare_function("asInteger", member("quantity_get_int", (QUANTITY,), INT, _convert_to_int), cost=_ONE),
         declare_function("isInteger", member("quantity_is_integer", (QUANTITY,), BOOL, _is_integer), cost=_ONE),

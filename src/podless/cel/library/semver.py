@@ -161,25 +161,17 @@ LIBRARY = Library(
             cost=_ONE,
         ),
         declare_function(
-            "isLessThan",
-            member("semver_is_less_than", _PAIR, BOOL, lambda a, b: compare_versions(a, b) < 0),
-            cost=_ONE,
+            "isLessThan", member("semver_is_less_than", _PAIR, BOOL, lambda a, b: compare_versions(a, b) < 0), cost=_ONE
         ),
         declare_function("compareTo", member("semver_compare_to", _PAIR, INT, compare_versions), cost=_ONE),
         declare_function(
-            "major",
-            member("semver_major", (SEMVER,), INT, lambda value: _wrap_signed(value.numbers[0])),
-            cost=_ONE,
+            "major", member("semver_major", (SEMVER,), INT, lambda value: _wrap_signed(value.numbers[0])), cost=_ONE
         ),
         declare_function(
-            "minor",
-            member("semver_minor", (SEMVER,), INT, lambda value: _wrap_signed(value.numbers[1])),
-            cost=_ONE,
+            "minor", member("semver_minor", (SEMVER,), INT, lambda value: _wrap_signed(value.numbers[1])), cost=_ONE
         ),
         declare_function(
-            "patch",
-            member("semver_patch", (SEMVER,), INT, lambda value: _wrap_signed(value.numbers[2])),
-            cost=_ONE,
+            "patch", member("semver_patch", (SEMVER,), INT, lambda value: _wrap_signed(value.numbers[2])), cost=_ONE
         ),
     ),
     feature="CELSemver",

@@ -46,14 +46,10 @@ LIBRARY = Library(
             "sets.contains", overload("list_sets_contains_list", _PAIR, BOOL, contains_all), cost=_make_cost(1)
         ),
         declare_function(
-            "sets.equivalent",
-            overload("list_sets_equivalent_list", _PAIR, BOOL, _are_equivalent),
-            cost=_make_cost(2),
+            "sets.equivalent", overload("list_sets_equivalent_list", _PAIR, BOOL, _are_equivalent), cost=_make_cost(2)
         ),
         declare_function(
-            "sets.intersects",
-            overload("list_sets_intersects_list", _PAIR, BOOL, _do_intersect),
-            cost=_make_cost(1),
+            "sets.intersects", overload("list_sets_intersects_list", _PAIR, BOOL, _do_intersect), cost=_make_cost(1)
         ),
     ),
 )

@@ -260,9 +260,7 @@ LIBRARY = Library(
             cost=_AFFIX,
         ),
         declare_function(
-            "endsWith",
-            member("ends_with_string", (STRING, STRING), BOOL, lambda a, b: a.endswith(b)),
-            cost=_AFFIX,
+            "endsWith", member("ends_with_string", (STRING, STRING), BOOL, lambda a, b: a.endswith(b)), cost=_AFFIX
         ),
         declare_function(
             "matches",

@@ -201,14 +201,10 @@ LIBRARY = Library(
             cost=_SEARCH,
         ),
         declare_function(
-            "lowerAscii",
-            member("string_lower_ascii", (STRING,), STRING, lambda a: a.translate(_LOWER)),
-            cost=_SAME,
+            "lowerAscii", member("string_lower_ascii", (STRING,), STRING, lambda a: a.translate(_LOWER)), cost=_SAME
         ),
         declare_function(
-            "upperAscii",
-            member("string_upper_ascii", (STRING,), STRING, lambda a: a.translate(_UPPER)),
-            cost=_SAME,
+            "upperAscii", member("string_upper_ascii", (STRING,), STRING, lambda a: a.translate(_UPPER)), cost=_SAME
         ),
         declare_function(
             "replace",

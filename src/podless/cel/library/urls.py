@@ -81,9 +81,7 @@ LIBRARY = Library(
             "getEscapedPath", member("url_get_escaped_path", (URL_TYPE,), STRING, _escaped_path), cost=_ONE
         ),
         declare_function(
-            "getQuery",
-            member("url_get_query", (URL_TYPE,), map_of(STRING, list_of(STRING)), _parse_query),
-            cost=_ONE,
+            "getQuery", member("url_get_query", (URL_TYPE,), map_of(STRING, list_of(STRING)), _parse_query), cost=_ONE
         ),
     ),
 )

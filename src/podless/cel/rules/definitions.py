@@ -41,15 +41,15 @@ class DefinitionRules:
         self._verdicts: dict[int, tuple[Schema, NodeVerdict]] = {}
         self._stored = frozenset(_rules_of(self._old)) if CURRENT.get().without else frozenset[str]()
 
-    def declared(self, schema: Schema, path: str, above: tuple[Schema, ...]) -> list[FieldError]:
-        """Return the errors of the rules of one node. above: its ancestors, starting with the root."""
-        self._begin_definition(above[0] if above else schema)
+    def declared(self, schema: Schema, path: str, ancestors: tuple[Schema, ...]) -> list[FieldError]:
+        """Return the errors of the rules of one node. ancestors: its ancestors, starting with the root."""
+        self._begin_definition(ancestors[0] if ancestors else schema)
         rules_path = f"{path}.{RULES}"
-        verdict = self._judge_typed(schema, above)
+        verdict = self._judge_typed(schema, ancestors)
         if not verdict.has_type:
             return [field.internal(rules_path, _UNTYPED)]
-        times = estimate_cardinality(above, verdict.min_bytes)
-        uncorrelatable = _find_uncorrelatable(schema, path, above)
+        times = estimate_cardinality(ancestors, verdict.min_bytes)
+        uncorrelatable = _find_uncorrelatable(schema, path, ancestors)
         errors: list[FieldError] = []
         for index, (rule, judged) in enumerate(zip(schema[RULES], verdict.rules, strict=True)):
             errors += self._check_rule(rule, judged, f"{rules_path}[{index}]", times, uncorrelatable)

@@ -338,12 +338,12 @@ class _RuleEvaluation:
         self.budget -= cost
 
     def report_violation(
-        self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any, place: _Place, where: str
+        self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any, place: _Place, field_path: str
     ) -> None:
-        """Report a rule that is violated. where: the field of the value that it is about."""
+        """Report a rule that is violated. field_path: the field of the value that it is about."""
         kind, nearest, at = rules.kind, self.find_pair(place), self.find_path(place)
-        if where:
-            at = f"{at}.{where}" if place is not None or self.path else where
+        if field_path:
+            at = f"{at}.{field_path}" if place is not None or self.path else field_path
         forgiven = not rule.uses_old_self and nearest is not None and nearest.is_unchanged()
         detail, fatal = self.evaluate_message(rule, rules, obj, old)
         if fatal:
@@ -352,7 +352,7 @@ class _RuleEvaluation:
         value: str | None = kind
         if has("CELShownValues"):
             value = None if rules.schema.get("type") in ("object", "array") else gotext.format_value(obj)
-        reason = rule.given.get("reason") or "FieldValueInvalid"
+        reason = rule.spec.get("reason") or "FieldValueInvalid"
         if reason == "FieldValueDuplicate":
             detail = ""
         self.add_error(RuleError(reason, at, value, detail), forgiven)
@@ -368,7 +368,7 @@ class _RuleEvaluation:
         if rule.message is None:
             return rule.failure_text, ""
         old_self = old if rules.uses_old and old is not None else _ABSENT
-        source = gotext.quote(rule.given["messageExpression"])
+        source = gotext.quote(rule.spec["messageExpression"])
         stopped = (
             f"no further validation rules will be run due to call cost exceeds limit for messageExpression: {source}"
         )

@@ -13,7 +13,7 @@ from podless.codec import gotext
 from podless.meta.field import TEXTS, FieldError
 from podless.runtime.release import NEWEST, Release, has
 
-Given = dict[str, Any]
+RuleSpec = dict[str, Any]
 _VALUELESS = ("FieldValueRequired", "FieldValueForbidden", "InternalError")
 # name in Go, name in JSON, and how Go formats a missing value
 RULE = (
@@ -43,19 +43,19 @@ class RuleError(FieldError):
         return ": ".join(parts)
 
 
-def format_rule(given: Given) -> str:
+def format_rule(spec: RuleSpec) -> str:
     """Return a rule as its Go struct formatted as JSON or with Go's syntax."""
     if not has("ValuesAsJSON"):
-        return format_go_rule(given)
-    fields = {name: given.get(key, absent) if given.get(key) is not None else absent for name, key, absent in RULE}
+        return format_go_rule(spec)
+    fields = {name: spec.get(key, absent) if spec.get(key) is not None else absent for name, key, absent in RULE}
     return gotext.format_json(fields)
 
 
-def format_go_rule(given: Given) -> str:
+def format_go_rule(spec: RuleSpec) -> str:
     """Return a rule in Go's syntax (%#v). Addresses of pointers are arbitrary."""
     parts = []
     for name, key, _ in RULE:
-        value, pointer = given.get(key), RULE_POINTERS.get(name)
+        value, pointer = spec.get(key), RULE_POINTERS.get(name)
         if pointer is None:
             parts.append(f"{name}:{gotext.quote(value or '')}")
         else:
@@ -67,7 +67,7 @@ def format_go_rule(given: Given) -> str:
 class ValidationRule:
     """A rule. error, message_error: why it did not compile. uses_old_self: the rule uses oldSelf."""
 
-    given: Given
+    spec: RuleSpec
     program: Program | None = None
     error: str = ""
     uses_old_self: bool = False
@@ -87,7 +87,7 @@ class ValidationRule:
     @property
     def has_optional_old(self) -> bool:
         """Whether oldSelf is an optional."""
-        return bool(self.given.get("optionalOldSelf"))
+        return bool(self.spec.get("optionalOldSelf"))
 
     @property
     def is_plain(self) -> bool:
@@ -97,36 +97,36 @@ class ValidationRule:
     @property
     def text(self) -> str:
         """The text that identifies the rule in errors."""
-        return ((self.given.get("message") or "") or (self.given.get("rule") or "")).strip(gotext.SPACE)
+        return ((self.spec.get("message") or "") or (self.spec.get("rule") or "")).strip(gotext.SPACE)
 
     @property
     def failure_text(self) -> str:
         """The error text of the rule without its messageExpression."""
-        return self.text if self.given.get("message") else f"failed rule: {self.text}"
+        return self.text if self.spec.get("message") else f"failed rule: {self.text}"
 
 
-def compile_rule(given: Given, declared: Declared, new: Release = NEWEST) -> ValidationRule:
+def compile_rule(spec: RuleSpec, declared: Declared, new: Release = NEWEST) -> ValidationRule:
     """Compile a rule for values of a declaration. new: the release of a new rule; stored ones may use everything."""
-    source = given.get("rule") or ""
+    source = spec.get("rule") or ""
     if not source.strip():
-        return ValidationRule(given)
+        return ValidationRule(spec)
     root = declared.root
     assert root is not None
     try:
-        compiled = _compile_program(source, root, declared, given, new)
+        compiled = _compile_program(source, root, declared, spec, new)
     except CompileError as error:
-        return ValidationRule(given, error=f"compilation failed: {error}")
+        return ValidationRule(spec, error=f"compilation failed: {error}")
     except _WrongResultType:
-        return ValidationRule(given, error="cel expression must evaluate to a bool")
+        return ValidationRule(spec, error="cel expression must evaluate to a bool")
     transition = compiled.uses("oldSelf")
     try:
         compiled.check_constants()
     except ProgramError as error:
-        return ValidationRule(given, error=f"program instantiation failed: {error}", uses_old_self=transition)
+        return ValidationRule(spec, error=f"program instantiation failed: {error}", uses_old_self=transition)
     except CelError as error:
-        return ValidationRule(given, error=f"program instantiation failed: {error}", uses_old_self=transition)
-    message, message_error = _compile_message(given, root, declared, new)
-    return ValidationRule(given, compiled, "", transition, message, message_error)
+        return ValidationRule(spec, error=f"program instantiation failed: {error}", uses_old_self=transition)
+    message, message_error = _compile_message(spec, root, declared, new)
+    return ValidationRule(spec, compiled, "", transition, message, message_error)
 
 
 class _WrongResultType(Exception):
@@ -134,24 +134,24 @@ class _WrongResultType(Exception):
 
 
 def _compile_program(
-    source: str, root: Decl, declared: Declared, given: Given, new: Release, wanted: str = "bool"
+    source: str, root: Decl, declared: Declared, spec: RuleSpec, new: Release, result_kind: str = "bool"
 ) -> Program:
-    old = types.optional(root.type) if given.get("optionalOldSelf") else root.type
+    old = types.optional(root.type) if spec.get("optionalOldSelf") else root.type
     kinds = {"self": root.type, "oldSelf": old}
     functions = library.kubernetes_libraries(new)
     tree = program.analyze_source(source, kinds, functions, declared, macros.select_macros(new))
-    if tree.type.kind != wanted or tree.type.name == "wrapper":
+    if tree.type.kind != result_kind or tree.type.name == "wrapper":
         raise _WrongResultType
-    decls = {"self": root, "oldSelf": None if given.get("optionalOldSelf") else root}
+    decls = {"self": root, "oldSelf": None if spec.get("optionalOldSelf") else root}
     return Program(source, tree, functions, kinds, decls)
 
 
-def _compile_message(given: Given, root: Decl, declared: Declared, new: Release) -> tuple[Program | None, str]:
-    source = given.get("messageExpression") or ""
+def _compile_message(spec: RuleSpec, root: Decl, declared: Declared, new: Release) -> tuple[Program | None, str]:
+    source = spec.get("messageExpression") or ""
     if not source:
         return None, ""
     try:
-        compiled = _compile_program(source, root, declared, given, new, "string")
+        compiled = _compile_program(source, root, declared, spec, new, "string")
         compiled.check_constants()
     except CompileError as error:
         return None, f"messageExpression compilation failed: {error}"
