@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, cast
 
 import orjson
+import pytest
 
 from podless.auth.user import User
 from podless.http.audit import policy
@@ -58,3 +60,26 @@ async def test_an_answer_that_finds_no_room_is_told_as_such() -> None:
     counted = [line for line in measured.format_lines() if line.startswith("apiserver_request_total{")]
     assert [line.rpartition(" ")[2].strip() for line in counted if 'code="429"' in line] == ["1"]
     assert sum(int(line.rpartition(" ")[2]) for line in counted) == len(statuses)
+
+
+@pytest.mark.parametrize(("status", "taken", "told"), [(422, 0, 422), (201, 0, 201), (422, 10, 429), (201, 10, 0)])
+async def test_a_write_whose_answer_finds_no_room_is_told_unless_it_was_carried_out(
+    status: int, taken: int, told: int
+) -> None:
+    async def handler(request: HTTPRequest) -> Response:
+        request.user = User("a")
+        assert await request.read_body() == b"x" * 1000
+        return Response(status, [LONG])
+
+    async with serving(handler, held=len(LONG)) as connect:
+        client = await connect()
+        held = connect.listener._shared.memory  # type: ignore[attr-defined]
+        if taken:
+            held.charge_user("a", taken)
+        client.send(b"POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1000\r\n\r\n" + b"x" * 1000)
+        if told:
+            assert (await client.answer())[0] == told
+        else:
+            with pytest.raises(asyncio.IncompleteReadError):
+                await client.answer()
+        assert held.total == taken

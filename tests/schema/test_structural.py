@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from podless.schema import KeywordOptions, Schema, structural, tolerated, warnings
+from podless.meta import field
+from podless.schema import KeywordOptions, Schema, internal, structural, tolerated, warnings
 from podless.schema.definition import has_unpruned_defaults, is_structural
 from tests.conftest import tries
 from tests.schema import strategies
@@ -221,3 +222,25 @@ def test_a_schema_nested_without_end_is_refused() -> None:
     assert warnings(schema) == []
     while schema:  # taken apart step by step, for Python frees nested objects by recursion
         schema = schema.get("properties", {}).pop("a", {})
+
+
+def test_errors_show_long_schemas_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[Any] = []
+    real = internal.dump_schema
+
+    def dump_schema(schema: Any) -> dict[str, Any]:
+        shown.append(schema)
+        return real(schema)
+
+    monkeypatch.setattr(internal, "dump_schema", dump_schema)
+    listed = {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["a"]}
+    schema: dict[str, Any] = {"type": "object", "properties": {f"p{number}": {} for number in range(3000)}}
+    for _ in range(50):
+        schema = listed | {"items": [schema]}
+    errors = structural({"type": "object", "properties": {"a": schema}}, "spec")
+    assert len(errors) > 50
+    assert not shown
+    reported, message, _ = field.summarize_errors(errors)
+    assert len(shown) < 10 * 3000  # not 50 times as many: a client gets only so many characters
+    assert len(reported) < len(errors)
+    assert '{"Schema":null,"JSONSchemas":[{"ID":""' in message

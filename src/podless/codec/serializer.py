@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any, Generic, TypeVar
@@ -41,6 +42,8 @@ _PLUSES = 32  # plus signs that are examined one by one
 _LARGE = 1 << 17  # bytes; larger values are copied in steps
 _SMALL = 8192  # bytes; smaller texts are parsed token by token if necessary
 _PART = 1 << 10  # items of a long list that are encoded in one go
+_TEXT = 1 << 16  # characters of a long text that are encoded in one go
+_ITEM = 512  # approximate bytes of an item of a long list
 _WIDE = 1 << 14  # keys of a map; larger maps are sorted and encoded in parts
 _HOLDERS = frozenset((dict, list))
 
@@ -296,37 +299,52 @@ def encode_json(value: Any) -> bytes:
     return _encode_value(value, 0)
 
 
-def count_listed(value: Any) -> int:
-    """Return the number of items of the long lists in a document, outside of other lists."""
+def measure_long(value: Any) -> int:
+    """Return the approximate bytes of memory of the long lists and texts in a document."""
     if value.__class__ is dict:
-        return sum(map(count_listed, each(value).values()))
-    return len(value) if value.__class__ is list and len(value) > _PART else 0
+        return sum(map(measure_long, each(value).values()))
+    if value.__class__ is list:
+        return len(value) * _ITEM if len(value) > _PART else sum(map(measure_long, each(value)))
+    return sys.getsizeof(value) if value.__class__ is str and len(value) > _TEXT else 0
 
 
 def json_pieces(value: Any, indent: bytes | None = None) -> Iterator[bytes]:
-    """Yield the result of `encode_json` in pieces, with long lists in parts.
+    """Yield the result of `encode_json` in pieces, with long lists and texts in parts.
 
     indent: of the line on which the value begins, for indented JSON.
     """
-    option, inner = (0, b"") if indent is None else (orjson.OPT_INDENT_2, b"\n  " + indent)
+    option, line = (0, b"") if indent is None else (orjson.OPT_INDENT_2, b"\n" + indent)
     deeper = None if indent is None else indent + b"  "
-    if not count_listed(value):
-        yield _encode_value(value, option).replace(b"\n", b"\n" + (indent or b""))
+    inner = line and line + b"  "
+    if not measure_long(value):
+        yield _encode_value(value, option).replace(b"\n", line)
     elif value.__class__ is dict:
         mark = b"{"
         for key, item in value.items():
             yield b"%b%b%b:%b" % (mark, inner, _encode_value(key, 0), b"" if indent is None else b" ")
             yield from json_pieces(item, deeper)
             mark = b","
-        yield inner[:-2] + b"}"
-    else:
+        yield line + b"}"
+    elif value.__class__ is list:
         mark = b"["
         for start in range(0, len(value), _PART):
             charge(_PART)
-            part = _encode_value(value[start : start + _PART], option)
-            yield mark + (part[1:-1] if indent is None else part[1:-2].replace(b"\n", b"\n" + indent))
-            mark = b","
-        yield inner[:-2] + b"]"
+            part = value[start : start + _PART]
+            if measure_long(part):
+                for item in part:
+                    yield mark + inner
+                    yield from json_pieces(item, deeper)
+                    mark = b","
+            else:
+                yield mark + _encode_value(part, option)[1 : -1 if indent is None else -2].replace(b"\n", line)
+                mark = b","
+        yield line + b"]"
+    else:
+        mark = b'"'
+        for start in range(0, len(value), _TEXT):
+            yield mark + _encode_value(value[start : start + _TEXT], 0)[1:-1]
+            mark = b""
+        yield b'"'
 
 
 def fit_bytes(encoded: bytes) -> bytes:

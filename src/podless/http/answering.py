@@ -34,7 +34,7 @@ from podless.http.message import (
 from podless.http.outgoing import OutgoingAnswers
 from podless.http.parsing import RequestParser
 from podless.http.sending import CHUNKED, PLAIN, DatedHeads
-from podless.meta.errors import TooManyRequests
+from podless.meta.errors import BadRequest, TooManyRequests
 from podless.runtime import lazy
 from podless.runtime.pace import Pace
 from podless.runtime.traces import trace_error
@@ -194,21 +194,24 @@ class ConnectionResponder:
             self._transport.write(self._out.make_head(answer, self._make_close_line(request), request.flow))
             self._finish_answer(request)
         else:
+            if request is not self._in.request:
+                self._in.release_body(request)  # it has been read: the answer alone must always have room
             if not self._out.charge_answer(answer):
                 self._turn_down(request, answer)
                 return
             _report_answer(request, answer)
+            request.body = b""
             chunked = answer.size < 0 and request.version != "1.0"
             request.keep_alive = request.keep_alive and (chunked or answer.size >= 0)
             head = self._out.make_head(answer, self._make_close_line(request), request.flow, chunked)
             self._out.send_body(head, answer, chunked, lambda: self._finish_answer(request))
 
     def _turn_down(self, request: HTTPRequest, answer: Response) -> None:
-        """Answer a read with 429 if its answer exceeds the memory limit; after a write, close the connection."""
+        """Answer with 429 if an answer exceeds the memory limit; after a write that was carried out, disconnect."""
         work = request.describe_work()
         text = "http: no memory for an answer of %d bytes to %s of %s: --max-held-megabytes is used up"
         log.warning(text, answer.own_size, work.target, gotext.quote(work.user))
-        if request.method != "GET":
+        if request.method != "GET" and answer.status < BadRequest.code:
             _report_answer(request, answer)
             self.close_now()
             return

@@ -37,7 +37,6 @@ STATUS = load_struct("meta/v1", "Status")
 
 _SHORT = 1 << 13  # bytes; the JSON of a shorter object becomes YAML, or an answer, in one go
 _TREE = 8  # memory of a decoded object, in multiples of its JSON
-_LISTED = 512  # memory of an item of a document's long lists
 _MOVED = 64  # bytes per step on the meter, for decoding and encoding
 
 
@@ -55,8 +54,8 @@ def render_response(call: Call, outcome: Outcome, form: AnswerForm, row_cache: R
     if isinstance(outcome, Many) and (form.target or form.pretty or form.media == YAML) and lists.is_long(outcome):
         return Response(200, _render_pieces(call, outcome, form, row_cache), form.media.encode())
     if isinstance(outcome, AnswerDocument):
-        if outcome.long and not form.target and (listed := serializer.count_listed(outcome.obj)):
-            return Response(outcome.code, _document_pieces(outcome.obj, form, listed), form.media.encode())
+        if outcome.long and not form.target and (size := serializer.measure_long(outcome.obj)):
+            return Response(outcome.code, _document_pieces(outcome.obj, form, size), form.media.encode())
         body, code = _render_document(call, outcome, form), outcome.code
     elif isinstance(outcome, Single):
         body, code = _render_single(call, outcome, form), outcome.code
@@ -226,13 +225,12 @@ def _render_document(call: Call, outcome: AnswerDocument, form: AnswerForm) -> l
     return [serializer.encode_json(outcome.obj)]
 
 
-def _document_pieces(obj: Object, form: AnswerForm, listed: int) -> LazyBody:
-    """Return a document with long lists, made while it is sent. listed: the number of their items."""
+def _document_pieces(obj: Object, form: AnswerForm, size: int) -> LazyBody:
+    """Return a document with long lists, made while it is sent. size: the memory that it takes."""
     if form.media == YAML:
-        return LazyBody(lambda: serializer.yaml_pieces(obj), own_size=listed * _LISTED)
-    indent = b"" if form.pretty else None
-    end = () if form.pretty else (b"\n",)
-    return LazyBody(lambda: chain(serializer.json_pieces(obj, indent), end), own_size=listed * _LISTED)
+        return LazyBody(lambda: serializer.yaml_pieces(obj), own_size=size)
+    indent, end = (b"", ()) if form.pretty else (None, (b"\n",))
+    return LazyBody(lambda: chain(serializer.json_pieces(obj, indent), end), own_size=size)
 
 
 def _make_review(obj: Object, form: AnswerForm) -> Object:

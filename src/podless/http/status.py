@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from functools import partial
+from itertools import chain
 from typing import Any
 
 from podless.codec import serializer
 from podless.http import negotiate
-from podless.http.message import ANSWER, JSON, TEXT, Answer, Handler, HTTPRequest, Pending, Response
+from podless.http.message import (
+    ANSWER,
+    JSON,
+    TEXT,
+    Answer,
+    Handler,
+    HTTPRequest,
+    LazyBody,
+    Pending,
+    Response,
+)
 from podless.meta.errors import APIError, InsufficientStorage, Internal, Plain, Timeout, TooManyRequests, Unavailable
 from podless.runtime.lazy import compile_late
 from podless.runtime.traces import trace_error
@@ -21,9 +33,7 @@ STATUS = load_struct("meta/v1", "Status")
 
 log = logging.getLogger("podless")
 
-_LONG = 1 << 17  # characters; longer messages are rendered off the loop
-_SLICE = 1 << 15  # characters that are encoded in one go
-_MARK = "@message"  # placeholder for a long message; the bytes before it in a Status are the same for all messages
+_LONG = 1 << 17  # characters; answers with longer messages are made while they are sent
 
 _REASONS = {
     429: TooManyRequests.reason,
@@ -33,14 +43,24 @@ _REASONS = {
 }
 
 
-def status_response(obj: Any, code: int, accept: str = "", headers: list[tuple[str, str]] | None = None) -> Response:
-    """Return a Status, in YAML or protobuf if the client asks for it."""
+def status_response(
+    obj: Any, code: int, accept: str = "", headers: Sequence[tuple[str, str]] = (), *, pretty: bool = False
+) -> Response:
+    """Return a Status, in YAML or protobuf if the client asks for it. pretty: indent JSON.
+
+    JSON with a long message is made while it is sent.
+    """
     media = negotiate.of_error(accept).media
     if media == negotiate.YAML:
-        return Response(code, [serializer.encode_yaml(obj)], media.encode(), headers or ())
+        return Response(code, [serializer.encode_yaml(obj)], media.encode(), headers)
     if media == negotiate.PROTOBUF:
-        return Response(code, [protobuf.write_object(STATUS, obj)], media.encode(), headers or ())
-    return Response(code, [serializer.encode_json(obj), b"\n"], JSON, headers or ())
+        return Response(code, [protobuf.write_object(STATUS, obj)], media.encode(), headers)
+    if len(obj["message"]) <= _LONG:
+        chunks = [*serializer.json_pieces(obj, b"")] if pretty else [serializer.encode_json(obj), b"\n"]
+        return Response(code, chunks, JSON, headers)
+    indent, end = (b"", ()) if pretty else (None, (b"\n",))
+    size = serializer.measure_long(obj)
+    return Response(code, LazyBody(lambda: chain(serializer.json_pieces(obj, indent), end), -1, size), JSON, headers)
 
 
 def with_status(handler: Handler) -> Handler:
@@ -50,8 +70,9 @@ def with_status(handler: Handler) -> Handler:
         try:
             answer = await pending
         except Exception as error:
-            if isinstance(error, APIError) and len(error.message) > _LONG:
-                answer = await _render_long(error, request)
+            long = isinstance(error, APIError) and len(error.message) > _LONG
+            if long and negotiate.of_error(request.headers.get("accept", "")).media != negotiate.JSON:
+                answer = await asyncio.to_thread(_render_error, error, request)
             else:
                 answer = _render_error(error, request)
         return _add_warnings(request, answer) if request.warnings else answer
@@ -71,32 +92,8 @@ def with_status(handler: Handler) -> Handler:
 def _render_error(error: Exception, request: HTTPRequest) -> Response:
     """Return the answer to a request that failed, indented for people."""
     accept = request.headers.get("accept", "")
-    answer = render_error(error, accept)
     form = negotiate.make_readable(negotiate.of_error(accept), request.query, request.headers.get("user-agent", ""))
-    if answer.media != JSON or not form.pretty:
-        return answer
-    from podless.http.render import encode_pretty
-
-    whole = b"".join(bytes(chunk) for chunk in answer.chunks)
-    return Response(answer.status, [encode_pretty(serializer.decode_own(whole))], JSON, answer.headers)
-
-
-async def _render_long(error: APIError, request: HTTPRequest) -> Response:
-    """Render a long message in pieces, so that other requests are served meanwhile."""
-    if negotiate.of_error(request.headers.get("accept", "")).media != negotiate.JSON:
-        return await asyncio.to_thread(_render_error, error, request)
-    message, error.message = error.message, _MARK
-    answer = _render_error(error, request)
-    error.message = message
-    mark = serializer.encode_json(_MARK)
-    head, found, tail = b"".join(bytes(chunk) for chunk in answer.chunks).partition(mark)
-    if answer.media != JSON or not found:
-        return _render_error(error, request)
-    chunks = [head, b'"']
-    for start in range(0, len(message), _SLICE):
-        chunks.append(serializer.encode_json(message[start : start + _SLICE])[1:-1])
-        await asyncio.sleep(0)
-    return Response(answer.status, [*chunks, b'"', tail], JSON, answer.headers)
+    return render_error(error, accept, pretty=form.pretty)
 
 
 def _add_warnings(request: HTTPRequest, answer: Answer) -> Answer:
@@ -104,8 +101,9 @@ def _add_warnings(request: HTTPRequest, answer: Answer) -> Answer:
     return answer
 
 
-def render_error(error: Exception, accept: str = "") -> Response:
-    """Return the answer to a request that failed."""
+def render_error(error: Exception, accept: str = "", *, pretty: bool = False) -> Response:
+    """Return the answer to a request that failed. pretty: indent JSON."""
+    respond = partial(status_response, accept=accept, pretty=pretty)
     if isinstance(error, Plain):
         return Response(error.code, [error.message.encode()], TEXT, [("X-Content-Type-Options", "nosniff")])
     if isinstance(error, APIError):
@@ -113,21 +111,21 @@ def render_error(error: Exception, accept: str = "") -> Response:
         details = error.details or {}
         if "retryAfterSeconds" in details:
             headers = [("Retry-After", str(details["retryAfterSeconds"]))]
-        return status_response(error.status(), error.code, accept, headers)
+        return respond(error.status(), error.code, headers=headers)
     if isinstance(error, DiskFull):
-        return status_response(InsufficientStorage(str(error)).status(), InsufficientStorage.code, accept)
+        return respond(InsufficientStorage(str(error)).status(), InsufficientStorage.code)
     if isinstance(error, (StoreFull, ValueTooLarge)):  # a real server answers etcd's message, without a reason
-        return status_response(Internal(str(error)).status(), 500, accept)
+        return respond(Internal(str(error)).status(), 500)
     if isinstance(error, StoreUnreachable):
         known = Timeout(str(error)) if isinstance(error, StoreTimeout) else Unavailable(str(error))
-        return status_response(known.status(), known.code, accept, [("Retry-After", "1")])
+        return respond(known.status(), known.code, headers=[("Retry-After", "1")])
     if isinstance(error, StoreError):
         log.error("store: a request failed: %s", error)
         failure = APIError(f"Internal error occurred: {error}", {"causes": [{"message": str(error)}]})
-        return status_response(failure.status(), 500, accept)
+        return respond(failure.status(), 500)
     log.error("http: a request failed: %s", trace_error(error))
     unknown = APIError("Internal error occurred: see the server's log")
-    return status_response(unknown.status(), 500, accept)
+    return respond(unknown.status(), 500)
 
 
 def refuse_bytes(code: int, text: str) -> Response:

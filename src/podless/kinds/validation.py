@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from podless.codec import gotext, sentfloats
 from podless.codec.gotext import Copy, Literal
@@ -13,10 +14,11 @@ from podless.codec.serializer import Floats
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Strategy
 from podless.meta import names, objectmeta
-from podless.meta.field import MOST, Enough, FieldError, FoundErrors, invalid
+from podless.meta.field import MOST, Enough, FieldError, FoundErrors, Path, invalid
 from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
+from podless.structs.structs import Struct
 
 if TYPE_CHECKING:
     from podless.structs import gosyntax
@@ -106,6 +108,9 @@ def _add_types(kind: Kind, version: Version, errors: Iterable[FieldError]) -> It
         value, shown, written = error.value, None, Literal
         if isinstance(value, Literal) or error.__class__ is not FieldError:
             pass
+        elif callable(value):
+            yield replace(error, value=partial(_make_typed, struct, error.path, value))
+            continue
         elif struct is not None:
             shown = gosyntax.write_at(struct, error.path, value)
         elif error.path[:1] == ("metadata",):
@@ -114,6 +119,13 @@ def _add_types(kind: Kind, version: Version, errors: Iterable[FieldError]) -> It
         elif isinstance(value, dict | list):
             shown = gotext.format_interface(value)
         yield error if shown is None else replace(error, value=written(shown))
+
+
+def _make_typed(struct: Struct | None, path: Path, make: Callable[[], Any]) -> Any:
+    """Return a value that is made late, in Go's syntax if its type is known."""
+    value = make()
+    shown = None if struct is None or isinstance(value, Literal) else gosyntax.write_at(struct, path, value)
+    return value if shown is None else Literal(shown)
 
 
 def _new_metadata(kind: Kind, metadata: Object, placed: bool) -> list[FieldError]:

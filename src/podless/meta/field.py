@@ -115,7 +115,8 @@ class FieldError:
     """An error of one field.
 
     reason: a key of TEXTS, the cause's reason in a Status. at: the path, or its text. value: the given value (shown by
-    the reasons that show one). detail: the rest of the message, or "".
+    the reasons that show one), or a function that makes a long one for each use. detail: the rest of the message, or
+    "".
     """
 
     reason: str
@@ -149,7 +150,8 @@ class FieldError:
         release, detail = CURRENT.get(), self.detail
         if self.reason not in _WITHOUT_VALUE:
             show = gotext.format_value if release.has_feature("ValuesAsJSON") else gotext.format_syntax
-            value = self.value if isinstance(self.value, Literal) else show(self.value)
+            made = self.value() if callable(self.value) else self.value
+            value = made if isinstance(made, Literal) else show(made)
             message = f"{message}: {value}" if value else message
         detail = release.word_error(self.field, detail)
         return f"{message}: {detail}" if detail else message

@@ -6,6 +6,7 @@ The rules are those of k8s.io/apiextensions-apiserver for apiextensions.k8s.io/v
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from functools import partial
 from typing import Any
 
 from podless.codec import gotext
@@ -197,7 +198,7 @@ def _check_status_root(schema: dict[str, Any], path: str) -> list[FieldError]:
             text = (
                 f"only [{_AT_ROOT}] fields are allowed at the root of the schema if the status subresource is enabled"
             )
-            return [field.invalid(path, internal.show_schema(schema), text)]
+            return [field.invalid(path, partial(internal.show_schema, schema), text)]
     return []
 
 

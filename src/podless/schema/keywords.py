@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import partial
 
 from podless.meta import field
 from podless.meta.field import FieldError
@@ -220,7 +221,7 @@ def _check_map_items(schema: Schema, path: str, keys: list[str]) -> list[FieldEr
         return [*errors, field.required(f"{path}.items", f"must have a schema if {_LIST} is map")]
     if not isinstance(items, dict):
         detail = f"must only have a single schema if {_LIST} is map"
-        return [*errors, field.invalid(f"{path}.items", internal.dump_items(items), detail)]
+        return [*errors, field.invalid(f"{path}.items", partial(internal.dump_items, items), detail)]
     kind = items.get("type") or ""
     if kind != "object":
         text = f"must be object if parent array's {_LIST} is map"
