@@ -106,6 +106,20 @@ def test_servers_are_there_for_tests_of_all_kinds(suite: pytest.Pytester, more: 
     done.assert_outcomes(passed=8)
 
 
+def test_a_server_that_fails_does_not_end_the_session(suite: pytest.Pytester) -> None:
+    suite.makepyfile("""
+def test_it(podless_fresh, monkeypatch):
+    def fail(*args, **options):
+        raise ValueError
+    monkeypatch.setattr(type(podless_fresh), "list", fail)
+    assert False
+
+def test_next(podless_fresh):
+    pass
+""")
+    run(suite).assert_outcomes(failed=1, passed=1)
+
+
 def test_a_failure_shows_what_was_asked_and_the_events(suite: pytest.Pytester) -> None:
     suite.makepyfile("""
 import ssl, urllib.request

@@ -274,7 +274,7 @@ def _report_sections(name: str, server: Server, begun: float) -> list[tuple[str,
     result = [(f"{name}: requests", "\n".join(lines))] if lines else []
     try:
         events = [_format_event(event) for event in server.list("events", namespace=None)[-_LINES:]]
-    except RuntimeError:  # the server has stopped, or runs on the test's own loop
+    except Exception:  # the server has stopped, fails, or runs on the test's own loop; a report must not fail
         return result
     return [*result, (f"{name}: events", "\n".join(events))] if events else result
 
