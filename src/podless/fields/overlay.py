@@ -6,9 +6,8 @@ collect.py and compare.py, so each part gives what these would give.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import compress, repeat
-from operator import ne
+from collections.abc import Collection, Sequence
+from itertools import repeat
 from typing import Any, NamedTuple
 
 from podless.fields.check import check_value
@@ -21,7 +20,6 @@ from podless.runtime.meter import MAX_UNCHARGED, charge
 
 _ABSENT = object()
 _ONE = 1  # values below one that need no charge: only trees whose nodes have more grow large
-_HOLDERS = (dict, list)
 
 # merged value, node of the applied fields (None if there are none), what differs from the live value
 _Laid = tuple[Any, Fields | None, Nodes]
@@ -62,15 +60,12 @@ def _lay_map(ours: dict[str, Any], theirs: dict[str, Any], shape: Shape) -> _Lai
     form = shape.map
     assert form is not None
     types = tuple(map(type, theirs.values()))
-    below: Iterable[tuple[str, str, Shape, MapShape | None]] = ()
-    if form.leaves.issuperset(types):
+    below: Sequence[tuple[str, str, Shape, MapShape | None]] = ()
+    names: Collection[str] = theirs
+    if not form.declared and form.leaves.issuperset(types):
         stated = name_leaves(theirs)
     elif (plan := form.plans[tuple(theirs), types]) is not None:
-        stated, below = plan.leaves, plan.below
-        if below:
-            stated = stated.copy()
-            if len(plan.below) > _ONE:
-                charge(len(theirs))
+        stated, _, below, names = plan
     else:
         return _lay_value(ours, theirs, shape)
     if NONE in types:  # null has the type of the other value
@@ -81,20 +76,21 @@ def _lay_map(ours: dict[str, Any], theirs: dict[str, Any], shape: Shape) -> _Lai
     removed: Fields = {}
     modified: Fields = {}
     added: Fields = {}
-    held = [*map(ours.get, theirs, repeat(_ABSENT))]
-    # values of equal types differ if they are unequal; 1 == True
-    for key in compress(theirs, map(ne, held, theirs.values())) if types == tuple(map(type, held)) else theirs:
-        item, before = theirs[key], ours.get(key, _ABSENT)
-        if type(item) in _HOLDERS:
-            continue
-        if before is _ABSENT:
-            added[f"f:{key}"] = LEAF
-        elif type(before) is not type(item):
-            inner = form.find_child(key)[1]
-            assert inner is not None
-            sort_nodes(f"f:{key}", compare_nodes(before, item, inner), removed, modified, added)
-        elif before != item:
-            modified[f"f:{key}"] = LEAF
+    old, new = list(map(ours.get, names, repeat(_ABSENT))), list(map(theirs.get, names))
+    if old != new or list(map(type, old)) != list(map(type, new)):  # 1 == True
+        for name, before, item in zip(names, old, new, strict=True):
+            if before is _ABSENT:
+                added[f"f:{name}"] = LEAF
+            elif type(before) is not type(item):
+                inner = form.find_child(name)[1]
+                assert inner is not None
+                sort_nodes(f"f:{name}", compare_nodes(before, item, inner), removed, modified, added)
+            elif before != item:
+                modified[f"f:{name}"] = LEAF
+    if below:
+        stated = stated.copy()
+        if len(below) > _ONE:
+            charge(len(theirs))
     for key, name, child, inside in below:
         item, before = theirs[key], ours.get(key, _ABSENT)
         if before is _ABSENT:

@@ -125,13 +125,15 @@ class ListShape:
 class MapPlan(NamedTuple):
     """The precomputed sets for all values of a map with the same fields and the same types of items.
 
-    leaves: the set of the fields that are leaves; marked: the same, with the map itself as a member. below: name, path
-    element and shape of the other fields; and the map of the shape, if they are maps that are no leaves.
+    leaves: the set of the fields that are leaves; names: of these fields; marked: the set with the map itself as a
+    member. below: name, path element and shape of the other fields; and the map of the shape, if they are maps that are
+    no leaves.
     """
 
     leaves: Fields
     marked: Fields
     below: list[tuple[str, str, Shape, MapShape | None]]
+    names: list[str]
 
 
 class _Plans(dict[Sort, MapPlan | None]):
@@ -245,18 +247,20 @@ class MapShape:
         """Return a new plan for values with these declared fields. None if a field that is unowned is no leaf."""
         leaves: Fields = {}
         below: list[tuple[str, str, Shape, MapShape | None]] = []
+        leaf_names = []
         for key, kind in zip(names, types, strict=True):
             name, shape, _ = self.find_child(key)
             assert shape is not None
             form = shape.map
             if kind in shape.types:
                 leaves[name] = LEAF
+                leaf_names.append(key)
             elif name in self.unowned and not self.unowned[name]:
                 return None
             else:
                 below.append((key, name, shape, form if kind is dict and form and not form.atomic else None))
         marked = {SELF: LEAF, **leaves}
-        return MapPlan(leaves, {name: LEAF for name in marked if name not in self.unowned}, below)
+        return MapPlan(leaves, {name: LEAF for name in marked if name not in self.unowned}, below, leaf_names)
 
 
 def complete_shape(shape: Shape) -> None:
