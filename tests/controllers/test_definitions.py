@@ -115,6 +115,34 @@ async def test_of_the_same_definition_sent_twice_at_once_one_is_there_already(di
     assert conditions(found) == {"NamesAccepted": "True", "Established": "True"}
 
 
+async def test_a_name_that_a_definition_gives_up_goes_to_one_that_waits_for_it(direct: Direct) -> None:
+    first, second = definition("example.com"), definition("example.com", "widgets", "Widget")
+    for one in (first, second):
+        one["spec"]["names"]["shortNames"] = ["x"]
+        await direct.send("POST", CRDS, one)
+    path = f"{CRDS}/widgets.example.com"
+    assert conditions((await direct.send("GET", path))[1])["NamesAccepted"] == "False"
+    found = (await direct.send("GET", f"{CRDS}/gadgets.example.com"))[1]
+    found["spec"]["names"]["shortNames"] = ["y"]
+    assert (await direct.send("PUT", f"{CRDS}/gadgets.example.com", found))[0] == 200
+    assert conditions((await direct.send("GET", path))[1]) == {"NamesAccepted": "True", "Established": "True"}
+
+
+async def test_the_own_list_kind_is_free_for_the_kind_after_it_changed(direct: Direct) -> None:
+    first, second = definition("example.com"), definition("example.com", "widgets", "Widget")
+    for one in (first, second):
+        one["spec"]["names"]["shortNames"] = ["x"]
+    second["spec"]["names"]["listKind"] = "Thing"
+    for one in (first, second):
+        await direct.send("POST", CRDS, one)
+    path = f"{CRDS}/widgets.example.com"
+    found = (await direct.send("GET", path))[1]
+    found["spec"]["names"] |= {"kind": "Thing", "listKind": "ThingList"}
+    assert (await direct.send("PUT", path, found))[0] == 200
+    found = (await direct.send("GET", path))[1]
+    assert found["status"]["acceptedNames"]["kind"] == "Thing"
+
+
 async def test_conditions_that_a_client_takes_away_are_not_put_back_while_the_names_stay(direct: Direct) -> None:
     await direct.send("POST", CRDS, definition("example.com"))
     path = f"{CRDS}/gadgets.example.com"

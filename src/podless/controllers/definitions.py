@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
+from typing import Any
 from weakref import WeakValueDictionary
 
 from podless.apis.apiextensions import definition as rules
@@ -87,11 +88,11 @@ class DefinitionController(Controller):
             self.queue.add(event.key)
 
     async def after_commit(self, key: str, obj: Object | None = None) -> None:
-        """Run the usual hooks, and give the names of a deleted definition to definitions that wait for them."""
+        """Run the usual hooks, and give the names that a definition no longer has to definitions that wait for them."""
         if obj is not None:
             self._created[key] = obj
         await super().after_commit(key)
-        if self._collection.get(key) is None:
+        if len(self.queue):
             await self.reconcile_due(self._naming.list_unnamed(key))
 
     def _group_lock(self, key: str) -> asyncio.Lock:
@@ -104,18 +105,18 @@ class DefinitionController(Controller):
             entry = self._collection.get(key)
             if entry is None:
                 self._settled.pop(key, None)
-                for other in self._naming.list_unnamed(key):
-                    self._settled.pop(other, None)
-                    self.queue.add(other)
+                self._requeue_unnamed(key)
                 return
             if self._settled.get(key) == entry.revision:
                 return  # our own last write
+            renamed = False
             fits = created is not None and created["metadata"]["resourceVersion"] == str(entry.revision)
             definition = created if created is not None and fits else entry.decode()
             if not entry.terminating:
                 # a new definition that was stored with accepted names is established
                 is_ready = fits and has_condition(definition, "Established")
                 accepted = definition if is_ready else await self._naming.accept_names(key, definition)
+                renamed = is_ready or accepted is None or _accepted_names(accepted) != _accepted_names(definition)
                 entry = self._collection.get(key)
                 if entry is None:
                     return
@@ -124,9 +125,20 @@ class DefinitionController(Controller):
                 if fits:
                     self._settled[key] = entry.revision
             self._naming.note_state(key, definition)
+            if renamed:
+                self._requeue_unnamed(key)
             await self._serving.serve_definition(definition, entry)
             if entry.terminating and CLEANUP in (definition["metadata"].get("finalizers") or ()):
                 self.run_once(key, partial(self._take_down, key))
+
+    def _requeue_unnamed(self, key: str) -> None:
+        """Reconcile the definitions of the key's group that lack a name, which can be free now.
+
+        The definition itself is one of them: it can want as its kind what was its listKind.
+        """
+        for other in self._naming.list_unnamed(key):
+            self._settled.pop(other, None)
+            self.queue.add(other)
 
     async def _take_down(self, key: str) -> None:
         """Delete the objects, wait for those with finalizers, then remove our finalizer from the definition."""
@@ -145,6 +157,10 @@ class DefinitionController(Controller):
         ):  # else the objects belong to another definition
             await empty_kind(self.api, kind)
         await amend_object(self.api, self._kind, key, _remove_finalizer)
+
+
+def _accepted_names(definition: Object) -> Any:
+    return definition["status"].get("acceptedNames")
 
 
 def _remove_finalizer(obj: Object) -> Object | None:
