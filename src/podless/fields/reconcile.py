@@ -1,7 +1,7 @@
 """Adapts field sets to a changed schema.
 
 Source: sigs.k8s.io/structured-merge-diff typed (reconcile): if a list or map has become one leaf, owners of its parts
-own it as a whole. The other direction changes nothing.
+own it as a whole. The other direction changes nothing, and neither does a map that declares no type of any field.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def reconcile_set(fields: Fields, shape: Shape) -> Fields:
 
 def _reconcile_map(node: Fields, form: MapShape) -> Fields:
     if form.atomic:
-        return LEAF
+        return node if form.free else LEAF
     changed: Fields = {}
     if len(node) > MAX_UNCHARGED:
         charge(len(node))

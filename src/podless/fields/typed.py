@@ -204,6 +204,11 @@ class MapShape:
             return result
         return element
 
+    @property
+    def free(self) -> bool:
+        """Whether fields have any name and type."""
+        return not self.declared and self.element is DEDUCED
+
     def list_shapes(self) -> Iterator[Shape | None]:
         """Yield the shapes of all fields."""
         for name in self.declared:
