@@ -118,9 +118,9 @@ def _note_fields(body: Body, kind: str, version: str, repeated: Sequence[str], u
         return
     findings = list(dict.fromkeys([*repeated, *name_unknown(body.kind, unknown)]))
     if body.validation == "Strict" and findings:
-        raise BadRequest(
-            f"{_cannot_text(body, kind, version)}: strict decoding error: {serializer.strict_text(findings)}"
-        )
+        # by now a custom object has been decoded, and has the kind that it names
+        start = _cannot_text(body, kind, version, kind if body.kind.custom else "")
+        raise BadRequest(f"{start}: strict decoding error: {serializer.strict_text(findings)}")
     if body.validation != "Ignore":
         body.warnings += findings
 
@@ -183,10 +183,10 @@ def _unrecognized_text(body: Body) -> str:
     return f"the object provided is unrecognized (must be of type {body.kind.kind})"
 
 
-def _cannot_text(body: Body, kind: str, version: str | None = None) -> str:
-    """Return the start of the error. kind, version: those of the body; for custom objects as given."""
+def _cannot_text(body: Body, kind: str, version: str | None = None, wanted: str = "") -> str:
+    """Return the start of the error. kind, version: those of the body. wanted: the kind, if not that of the path."""
     version_text = gotext.quote(body.version.name if version is None else version)
-    return f"{kind} in version {version_text} cannot be handled as a {kind if body.kind.custom else body.kind.kind}"
+    return f"{kind} in version {version_text} cannot be handled as a {wanted or body.kind.kind}"
 
 
 def _read_kind(body: Body, raw: Any) -> str:
