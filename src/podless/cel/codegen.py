@@ -12,6 +12,7 @@ from podless.cel.decls import Declarations, Overload
 from podless.cel.dispatch import guard_overloads
 from podless.cel.syntax import CallExpr, Expr, ExprVisitor, Ident, LiteralExpr
 from podless.cel.types import Type
+from podless.cel.validate import PATTERNS
 from podless.cel.writer import DEEPEST, LONGEST, CodeWriter, Value
 
 SORT_BY = "@sortByAssociatedKeys"
@@ -170,7 +171,8 @@ class CodeGenerator(ExprVisitor[Value]):
         """Return the function to call: the function itself, or one that checks the arguments first."""
         if not overloads:
             return guard_overloads(node.function, [])
-        always_fits = all(
+        # the parts of an optional oldSelf can have other types than the checker found
+        always_fits = not self.exact and all(
             _always_fits(type_, declared) for type_, declared in zip(types, overloads[0].args, strict=True)
         )
         if (len(overloads) == 1 and always_fits) or (
@@ -179,7 +181,7 @@ class CodeGenerator(ExprVisitor[Value]):
             call = overloads[0].call
             assert call is not None
             return call
-        return guard_overloads(node.function, overloads)
+        return guard_overloads(node.function, overloads, is_nameless=_has_constant_pattern(node))
 
     def emit_cost(self, overloads: list[Overload], nodes: list[Expr], args: list[str], result: str) -> None:
         """Write the cost of a call."""
@@ -212,3 +214,13 @@ def _tolerate_other_overloads(actual: Callable[..., int]) -> Callable[..., int]:
             return 1
 
     return cost
+
+
+def _has_constant_pattern(node: CallExpr) -> bool:
+    """Return whether a call matches a constant pattern. cel-go then calls a function that it made of the pattern."""
+    if node.function not in PATTERNS:
+        return False
+    pattern = node.list_children()[1]
+    while isinstance(pattern, CallExpr) and pattern.function == "dyn":
+        pattern = pattern.args[0]
+    return isinstance(pattern, LiteralExpr) and isinstance(pattern.value, str)

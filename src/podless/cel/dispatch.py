@@ -81,8 +81,11 @@ def _erase_params(kind: Type) -> Type:
     return types.Type(kind.kind, kind.name, (types.DYN,) * len(kind.params))
 
 
-def guard_overloads(function: str, overloads: list[Overload]) -> Callable[..., Any]:
-    """Return a function that calls the first matching overload. It raises EvaluationError if none matches."""
+def guard_overloads(function: str, overloads: list[Overload], is_nameless: bool = False) -> Callable[..., Any]:
+    """Return a function that calls the first matching overload. It raises EvaluationError if none matches.
+
+    is_nameless: that error does not name the function.
+    """
     ignores_params = function in _LOOSE
     candidates = [
         (tuple(map(_erase_params, overload.args)) if ignores_params else overload.args, overload.call)
@@ -93,7 +96,7 @@ def guard_overloads(function: str, overloads: list[Overload]) -> Callable[..., A
         for arg_types, run in candidates:
             if run is not None and all(map(fits_type, args, arg_types)):
                 return run(*args)
-        raise _make_overload_error(function, args)
+        raise no_overload() if is_nameless else _make_overload_error(function, args)
 
     call.__name__ = function
     return call

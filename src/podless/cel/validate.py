@@ -16,7 +16,7 @@ from podless.cel.values import Duration, Timestamp, TypeValue
 
 _READERS = {"timestamp": standard.to_timestamp, "duration": standard.to_duration}
 _CONVERSIONS = frozenset(("bool", "bytes", "double", "duration", "dyn", "int", "string", "timestamp", "type", "uint"))
-_PATTERNS = frozenset(("matches", "find", "findAll"))
+PATTERNS = frozenset(("matches", "find", "findAll"))
 _EXEMPT = "format"
 _INDEXES = frozenset(("_[_]", "_[?_]"))
 _GO_TYPES = {
@@ -101,8 +101,8 @@ def _fold_constant(node: Expr, constants: dict[Expr, Any], declarations: Declara
                 constants[node] = dict(entries)
     elif isinstance(node, CallExpr):
         args = node.list_children()
-        if node.function in _PATTERNS and len(args) > 1 and args[1] in constants:
-            patterns.compile_pattern(constants[args[1]])
+        if node.function in PATTERNS and len(args) > 1 and isinstance(pattern := constants.get(args[1]), str):
+            patterns.compile_pattern(pattern)
         if node.function in _INDEXES and args[1] in constants and not access.is_key(constants[args[1]]):
             raise ProgramError(f"invalid qualifier type: {_name_go_type(constants[args[1]])}")
         if node.function in _CONVERSIONS and len(args) == 1 and args[0] in constants:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from podless.cel.convert import convert_value
+from podless.cel.convert import convert_container, convert_value
 from podless.cel.correlation import ItemsByKey, SchemaNode, ValuePair, map_keys
 from podless.cel.declared import Declared
 from podless.cel.errors import CostExceeded, EvaluationError, NoOverload
@@ -273,6 +273,8 @@ class _RuleEvaluation:
             except EvaluationError as error:
                 self.report_failure(error, rule, place, kind)
                 return True
+            if old is not None and not rules.are_plain():
+                run = rule.program.run_exact_form
         return self.run_rule(rule, run, obj, old_self, place, kind)
 
     def run_rule(
@@ -313,7 +315,7 @@ class _RuleEvaluation:
         if old is None:
             return NONE
         try:
-            return Optional(_convert_old(rules, old))
+            return Optional(_unwrap_old(rules, old))
         except EvaluationError as error:
             if not rule.uses_old_self or not rules.fits_type(obj):
                 return NONE  # no rule uses it, or an earlier part of the rule fails anyway
@@ -398,11 +400,11 @@ def _clean_message(text: Any) -> str:
     return "" if "\n" in text or len(text.encode("utf-8", "replace")) > _LONGEST_MESSAGE else text
 
 
-def _convert_old(rules: NodeRules, value: Any) -> Any:
-    """Return the CEL value of JSON. An old value in an optional has no declaration."""
-    declared = Declared(rules.schema, resource=rules.resource)
-    assert declared.root is not None
-    return convert_value(declared.root, value)
+def _unwrap_old(rules: NodeRules, value: Any) -> Any:
+    """Return the CEL value in an optional oldSelf. cel-go unwraps it to JSON: parts of a list or map have no schema."""
+    root = Declared(rules.schema, resource=rules.resource).root
+    assert root is not None
+    return convert_container(root, value) if root.kind in ("list", "map", "object") else convert_value(root, value)
 
 
 def format_field_path(text: str, schema: Schema) -> str:
