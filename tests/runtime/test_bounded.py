@@ -110,9 +110,22 @@ def test_what_weighs_too_much_together_goes_one_by_one() -> None:
     kept.set_weight(first, 55)
     assert [holder.dropped for holder in holders] == [1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0]
     kept.set_weight(last, 500)
-    assert (kept.weight, last.dropped) == (500, 0)
+    assert (kept.weight, last.dropped) == (75, 0)
     kept.drop_all()
     assert (kept.weight, last.dropped, first.dropped) == (0, 1, 2)
+
+
+def test_one_value_over_the_total_stays_beside_small_ones() -> None:
+    kept = WeightAccount("tests.runtime.test_bounded", 10, 100)
+    large, *small = [Holder() for _ in range(3)]
+    for _ in range(3):
+        kept.set_weight(large, 500)
+        for holder in small:
+            kept.set_weight(holder, 1)
+    assert [holder.dropped for holder in (large, *small)] == [0, 0, 0]
+    other = Holder()
+    kept.set_weight(other, 500)
+    assert (other.dropped, large.dropped, kept.weight) == (0, 1, 95)
 
 
 def test_a_pinned_or_lately_used_value_stays() -> None:
@@ -127,9 +140,9 @@ def test_a_pinned_or_lately_used_value_stays() -> None:
     kept.unpin_value(pinned)
     kept.set_weight(idle, 30)  # over the total whatever is dropped
     assert [holder.dropped for holder in holders] == [0, 1, 1, 1]
-    assert kept.weight == 40
+    assert kept.weight == 32
     kept.unpin_value(pinned)
     kept.set_weight(idle, 30)
-    assert (pinned.dropped, idle.dropped, kept.weight) == (1, 1, 30)
+    assert (pinned.dropped, idle.dropped, kept.weight) == (1, 1, 22)
     kept.remove_holder(idle)
     assert kept.weight == 0

@@ -108,7 +108,8 @@ class Droppable(Protocol):
 class WeightAccount:
     """An account of large values by their bytes. Over the total, the values that were not used lately are dropped.
 
-    name: module and kind of value. minimum: bytes of a value. total: bytes of all values together.
+    name: module and kind of value. minimum: bytes of a value. total: bytes of all values together. A value counts
+    at most three quarters of it, so that a larger one stays beside others: else each of them would drop it.
     """
 
     def __init__(self, name: str, minimum: int, total: int) -> None:
@@ -123,7 +124,7 @@ class WeightAccount:
     def set_weight(self, holder: Droppable, weight: int) -> None:
         """Set the bytes of a holder's value, and drop other values over the total."""
         with self._lock:
-            self._add_weight(holder, max(weight, self._minimum))
+            self._add_weight(holder, min(max(weight, self._minimum), self._total * 3 // 4))
             # two rounds: a value that was used since the last round is dropped in the second one
             for _ in range(2 * len(self._weights)):
                 if self.weight <= self._total:
