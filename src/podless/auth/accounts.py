@@ -85,10 +85,10 @@ def _read_lifetime(entry: Entry) -> tuple[str, float | None]:
 
 def account_uid(entry: Entry) -> str:
     """Return the object's uid, cached; "" if it is being deleted."""
-    known: str | None = entry.forms.get("identity")
-    if known is None:
-        known = entry.forms["identity"] = "" if entry.terminating else entry.decode()["metadata"].get("uid", "")
-    return known
+    uid: str | None = entry.forms.get("identity")
+    if uid is None:
+        uid = entry.forms["identity"] = "" if entry.terminating else entry.decode()["metadata"].get("uid", "")
+    return uid
 
 
 def _read_token(entry: Entry) -> str:
@@ -148,16 +148,16 @@ class ServiceAccountTokens:
         bound: the object that it is bound to, under "secret", "pod" or "node". A node next to a pod is only mentioned.
         """
         now = int(clock.time())
-        inner: dict[str, Any] = {"namespace": account.namespace}
-        inner |= {sort: bound[sort].make_claim() for sort in ("node", "pod", "secret") if sort in bound}
-        inner["serviceaccount"] = {"name": account.name, "uid": uid}
+        claim: dict[str, Any] = {"namespace": account.namespace}
+        claim |= {sort: bound[sort].make_claim() for sort in ("node", "pod", "secret") if sort in bound}
+        claim["serviceaccount"] = {"name": account.name, "uid": uid}
         claims = {
             "aud": list(audiences),
             "exp": now + seconds,
             "iat": now,
             "iss": self.issuer,
             "jti": objectmeta.make_uid(),
-            _CLAIM: inner,
+            _CLAIM: claim,
             "nbf": now,
             "sub": of_account(account.namespace, account.name).name,
         }
@@ -165,7 +165,7 @@ class ServiceAccountTokens:
 
     def find_secret_token(self, namespace: str, account: BoundObject, secret: str) -> str:
         """Return the token to store in an account's Secret. Raises BadKey."""
-        inner = {
+        claim = {
             "namespace": namespace,
             "secret.name": secret,
             "service-account.name": account.name,
@@ -173,7 +173,7 @@ class ServiceAccountTokens:
         }
         subject = of_account(namespace, account.name).name
         return self._sign_claims(
-            {"iss": _KEPT, **{f"{_KEPT_CLAIM}{name}": inner[name] for name in inner}, "sub": subject}
+            {"iss": _KEPT, **{f"{_KEPT_CLAIM}{name}": claim[name] for name in claim}, "sub": subject}
         )
 
     def _sign_claims(self, claims: dict[str, Any]) -> str:
@@ -204,8 +204,8 @@ class ServiceAccountTokens:
     def _verify_signature(self, token: str, audiences: Sequence[str]) -> dict[str, Any] | None:
         import jwt
 
-        kept = read_issuer(token) == _KEPT
-        required = ["iss", "sub"] if kept else ["exp", "iat", "iss", "sub", "aud"]
+        is_secret_token = read_issuer(token) == _KEPT
+        required = ["iss", "sub"] if is_secret_token else ["exp", "iat", "iss", "sub", "aud"]
         # podless set these times by its own clock, so it need not check them
         options: Any = {"require": required, "verify_iat": False, "verify_nbf": False}
         key = self._signing_key().public_key()
@@ -215,8 +215,8 @@ class ServiceAccountTokens:
                 key,
                 [ALGORITHM],
                 options,
-                audience=None if kept else list(audiences),
-                issuer=_KEPT if kept else self.issuer,
+                audience=None if is_secret_token else list(audiences),
+                issuer=_KEPT if is_secret_token else self.issuer,
             )
         except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
             return None
@@ -224,11 +224,11 @@ class ServiceAccountTokens:
 
     def _make_verdict(self, claims: dict[str, Any], audiences: Sequence[str]) -> TokenVerdict:
         # the signature is ours, so the claims have the expected form
-        inner = claims[_CLAIM]
-        namespace, until = inner["namespace"], claims["exp"]
-        account = BoundObject(inner["serviceaccount"]["name"], inner["serviceaccount"]["uid"])
+        claim = claims[_CLAIM]
+        namespace, until = claim["namespace"], claims["exp"]
+        account = BoundObject(claim["serviceaccount"]["name"], claim["serviceaccount"]["uid"])
         secret, pod, node = (
-            BoundObject(inner[sort]["name"], inner[sort].get("uid", "")) if sort in inner else None
+            BoundObject(claim[sort]["name"], claim[sort].get("uid", "")) if sort in claim else None
             for sort in ("secret", "pod", "node")
         )
         pods, nodes = self._running.values()
@@ -244,22 +244,22 @@ class ServiceAccountTokens:
 
         if not holds():
             return _NOBODY
-        told = {CREDENTIAL: (f"JTI={claims['jti']}",)}
-        for sort, one in (("node", node), ("pod", pod)):
-            if one is not None:
-                told |= {f"{_EXTRA}{sort}-{what}": (value,) for what, value in one.make_claim().items()}
-        user = of_account(namespace, account.name, account.uid, told)
-        return TokenVerdict(user, tuple(one for one in audiences if one in claims["aud"]), holds)
+        extra = {CREDENTIAL: (f"JTI={claims['jti']}",)}
+        for sort, bound in (("node", node), ("pod", pod)):
+            if bound is not None:
+                extra |= {f"{_EXTRA}{sort}-{name}": (value,) for name, value in bound.make_claim().items()}
+        user = of_account(namespace, account.name, account.uid, extra)
+        return TokenVerdict(user, tuple(bound for bound in audiences if bound in claims["aud"]), holds)
 
     def _verdict_of_kept(self, token: str, claims: dict[str, Any], audiences: Sequence[str]) -> TokenVerdict:
-        inner = {name.removeprefix(_KEPT_CLAIM): value for name, value in claims.items()}
-        namespace, secret = inner["namespace"], inner["secret.name"]
-        account = BoundObject(inner["service-account.name"], inner["service-account.uid"])
+        claim = {name.removeprefix(_KEPT_CLAIM): value for name, value in claims.items()}
+        namespace, secret = claim["namespace"], claim["secret.name"]
+        account = BoundObject(claim["service-account.name"], claim["service-account.uid"])
         data = base64.b64encode(token.encode()).decode()
-        place = self._secrets.keys.key(namespace, secret)
+        secret_key = self._secrets.keys.key(namespace, secret)
 
         def holds() -> bool:
-            entry = self._secrets.get(place)
+            entry = self._secrets.get(secret_key)
             return entry is not None and _read_token(entry) == data and account.is_live(self._accounts, namespace)
 
         # tokens in Secrets have no audiences: they are for this server
@@ -272,10 +272,10 @@ class ServiceAccountTokens:
         """Return the public key as a JSON Web Key Set. Raises BadKey."""
         key = self._signing_key()
         numbers = key.public_key().public_numbers()
-        place = {
+        point = {
             name: _encode_base64(value.to_bytes(32, "big")) for name, value in (("x", numbers.x), ("y", numbers.y))
         }
-        return {"keys": [{"use": "sig", "kty": "EC", "kid": _key_id(key), "crv": "P-256", "alg": ALGORITHM, **place}]}
+        return {"keys": [{"use": "sig", "kty": "EC", "kid": _key_id(key), "crv": "P-256", "alg": ALGORITHM, **point}]}
 
     def _signing_key(self) -> EllipticCurvePrivateKey:
         """Return the private key, derived at first use."""

@@ -51,5 +51,5 @@ def _describe_denial(user: User, attributes: Attributes) -> str:
     if attributes.path:
         return f"{start} path {quote(attributes.path)}"
     resource = f"{attributes.resource}/{attributes.subresource}" if attributes.subresource else attributes.resource
-    where = f"in the namespace {quote(attributes.namespace)}" if attributes.namespace else "at the cluster scope"
-    return f"{start} resource {quote(resource)} in API group {quote(attributes.group)} {where}"
+    scope = f"in the namespace {quote(attributes.namespace)}" if attributes.namespace else "at the cluster scope"
+    return f"{start} resource {quote(resource)} in API group {quote(attributes.group)} {scope}"

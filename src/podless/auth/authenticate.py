@@ -72,8 +72,8 @@ class Authenticator:
         cached = self._verdicts.get(header)
         if cached is not None and cached.user is not None and (cached.is_valid is None or cached.is_valid()):
             return cached.user
-        scheme, _, rest = header.partition(" ")
-        token = rest.split(" ")[0]
+        scheme, _, credentials = header.partition(" ")
+        token = credentials.split(" ")[0]
         if scheme.lower() != "bearer" or not token:
             return self._anonymous_user(certificate)
         result = self._tokens.verify_token(token)
@@ -108,11 +108,11 @@ class Authenticator:
         token = token.split(" ")[0]
         if not token and self._anonymous:
             return TokenVerdict(ANONYMOUS, tuple(audiences))
-        found = self._tokens.verify_token(token)
-        if found is None:
+        verdict = self._tokens.verify_token(token)
+        if verdict is None:
             return await self._request_verdict(token, audiences)
         fitting = tuple(audience for audience in audiences if audience == AUDIENCE)
-        return TokenVerdict(found, fitting) if fitting else TokenVerdict(None)
+        return TokenVerdict(verdict, fitting) if fitting else TokenVerdict(None)
 
     async def _request_verdict(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
         issuer = read_issuer(token)

@@ -49,5 +49,5 @@ class Certificate:
             return None
         if AUTHENTICATED not in groups:
             groups.append(AUTHENTICATED)
-        told = {CREDENTIAL: (f"X509SHA256={sha256(self._der).hexdigest()}",)}
-        return User(names[-1], "", tuple(groups), told)
+        extra = {CREDENTIAL: (f"X509SHA256={sha256(self._der).hexdigest()}",)}
+        return User(names[-1], "", tuple(groups), extra)

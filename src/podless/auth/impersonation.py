@@ -31,24 +31,24 @@ _KEY = re.compile(r"([^/]+)/([A-Za-z0-9/\-._~%!$&'()*+,;=:]+)")
 
 def allowed_groups(authorizer: Authorizer, user: User, other: User, attributes: Attributes) -> tuple[str, ...] | None:
     """Return the groups of the impersonated user, None if the request as that user is not permitted."""
-    mode, place, given = _find_mode(other)
+    mode, scope, given = _find_mode(other)
     if not mode or not authorizer.is_allowed(
         user, attributes._replace(verb=f"impersonate-on:{mode}:{attributes.verb}")
     ):
         return None
 
     def may(resource: str, name: str, namespace: str = "", sub: str = "") -> bool:
-        wanted = Attributes(f"impersonate:{mode}", _GROUP, "v1", resource, sub, namespace, name)
-        return authorizer.is_allowed(user, wanted)
+        question = Attributes(f"impersonate:{mode}", _GROUP, "v1", resource, sub, namespace, name)
+        return authorizer.is_allowed(user, question)
 
-    if not may(*place) or (other.uid and not may("uids", other.uid)):
+    if not may(*scope) or (other.uid and not may("uids", other.uid)):
         return None
     if "" in other.groups or MASTERS in other.groups or not all(map(_is_valid_extra, other.extra.items())):
         return None
     everyone = len(other.groups) >= _MANY and may("groups", "*")
     if not everyone and not all(may("groups", group) for group in other.groups):
         return None
-    values = [(key, value) for key, held in other.extra.items() for value in held]
+    values = [(key, value) for key, extra_values in other.extra.items() for value in extra_values]
     everything = len(values) >= _MANY and may("userextras", "*", sub="*")
     if not everything and not all(may("userextras", value, sub=key) for key, value in values):
         return None
@@ -121,11 +121,11 @@ def impersonate_user(authorizer: Authorizer, user: User, other: User, attributes
     if groups is None:
         groups = _unconstrained_groups(authorizer, user, other)
     if other.name == ANONYMOUS.name:
-        more = UNAUTHENTICATED
+        added_group = UNAUTHENTICATED
     else:
-        more = "" if UNAUTHENTICATED in groups else AUTHENTICATED
-    if more and more not in groups:
-        groups = (*groups, more)
+        added_group = "" if UNAUTHENTICATED in groups else AUTHENTICATED
+    if added_group and added_group not in groups:
+        groups = (*groups, added_group)
     return User(other.name, other.uid, groups, other.extra)
 
 

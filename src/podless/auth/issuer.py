@@ -83,13 +83,13 @@ class OIDCIssuer:
         """Request tokens with a form. Raises GrantRejected, ProviderUnreachable."""
         status, answer = await self._send_request(endpoint, {"client_id": self.settings.client_id, **form})
         if status != 200:
-            told = [answer.get(name) for name in ("error", "error_description")]
-            raise GrantRejected(": ".join(text for text in told if isinstance(text, str))[:_LONGEST])
+            error_texts = [answer.get(name) for name in ("error", "error_description")]
+            raise GrantRejected(": ".join(text for text in error_texts if isinstance(text, str))[:_LONGEST])
         token, refresh = answer.get("id_token"), answer.get("refresh_token")
         if not isinstance(token, str) or not token.isascii():
             raise ProviderUnreachable(f"{endpoint} answers no ID token")
-        kept = isinstance(refresh, str) and len(refresh) <= _REFRESH_TOKEN and refresh.isascii()
-        return GrantedTokens(token, str(refresh) if kept else "")
+        is_valid = isinstance(refresh, str) and len(refresh) <= _REFRESH_TOKEN and refresh.isascii()
+        return GrantedTokens(token, str(refresh) if is_valid else "")
 
     async def _send_request(
         self, url: str, form: Mapping[str, str] | None = None, *, with_body: bool = True
@@ -103,7 +103,7 @@ class OIDCIssuer:
 
         if urlsplit(url).scheme != "https":
             raise ProviderUnreachable(f"{url} is not an https URL")
-        method, good = ("GET", (200,)) if form is None else ("POST", (200, 400, 401))
+        method, accepted = ("GET", (200,)) if form is None else ("POST", (200, 400, 401))
         connector = aiohttp.TCPConnector(ssl=self._context)
         timeout = aiohttp.ClientTimeout(total=_TIME)
         try:
@@ -113,15 +113,17 @@ class OIDCIssuer:
                     method, url, data=form, headers={"Accept": "application/json"}, allow_redirects=False
                 ) as answer,
             ):
-                if answer.status not in good:
+                if answer.status not in accepted:
                     raise ProviderUnreachable(f"{url} answers {answer.status}")
                 return answer.status, await _read_object(answer, url) if with_body else {}
         except aiohttp.ClientConnectorCertificateError as error:
-            why = getattr(error.certificate_error, "verify_message", "") or error.certificate_error
-            raise ProviderUnreachable(f"its certificate is not trusted ({why}); --oidc-ca-file sets the CA") from None
+            reason = getattr(error.certificate_error, "verify_message", "") or error.certificate_error
+            raise ProviderUnreachable(
+                f"its certificate is not trusted ({reason}); --oidc-ca-file sets the CA"
+            ) from None
         except aiohttp.ClientConnectorError as error:
-            why = (error.os_error.strerror or str(error.os_error)).lower()
-            raise ProviderUnreachable(f"cannot connect to {error.host}:{error.port}: {why}") from None
+            reason = (error.os_error.strerror or str(error.os_error)).lower()
+            raise ProviderUnreachable(f"cannot connect to {error.host}:{error.port}: {reason}") from None
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as error:
             raise ProviderUnreachable(str(error) or type(error).__name__) from None
 

@@ -145,11 +145,11 @@ class OIDCProvider:
         for claim, value in settings.required.items():
             if claims.get(claim) != value:
                 raise _TokenRejected(f"the claim {claim} is not {value}")
-        given = claims.get(settings.groups_claim) if settings.groups_claim else None
-        groups = [given] if isinstance(given, str) else given or []
+        groups_claimed = claims.get(settings.groups_claim) if settings.groups_claim else None
+        groups = [groups_claimed] if isinstance(groups_claimed, str) else groups_claimed or []
         if not isinstance(groups, list) or not all(isinstance(group, str) for group in groups):
             raise _TokenRejected(f"the claim {settings.groups_claim} is not a list of strings")
-        told = {CREDENTIAL: (f"JTI={claims['jti']}",)} if isinstance(claims.get("jti"), str) else {}
+        extra = {CREDENTIAL: (f"JTI={claims['jti']}",)} if isinstance(claims.get("jti"), str) else {}
         named = [f"{settings.groups_prefix}{group}" for group in groups if group]
-        more = () if AUTHENTICATED in named else (AUTHENTICATED,)
-        return User(f"{settings.prefix}{name}", "", (*named, *more), told)
+        added_groups = () if AUTHENTICATED in named else (AUTHENTICATED,)
+        return User(f"{settings.prefix}{name}", "", (*named, *added_groups), extra)

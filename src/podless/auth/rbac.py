@@ -117,25 +117,25 @@ class RBAC:
                 self._add_binding(parse_binding(event.after))
 
     def _add_binding(self, binding: RoleBinding) -> None:
-        held = self._bindings.setdefault(binding.namespace, {})
+        by_subject = self._bindings.setdefault(binding.namespace, {})
         for subject in binding.subjects:
-            known = held.get(subject)
-            if known is None:
-                held[subject] = binding
-            elif isinstance(known, dict):
-                known[binding.key] = binding
+            bindings = by_subject.get(subject)
+            if bindings is None:
+                by_subject[subject] = binding
+            elif isinstance(bindings, dict):
+                bindings[binding.key] = binding
             else:
-                held[subject] = {known.key: known, binding.key: binding}
+                by_subject[subject] = {bindings.key: bindings, binding.key: binding}
 
     def _remove(self, binding: RoleBinding) -> None:
-        held = self._bindings.get(binding.namespace, {})
+        by_subject = self._bindings.get(binding.namespace, {})
         for subject in binding.subjects:
-            known = held.get(subject)
-            if isinstance(known, dict):
-                known.pop(binding.key, None)
-            if known is not None and (not known or not isinstance(known, dict)):
-                del held[subject]
-        if not held:
+            bindings = by_subject.get(subject)
+            if isinstance(bindings, dict):
+                bindings.pop(binding.key, None)
+            if bindings is not None and (not bindings or not isinstance(bindings, dict)):
+                del by_subject[subject]
+        if not by_subject:
             self._bindings.pop(binding.namespace, None)
 
     def is_allowed(self, user: User, attributes: Attributes) -> bool:
@@ -148,13 +148,13 @@ class RBAC:
             return _YES
         # the uid is left out, and extra too, which differs between tokens: RBAC does not look at them
         key = user.name, user.groups, attributes
-        known = self._decided.get(key)
-        if known is None:
-            seen = self._changes
-            known = self._find_decision(user, attributes)
-            if seen == self._changes:  # else a role or binding changed meanwhile, and the decision can be stale
-                self._cache_decision(key, known)
-        return known
+        decision = self._decided.get(key)
+        if decision is None:
+            changes = self._changes
+            decision = self._find_decision(user, attributes)
+            if changes == self._changes:  # else a role or binding changed meanwhile, and the decision can be stale
+                self._cache_decision(key, decision)
+        return decision
 
     def decide_quickly(self, user: User, attributes: Attributes) -> Decision | None:
         """Return the decision, or None if the rules of a long role must be compiled for it."""
@@ -164,12 +164,12 @@ class RBAC:
         """Return whether one of these decisions must run in slices, because it compiles a long role."""
         if not self._long_roles or user.is_master:
             return False
-        mine = _list_subjects(user)
+        subjects = _list_subjects(user)
         return any(
             (role := self._find_role(binding)) is not None and role.key in self._long_roles
             for one in asked
             if (user.name, user.groups, one) not in self._decided
-            for binding in self._bindings_of(mine, one.namespace)
+            for binding in self._bindings_of(subjects, one.namespace)
         )
 
     def _cache_decision(self, key: tuple[str, tuple[str, ...], Attributes], decision: Decision) -> None:
@@ -186,8 +186,8 @@ class RBAC:
     def _find_decision(self, user: User, attributes: Attributes) -> Decision:
         errors: list[str] = []
         refused: set[tuple[str, str]] = set()  # roles that do not allow the request
-        mine = _list_subjects(user)
-        for binding in self._bindings_of(mine, attributes.namespace):
+        subjects = _list_subjects(user)
+        for binding in self._bindings_of(subjects, attributes.namespace):
             name = binding.role_kind, binding.role
             if name in refused:
                 continue
@@ -195,13 +195,13 @@ class RBAC:
             if role is None:
                 errors.append(_not_found(binding))
             elif self._compile_rules(role).allows_request(attributes):
-                return Decision(True, f"RBAC: allowed by {binding.describe_binding(mine)}")
+                return Decision(True, f"RBAC: allowed by {binding.describe_binding(subjects)}")
             refused.add(name)
         return Decision(False, f"RBAC: {join_errors(errors)}" if errors else "")
 
     def list_rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
         """Return all rules of the user in a namespace ("": everywhere), and errors such as missing roles."""
-        found: list[PolicyRule] = []
+        rules: list[PolicyRule] = []
         errors: list[str] = []
         for binding in self._bindings_of(_list_subjects(user), namespace):
             role = self._find_role(binding)
@@ -209,22 +209,22 @@ class RBAC:
                 errors.append(_not_found(binding))
             else:
                 charge(len(role.body) // _STEP)
-                found += role.decode().get("rules") or []
-        return found, errors
+                rules += role.decode().get("rules") or []
+        return rules, errors
 
     def find_missing_rules(
         self, user: User, namespace: str, policy_rules: Iterable[PolicyRule]
     ) -> tuple[list[PolicyRule], list[str]]:
         """Return the parts of the wanted rules that the user does not hold in a namespace, and errors."""
-        held: dict[str, RoleRules] = {}
+        roles_held: dict[str, RoleRules] = {}
         errors: list[str] = []
         for binding in self._bindings_of(_list_subjects(user), namespace):
             role = self._find_role(binding)
             if role is None:
                 errors.append(_not_found(binding))
-            elif role.key not in held:
-                held[role.key] = self._compile_rules(role)
-        return rules.find_missing([*held.values()], policy_rules), errors
+            elif role.key not in roles_held:
+                roles_held[role.key] = self._compile_rules(role)
+        return rules.find_missing([*roles_held.values()], policy_rules), errors
 
     def find_role(self, kind: str, name: str, namespace: str) -> list[PolicyRule] | None:
         """Return the rules of a role that a binding names, None if there is no such role."""
@@ -234,9 +234,9 @@ class RBAC:
     def _bindings_of(self, subjects: dict[Subject, None], namespace: str) -> Iterator[RoleBinding]:
         """Yield the bindings of a user in a namespace: cluster role bindings first, each group sorted by key."""
         for space in ("", namespace) if namespace else ("",):
-            if (held := self._bindings.get(space)) is not None:
-                found = _find_bindings(held, subjects)
-                yield from (found[key] for key in sorted(found)) if len(found) > 1 else found.values()
+            if (by_subject := self._bindings.get(space)) is not None:
+                bindings = _find_bindings(by_subject, subjects)
+                yield from (bindings[key] for key in sorted(bindings)) if len(bindings) > 1 else bindings.values()
 
     def _compile_rules(self, role: Entry) -> RoleRules:
         rules: RoleRules | None = role.forms.get("rbac")
@@ -254,10 +254,10 @@ class RBAC:
 
 def _list_subjects(user: User) -> dict[Subject, None]:
     """Return the user and all of the user's groups."""
-    mine: dict[Subject, None] = {("User", user.name): None}
+    subjects: dict[Subject, None] = {("User", user.name): None}
     for groups in each_part(user.groups):
-        mine.update((("Group", group), None) for group in groups)
-    return mine
+        subjects.update((("Group", group), None) for group in groups)
+    return subjects
 
 
 def _find_bindings(

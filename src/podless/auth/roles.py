@@ -78,8 +78,8 @@ _SUBJECTS = {
 
 
 def _make_metadata(name: str, **labels: str) -> Object:
-    more = {f"{_AGGREGATE}{role}": value for role, value in labels.items()}
-    return {"name": name, "labels": _LABEL | more, "annotations": {AUTOUPDATE: "true"}}
+    aggregate_labels = {f"{_AGGREGATE}{role}": value for role, value in labels.items()}
+    return {"name": name, "labels": _LABEL | aggregate_labels, "annotations": {AUTOUPDATE: "true"}}
 
 
 def _make_role(name: str, **labels: str) -> Object:
@@ -91,9 +91,9 @@ def cluster_roles() -> list[Object]:
     result = [_make_role(name) | {"rules": list(rules)} for name, rules in _RULES.items()]
     for name, rules in _AGGREGATED.items():
         result.append(_make_role(f"system:aggregate-to-{name}", **{name: "true"}) | {"rules": list(rules)})
-        whole = _make_role(name, **({_NEXT[name]: "true"} if name in _NEXT else {}))
+        aggregate = _make_role(name, **({_NEXT[name]: "true"} if name in _NEXT else {}))
         selector = {"matchLabels": {f"{_AGGREGATE}{name}": "true"}}
-        result.append(whole | {"aggregationRule": {"clusterRoleSelectors": [selector]}})
+        result.append(aggregate | {"aggregationRule": {"clusterRoleSelectors": [selector]}})
     return result
 
 

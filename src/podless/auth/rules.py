@@ -71,20 +71,20 @@ class RoleRules:
 
     def allows_request(self, attributes: Attributes) -> bool:
         """Return whether one of the rules allows a request."""
-        found = self.rules_for_verb(attributes.verb)
-        if not found:
+        matching = self.rules_for_verb(attributes.verb)
+        if not matching:
             return False
         if attributes.path:
-            return bool(found & self.rules_for_url(attributes.path))
-        found &= self.rules_for_group(attributes.group)
-        if not found:
+            return bool(matching & self.rules_for_url(attributes.path))
+        matching &= self.rules_for_group(attributes.group)
+        if not matching:
             return False
         if attributes.subresource:
             sub = attributes.subresource
-            found &= self._rules_with_any(self._resources, f"{attributes.resource}/{sub}", f"*/{sub}", ALL)
+            matching &= self._rules_with_any(self._resources, f"{attributes.resource}/{sub}", f"*/{sub}", ALL)
         else:
-            found &= self._rules_with_any(self._resources, attributes.resource, ALL)
-        return bool(found and found & self.rules_for_name(attributes.name))
+            matching &= self._rules_with_any(self._resources, attributes.resource, ALL)
+        return bool(matching and matching & self.rules_for_name(attributes.name))
 
     def rules_for_verb(self, verb: str) -> int:
         """Return the rules for a verb."""
@@ -101,8 +101,8 @@ class RoleRules:
 
     def rules_for_name(self, name: str) -> int:
         """Return the rules for a name: those that list it, and those without resourceNames."""
-        known = self._named.get(name)
-        return self._unnamed if known is None else self._unnamed | _to_bits(known)
+        matching = self._named.get(name)
+        return self._unnamed if matching is None else self._unnamed | _to_bits(matching)
 
     def rules_without_names(self, _: str = "") -> int:
         """Return the rules without resourceNames."""
@@ -112,8 +112,8 @@ class RoleRules:
         """Return the rules for a path."""
         result = self._rules_with_any(self._paths, url)
         for length, prefixes in self._prefixes.items():
-            if length <= len(url) and (known := prefixes.get(url[:length])) is not None:
-                result |= _to_bits(known)
+            if length <= len(url) and (matching := prefixes.get(url[:length])) is not None:
+                result |= _to_bits(matching)
         return result
 
     def find_entries(self, name: str, item: str) -> tuple[_Indexes | None, ...]:
@@ -124,27 +124,27 @@ class RoleRules:
         if name == "resources":
             _, slash, sub = item.partition("/")
             return self._resources.get(item), self._resources.get(f"*/{sub}") if slash else None
-        held = self._verbs if name == "verbs" else self._groups if name == "apiGroups" else self._named
-        return (held.get(item),)
+        table = self._verbs if name == "verbs" else self._groups if name == "apiGroups" else self._named
+        return (table.get(item),)
 
     def _rules_with_any(self, table: _RuleTable, *items: str) -> int:
         """Return the rules that list one of some items."""
         result = 0
         for item in items:
-            if (known := table.get(item)) is not None:
-                result |= _to_bits(known)
+            if (matching := table.get(item)) is not None:
+                result |= _to_bits(matching)
         return result
 
 
 def _note_items(table: dict[str, Any], items: Sequence[str], number: tuple[int]) -> None:
     """Index the items of a rule. number: its number."""
     for item in each(items):
-        known = table.setdefault(item, number)
-        if known is not number:
-            if known.__class__ is list:
-                known.append(number[0])
+        numbers = table.setdefault(item, number)
+        if numbers is not number:
+            if numbers.__class__ is list:
+                numbers.append(number[0])
             else:
-                table[item] = [known[0], number[0]]
+                table[item] = [numbers[0], number[0]]
 
 
 def _pack_sets(table: dict[str, Any], count: int) -> None:
@@ -160,10 +160,10 @@ def _to_bits(indexes: _Indexes | list[int]) -> int:
         return indexes
     if len(indexes) == 1:
         return 1 << indexes[0]
-    found = bytearray(indexes[-1] // 8 + 1)
-    for place in indexes:
-        found[place >> 3] |= 1 << (place & 7)
-    return int.from_bytes(found, "little")
+    bits = bytearray(indexes[-1] // 8 + 1)
+    for index in indexes:
+        bits[index >> 3] |= 1 << (index & 7)
+    return int.from_bytes(bits, "little")
 
 
 def find_missing(roles: Sequence[RoleRules], rules: Iterable[PolicyRule], limit: int = 10_000) -> list[PolicyRule]:
@@ -173,16 +173,16 @@ def find_missing(roles: Sequence[RoleRules], rules: Iterable[PolicyRule], limit:
     their verbs. limit: the maximum number of parts: a rule with 80 groups, resources and verbs has 512,000.
     """
     simple: dict[tuple[str, ...], PolicyRule] = {}
-    rest: list[PolicyRule] = []
+    missing: list[PolicyRule] = []
     for part in islice(_list_missing(roles, rules), limit):
         if "nonResourceURLs" in part:
-            rest.append(part)
+            missing.append(part)
             continue
         key = part["apiGroups"][0], part["resources"][0], *part.get("resourceNames", ())
-        known = simple.setdefault(key, part)
-        if known is not part:
-            known["verbs"].append(part["verbs"][0])
-    return [*rest, *simple.values()]
+        merged = simple.setdefault(key, part)
+        if merged is not part:
+            merged["verbs"].append(part["verbs"][0])
+    return [*missing, *simple.values()]
 
 
 def _list_missing(roles: Sequence[RoleRules], rules: Iterable[PolicyRule]) -> Iterator[PolicyRule]:
@@ -248,13 +248,13 @@ class _RuleCover:
         """Group the items of a field: items in the same rules go together."""
         if len(items) < 2:
             return [items] if items else []
-        found: dict[tuple[object, ...], list[str]] = {}
+        groups: dict[tuple[object, ...], list[str]] = {}
         for item in items:
             charge(len(self._numbered))
             places = (rules.find_entries(name, item) for _, rules in self._numbered)
-            key = tuple((number, held) for number, held in enumerate(places) if any(held))
-            found.setdefault(key, []).append(item)
-        return [*found.values()]
+            key = tuple((number, bits) for number, bits in enumerate(places) if any(bits))
+            groups.setdefault(key, []).append(item)
+        return [*groups.values()]
 
     def find_missing(self, verbs: Sequence[Sequence[str]], by_rest: int) -> set[str]:
         """Return the verbs without a covering rule. by_rest: the rules that cover group, resource and name."""
@@ -266,8 +266,8 @@ class _RuleCover:
 
 def format_rule(rule: PolicyRule) -> str:
     """Format a rule as in kube-apiserver's error texts."""
-    shown = [f"{label}:{quote_strings(rule[name])}" for name, label in _SHOWN.items() if rule.get(name)]
-    return f"{{{', '.join(shown)}}}"
+    parts = [f"{label}:{quote_strings(rule[name])}" for name, label in _SHOWN.items() if rule.get(name)]
+    return f"{{{', '.join(parts)}}}"
 
 
 def quote_strings(items: Iterable[str]) -> str:

@@ -42,8 +42,8 @@ def read_issuer(token: str) -> str:
     if len(parts) != 3 or len(token) > _LONGEST:
         return ""
     claims = _decode_part(parts[1])
-    found = claims.get("iss") if isinstance(claims, dict) else None
-    return found if isinstance(found, str) else ""
+    issuer = claims.get("iss") if isinstance(claims, dict) else None
+    return issuer if isinstance(issuer, str) else ""
 
 
 def _decode_part(part: str) -> Any:

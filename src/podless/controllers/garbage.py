@@ -328,10 +328,10 @@ class GarbageCollector(Controller):
         owning = self._find_kind(owner.group, owner.kind)
         if owning is None or (owning.namespaced and not kind.namespaced):
             return _SOLID  # an unknown kind, or an invalid reference: keep the object
-        entry_found = (await self.api.load_collection(owning)).get(owning.key(entry.namespace, owner.name))
-        if entry_found is None:
+        entry_of_owner = (await self.api.load_collection(owning)).get(owning.key(entry.namespace, owner.name))
+        if entry_of_owner is None:
             return _DANGLING
-        metadata = entry_found.decode()["metadata"]
+        metadata = entry_of_owner.decode()["metadata"]
         if metadata.get("uid", "") != owner.uid:
             return _DANGLING
         return _WAITING if _in_foreground(metadata) else _SOLID

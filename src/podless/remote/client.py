@@ -135,9 +135,9 @@ class WebhookClient:
             within = min(seconds, max(until - time.monotonic(), 0))
             seconds = max(math.ceil(within), 1)
         url = f"{target.url}?timeout={seconds}s"
-        told = f"Post {gotext.quote(url)}: "
+        prefix = f"Post {gotext.quote(url)}: "
         if self._disturbed is not None and self._disturbed(target.url):
-            raise CallTimeout(f"{told}context deadline exceeded")
+            raise CallTimeout(f"{prefix}context deadline exceeded")
         try:
             async with asyncio.timeout(within):
                 try:
@@ -146,11 +146,11 @@ class WebhookClient:
                     # the webhook may have closed a kept connection meanwhile
                     status, media, answer = await self._send_request(target, url, body, limit)
         except TimeoutError:
-            raise CallTimeout(f"{told}context deadline exceeded") from None
+            raise CallTimeout(f"{prefix}context deadline exceeded") from None
         except RemoteError as error:
-            raise RemoteError(f"{told}{error}") from None
+            raise RemoteError(f"{prefix}{error}") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise RemoteError(told + _describe_failure(error, target)) from None
+            raise RemoteError(prefix + _describe_failure(error, target)) from None
         if media and not _MEDIA.fullmatch(media):
             raise RemoteError("Internal error occurred: mime: invalid media parameter")
         if not 200 <= status <= 206:
@@ -206,9 +206,9 @@ class WebhookClient:
             import aiohttp
 
             connector = aiohttp.TCPConnector(resolver=_make_resolver(self), use_dns_cache=False, limit=0)
-            none = aiohttp.ClientTimeout(total=None, sock_connect=None)
+            no_timeout = aiohttp.ClientTimeout(total=None, sock_connect=None)
             self._session = aiohttp.ClientSession(
-                connector=connector, timeout=none, cookie_jar=aiohttp.DummyCookieJar()
+                connector=connector, timeout=no_timeout, cookie_jar=aiohttp.DummyCookieJar()
             )
         return self._session
 
@@ -278,14 +278,14 @@ def _make_resolver(client: WebhookClient) -> aiohttp.abc.AbstractResolver:
         ) -> list[ResolveResult]:
             name, _, namespace = host.removesuffix(".svc").partition(".")
             service = f"{namespace}/{name}"
-            place = client.services.get(f"{service}:{port}") or client.services.get(service)
-            if place is None and host.endswith(".svc") and client.external is not None:
-                found = await client.external(namespace, name)
-                place = f"{found}:{port}" if found else None
-            if place is None:
+            address = client.services.get(f"{service}:{port}") or client.services.get(service)
+            if address is None and host.endswith(".svc") and client.external is not None:
+                external = await client.external(namespace, name)
+                address = f"{external}:{port}" if external else None
+            if address is None:
                 return await self._others.resolve(host, port, family)
-            there, _, its_port = place.rpartition(":")
-            places = await self._others.resolve(there.strip("[]"), int(its_port), family)
+            target, _, its_port = address.rpartition(":")
+            places = await self._others.resolve(target.strip("[]"), int(its_port), family)
             return [{**one, "hostname": host} for one in places]
 
         async def close(self) -> None:

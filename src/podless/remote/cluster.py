@@ -128,17 +128,17 @@ class RemoteCluster:
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """Yield the answer to one request; retried with new credentials if the server rejects them."""
         access = self._access
-        more: dict[str, Any] = {"proxy": access.proxy} if access.proxy else {}
+        options: dict[str, Any] = {"proxy": access.proxy} if access.proxy else {}
         if access.server_name:
-            more["server_hostname"] = access.server_name
+            options["server_hostname"] = access.server_name
         await self._renew_credential()
         for last in (access.plugin is None, True):
             assert self._session is not None
             credential = self._credential
-            sent = [*headers]
+            fields = [*headers]
             if credential.token:
-                sent.append(("Authorization", f"Bearer {credential.token}"))
-            async with self._session.request(method, access.url + path, data=data, headers=sent, **more) as answer:
+                fields.append(("Authorization", f"Bearer {credential.token}"))
+            async with self._session.request(method, access.url + path, data=data, headers=fields, **options) as answer:
                 if answer.status != 401 or last:
                     yield answer
                     return
@@ -157,24 +157,24 @@ class RemoteCluster:
         import aiohttp
 
         if isinstance(error, TimeoutError):
-            why = f"no answer within {self._seconds:g} s"
+            reason = f"no answer within {self._seconds:g} s"
         elif isinstance(error, aiohttp.ClientConnectorCertificateError):
-            found = getattr(error.certificate_error, "verify_message", "") or error.certificate_error
-            why = f"cannot connect: the server's certificate is not trusted: {found}"
+            problem = getattr(error.certificate_error, "verify_message", "") or error.certificate_error
+            reason = f"cannot connect: the server's certificate is not trusted: {problem}"
         elif isinstance(error, aiohttp.ClientConnectorSSLError):
-            why = f"cannot connect: TLS: {getattr(error.os_error, 'reason', '') or error.os_error}"
+            reason = f"cannot connect: TLS: {getattr(error.os_error, 'reason', '') or error.os_error}"
         elif isinstance(error, aiohttp.ClientConnectorError):
             number = error.os_error.errno or 0  # the texts of asyncio's errors vary
             named = os.strerror(number).lower() if number in errno.errorcode else ""
-            why = f"cannot connect: {named or error.strerror or error.os_error}"
+            reason = f"cannot connect: {named or error.strerror or error.os_error}"
         elif isinstance(error, aiohttp.ServerDisconnectedError):
             plain = "; it may expect https" if self._access.url.startswith("http:") else ""
-            why = f"the server closed the connection without an answer{plain}"
+            reason = f"the server closed the connection without an answer{plain}"
         elif isinstance(error, aiohttp.ClientPayloadError):
-            why = "the answer was cut off"
+            reason = "the answer was cut off"
         else:
-            why = str(error) or type(error).__name__
-        return RemoteError(f"{self._access.url}: {why}")
+            reason = str(error) or type(error).__name__
+        return RemoteError(f"{self._access.url}: {reason}")
 
     async def read(self, path: str) -> tuple[bytes, Mapping[str, str]]:
         """Return the body and the headers of a GET. Raises Refused, or RemoteError if there is no answer."""
@@ -197,9 +197,9 @@ class RemoteCluster:
             async with self._open_request("GET", path, ()) as answer:
                 if answer.status >= 300:
                     raise make_refusal(answer.status, _read_status(answer.content_type, await answer.read()))
-                rest = b""
+                partial = b""
                 async for piece, _ in answer.content.iter_chunks():
-                    *lines, rest = (rest + piece).split(b"\n")
+                    *lines, partial = (partial + piece).split(b"\n")
                     for line in lines:
                         yield dict(serializer.decode_json(line))
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
@@ -236,8 +236,8 @@ class RemoteCluster:
         self, method: str, path: str, body: Any, media: str, headers: Iterable[tuple[str, str]]
     ) -> Object:
         data = None if body is None else serializer.encode_json(body)
-        sent = [*headers] if body is None else [*headers, ("Content-Type", media)]
-        async with self._open_request(method, path, sent, data) as answer:
+        header_list = [*headers] if body is None else [*headers, ("Content-Type", media)]
+        async with self._open_request(method, path, header_list, data) as answer:
             raw = await answer.read()
             self.received += len(raw)
             self.warnings = answer.headers.getall("Warning", [])

@@ -95,8 +95,8 @@ class ExecPlugin:
         spec: dict[str, Any] = {"interactive": interactive}
         if self._cluster is not None:
             spec["cluster"] = self._cluster
-        told = serializer.encode_json({"kind": "ExecCredential", "apiVersion": self._version, "spec": spec}).decode()
-        environment = {**os.environ, **self._environment, "KUBERNETES_EXEC_INFO": told}
+        info = serializer.encode_json({"kind": "ExecCredential", "apiVersion": self._version, "spec": spec}).decode()
+        environment = {**os.environ, **self._environment, "KUBERNETES_EXEC_INFO": info}
         program = shutil.which(self._command, path=environment.get("PATH"))
         if program is None:
             raise RemoteError(f"executable {self._command} not found" + (f"; {self._hint}" if self._hint else ""))

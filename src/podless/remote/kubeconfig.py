@@ -78,9 +78,9 @@ def read_kubeconfig(path: Path, context: str = "") -> ClusterAccess:
     server = str(cluster.get("server") or "")
     if not server.startswith(("https://", "http://")):
         raise BadKubeconfig(f"{path}: no server in cluster {chosen.get('cluster')}")
-    for way in _ELSEWHERE:
-        if way in user:
-            raise BadKubeconfig(f"{path}: {way} of user {chosen['user']} is not supported here; give a token")
+    for method in _ELSEWHERE:
+        if method in user:
+            raise BadKubeconfig(f"{path}: {method} of user {chosen['user']} is not supported here; give a token")
     token = str(user.get("token") or "")
     try:
         if user.get("tokenFile"):
@@ -108,14 +108,14 @@ def _make_plugin(
         return None
     if not isinstance(config, Mapping):
         raise BadPlugin(f"exec of user {context['user']} is no map")
-    told: dict[str, Any] = {name: cluster[name] for name in _TOLD if cluster.get(name)}
+    cluster_info: dict[str, Any] = {name: cluster[name] for name in _TOLD if cluster.get(name)}
     authority = _read_data(path, cluster, "certificate-authority")
     if authority:
-        told["certificate-authority-data"] = base64.b64encode(authority).decode()
+        cluster_info["certificate-authority-data"] = base64.b64encode(authority).decode()
     for extension in cluster.get("extensions") or ():
         if isinstance(extension, Mapping) and extension.get("name") == EXTENSION:
-            told["config"] = extension.get("extension")
-    return ExecPlugin(config, context["user"], path.absolute().parent, told)
+            cluster_info["config"] = extension.get("extension")
+    return ExecPlugin(config, context["user"], path.absolute().parent, cluster_info)
 
 
 def _find_named(path: Path, config: Mapping[str, Any], section: str, name: str) -> dict[str, Any]:
@@ -125,8 +125,8 @@ def _find_named(path: Path, config: Mapping[str, Any], section: str, name: str) 
             return named
     if name:
         entries = [entry for entry in config.get(f"{section}s") or () if isinstance(entry, dict)]
-        known = ", ".join(str(entry.get("name")) for entry in entries[:_SHOWN])
-        raise BadKubeconfig(f"{path}: no {section} {name!r}" + (f"; it has {known}" if known else ""))
+        names = ", ".join(str(entry.get("name")) for entry in entries[:_SHOWN])
+        raise BadKubeconfig(f"{path}: no {section} {name!r}" + (f"; it has {names}" if names else ""))
     if not config.get("contexts"):
         raise BadKubeconfig(f"{path}: not a kubeconfig: it has no contexts")
     raise BadKubeconfig(f"{path}: no current context: set current-context in it, or name one with --context")

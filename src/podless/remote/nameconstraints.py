@@ -48,15 +48,15 @@ def find_fault(chain: Sequence[x509.Certificate]) -> str:
     """Return why the names in a chain (leaf first) violate the constraints above them; "" if they do not."""
     limits = [_find_extension(one, x509.NameConstraints) for one in chain]
     for index, certificate in enumerate(chain):
-        above = [one for one in limits[index + 1 :] if one is not None]
-        given = _find_extension(certificate, x509.SubjectAlternativeName)
-        if given is None or not above:
+        limits_above = [one for one in limits[index + 1 :] if one is not None]
+        extension = _find_extension(certificate, x509.SubjectAlternativeName)
+        if extension is None or not limits_above:
             continue
         try:
-            names = [*_list_names(given)]
+            names = [*_list_names(extension)]
         except _MalformedName as error:
             return str(error)
-        for limit in above:
+        for limit in limits_above:
             for name in names:
                 if fault := _find_violation(name, limit):
                     return fault
@@ -69,13 +69,13 @@ def _find_extension(certificate: x509.Certificate, kind: type[x509.ExtensionType
 
 def _find_violation(name: _ConstrainedName, limits: x509.ExtensionType) -> str:
     assert isinstance(limits, x509.NameConstraints)
-    told = f"{name.sort} {gotext.quote(name.text)}"
+    subject = f"{name.sort} {gotext.quote(name.text)}"
     permitted = [subtree for subtree in limits.permitted_subtrees or () if isinstance(subtree, name.kind)]
     if permitted and not any(map(name.matches, permitted)):
-        return f"{told} is not permitted by any constraint"
+        return f"{subject} is not permitted by any constraint"
     for subtree in limits.excluded_subtrees or ():
         if isinstance(subtree, name.kind) and name.excluded(subtree):
-            return f"{told} is excluded by constraint {gotext.quote(str(subtree.value))}"
+            return f"{subject} is excluded by constraint {gotext.quote(str(subtree.value))}"
     return ""
 
 
@@ -90,11 +90,11 @@ def _list_names(extension: x509.ExtensionType) -> Iterator[_ConstrainedName]:
             raise _MalformedName(f"x509: cannot parse dnsName {gotext.quote(name)}")
         yield _ConstrainedName("DNS name", x509.DNSName, name, _matches_domain(name), _covers_one_under(name))
     for uri in extension.get_values_for_type(x509.UniformResourceIdentifier):
-        under = _matches_domain(_uri_host(uri))
-        yield _ConstrainedName("URI", x509.UniformResourceIdentifier, uri, under, under)
+        is_under = _matches_domain(_uri_host(uri))
+        yield _ConstrainedName("URI", x509.UniformResourceIdentifier, uri, is_under, is_under)
     for mailbox in extension.get_values_for_type(x509.RFC822Name):
-        same = _same_mailbox(mailbox)
-        yield _ConstrainedName("email address", x509.RFC822Name, mailbox, same, same)
+        is_same = _same_mailbox(mailbox)
+        yield _ConstrainedName("email address", x509.RFC822Name, mailbox, is_same, is_same)
 
 
 def _is_domain(name: str) -> bool:
@@ -106,19 +106,19 @@ def _matches_domain(name: str) -> Callable[[x509.GeneralName], bool]:
     """Return a function that matches a domain constraint: its name or one below; with a leading dot only below."""
 
     def matches(limit: x509.GeneralName) -> bool:
-        domain, own = str(limit.value).lower(), name.lower()
-        return not domain or own == domain or own.endswith(domain if domain.startswith(".") else f".{domain}")
+        domain, host = str(limit.value).lower(), name.lower()
+        return not domain or host == domain or host.endswith(domain if domain.startswith(".") else f".{domain}")
 
     return matches
 
 
 def _covers_one_under(name: str) -> Callable[[x509.GeneralName], bool]:
     """Return a match like `_matches_domain` that also accepts a wildcard which covers the name of a constraint."""
-    under = _matches_domain(name)
+    is_under = _matches_domain(name)
 
     def matches(limit: x509.GeneralName) -> bool:
-        parent, own = str(limit.value).lower().partition(".")[1:], name.lower().partition(".")[1:]
-        return under(limit) or (name.startswith("*") and bool(parent[0]) and parent == own)
+        parent, host = str(limit.value).lower().partition(".")[1:], name.lower().partition(".")[1:]
+        return is_under(limit) or (name.startswith("*") and bool(parent[0]) and parent == host)
 
     return matches
 
@@ -130,18 +130,18 @@ def _in_network(address: str) -> Callable[[x509.GeneralName], bool]:
 
 def _uri_host(uri: str) -> str:
     """Return the domain name in a URI. Raises _Unreadable."""
-    told = gotext.quote(uri)
+    quoted = gotext.quote(uri)
     try:
         parts = urlsplit(uri)
         host = parts.hostname or ""
     except ValueError:
-        raise _MalformedName(f"x509: internal error: URI SAN {told} failed to parse") from None
+        raise _MalformedName(f"x509: internal error: URI SAN {quoted} failed to parse") from None
     if not host:
-        raise _MalformedName(f"URI with empty host ({told}) cannot be matched against constraints")
+        raise _MalformedName(f"URI with empty host ({quoted}) cannot be matched against constraints")
     if "[" in parts.netloc or _is_address(host):
-        raise _MalformedName(f"URI with IP ({told}) cannot be matched against constraints")
+        raise _MalformedName(f"URI with IP ({quoted}) cannot be matched against constraints")
     if not _is_domain(host):
-        raise _MalformedName(f"x509: internal error: URI SAN {told} failed to parse")
+        raise _MalformedName(f"x509: internal error: URI SAN {quoted} failed to parse")
     return host
 
 
@@ -158,10 +158,10 @@ def _same_mailbox(mailbox: str) -> Callable[[x509.GeneralName], bool]:
     local, at, domain = mailbox.rpartition("@")
     if not (local and at and domain and _is_domain(domain)) or "@" in local:
         raise _MalformedName(f"cannot parse rfc822Name {gotext.quote(mailbox)}")
-    under = _matches_domain(domain)
+    is_under = _matches_domain(domain)
 
     def matches(limit: x509.GeneralName) -> bool:
-        wanted, at, place = str(limit.value).rpartition("@")
-        return (wanted, place.lower()) == (local, domain.lower()) if at else under(limit)
+        local_part, at, domain_part = str(limit.value).rpartition("@")
+        return (local_part, domain_part.lower()) == (local, domain.lower()) if at else is_under(limit)
 
     return matches

@@ -87,8 +87,8 @@ def judge_client(chain: list[bytes], roots: list[x509.Certificate], now: datetim
 
 
 def _insecure_text(key: RSAPublicKey) -> str:
-    where = "https://go.dev/pkg/crypto/rsa#hdr-Minimum_key_size"
-    return f"crypto/rsa: {key.key_size}-bit keys are insecure (see {where})"
+    link = "https://go.dev/pkg/crypto/rsa#hdr-Minimum_key_size"
+    return f"crypto/rsa: {key.key_size}-bit keys are insecure (see {link})"
 
 
 class _ChainSearch:
@@ -117,8 +117,8 @@ class _ChainSearch:
             raise Untrusted("certificate specifies an incompatible key usage")
         faults = [nameconstraints.find_fault(chain) for chain in fitting]
         if all(faults):
-            told = "a root or intermediate certificate is not authorized to sign for this name"
-            raise Untrusted(f"{told}: {faults[0]}")
+            problem = "a root or intermediate certificate is not authorized to sign for this name"
+            raise Untrusted(f"{problem}: {faults[0]}")
         if not any(not fault and self.is_confirmed(chain) for chain, fault in zip(fitting, faults, strict=True)):
             raise Untrusted("certificate signed by unknown authority")
 
@@ -129,7 +129,7 @@ class _ChainSearch:
     def find_chains(self, chain: list[x509.Certificate]) -> list[list[x509.Certificate]]:
         """Return the chains from the last certificate to a trusted one. Raises Untrusted if there is none."""
         child = chain[-1]
-        found: list[list[x509.Certificate]] = []
+        chains: list[list[x509.Certificate]] = []
         hint = ""
         failed: Untrusted | None = None  # the error of the last candidate
         for parent, trusted in [*((one, True) for one in self.roots), *((one, False) for one in self.intermediates)]:
@@ -138,20 +138,20 @@ class _ChainSearch:
             self.checks += 1
             if self.checks > _MOST_CHECKS:
                 raise Untrusted("signature check attempts limit reached while verifying certificate chain")
-            if why := _explain_unsigned(child, parent):
-                told, name = gotext.quote(why), gotext.quote(_certificate_name(parent))
-                because = f" (possibly because of {told} while trying to verify candidate authority certificate {name})"
+            if problem := _explain_unsigned(child, parent):
+                text, name = gotext.quote(problem), gotext.quote(_certificate_name(parent))
+                because = f" (possibly because of {text} while trying to verify candidate authority certificate {name})"
                 hint = hint or because
                 continue
             try:
                 self.check_certificate(parent, chain, issuer=not trusted)
-                found += [[*chain, parent]] if trusted else self.find_chains([*chain, parent])
+                chains += [[*chain, parent]] if trusted else self.find_chains([*chain, parent])
                 failed = None
             except Untrusted as error:
                 failed = error
-        if not found:
+        if not chains:
             raise failed or Untrusted(f"certificate signed by unknown authority{hint}")
-        return found
+        return chains
 
     def check_certificate(
         self, certificate: x509.Certificate, chain: list[x509.Certificate], *, issuer: bool = False
@@ -236,11 +236,11 @@ def _allows_usage(certificate: x509.Certificate, use: x509.ObjectIdentifier) -> 
 
 
 def _list_names(certificate: x509.Certificate) -> tuple[list[str], list[Address]]:
-    given = _find_extension(certificate, x509.SubjectAlternativeName)
-    if given is None:
+    extension = _find_extension(certificate, x509.SubjectAlternativeName)
+    if extension is None:
         return [], []
-    addresses = [value for value in given.get_values_for_type(x509.IPAddress) if isinstance(value, Address)]
-    return given.get_values_for_type(x509.DNSName), addresses
+    addresses = [value for value in extension.get_values_for_type(x509.IPAddress) if isinstance(value, Address)]
+    return extension.get_values_for_type(x509.DNSName), addresses
 
 
 def check_host(certificate: x509.Certificate, host: str) -> None:
@@ -260,20 +260,20 @@ def check_host(certificate: x509.Certificate, host: str) -> None:
         raise Untrusted("certificate relies on legacy Common Name field, use SANs instead")
     if address is not None and not addresses:
         raise Untrusted(f"cannot validate certificate for {host} because it doesn't contain any IP SANs")
-    told = names if address is None else list(map(str, addresses))
-    if len(told) >= _MOST_NAMES:
+    listed = names if address is None else list(map(str, addresses))
+    if len(listed) >= _MOST_NAMES:
         kind = "names" if address is None else "IP SANs"
-        raise Untrusted(f"certificate is valid for {len(told)} {kind}, but none matched {host}")
-    if not told:
+        raise Untrusted(f"certificate is valid for {len(listed)} {kind}, but none matched {host}")
+    if not listed:
         raise Untrusted(f"certificate is not valid for any names, but wanted to match {host}")
-    raise Untrusted(f"certificate is valid for {', '.join(told)}, not {host}")
+    raise Untrusted(f"certificate is valid for {', '.join(listed)}, not {host}")
 
 
 def _matches_host(pattern: str, host: str) -> bool:
     """Return whether a pattern matches the host; an asterisk stands for the first label."""
-    one, other = pattern.lower().removesuffix("."), host.lower().removesuffix(".")
-    if not one or not other:
+    wanted, name = pattern.lower().removesuffix("."), host.lower().removesuffix(".")
+    if not wanted or not name:
         return False
-    if one.startswith("*."):
-        return "." in other and bool(other.partition(".")[0]) and one[2:] == other.partition(".")[2]
-    return one == other
+    if wanted.startswith("*."):
+        return "." in name and bool(name.partition(".")[0]) and wanted[2:] == name.partition(".")[2]
+    return wanted == name

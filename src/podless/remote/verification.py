@@ -43,9 +43,9 @@ _LIMITS = (x509.DNSName, x509.IPAddress)
 
 def accepts_chain(chain: list[x509.Certificate], now: datetime.datetime) -> bool:
     """Return whether the first certificate of a chain is valid if the last one is trusted."""
-    above = ExtensionPolicy.permit_all().require_present(x509.BasicConstraints, Criticality.AGNOSTIC, None)
+    issuer_policy = ExtensionPolicy.permit_all().require_present(x509.BasicConstraints, Criticality.AGNOSTIC, None)
     policy = PolicyBuilder().store(Store([chain[-1]])).time(now)
-    policy = policy.extension_policies(ca_policy=above, ee_policy=ExtensionPolicy.permit_all())
+    policy = policy.extension_policies(ca_policy=issuer_policy, ee_policy=ExtensionPolicy.permit_all())
     policy = policy.max_chain_depth(len(chain))
     try:
         policy.build_client_verifier().verify(chain[0], chain[1:-1])
@@ -57,8 +57,8 @@ def accepts_chain(chain: list[x509.Certificate], now: datetime.datetime) -> bool
 def has_say(chain: list[x509.Certificate]) -> bool:
     """Return whether the verifier decides about such a chain as Go does."""
     # the verifier applies a leaf's constraints to the leaf itself
-    own = any(isinstance(extension.value, x509.NameConstraints) for extension in chain[0].extensions)
-    return len(chain) > 1 and not own and all(map(_is_plain, chain))
+    has_constraints = any(isinstance(extension.value, x509.NameConstraints) for extension in chain[0].extensions)
+    return len(chain) > 1 and not has_constraints and all(map(_is_plain, chain))
 
 
 def _is_plain(certificate: x509.Certificate) -> bool:

@@ -40,12 +40,12 @@ def backup_head(revision: int) -> bytes:
 def encode_line(record: Record) -> bytes:
     """Return the line of a record."""
     key, (data, offset), revision, created = record
-    told: dict[str, Any] = {"key": key, "revision": revision, "created": created, "offset": offset}
+    entry: dict[str, Any] = {"key": key, "revision": revision, "created": created, "offset": offset}
     try:
-        told["text"] = data.decode()
+        entry["text"] = data.decode()
     except UnicodeDecodeError:
-        told["bytes"] = base64.b64encode(data).decode()
-    return orjson.dumps(told) + b"\n"
+        entry["bytes"] = base64.b64encode(data).decode()
+    return orjson.dumps(entry) + b"\n"
 
 
 class BackupFooter:
@@ -70,16 +70,16 @@ async def read_page(store: Store, revision: int, after: str) -> tuple[bytes, str
 
     Their total size is bounded by an estimate from the first few records.
     """
-    found: list[bytes] = []
-    read, size, most = 0, 0, _FEW
+    lines: list[bytes] = []
+    read, size, limit = 0, 0, _FEW
     while True:
-        records, after = await store.read_page(revision, after, most)
-        found += [encode_line(record) for record in records if record.key != RESTORING]
-        read += most
-        size = sum(map(len, found))
-        most = min(_PAGE - read, (_BYTES - size) * read // max(size, 1))
-        if most <= 0 or not after:
-            return b"".join(found), after
+        records, after = await store.read_page(revision, after, limit)
+        lines += [encode_line(record) for record in records if record.key != RESTORING]
+        read += limit
+        size = sum(map(len, lines))
+        limit = min(_PAGE - read, (_BYTES - size) * read // max(size, 1))
+        if limit <= 0 or not after:
+            return b"".join(lines), after
 
 
 class BackupSummary(NamedTuple):
@@ -108,19 +108,19 @@ def _parse_revision(text: bytes) -> int:
         header = orjson.loads(text)
         if header["backup"] == "podless" and header["format"] <= FORMAT:
             return int(header["revision"])
-        why = "a backup of a newer release" if header["backup"] == "podless" else "not a backup of podless"
+        reason = "a backup of a newer release" if header["backup"] == "podless" else "not a backup of podless"
     except (ValueError, TypeError, LookupError):
-        why = "not a backup of podless"
-    raise BadBackup(why)
+        reason = "not a backup of podless"
+    raise BadBackup(reason)
 
 
 def read_records(lines: Iterable[bytes]) -> Iterator[Operation]:
     """Yield the operations of a backup's lines without head and foot; `expect` is 0."""
     for line in lines:
-        told = orjson.loads(line)
-        if "key" in told:
-            data = told["text"].encode() if "text" in told else base64.b64decode(told["bytes"])
-            yield Operation(told["key"], StoredValue(data, told["offset"]), 0)
+        entry = orjson.loads(line)
+        if "key" in entry:
+            data = entry["text"].encode() if "text" in entry else base64.b64decode(entry["bytes"])
+            yield Operation(entry["key"], StoredValue(data, entry["offset"]), 0)
 
 
 async def mark_restoring(store: Store) -> bool:
@@ -152,30 +152,30 @@ async def restore_backup(store: Store, revision: int, lines: Iterable[bytes], sa
     await store.advance_revision(
         max(revision, await store.read_revision()), lambda now: say(f"skipped revisions up to {now} of {revision}")
     )
-    present, done = await _read_revisions(store), 0
+    present, written = await _read_revisions(store), 0
     for batch in _group_operations(read_records(lines)):
         await _commit_batch(store, [one._replace(expect=present.pop(one.key, 0)) for one in batch])
-        done += len(batch)
-        say(f"restored {done} records")
+        written += len(batch)
+        say(f"restored {written} records")
     present.pop(RESTORING)
-    gone = [Operation(key, None, expect) for key, expect in present.items() if not key.startswith(share.KEYS)]
-    for start in range(0, len(gone), _WRITTEN):
-        await _commit_batch(store, gone[start : start + _WRITTEN])
+    deletes = [Operation(key, None, expect) for key, expect in present.items() if not key.startswith(share.KEYS)]
+    for start in range(0, len(deletes), _WRITTEN):
+        await _commit_batch(store, deletes[start : start + _WRITTEN])
     await unmark_restoring(store)
     await store.advance_revision(await store.read_revision())
-    return done
+    return written
 
 
 def _group_operations(operations: Iterable[Operation]) -> Iterator[list[Operation]]:
     """Yield the operations of each commit."""
     batch, size = list[Operation](), 0
     for operation in operations:
-        more = len(operation.stored.data) if operation.stored is not None else 0
-        if batch and (len(batch) == _WRITTEN or size + more > _BYTES):
+        size_of_data = len(operation.stored.data) if operation.stored is not None else 0
+        if batch and (len(batch) == _WRITTEN or size + size_of_data > _BYTES):
             yield batch
             batch, size = [], 0
         batch.append(operation)
-        size += more
+        size += size_of_data
     if batch:
         yield batch
 

@@ -69,18 +69,20 @@ def validate_engine(name: str, options: EngineOptions) -> None:
     """Raise StartError for an unknown engine, missing options, and options of another engine."""
     if name not in ENGINES:
         raise StartError(f"unknown store {name!r}: use one of {', '.join(ENGINES)}")
-    for engine, told in option_sections().items():
-        own = getattr(options, engine)
-        if (name == engine) != (own is not None and any(getattr(own, each) for each in told.any_of)):
+    for engine, declared in option_sections().items():
+        chosen = getattr(options, engine)
+        if (name == engine) != (chosen is not None and any(getattr(chosen, field) for field in declared.any_of)):
             flags = {
-                each: option.flag for each, _, option in declared_options(told.of) if not isinstance(option, Section)
+                field: option.flag
+                for field, _, option in declared_options(declared.of)
+                if not isinstance(option, Section)
             }
-            raise StartError(f"--store {engine} and {flags[told.any_of[0]]} require each other")
+            raise StartError(f"--store {engine} and {flags[declared.any_of[0]]} require each other")
 
 
 def option_sections() -> dict[str, Section]:
     """Return the sections of options by engine."""
-    return {name: told for name, _, told in declared_options(EngineOptions) if isinstance(told, Section)}
+    return {name: declared for name, _, declared in declared_options(EngineOptions) if isinstance(declared, Section)}
 
 
 def make_store(name: str, settings: StoreSettings) -> Store:

@@ -28,16 +28,16 @@ LONG = Keep(720 * 3600.0, 1 << 30, 1_000_000)  # default bounds of the history l
 
 def parse_keep(text: str, default: Keep | None = None) -> Keep:
     """Return the bounds in a text such as 1h,256Mi,10000. Missing ones are the default's. Raises ValueError."""
-    found: dict[str, float | int] = {}
+    bounds: dict[str, float | int] = {}
     for part in text.split(","):
         name, read = "count", parse_number
         if part.endswith("i"):
             name, read = "size", parse_size
         elif not part.isdigit():
-            found["age"] = parse_duration(part)
+            bounds["age"] = parse_duration(part)
             continue
-        found[name] = read(part)
-    return replace(default or Keep(), **found)  # type: ignore[arg-type]
+        bounds[name] = read(part)
+    return replace(default or Keep(), **bounds)  # type: ignore[arg-type]
 
 
 OFF = Keep(0.0, 0, 0)  # no history log; an existing one may be deleted
@@ -50,10 +50,10 @@ def parse_log(text: str) -> Keep:
 
 def parse_log_of(text: str) -> tuple[str, Keep | None]:
     """Return a resource such as gadgets.example.com, and its bounds; None for "off". Raises ValueError."""
-    resource, sign, rest = text.partition("=")
+    resource, sign, bounds_text = text.partition("=")
     if not sign or not resource or "/" in resource:
         raise ValueError("expected RESOURCE=AGE,SIZE,NUMBER or RESOURCE=off")
-    return resource, None if rest == "off" else parse_log(rest)
+    return resource, None if bounds_text == "off" else parse_log(bounds_text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,15 +128,15 @@ class History:
 
         Returns whether a step may be due: a span begins, or there are too many bytes.
         """
-        part, due = self._spans[-1] if self._spans else None, False
-        if part is None or revision >= part.end or at > part.until or part.size > self._bytes:
-            part, due = _WriteSpan(revision, at, revision + self._revisions, at + self._seconds), True
-            self._spans.append(part)
-        part.last = revision
-        part.at = at
+        span, due = self._spans[-1] if self._spans else None, False
+        if span is None or revision >= span.end or at > span.until or span.size > self._bytes:
+            span, due = _WriteSpan(revision, at, revision + self._revisions, at + self._seconds), True
+            self._spans.append(span)
+        span.last = revision
+        span.at = at
         if not replaced:
             return due
-        part.size += replaced
+        span.size += replaced
         self.size += replaced
         return due or self.size > self._limits.size
 
@@ -147,13 +147,13 @@ class History:
         """
         keep, due, size = self._limits, 0, self.size
         newest = self._spans[-1].last if self._spans else 0
-        count, most, age = keep.count * times, keep.size * times, keep.age * times
-        for part in self._spans:
-            over = newest - part.last >= count or size > most or now - part.at > age
-            if not over or (due and part.last - self._spans[0].first > _STEP):
+        count, max_size, age = keep.count * times, keep.size * times, keep.age * times
+        for span in self._spans:
+            is_due = newest - span.last >= count or size > max_size or now - span.at > age
+            if not is_due or (due and span.last - self._spans[0].first > _STEP):
                 break
-            due = part.last
-            size -= part.size
+            due = span.last
+            size -= span.size
             if (self.size - size) * _PARTS > keep.size:
                 break
         return due

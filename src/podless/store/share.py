@@ -20,9 +20,9 @@ async def share_files(store: Store, paths: Sequence[Path], make: Callable[[], ob
     known = await _read_shared(store, paths)
     if len(known) < len(paths):
         make()
-        wanted = [Operation(f"{KEYS}{path.name}", StoredValue(path.read_bytes()), 0) for path in paths]
+        operations = [Operation(f"{KEYS}{path.name}", StoredValue(path.read_bytes()), 0) for path in paths]
         try:
-            await store.commit(wanted)
+            await store.commit(operations)
         except RevisionConflict:
             known = await _read_shared(store, paths)  # another server was faster
     for path in paths:
@@ -33,5 +33,5 @@ async def share_files(store: Store, paths: Sequence[Path], make: Callable[[], ob
 
 async def _read_shared(store: Store, paths: Sequence[Path]) -> dict[str, bytes]:
     names = {path.name for path in paths}
-    found = {record.key.removeprefix(KEYS): record.stored.data for record in (await store.read_range(KEYS))[0]}
-    return {name: data for name, data in found.items() if name in names}
+    by_name = {record.key.removeprefix(KEYS): record.stored.data for record in (await store.read_range(KEYS))[0]}
+    return {name: data for name, data in by_name.items() if name in names}

@@ -59,7 +59,7 @@ class Client(ServerLoop):
         return await self._run_there(self._apply(manifests, namespace, manager, subresource))
 
     async def _apply(self, manifests: Manifests, namespace: str, manager: str, subresource: str) -> Objects:
-        done = []
+        written = []
         for obj in read_manifests(manifests):
             kind = self._find_kind(obj["kind"], obj["apiVersion"])
             metadata = obj.get("metadata") or {}
@@ -68,10 +68,10 @@ class Client(ServerLoop):
             path = path_of(obj["apiVersion"], kind.plural, within, name, subresource)
             if name:
                 query = {"fieldManager": manager, "force": "true"}
-                done.append(await ask_app(self._app, "PATCH", path, obj, media=_APPLY, **query))
+                written.append(await ask_app(self._app, "PATCH", path, obj, media=_APPLY, **query))
             else:
-                done.append(await ask_app(self._app, "POST", path, obj, fieldManager=manager))
-        return done
+                written.append(await ask_app(self._app, "POST", path, obj, fieldManager=manager))
+        return written
 
     async def create(self, obj: Object, *, namespace: str = "default") -> Object:
         """Create an object. Raises Missing, Refused."""
@@ -93,45 +93,45 @@ class Client(ServerLoop):
 
     async def history(self, kind: str, name: str, *, namespace: str = "default") -> builtins.list[Change]:
         """Return the recorded changes of an object, oldest first. Raises Missing, Refused."""
-        found = self._find_kind(kind, "")
-        fields = f"object.group={found.group},object.resource={found.plural},object.name={name}"
-        within = namespace if found.namespaced else ""
-        return [read_change(shown) for shown in await self._fetch_changes(within, 0, fieldSelector=fields)]
+        resource = self._find_kind(kind, "")
+        fields = f"object.group={resource.group},object.resource={resource.plural},object.name={name}"
+        within = namespace if resource.namespaced else ""
+        return [read_change(change) for change in await self._fetch_changes(within, 0, fieldSelector=fields)]
 
     async def stories(self, text: str, since: float) -> builtins.list[builtins.list[Change]]:
         """Return the changes, since a Unix time, of each object whose name is a word in the text, oldest first."""
         changes = await self._fetch_changes("", since)
         words = {*_WORD.findall(text)}
-        found: dict[tuple[str, ...], builtins.list[Change]] = {}
-        for shown in changes:
-            obj = shown["object"]
+        by_object: dict[tuple[str, ...], builtins.list[Change]] = {}
+        for change in changes:
+            obj = change["object"]
             if obj["name"] in words:
-                place = (obj["group"], obj["resource"], obj["namespace"], obj["name"])
-                found.setdefault(place, []).append(read_change(shown))
-        return [*found.values()]
+                key = (obj["group"], obj["resource"], obj["namespace"], obj["name"])
+                by_object.setdefault(key, []).append(read_change(change))
+        return [*by_object.values()]
 
     async def _fetch_changes(self, namespace: str, since: float, **query: str) -> builtins.list[Object]:
         """Return changes as the API shows them, oldest first."""
-        found: builtins.list[Object] = []
+        changes: builtins.list[Object] = []
         path, token = path_of(API_VERSION, "history", namespace), ""
         while True:
-            more = {"limit": "200", "state": "true", "continue": token, **query}
-            page = await self._run_there(ask_app(self._app, "GET", path, **more))
+            parameters = {"limit": "200", "state": "true", "continue": token, **query}
+            page = await self._run_there(ask_app(self._app, "GET", path, **parameters))
             items = [item for item in page["items"] if datetime.fromisoformat(item["time"]).timestamp() >= since]
-            found += items
+            changes += items
             token = page["metadata"]["continue"]
             if not token or len(items) < len(page["items"]):
-                return found[::-1]
+                return changes[::-1]
 
     async def list(
         self, kind: str, *, namespace: str | None = "default", labels: str = "", fields: str = ""
     ) -> Objects:
         """Return the objects of a kind. labels, fields: selectors. Raises Missing, Refused."""
         query = {name: text for name, text in (("labelSelector", labels), ("fieldSelector", fields)) if text}
-        found = await self._run_there(ask_app(self._app, "GET", self._make_path(kind, namespace or ""), **query))
-        items: Objects = found["items"]
-        what = {"apiVersion": found["apiVersion"], "kind": found["kind"].removesuffix("List")}
-        return [what | item for item in items]
+        answer = await self._run_there(ask_app(self._app, "GET", self._make_path(kind, namespace or ""), **query))
+        items: Objects = answer["items"]
+        type_meta = {"apiVersion": answer["apiVersion"], "kind": answer["kind"].removesuffix("List")}
+        return [type_meta | item for item in items]
 
     async def patch(self, kind: str, name: str, change: Object, *, namespace: str = "default") -> Object:
         """Change an object with a JSON merge patch. Raises Missing, Refused."""
@@ -170,10 +170,10 @@ class Client(ServerLoop):
         async with asyncio.timeout(timeout):
             since = time.monotonic()
             while True:
-                left = max(requests.last, since) + ms / 1000 - time.monotonic()
-                if left <= 0 and not requests.open:
+                seconds = max(requests.last, since) + ms / 1000 - time.monotonic()
+                if seconds <= 0 and not requests.open:
                     return
-                await asyncio.sleep(max(left, _REST))
+                await asyncio.sleep(max(seconds, _REST))
 
     async def snapshot(self) -> Snapshot:
         """Save all objects, to restore them later."""
@@ -186,10 +186,10 @@ class Client(ServerLoop):
     def _make_path(
         self, kind: str, namespace: str, name: str = "", *, api_version: str = "", obj: Object | None = None
     ) -> str:
-        found = self._find_kind(kind, api_version)
-        version = api_version or found.api_version(found.versions[0].name)
+        resource = self._find_kind(kind, api_version)
+        version = api_version or resource.api_version(resource.versions[0].name)
         within = ((obj or {}).get("metadata") or {}).get("namespace") or namespace
-        return path_of(version, found.plural, within if found.namespaced else "", name)
+        return path_of(version, resource.plural, within if resource.namespaced else "", name)
 
     def _find_kind(self, name: str, api_version: str = "") -> Kind:
         """Return the kind with a name. Raises Missing."""
@@ -205,5 +205,5 @@ class Client(ServerLoop):
                 continue
             if not group or kind.group == group:
                 return kind
-        near = suggest_name(plain, [kind.plural for kind in self._app.cluster.api.registry])
-        raise Missing(f"no kind {name!r}{f' of {api_version}' if api_version else ''} is served{near}")
+        suggestion = suggest_name(plain, [kind.plural for kind in self._app.cluster.api.registry])
+        raise Missing(f"no kind {name!r}{f' of {api_version}' if api_version else ''} is served{suggestion}")

@@ -41,10 +41,10 @@ class Change:
     def touches(self, path: str) -> bool:
         """Return whether an update changed this field or one below it; a create touches every field of the object."""
         if self.operation == "create":
-            found: Any = self.obj
+            value: Any = self.obj
             for part in path.split("."):
-                found = found.get(part) if isinstance(found, dict) else None
-            return found is not None
+                value = value.get(part) if isinstance(value, dict) else None
+            return value is not None
         return any(
             one.path == path or one.path.startswith((f"{path}.", f"{path}[")) or path.startswith(f"{one.path}.")
             for one in self.fields

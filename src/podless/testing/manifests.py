@@ -23,8 +23,8 @@ def read_manifests(manifests: Manifests) -> list[Object]:
     A text with a line end or a brace is a manifest; any other text is the path of a file or folder, or a pattern.
     Raises ValueError for invalid input, FileNotFoundError for a path that matches nothing.
     """
-    found = list(_read_objects(manifests))
-    return sorted(found, key=lambda obj: _FIRST.index(obj["kind"]) if obj.get("kind") in _FIRST else len(_FIRST))
+    objects = list(_read_objects(manifests))
+    return sorted(objects, key=lambda obj: _FIRST.index(obj["kind"]) if obj.get("kind") in _FIRST else len(_FIRST))
 
 
 def _read_objects(value: Any) -> Iterator[Object]:
@@ -46,16 +46,16 @@ def _read_objects(value: Any) -> Iterator[Object]:
 
 def _find_files(path: str) -> list[Path]:
     """Return the file of a path, the manifests in a folder and below it, or the files that match a pattern."""
-    given = Path(path)
-    if given.is_dir():
-        found = [file for file in given.rglob("*") if file.suffix in SUFFIXES and file.is_file()]
-    elif glob.has_magic(path) and not given.exists():
-        found = [Path(name) for name in glob.glob(path, recursive=True)]
+    root = Path(path)
+    if root.is_dir():
+        files = [file for file in root.rglob("*") if file.suffix in SUFFIXES and file.is_file()]
+    elif glob.has_magic(path) and not root.exists():
+        files = [Path(name) for name in glob.glob(path, recursive=True)]
     else:
-        return [given]
-    if not found:
+        return [root]
+    if not files:
         raise FileNotFoundError(f"{path}: no manifests found")
-    return sorted(found)
+    return sorted(files)
 
 
 def _of_text(name: str, raw: bytes) -> Iterator[Object]:

@@ -52,11 +52,11 @@ def _compute_writes(snapshot: Snapshot, present: dict[str, Record]) -> list[Oper
         for key, stored in snapshot.records.items()
         if key not in present or present[key].stored != stored
     ]
-    gone = [Operation(key, None, record.revision) for key, record in present.items() if key not in snapshot.records]
+    deletes = [Operation(key, None, record.revision) for key, record in present.items() if key not in snapshot.records]
     prefix = DEFINITIONS.prefix
     writes.sort(key=lambda one: not one.key.startswith(prefix))
-    gone.sort(key=lambda one: one.key.startswith(prefix))
-    return writes + gone
+    deletes.sort(key=lambda one: one.key.startswith(prefix))
+    return writes + deletes
 
 
 async def _read_present(app: App) -> tuple[int, dict[str, Record]]:
@@ -64,9 +64,9 @@ async def _read_present(app: App) -> tuple[int, dict[str, Record]]:
     assert app.cluster is not None
     assert app.cluster.store is not None
     store = app.cluster.store
-    revision, after, found = await store.read_revision(), "", dict[str, Record]()
+    revision, after, records_by_key = await store.read_revision(), "", dict[str, Record]()
     while True:
         page, after = await store.read_page(revision, after, _PAGE)
-        found.update((record.key, record) for record in page if not record.key.startswith(OWN))
+        records_by_key.update((record.key, record) for record in page if not record.key.startswith(OWN))
         if not after:
-            return revision, found
+            return revision, records_by_key

@@ -48,26 +48,26 @@ async def connect_object(api: API, call: Call, path: str, *, upgrade: bool) -> N
     if subresource is not None and subresource.connects and subresource.kind is not None:
         if (call.query.get("dryRun") or [""])[0]:
             raise BadRequest("dryRun is not supported")
-        asked = await admit.admit_connect(api, call, _read_options(call, subresource.kind, path))
-        if "container" in asked:
-            call.query = {**call.query, "container": [asked["container"]]}
+        options = await admit.admit_connect(api, call, _read_options(call, subresource.kind, path))
+        if "container" in options:
+            call.query = {**call.query, "container": [options["container"]]}
     if call.subresource in _STREAMS:
         await _check_stream(api, call, upgrade=upgrade)
         return
-    known = _ENDPOINTS if call.kind == PODS else {"proxy": _PROXIES[call.kind.plural, "proxy"]}
-    await known[call.subresource](api, call)
+    endpoints = _ENDPOINTS if call.kind == PODS else {"proxy": _PROXIES[call.kind.plural, "proxy"]}
+    await endpoints[call.subresource](api, call)
 
 
 def _read_options(call: Call, kind: Kind, path: str) -> Object:
     """Return the options in the query as an object of their kind. Raises BadRequest."""
     struct = kind.struct_of(kind.versions[0])
     assert struct is not None
-    found: Object = {"kind": kind.kind, "apiVersion": kind.api_version(kind.versions[0].name)}
+    options: Object = {"kind": kind.kind, "apiVersion": kind.api_version(kind.versions[0].name)}
     query = {**call.query, "path": [path] if path else []}
     for field_ in struct.fields:
-        if given := query.get(field_.name):
-            found[field_.name] = _READ.get(field_.type, _parse_ports)(given)
-    return structs.decode_struct(struct, found)
+        if texts := query.get(field_.name):
+            options[field_.name] = _READ.get(field_.type, _parse_ports)(texts)
+    return structs.decode_struct(struct, options)
 
 
 def _parse_bool(values: Sequence[str]) -> bool:
@@ -83,8 +83,8 @@ def _parse_ports(values: Sequence[str]) -> list[int]:
     for text in ",".join(values).split(","):
         number = _parse_whole(text)
         if number is None or not 0 <= number <= 65535:
-            why = "invalid syntax" if number is None else "value out of range"
-            raise BadRequest(f"cannot convert to []int32: strconv.ParseUint: parsing {gotext.quote(text)}: {why}")
+            problem = "invalid syntax" if number is None else "value out of range"
+            raise BadRequest(f"cannot convert to []int32: strconv.ParseUint: parsing {gotext.quote(text)}: {problem}")
         ports.append(number)
     return ports
 
@@ -101,9 +101,9 @@ async def _check_log(api: API, call: Call) -> None:
     container = _choose_container(call, pod)
     if not pod["spec"].get("nodeName"):
         return
-    where = _join_address(*await _find_node(api, call, pod["spec"]["nodeName"]))
+    address = _join_address(*await _find_node(api, call, pod["spec"]["nodeName"]))
     path = f"/containerLogs/{call.namespace}/{call.name}/{container}"
-    raise Internal(f'Get "https://{where}{path}": {_refused_text(where)}')
+    raise Internal(f'Get "https://{address}{path}": {_refused_text(address)}')
 
 
 def _log_errors(numbers: dict[str, int | None], since: str, stream: bool) -> field.Errors:
@@ -148,10 +148,10 @@ async def _check_stream(api: API, call: Call, *, upgrade: bool) -> None:
         _choose_container(call, pod)
     if not pod["spec"].get("nodeName"):
         raise BadRequest(f"pod {call.name} does not have a host assigned")
-    where = _join_address(*await _find_node(api, call, pod["spec"]["nodeName"]))
+    address = _join_address(*await _find_node(api, call, pod["spec"]["nodeName"]))
     if not upgrade:
         raise BadRequest("Upgrade request required")
-    raise Internal(f"error dialing backend: {_refused_text(where)}")
+    raise Internal(f"error dialing backend: {_refused_text(address)}")
 
 
 async def _check_proxy(api: API, call: Call) -> None:
@@ -160,20 +160,20 @@ async def _check_proxy(api: API, call: Call) -> None:
     if not port:
         ports = (one["containerPort"] for part in pod["spec"]["containers"] for one in part.get("ports") or ())
         port = str(next(ports, 443 if scheme == "https" else 80))
-    given = ((pod.get("status") or {}).get("podIPs") or [{}])[0].get("ip", "")
-    if not _is_global(given):
+    pod_ip = ((pod.get("status") or {}).get("podIPs") or [{}])[0].get("ip", "")
+    if not _is_global(pod_ip):
         raise BadRequest("address not allowed")
-    raise _unreachable_error(given, port)
+    raise _unreachable_error(pod_ip, port)
 
 
 async def _node_proxy(api: API, call: Call) -> None:
     _, name, port = _parse_target(call.name, "node")
-    host, own = await _find_node(api, call, name)
+    host, node_port = await _find_node(api, call, name)
     if addresses.parse_address(host) is None:
         raise BadRequest(f"lookup {host}: no such host")
     if not _is_global(host):
         raise BadRequest("address not allowed")
-    raise _unreachable_error(host, port or own)
+    raise _unreachable_error(host, port or node_port)
 
 
 async def _service_proxy(api: API, call: Call) -> None:
@@ -183,10 +183,10 @@ async def _service_proxy(api: API, call: Call) -> None:
         entry = (await api.load_collection(call.kind)).get(call.kind.key(call.namespace, name))
         if entry is None:
             raise NotFound(call.kind.plural, "", name)
-        known = {one["port"]: one.get("name", "") for one in reversed(entry.decode()["spec"].get("ports") or ())}
-        if number not in known:
+        port_names = {one["port"]: one.get("name", "") for one in reversed(entry.decode()["spec"].get("ports") or ())}
+        if number not in port_names:
             raise Unavailable(f'no service port {number} found for service "{name}"')
-        port = known[number]
+        port = port_names[number]
     ends = (await api.load_collection(ENDPOINTS)).get(ENDPOINTS.key(call.namespace, name))
     if ends is None:
         raise NotFound(ENDPOINTS.plural, "", name)
@@ -215,8 +215,8 @@ def _of_pod(pods: WatchCache, namespace: str, address: Object) -> bool:
     entry = pods.get(PODS.key(namespace, ref.get("name", "")))
     if entry is None or ref.get("namespace", "") != namespace:
         return False
-    given = (entry.decode().get("status") or {}).get("podIPs") or ()
-    return any(one.get("ip") == address["ip"] for one in given)
+    pod_ips = (entry.decode().get("status") or {}).get("podIPs") or ()
+    return any(one.get("ip") == address["ip"] for one in pod_ips)
 
 
 def _is_global(text: str) -> bool:
@@ -263,8 +263,8 @@ async def _find_node(api: API, call: Call, name: str) -> tuple[str, int]:
     if entry is None:
         raise NotFound(call.kind.plural, "", name)
     status = entry.decode().get("status") or {}
-    known = {address.get("type"): address.get("address", "") for address in reversed(status.get("addresses") or ())}
-    host = next((known[kind] for kind in _ADDRESSES if known.get(kind)), "")
+    addresses = {address.get("type"): address.get("address", "") for address in reversed(status.get("addresses") or ())}
+    host = next((addresses[kind] for kind in _ADDRESSES if addresses.get(kind)), "")
     if not host:
         raise Internal("no preferred addresses found; known addresses: []")
     return host, ((status.get("daemonEndpoints") or {}).get("kubeletEndpoint") or {}).get("Port") or _PORT

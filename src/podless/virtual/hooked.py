@@ -24,8 +24,8 @@ _OPTIONS = {"create": "CreateOptions", "update": "UpdateOptions"}
 
 def is_hooked(call: Call) -> bool:
     """Return whether a hook answers the subresource of a call."""
-    known = call.kind.find_subresource(call.subresource)
-    return known is not None and bool(known.hooks)
+    subresource = call.kind.find_subresource(call.subresource)
+    return subresource is not None and bool(subresource.hooks)
 
 
 async def answer_subresource(api: API, call: Call) -> AnswerDocument:
@@ -38,13 +38,13 @@ async def answer_subresource(api: API, call: Call) -> AnswerDocument:
     from podless.hooks import SUBRESOURCE
     from podless.hooks.peer import HookFailed
 
-    known, hooks = call.kind.find_subresource(call.subresource), api.converter.hooks
-    assert known is not None
-    assert known.hooks is not None
-    given = known.hooks[call.verb]
-    name = gotext.quote(given["name"])
+    subresource, hooks = call.kind.find_subresource(call.subresource), api.converter.hooks
+    assert subresource is not None
+    assert subresource.hooks is not None
+    hook = subresource.hooks[call.verb]
+    name = gotext.quote(hook["name"])
     dry_run = call.verb in _OPTIONS and options.read_write_options(call, _OPTIONS[call.verb]).dry_run
-    if dry_run and given["sideEffects"] == "Some":
+    if dry_run and hook["sideEffects"] == "Some":
         raise BadRequest(f"hook {name} does not support dry run")
     body = await api.off_loop.run(len(call.body), _read_body, call)
     entry = (await api.load_collection(call.kind)).get(call.key)
@@ -53,24 +53,24 @@ async def answer_subresource(api: API, call: Call) -> AnswerDocument:
     await api.converter.prepare_entries(call.kind, call.version, [entry])
     parts = await api.off_loop.run(len(entry.body) + len(call.body), _call_hook, call, entry, body, dry_run)
     until = DEADLINE.get()
-    seconds = limit_seconds(float(given["timeoutSeconds"]), until)
+    seconds = limit_seconds(float(hook["timeoutSeconds"]), until)
     try:
-        answer = await hooks.call_hook(SUBRESOURCE, given["name"], parts, seconds) if hooks is not None else None
+        answer = await hooks.call_hook(SUBRESOURCE, hook["name"], parts, seconds) if hooks is not None else None
     except HookFailed as failed:
-        why = explain_failure(failed, until, call.user)
-        if not isinstance(why, CallFailed):
-            raise why from None
-        raise internal_error(f"failed calling hook {name}: {why}") from None
+        reason = explain_failure(failed, until, call.user)
+        if not isinstance(reason, CallFailed):
+            raise reason from None
+        raise internal_error(f"failed calling hook {name}: {reason}") from None
     if answer is None:
         raise internal_error(f"failed calling hook {name}: it is gone")
-    found: Object = await api.converter.client.read(answer, serializer.decode_json)
-    call.warnings += dict.fromkeys(found.get("warnings") or ())
-    for key, value in (found.get("annotations") or {}).items():
-        call.annotations[f"{given['name']}/{key}"] = value
-    if not found["allowed"]:
-        raise _make_error(found["status"])
-    head = {"kind": known.noun or call.kind.kind, "apiVersion": call.api_version}
-    return AnswerDocument(head | found["object"], 201 if call.verb == "create" else 200)
+    result: Object = await api.converter.client.read(answer, serializer.decode_json)
+    call.warnings += dict.fromkeys(result.get("warnings") or ())
+    for key, value in (result.get("annotations") or {}).items():
+        call.annotations[f"{hook['name']}/{key}"] = value
+    if not result["allowed"]:
+        raise _make_error(result["status"])
+    head = {"kind": subresource.noun or call.kind.kind, "apiVersion": call.api_version}
+    return AnswerDocument(head | result["object"], 201 if call.verb == "create" else 200)
 
 
 def _read_body(call: Call) -> Object | None:
@@ -97,8 +97,8 @@ def _call_hook(call: Call, entry: Entry, body: Object | None, dry_run: bool) -> 
         "dryRun": dry_run,
         "query": {key: list(values) for key, values in call.query.items()},
     }
-    sent = serializer.encode_json(body) if body is not None else b""
-    return serializer.encode_json(request), view.encode_body(call.kind, call.version, entry), sent
+    encoded = serializer.encode_json(body) if body is not None else b""
+    return serializer.encode_json(request), view.encode_body(call.kind, call.version, entry), encoded
 
 
 def _make_error(status: Object) -> HookStatusError:

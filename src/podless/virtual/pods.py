@@ -58,8 +58,8 @@ async def bind_pod(api: API, call: Call, obj: Object) -> Object:
         if entry is None:
             raise call.not_found()
         pod = view.load_object(call.kind, call.version, entry)
-        if why := _explain_unbindable(pod, metadata):
-            raise Conflict("pods/binding", "", call.name, why)
+        if reason := _explain_unbindable(pod, metadata):
+            raise Conflict("pods/binding", "", call.name, reason)
         pod["spec"] = {**pod["spec"], "nodeName": target["name"]}
         pod["status"].pop("nominatedNodeName", None)
         for name in ("annotations", "labels"):
@@ -75,10 +75,10 @@ async def bind_pod(api: API, call: Call, obj: Object) -> Object:
 def _explain_unbindable(pod: Object, binding: Object) -> str:
     """Return why a pod cannot be bound, "" if it can."""
     metadata, spec, name = pod["metadata"], pod["spec"], pod["metadata"]["name"]
-    for key, shown in (("uid", "UID"), ("resourceVersion", "ResourceVersion")):
+    for key, label in (("uid", "UID"), ("resourceVersion", "ResourceVersion")):
         if binding.get(key) and binding[key] != metadata.get(key):
             return (
-                f"Precondition failed: {shown} in precondition: {binding[key]}, {shown} in object meta: {metadata[key]}"
+                f"Precondition failed: {label} in precondition: {binding[key]}, {label} in object meta: {metadata[key]}"
             )
     if "deletionTimestamp" in metadata:
         return f"pod {name} is being deleted, cannot be assigned to a host"
@@ -94,7 +94,7 @@ def set_pod_condition(status: Object, condition: Object) -> None:
     since = clock.now()
     if before is not None and before.get("status") == condition["status"]:
         since = before.get("lastTransitionTime") or since
-    rest = {name: value for name, value in condition.items() if name not in ("type", "status")}
+    details = {name: value for name, value in condition.items() if name not in ("type", "status")}
     head = {
         "type": condition["type"],
         "status": condition["status"],
@@ -102,9 +102,9 @@ def set_pod_condition(status: Object, condition: Object) -> None:
         "lastTransitionTime": since,
     }
     if before is None:
-        conditions.append(head | rest)
+        conditions.append(head | details)
     else:
-        conditions[conditions.index(before)] = head | rest
+        conditions[conditions.index(before)] = head | details
 
 
 async def evict_pod(api: API, call: Call, obj: Object) -> Object:
@@ -123,23 +123,23 @@ async def evict_pod(api: API, call: Call, obj: Object) -> Object:
         await _spend_disruption(api, pod, chosen.dry_run)
     await _mark_disrupted(api, call, chosen)
     chosen = options.of_delete(chosen.document)  # a real server validates these options only when it deletes
-    below = replace(call, subresource="", body=b"")
-    if await deleting.remove_object(api, below, chosen, original=below) is None:
+    pod_call = replace(call, subresource="", body=b"")
+    if await deleting.remove_object(api, pod_call, chosen, original=pod_call) is None:
         raise call.not_found()
     return dict(_DONE)
 
 
 def _read_options(call: Call, obj: Object) -> DeleteOptions:
-    given = obj.get("deleteOptions") or {}
-    asked, wanted = list(call.query.get("dryRun") or ()), given.get("dryRun") or []
-    dry_run = options.read_write_options(call, "CreateOptions").dry_run or bool(wanted)
-    if asked and wanted and asked != wanted:
-        shown = [gotext.format_plain(one) for one in (asked, wanted)]
-        raise Internal(f"Non-matching dry-run options in request and content: {shown[0]} and {shown[1]}")
-    conditions = given.get("preconditions") or {}
-    policy = given.get("propagationPolicy") or ""
-    given = {**given, "dryRun": asked or wanted}
-    return DeleteOptions(dry_run, policy, conditions.get("uid"), conditions.get("resourceVersion"), given)
+    body_options = obj.get("deleteOptions") or {}
+    from_query, from_body = list(call.query.get("dryRun") or ()), body_options.get("dryRun") or []
+    dry_run = options.read_write_options(call, "CreateOptions").dry_run or bool(from_body)
+    if from_query and from_body and from_query != from_body:
+        texts = [gotext.format_plain(one) for one in (from_query, from_body)]
+        raise Internal(f"Non-matching dry-run options in request and content: {texts[0]} and {texts[1]}")
+    conditions = body_options.get("preconditions") or {}
+    policy = body_options.get("propagationPolicy") or ""
+    body_options = {**body_options, "dryRun": from_query or from_body}
+    return DeleteOptions(dry_run, policy, conditions.get("uid"), conditions.get("resourceVersion"), body_options)
 
 
 async def _spend_disruption(api: API, pod: Object, dry_run: bool) -> None:
@@ -147,12 +147,12 @@ async def _spend_disruption(api: API, pod: Object, dry_run: bool) -> None:
     namespace, labels = pod["metadata"]["namespace"], pod["metadata"].get("labels") or {}
     kind = DISRUPTION_BUDGETS
     entries = (await api.load_collection(kind)).entries_under(kind.keys.scope(namespace))[0]
-    found = [entry for entry in entries if _selects_pod(entry.decode()["spec"].get("selector"), labels)]
-    if len(found) > 1:
+    budgets = [entry for entry in entries if _selects_pod(entry.decode()["spec"].get("selector"), labels)]
+    if len(budgets) > 1:
         raise Internal(_SEVERAL)
-    if not found:
+    if not budgets:
         return
-    key, version = found[0].key, kind.by_version[kind.storage_version]
+    key, version = budgets[0].key, kind.by_version[kind.storage_version]
 
     def attempt(entry: Entry | None) -> Next | AttemptOutcome:
         if entry is None:
@@ -192,8 +192,8 @@ def _charge_budget(budget: Object, pod: str) -> None:
     if allowed < 0:
         raise Forbidden("poddisruptionbudget", "policy", name, "pdb disruptions allowed is negative")
     if len(status.get("disruptedPods") or ()) > _MOST_DISRUPTED:
-        why = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
-        raise Forbidden("poddisruptionbudget", "policy", name, why)
+        problem = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
+        raise Forbidden("poddisruptionbudget", "policy", name, problem)
     if not allowed:
         raise _too_many_error(_explain_refusal(name, status))
     status["disruptionsAllowed"] = allowed - 1
@@ -204,16 +204,16 @@ def _charge_budget(budget: Object, pod: str) -> None:
 
 def _explain_refusal(name: str, status: Object) -> str:
     conditions = status.get("conditions") or ()
-    known: Object = next((condition for condition in conditions if condition.get("type") == "DisruptionAllowed"), {})
-    refused = known.get("status") == "False" and known.get("message")
+    allowed: Object = next((condition for condition in conditions if condition.get("type") == "DisruptionAllowed"), {})
+    refused = allowed.get("status") == "False" and allowed.get("message")
     head = f"The disruption budget {name}"
     healthy, desired_healthy = status.get("currentHealthy", 0), status.get("desiredHealthy", 0)
-    if refused and known.get("reason") == "SyncFailed":
-        return f"{head} does not allow evicting pods currently because it failed sync: {known['message']}"
+    if refused and allowed.get("reason") == "SyncFailed":
+        return f"{head} does not allow evicting pods currently because it failed sync: {allowed['message']}"
     if healthy <= desired_healthy or not has("EvictionReasons"):
         return f"{head} needs {desired_healthy} healthy pods and has {healthy} currently"
     if refused:
-        return f"{head} does not allow evicting pods currently ({known.get('reason', '')}): {known['message']}"
+        return f"{head} does not allow evicting pods currently ({allowed.get('reason', '')}): {allowed['message']}"
     return f"{head} does not allow evicting pods currently"
 
 
@@ -221,7 +221,7 @@ def _check_budget(budget: Object) -> None:
     conditions = budget["status"].setdefault("conditions", [])
     before = next((condition for condition in conditions if condition.get("type") == "DisruptionAllowed"), None)
     since = before.get("lastTransitionTime") if before and before.get("status") == "False" else clock.now()
-    given = {
+    causes = {
         "type": "DisruptionAllowed",
         "status": "False",
         "observedGeneration": budget["metadata"].get("generation", 0),
@@ -230,9 +230,9 @@ def _check_budget(budget: Object) -> None:
         "message": "",
     }
     if before is None:
-        conditions.append(given)
+        conditions.append(causes)
     else:
-        conditions[conditions.index(before)] = given
+        conditions[conditions.index(before)] = causes
 
 
 def _too_many_error(reason: str, seconds: int = 0) -> APIError:

@@ -61,15 +61,15 @@ class Review(Write):
 
 async def answer_review(api: API, call: Call) -> AnswerDocument:
     """Answer the review in the body. Raises BadRequest, Invalid, NotFound, Conflict, and errors of admission."""
-    known = call.kind.find_subresource(call.subresource)
-    asked = call
-    if known is not None and known.kind is not None:
-        asked = replace(call, kind=known.kind, version=known.kind.versions[0], subresource="")
-    write = Review(call, asked)
+    subresource = call.kind.find_subresource(call.subresource)
+    question = call
+    if subresource is not None and subresource.kind is not None:
+        question = replace(call, kind=subresource.kind, version=subresource.kind.versions[0], subresource="")
+    write = Review(call, question)
     await REVIEW.run(api, write)
     if write.subject is not None:
         return AnswerDocument(await api.off_loop.run_in_slices(_decide_review, api, write.obj, write.subject), 201)
-    return AnswerDocument(await _ANSWERS[asked.kind](api, call, write.obj), 201, long=True)
+    return AnswerDocument(await _ANSWERS[question.kind](api, call, write.obj), 201, long=True)
 
 
 def read_question(write: Review) -> None:
@@ -112,11 +112,11 @@ async def _review_token(api: API, call: Call, obj: Object) -> Object:
     if not spec.get("token"):
         raise BadRequest("token is required for TokenReview in authentication")
     audiences = spec.get("audiences") or [authenticate.AUDIENCE]
-    found = await api.authenticator.review_token(spec["token"], audiences)
-    if found.user is None:
+    verdict = await api.authenticator.review_token(spec["token"], audiences)
+    if verdict.user is None:
         status: Object = {"user": {}, "error": authenticate.INVALID}
     else:
-        status = {"authenticated": True, "user": found.user.info, "audiences": list(found.audiences)}
+        status = {"authenticated": True, "user": verdict.user.info, "audiences": list(verdict.audiences)}
     return obj | {"status": status}
 
 
@@ -142,8 +142,8 @@ def _local_access(call: Call, obj: Object) -> User:
         namespace = resource.get("namespace", "")
         errors.append(field.invalid("spec.resourceAttributes.namespace", namespace, "must match metadata.namespace"))
     if path is not None:
-        shown = _format_attributes(path)
-        errors.append(field.invalid("spec.nonResourceAttributes", shown, "disallowed on this kind of request"))
+        described = _format_attributes(path)
+        errors.append(field.invalid("spec.nonResourceAttributes", described, "disallowed on this kind of request"))
     _raise_invalid(errors)
     return _make_subject(spec)
 
@@ -202,8 +202,8 @@ def _metadata_errors(obj: Object, *allowed: str) -> list[FieldError]:
     metadata = {name: value for name, value in obj["metadata"].items() if name not in ("managedFields", *allowed)}
     if not any(value is not None for value in metadata.values()):
         return []
-    shown = structs.arrange_fields(OBJECT_META, obj["metadata"])
-    return [field.invalid("metadata", shown, "must be empty except for namespace" if allowed else "must be empty")]
+    arranged = structs.arrange_fields(OBJECT_META, obj["metadata"])
+    return [field.invalid("metadata", arranged, "must be empty except for namespace" if allowed else "must be empty")]
 
 
 def _raise_invalid(errors: Sequence[FieldError]) -> None:
@@ -227,11 +227,11 @@ def _decide_review(api: API, obj: Object, user: User) -> Object:
     resource = spec.get("resourceAttributes")
     if resource is not None:
         names = ("verb", "group", "version", "resource", "subresource", "namespace", "name")
-        asked = Attributes(*(resource.get(name, "") for name in names))
+        attributes = Attributes(*(resource.get(name, "") for name in names))
     else:
         path = spec["nonResourceAttributes"]
-        asked = Attributes(path.get("verb", ""), path=path.get("path", ""))
-    decision = api.authorizer.decide(user, asked)
+        attributes = Attributes(path.get("verb", ""), path=path.get("path", ""))
+    decision = api.authorizer.decide(user, attributes)
     status: Object = {"allowed": decision.allowed}
     if decision.reason:
         status["reason"] = decision.reason

@@ -104,10 +104,10 @@ def _get_value(obj: Object, path: str) -> Any:
 def _set_value(obj: Object, path: str, value: int) -> None:
     *parents, last = _split_path(path)
     for name in each(parents):
-        inner = obj.get(name)
-        if not isinstance(inner, dict):
-            inner = obj[name] = {}
-        obj = inner
+        child = obj.get(name)
+        if not isinstance(child, dict):
+            child = obj[name] = {}
+        obj = child
     obj[last] = value
 
 
@@ -167,10 +167,10 @@ def read_scale(write: ScaleWrite) -> None:
     """Decode the Scale or the patch in the body. Raises BadRequest and Invalid."""
     call, chosen = write.call, write.options
     if write.verb == "update":
-        given = write.replacement = (
+        sent = write.replacement = (
             _decode_replacement(call, chosen) if call.kind.custom else _decode_builtin(call, chosen)
         )
-        write.make = lambda before, old: given
+        write.make = lambda before, old: sent
     else:
         write.make = _prepare_custom_patch(call, chosen) if call.kind.custom else _prepare_builtin_patch(call, chosen)
 
@@ -196,18 +196,18 @@ async def _mutate_scale(api: API, write: ScaleWrite | ApplyScaleWrite) -> None:
 
 def put_scale(write: ScaleWrite) -> None:
     """Write the values of the Scale into the object. Raises BadRequest and Invalid."""
-    call, old, wanted, paths = write.call, write.old, write.scale, write.paths
+    call, old, scale, paths = write.call, write.old, write.scale, write.paths
     assert old is not None
-    if call.kind.custom and (wanted.get("spec") or {}).get("replicas") == _UNSET:
+    if call.kind.custom and (scale.get("spec") or {}).get("replicas") == _UNSET:
         raise BadRequest(f'the spec replicas field "{paths.spec_replicas_path}" cannot be empty')
-    if not call.kind.custom and (found := _validate_scale(wanted)):
-        raise Invalid("Scale", "autoscaling", call.name, found)
-    obj = _with_replicas(paths, old, wanted)
+    if not call.kind.custom and (errors := _validate_scale(scale)):
+        raise Invalid("Scale", "autoscaling", call.name, errors)
+    obj = _with_replicas(paths, old, scale)
     call.kind.strategy.fill_defaults(call.kind, call.version, obj)
     managers.put_managed_fields(
-        obj["metadata"], fieldmanager.fields_of_scaled(call, old, write.before, wanted, write.options.manager)
+        obj["metadata"], fieldmanager.fields_of_scaled(call, old, write.before, scale, write.options.manager)
     )
-    if revision := wanted["metadata"].get("resourceVersion"):
+    if revision := scale["metadata"].get("resourceVersion"):
         obj["metadata"]["resourceVersion"] = revision
     write.obj = obj
 
@@ -247,8 +247,8 @@ def merge_scale(write: ApplyScaleWrite) -> None:
     apply.check_type(write)
     entries = fieldmanager.scale_entries(write.call, old)
     if not entries and write.call.kind.custom:
-        why = f"failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: {_NO_SCALE}"
-        raise Internal(f"failed to create manager for existing fields: {why}")
+        problem = f"failed to convert live object (/; autoscaling/v1, Kind=Scale) to proper version: {_NO_SCALE}"
+        raise Internal(f"failed to create manager for existing fields: {problem}")
     write.before = show_scale(old, write.paths, required=False)
     managers.put_managed_fields(write.before["metadata"], entries)
     write.scale = apply.merge_into(write, write.before)
@@ -262,14 +262,14 @@ def put_applied(write: ApplyScaleWrite) -> None:
     write.before["metadata"].pop("managedFields", None)
     if not call.kind.custom:
         _check_scale(call, scale)
-        if found := _validate_scale(scale):
-            raise Invalid("Scale", "autoscaling", call.name, found)
+        if errors := _validate_scale(scale):
+            raise Invalid("Scale", "autoscaling", call.name, errors)
         write.obj = _with_replicas(write.paths, old, scale)
     elif equal_values(scale, write.before):
         write.obj = {**old, "metadata": dict(old["metadata"])}
     else:
-        what = managers.describe_object(write.body)
-        raise Internal(f"failed to convert new object ({what}) to proper version: {_NO_SCALE}")
+        description = managers.describe_object(write.body)
+        raise Internal(f"failed to convert new object ({description}) to proper version: {_NO_SCALE}")
     managers.put_managed_fields(write.obj["metadata"], fieldmanager.fields_of_rescaled(call, old, written))
 
 
@@ -329,21 +329,21 @@ def _prepare_custom_patch(call: Call, chosen: WriteOptions) -> Change:
     Raises BadRequest for an invalid patch; the change raises Invalid if its result is no Scale.
     """
     repeated: list[str] = []
-    made = prepare_patch(call, media_type(call), chosen, repeated)
+    prepared = prepare_patch(call, media_type(call), chosen, repeated)
 
-    inner = _scale_call(call)
+    scale_call = _scale_call(call)
 
     def change(before: Object, old: Object) -> Object:
         def shown() -> Any:
-            return made.apply(_describe_scale(call, before, old))
+            return prepared.apply(_describe_scale(call, before, old))
 
         findings = [*repeated]
         try:
-            given = _decode_scale(made.apply(before), findings)
+            patched = _decode_scale(prepared.apply(before), findings)
         except ValueError as error:
-            raise raise_unfit(inner, made, shown(), str(error)) from None
-        check_fields(inner, made, chosen, shown, findings)
-        return given
+            raise raise_unfit(scale_call, prepared, shown(), str(error)) from None
+        check_fields(scale_call, prepared, chosen, shown, findings)
+        return patched
 
     return change
 
@@ -365,15 +365,15 @@ def _prepare_builtin_patch(call: Call, chosen: WriteOptions) -> Change:
 
     Raises BadRequest for an invalid patch; the change raises Invalid if its result is no Scale.
     """
-    inner, repeated = _scale_call(call), list[str]()
+    scale_call, repeated = _scale_call(call), list[str]()
     media = media_type(call)
-    made = prepare_patch(inner, media, chosen, repeated)
+    prepared = prepare_patch(scale_call, media, chosen, repeated)
 
     def change(before: Object, old: Object) -> Object:
         def again() -> Any:
-            return patch.read_again(inner, media, chosen, _describe_scale(call, before, old))
+            return patch.read_again(scale_call, media, chosen, _describe_scale(call, before, old))
 
-        return patch.read_patched(inner, chosen, made, made.apply(before), repeated, patch_again=again)
+        return patch.read_patched(scale_call, chosen, prepared, prepared.apply(before), repeated, patch_again=again)
 
     return change
 

@@ -61,10 +61,10 @@ def _validate_request(call: Call, obj: Object, account: Entry) -> None:
     name = obj["metadata"].get("name", "")
     if name and name != account.name:
         raise Invalid("TokenRequest", GROUP.name, account.name, [field.invalid("metadata.name", name, _OTHER)])
-    wanted, uid = obj["metadata"].get("uid"), account.decode()["metadata"].get("uid", "")
-    if wanted and wanted != uid and has("TokenRequestServiceAccountUIDValidation"):
-        why = f"the UID in the token request ({wanted}) does not match the UID of the service account ({uid})"
-        raise Conflict("TokenRequest", GROUP.name, account.name, why)
+    expected_uid, uid = obj["metadata"].get("uid"), account.decode()["metadata"].get("uid", "")
+    if expected_uid and expected_uid != uid and has("TokenRequestServiceAccountUIDValidation"):
+        problem = f"the UID in the token request ({expected_uid}) does not match the UID of the service account ({uid})"
+        raise Conflict("TokenRequest", GROUP.name, account.name, problem)
     seconds = obj["spec"]["expirationSeconds"]
     if seconds < _LEAST:
         errors.append(field.invalid("spec.expirationSeconds", seconds, _UNDER_LEAST))
@@ -87,15 +87,15 @@ async def _find_bound(api: API, call: Call, ref: Object | None) -> dict[str, Bou
         raise NotFound(_BINDABLE[kind], "", name)
     spec = obj.get("spec") or {}
     if kind == "Pod" and spec.get("serviceAccountName", "") != call.name:
-        what = "pod running with different serviceaccount name"
-        raise BadRequest(f"cannot bind token for serviceaccount {gotext.quote(call.name)} to {what}.")
+        problem = "pod running with different serviceaccount name"
+        raise BadRequest(f"cannot bind token for serviceaccount {gotext.quote(call.name)} to {problem}.")
     uid = obj["metadata"].get("uid", "")
     if ref.get("uid") and ref["uid"] != uid:
-        why = (
+        detail = (
             f"the UID in the bound object reference ({ref['uid']}) does not match the UID in record. "
             "The object might have been deleted and then recreated"
         )
-        raise Conflict(kind, "", name, why)
+        raise Conflict(kind, "", name, detail)
     bound = {kind.lower(): BoundObject(name, uid)}
     if kind == "Pod" and (on := spec.get("nodeName")):
         node = await _read_object(api, "nodes", "", on)

@@ -61,9 +61,9 @@ async def _patch_object(api: API, kind: Kind, metadata: Object, changes: Object,
 async def drop_object(api: API, kind: Kind, obj: Object, **options: Any) -> None:
     """Delete an object, unless it does not exist. Raises APIError."""
     metadata = obj["metadata"]
-    options_sent = {"propagationPolicy": "Background", "preconditions": {"uid": metadata["uid"]}, **options}
+    delete_options = {"propagationPolicy": "Background", "preconditions": {"uid": metadata["uid"]}, **options}
     with suppress(NotFound, Conflict):
-        await delete.delete_object(api, _make_call(kind, metadata, metadata["name"], options_sent, _JSON))
+        await delete.delete_object(api, _make_call(kind, metadata, metadata["name"], delete_options, _JSON))
 
 
 _SAID_MOST = 1024  # maximum bytes of an event's message

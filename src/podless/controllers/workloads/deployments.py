@@ -34,14 +34,14 @@ class DeploymentController(OwnerController):
         """Create the ReplicaSet of the current template, then move replicas to it step by step."""
         sets = [one for one in replica_sets if "deletionTimestamp" not in one["metadata"]]
         sets.sort(key=_read_revision)
-        hash_wanted = owned.hash_template(obj["spec"]["template"])
-        new = next((one for one in sets if one["metadata"].get("labels", {}).get(_HASH) == hash_wanted), None)
+        template_hash = owned.hash_template(obj["spec"]["template"])
+        new = next((one for one in sets if one["metadata"].get("labels", {}).get(_HASH) == template_hash), None)
         old = [one for one in sets if one is not new]
         revision, paused = max(map(_read_revision, old), default=0) + 1, obj["spec"].get("paused")
         if new is not None:
             await self._update(obj, new, revision)
         elif not paused:
-            await self._create_replica_set(obj, hash_wanted, revision, _allowed_replicas(obj, None, old))
+            await self._create_replica_set(obj, template_hash, revision, _allowed_replicas(obj, None, old))
             return  # the creation queues the Deployment again
         if new is not None and not paused:
             await self._roll_step(obj, new, old)

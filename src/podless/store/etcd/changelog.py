@@ -78,8 +78,8 @@ class EtcdChangeLog:
     async def delete_log(self, *, anew: bool) -> None:
         """Delete the log. anew: then create a new one. Raises StoreError."""
         start = self._layout.prefix
-        gone = m.DeleteRequest(key=start, range_end=start[:-1] + b"0")
-        await self._client.call_etcd("txn", m.TxnRequest(success=[m.Request(request_delete_range=gone)]))
+        request = m.DeleteRequest(key=start, range_end=start[:-1] + b"0")
+        await self._client.call_etcd("txn", m.TxnRequest(success=[m.Request(request_delete_range=request)]))
         self._scan = None
         if anew:
             await self.trimmer.create_log()
@@ -88,18 +88,18 @@ class EtcdChangeLog:
         """Return the oldest revision at which states under a prefix can be read, as this server knows it."""
         resource = keys.prefix_of(prefix)
         if resource not in ("", "/"):
-            kept = self._bounds.bounds_of(resource) is not None
+            is_bounded = self._bounds.bounds_of(resource) is not None
         else:
-            kept = self._bounds.default is not None and all(
+            is_bounded = self._bounds.default is not None and all(
                 keep is not None for keep in self._bounds.by_prefix.values()
             )
-        return min(self._compacted(), self.trimmer.horizons.horizon_of(resource)) if kept else self._compacted()
+        return min(self._compacted(), self.trimmer.horizons.horizon_of(resource)) if is_bounded else self._compacted()
 
     async def read_key(self, key: str, before: int = 0, after: int = 0, limit: int = 100) -> list[LoggedWrite]:
         """Return the newest changes of one key, newest first. Raises StoreError."""
         scanned = [one async for one in scan_entries(self._client, self._layout, *self._layout.of_key(key))]
-        found = [one for one in scanned if one.key == key and after < _sequence_number(one) < (before or _END)]
-        return await self._read_entries(heapq.nlargest(limit, found, key=lambda one: one.sort_key))
+        matching = [one for one in scanned if one.key == key and after < _sequence_number(one) < (before or _END)]
+        return await self._read_entries(heapq.nlargest(limit, matching, key=lambda one: one.sort_key))
 
     async def read_under(
         self, prefixes: Sequence[str], before: int = 0, after: int = 0, limit: int = 100
@@ -107,20 +107,20 @@ class EtcdChangeLog:
         """Return the newest changes of keys under some prefixes, newest first. Raises StoreError."""
         scan = self._scan
         if scan is None or scan.prefixes != tuple(prefixes) or not before or before > scan.newest:
-            found: list[FoundEntry] = []
+            entries: list[FoundEntry] = []
             for prefix in prefixes:
                 start, end = self._layout.range_under(prefix)
-                found += [one async for one in scan_entries(self._client, self._layout, start, end)]
-            found.sort(key=lambda one: one.sort_key, reverse=True)
-            scan = _EntryScan(tuple(prefixes), _sequence_number(found[0]) if found else 0, found)
-            self._scan = scan if len(found) <= _CACHED else None
-        wanted: list[FoundEntry] = []
+                entries += [one async for one in scan_entries(self._client, self._layout, start, end)]
+            entries.sort(key=lambda one: one.sort_key, reverse=True)
+            scan = _EntryScan(tuple(prefixes), _sequence_number(entries[0]) if entries else 0, entries)
+            self._scan = scan if len(entries) <= _CACHED else None
+        selected: list[FoundEntry] = []
         for one in scan.entries:
-            if _sequence_number(one) <= after or len(wanted) >= limit:
+            if _sequence_number(one) <= after or len(selected) >= limit:
                 break
             if _sequence_number(one) < (before or _END):
-                wanted.append(one)
-        return await self._read_entries(wanted)
+                selected.append(one)
+        return await self._read_entries(selected)
 
     async def find_revision(self, at: int) -> int:
         """Return the newest revision that was written at or before a time in milliseconds since 1970.
@@ -155,15 +155,15 @@ class EtcdChangeLog:
         The sizes of states are unknown before they are read, so the first read is small, and later ones grow if states
         are small.
         """
-        told, newer, size, place, many = list[LoggedWrite](), dict[str, Record | None](), 0, 0, _FEW
-        while place < len(entries) and size <= _BYTES:
-            some = await self._describe_some(entries[place : place + many], newer)
-            told += some
-            place += many
-            now = sum(_stored_size(one.stored) + _stored_size(one.replaced and one.replaced.stored) for one in some)
+        writes, newer, size, offset, batch = list[LoggedWrite](), dict[str, Record | None](), 0, 0, _FEW
+        while offset < len(entries) and size <= _BYTES:
+            part = await self._describe_some(entries[offset : offset + batch], newer)
+            writes += part
+            offset += batch
+            now = sum(_stored_size(one.stored) + _stored_size(one.replaced and one.replaced.stored) for one in part)
             size += now
-            many = many * 2 if now <= many * _SMALL else _FEW
-        return told
+            batch = batch * 2 if now <= batch * _SMALL else _FEW
+        return writes
 
     async def _describe_some(
         self, found_entries: list[FoundEntry], newer: dict[str, Record | None]
@@ -200,8 +200,8 @@ class EtcdChangeLog:
         if newer is not None and newer.revision == entry.revision:
             return newer
         try:
-            asked = m.RangeRequest(key=self._objects.encode_key(entry.key), revision=entry.revision)
-            kvs = (await self._client.call_etcd("range", asked)).kvs
+            request = m.RangeRequest(key=self._objects.encode_key(entry.key), revision=entry.revision)
+            kvs = (await self._client.call_etcd("range", request)).kvs
         except CompactedByEtcd:
             return None
         return read_record(self._objects, kvs[0]) if kvs and kvs[0].mod_revision == entry.revision else None
@@ -249,15 +249,15 @@ class EtcdChangeLog:
 
     def _read_entry(self, kv: Any) -> list[tuple[FoundEntry, EntryContent]]:
         """Return (entry, content) in a list; an empty list if the key is not an entry's. Raises StoreError."""
-        found = self._layout.read_key(kv)
-        return [(found, decode_content(kv.key, kv.value))] if found is not None else []
+        entry = self._layout.read_key(kv)
+        return [(entry, decode_content(kv.key, kv.value))] if entry is not None else []
 
     async def _read_ranges(self, questions: Sequence[Any]) -> list[Any]:
         """Return the answers to reads. Raises StoreError."""
         ranges: list[Any] = []
-        for place in range(0, len(questions), _TOGETHER):
-            some = [m.Request(request_range=one) for one in questions[place : place + _TOGETHER]]
-            answer = await self._client.call_etcd("txn", m.TxnRequest(success=some))
+        for offset in range(0, len(questions), _TOGETHER):
+            requests = [m.Request(request_range=one) for one in questions[offset : offset + _TOGETHER]]
+            answer = await self._client.call_etcd("txn", m.TxnRequest(success=requests))
             ranges += [one.response_range.kvs for one in answer.responses]
         return ranges
 
@@ -285,14 +285,14 @@ class EtcdChangeLog:
         for key, _, written, created in records:
             if written > revision and key not in later:
                 self._check_known(key, written, created, revision)
-        for some in _group_chains([_choose_entries(found, present.get(key)) for key, found in later.items()]):
-            contents = await self._read_contents(one for chain in some for one in chain)
-            for chain in some:
+        for group in _group_chains([_choose_entries(entries, present.get(key)) for key, entries in later.items()]):
+            contents = await self._read_contents(one for chain in group for one in chain)
+            for chain in group:
                 first = chain[0]
-                told = [(one, contents[one.entry_key]) for one in chain if one.entry_key in contents]
-                if len(told) < len(chain):
+                chain_contents = [(one, contents[one.entry_key]) for one in chain if one.entry_key in contents]
+                if len(chain_contents) < len(chain):
                     raise HistoryCompacted(first.revision)
-                before, content = _undo_changes(told, present.get(first.key)), told[0][1]
+                before, content = _undo_changes(chain_contents, present.get(first.key)), chain_contents[0][1]
                 if before is not None and before.revision <= revision:
                     state[first.key] = before
                 elif content.expect:
@@ -326,20 +326,20 @@ def _choose_entries(entries: list[FoundEntry], present: Record | None) -> list[F
 
 def _undo_changes(later: list[tuple[FoundEntry, EntryContent]], present: Record | None) -> Record | None:
     """Return the state before some changes of one object (oldest first), None if unknown. present: the state now."""
-    whole = next((index for index, (one, _) in enumerate(later) if not one.name.differs), len(later))
+    complete_index = next((index for index, (one, _) in enumerate(later) if not one.name.differs), len(later))
     state = present
-    for one, content in reversed(later[: whole + 1]):
+    for one, content in reversed(later[: complete_index + 1]):
         state = content.find_replaced(one, state)
     return state
 
 
 def _group_chains(chains: list[list[FoundEntry]]) -> Iterator[list[list[FoundEntry]]]:
     """Yield groups of chains, each with about as many entries as one read takes."""
-    some: list[list[FoundEntry]] = []
+    group: list[list[FoundEntry]] = []
     for chain in chains:
-        some.append(chain)
-        if sum(map(len, some)) >= _TOGETHER:
-            yield some
-            some = []
-    if some:
-        yield some
+        group.append(chain)
+        if sum(map(len, group)) >= _TOGETHER:
+            yield group
+            group = []
+    if group:
+        yield group

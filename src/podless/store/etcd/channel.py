@@ -263,11 +263,11 @@ class Channel(asyncio.Protocol):
             raise ChannelError(UNAVAILABLE, "the connection has ended", unsent=True)
         head = self._heads.get(path)
         if head is None:
-            more = [("te", "trailers"), ("content-type", "application/grpc"), ("user-agent", "podless")]
+            extra_headers = [("te", "trailers"), ("content-type", "application/grpc"), ("user-agent", "podless")]
             # with this header, a member that has lost its leader ends the stream, so that the client asks another
             # member
-            more += [("hasleader", "true")] if take is not None else []
-            head = self._heads[path] = hpack.encode_headers([*self._fields, (":path", path), *more])
+            extra_headers += [("hasleader", "true")] if take is not None else []
+            head = self._heads[path] = hpack.encode_headers([*self._fields, (":path", path), *extra_headers])
         call = ChannelCall(self, self._next, self._initial, take)
         self._next += 2
         if self._next > _ROOM:
@@ -342,9 +342,9 @@ class Channel(asyncio.Protocol):
             self._outgoing.append(self._acknowledgements)
             self._acknowledgements = b""
         if self._outgoing:
-            said, self._outgoing = self._outgoing, []
+            outgoing, self._outgoing = self._outgoing, []
             if self._transport is not None:
-                self._transport.write(b"".join(said))
+                self._transport.write(b"".join(outgoing))
 
     def _send_later(self, frame: bytes) -> None:
         """Send an acknowledgement with the next data, or soon."""
@@ -362,8 +362,8 @@ class Channel(asyncio.Protocol):
             self._end_calls("the peer does not answer")
             return
         busy = any(call.on_message is None for call in self._calls.values()) and self._has_news
-        rest = _SILENT if busy else _IDLE
-        if self._calls and not self._ping_pending and now >= max(self._last_received, self._last_ping) + rest:
+        timeout = _SILENT if busy else _IDLE
+        if self._calls and not self._ping_pending and now >= max(self._last_received, self._last_ping) + timeout:
             self._last_ping, self._ping_pending, self._has_news = now, True, False
             self._write(_make_frame(_PING, 0, 0, bytes(8)))
         if self._transport is not None:

@@ -81,19 +81,19 @@ class EtcdClient:
                 context.load_cert_chain(settings.certfile, settings.keyfile)
         except (OSError, ssl.SSLError) as error:
             named = ", ".join(str(one) for one in (settings.cafile, settings.certfile, settings.keyfile) if one)
-            why = error.strerror if isinstance(error, FileNotFoundError) and error.strerror else str(error)
-            raise StoreError(f"{named}: {why.lower()}") from None
+            reason = error.strerror if isinstance(error, FileNotFoundError) and error.strerror else str(error)
+            raise StoreError(f"{named}: {reason.lower()}") from None
         return context
 
     def _read_mtimes(self) -> tuple[int, ...]:
         """Return the modification times of the certificate files."""
-        found = []
+        mtimes = []
         for path in (self._settings.cafile, self._settings.certfile, self._settings.keyfile):
             try:
-                found.append(Path(path).stat().st_mtime_ns if path is not None else 0)
+                mtimes.append(Path(path).stat().st_mtime_ns if path is not None else 0)
             except OSError:
-                found.append(0)
-        return tuple(found)
+                mtimes.append(0)
+        return tuple(mtimes)
 
     def reload_certificates(self) -> None:
         """Load changed certificates. Invalid ones are logged, and the connection stays as it is."""
@@ -230,9 +230,9 @@ class EtcdClient:
                 if not isinstance(refusal, StoreUnreachable):
                     raise refusal from None
                 self._leave_member(member, f"{refusal} ({error.text})")
-                again = name in _READS or error.unsent or isinstance(refusal, _NotForwarded)
+                may_retry = name in _READS or error.unsent or isinstance(refusal, _NotForwarded)
                 end = min(until, began + _SEARCH) if error.unsent else until
-                if not again or loop.time() + _REST >= end:
+                if not may_retry or loop.time() + _REST >= end:
                     raise refusal from None
                 await asyncio.sleep(_REST)
             else:
@@ -258,28 +258,28 @@ class EtcdClient:
         Raises the error of `take`, and StoreError if the watch ends.
         """
         member = self._member
-        over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        finished: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         def told(message: bytes) -> None:
-            if over.done():
+            if finished.done():
                 return
             try:
                 if take(m.WatchResponse.FromString(message)):
-                    over.set_result(None)
+                    finished.set_result(None)
             except Exception as error:
-                over.set_exception(error)
+                finished.set_exception(error)
 
         def ended(outcome: bytes | ChannelError) -> None:
-            if not over.done():
+            if not finished.done():
                 quiet = StoreUnreachable("etcdserver: the watch has ended")
-                over.set_exception(outcome if isinstance(outcome, ChannelError) else quiet)
+                finished.set_exception(outcome if isinstance(outcome, ChannelError) else quiet)
 
         call: rpc.ChannelCall | None = None
         try:
             channel = await self._open_channel()
             call = channel.begin_call(_WATCH, m.WatchRequest(create_request=create).SerializeToString(), told)
             call.on_end = ended
-            await over
+            await finished
         except ChannelError as error:
             raise self._make_broken_error(member, error) from None
         except m.DecodeError:

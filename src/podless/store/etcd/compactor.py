@@ -79,9 +79,9 @@ class Compactor:
         before, self._revision = self._revision, answer.header.revision
         at, self._at = self._at, int(clock.time())
         if not answer.succeeded:  # another server has compacted
-            (found,) = answer.responses[0].response_range.kvs or (m.KeyValue(),)
-            self._last_version = found.version
-            self._note_compaction(at, int(found.value) if found.value.isdigit() else 0)
+            (stored,) = answer.responses[0].response_range.kvs or (m.KeyValue(),)
+            self._last_version = stored.version
+            self._note_compaction(at, int(stored.value) if stored.value.isdigit() else 0)
             return
         self._last_version += 1
         if before:

@@ -120,14 +120,14 @@ class EntryLayout:
 
     def read_key(self, kv: Any) -> FoundEntry | None:
         """Return the entry name in a key, None for other keys."""
-        there, _, name = kv.key.rpartition(b"\0")
+        prefix, _, name = kv.key.rpartition(b"\0")
         try:
             at, size, writer, place, *differs = name.split(b".")
-            told = EntryName(int(at, 16), int(size, 16), writer.decode(), int(place, 16), bool(differs))
-            key = self._layout.decode_key(self._layout.root.encode() + there[len(self.root) :])
+            entry_name = EntryName(int(at, 16), int(size, 16), writer.decode(), int(place, 16), bool(differs))
+            key = self._layout.decode_key(self._layout.root.encode() + prefix[len(self.root) :])
         except ValueError:
             return None
-        return FoundEntry(kv.key, key, kv.mod_revision, told)
+        return FoundEntry(kv.key, key, kv.mod_revision, entry_name)
 
 
 def pack_state(before: StoredValue, expect: int, after: StoredValue | None) -> tuple[bytes, bool]:
@@ -146,8 +146,8 @@ def pack_state(before: StoredValue, expect: int, after: StoredValue | None) -> t
 def encode_content(content: EntryContent) -> bytes:
     """Return the value of an entry."""
     author, expect, created, offset, packed, deletes = content
-    told, audit = _encode_author(*author[:6]), author.audit.hex().encode()
-    return b"%b\n%d %d %d %d %b\n%b" % (told, expect, created, offset, deletes, audit, packed)
+    author_line, audit = _encode_author(*author[:6]), author.audit.hex().encode()
+    return b"%b\n%d %d %d %d %b\n%b" % (author_line, expect, created, offset, deletes, audit, packed)
 
 
 @bounded_cache(1024)
@@ -158,9 +158,9 @@ def _encode_author(*told: str) -> bytes:
 def decode_content(entry_key: bytes, value: bytes) -> EntryContent:
     """Return the content of an entry. Raises StoreError."""
     try:
-        told, numbers, packed = value.split(b"\n", 2)
+        author_line, numbers, packed = value.split(b"\n", 2)
         expect, created, offset, deletes, audit = numbers.split(b" ")
-        user, sender, verb, subresource, manager, agent = map(str, orjson.loads(told))
+        user, sender, verb, subresource, manager, agent = map(str, orjson.loads(author_line))
         author = Author(user, sender, verb, subresource, manager, agent, bytes.fromhex(audit.decode()))
         return EntryContent(author, int(expect), int(created), int(offset), packed, deletes == b"1")
     except (ValueError, TypeError, LookupError):

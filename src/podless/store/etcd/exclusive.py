@@ -181,9 +181,9 @@ class ExclusiveKey:
                 await self._take_key()
 
     async def _renew_key(self) -> None:
-        began, made = _now(), self.created_at
-        answer = await self._put_key(made)
-        if self.created_at != made:
+        began, created_at = _now(), self.created_at
+        answer = await self._put_key(created_at)
+        if self.created_at != created_at:
             return
         if answer is not None and answer.succeeded:
             self._until = began + _HOLDS
@@ -218,10 +218,10 @@ class ExclusiveKey:
 
         Returns None if etcd was restored to an earlier state.
         """
-        nobody = m.Compare(result=m.EQUAL, target=m.CREATE, key=self._others, range_end=self._end)
+        is_free = m.Compare(result=m.EQUAL, target=m.CREATE, key=self._others, range_end=self._end)
         put = m.Request(request_put=m.PutRequest(key=self._key, value=self._name))
         others = m.Request(request_range=m.RangeRequest(key=self._others, range_end=self._end))
-        txn = m.TxnRequest(compare=[self._compare_key(token), nobody], success=[put], failure=[self._look, others])
+        txn = m.TxnRequest(compare=[self._compare_key(token), is_free], success=[put], failure=[self._look, others])
         before = max(self._newest_known(), self._last)
         answer = await self._client.call_etcd("txn", txn)
         self._last = revision = answer.header.revision
@@ -234,9 +234,9 @@ class ExclusiveKey:
         """Stop trusting the key, and delete it."""
         if not self.created_at:
             return
-        made, self.created_at = self.created_at, 0
-        gone = m.Request(request_delete_range=m.DeleteRequest(key=self._key))
-        await self._client.call_etcd("txn", m.TxnRequest(compare=[self._compare_key(made)], success=[gone]))
+        created_at, self.created_at = self.created_at, 0
+        delete = m.Request(request_delete_range=m.DeleteRequest(key=self._key))
+        await self._client.call_etcd("txn", m.TxnRequest(compare=[self._compare_key(created_at)], success=[delete]))
 
     async def _put_own_key(self) -> None:
         self._shares, self._shared = True, _now()
@@ -264,6 +264,6 @@ class ExclusiveKey:
     async def _delete_key(self, key: bytes, revision: int) -> None:
         """Delete a key if its revision is still `revision` (0: any)."""
         self._sightings.pop(key, None)
-        same = [m.Compare(result=m.EQUAL, target=m.MOD, key=key, mod_revision=revision)] if revision else []
-        gone = m.Request(request_delete_range=m.DeleteRequest(key=key))
-        await self._client.call_etcd("txn", m.TxnRequest(compare=same, success=[gone]))
+        conditions = [m.Compare(result=m.EQUAL, target=m.MOD, key=key, mod_revision=revision)] if revision else []
+        delete_request = m.Request(request_delete_range=m.DeleteRequest(key=key))
+        await self._client.call_etcd("txn", m.TxnRequest(compare=conditions, success=[delete_request]))

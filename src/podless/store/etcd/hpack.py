@@ -72,7 +72,7 @@ def _encode_plain(text: str) -> bytes:
 
 def _decode_huffman(data: bytes) -> bytes:
     """Return a text decoded from Huffman's code. Raises ValueError."""
-    found, code, length = bytearray(), 0, 0
+    decoded, code, length = bytearray(), 0, 0
     for byte in data:
         for shift in range(7, -1, -1):
             code, length = code << 1 | byte >> shift & 1, length + 1
@@ -80,13 +80,13 @@ def _decode_huffman(data: bytes) -> bytes:
             if symbol is not None:
                 if symbol == _END:
                     raise ValueError("HPACK: a string contains the end-of-string symbol")
-                found.append(symbol)
+                decoded.append(symbol)
                 code = length = 0
             elif length > 30:
                 raise ValueError("HPACK: a string has an invalid Huffman code")
     if length > 7 or code != (1 << length) - 1:
         raise ValueError("HPACK: a string has invalid padding")
-    return bytes(found)
+    return bytes(decoded)
 
 
 class HeaderDecoder:
@@ -103,9 +103,9 @@ class HeaderDecoder:
         result = self._parsed.get(block)
         if result is not None and not self._recent:
             return result
-        alone, most = not self._recent, self._max_size
+        alone, limit = not self._recent, self._max_size
         result = dict(self._decode_fields(block))
-        if alone and not self._recent and most == self._max_size and len(self._parsed) < _KNOWN:
+        if alone and not self._recent and limit == self._max_size and len(self._parsed) < _KNOWN:
             self._parsed[block] = result
         return result
 
@@ -119,17 +119,17 @@ class HeaderDecoder:
                     number, at = _read_number(block, at, 7)
                     fields.append(self._find_field(number))
                 elif first & 0xC0 == 0x40:
-                    one, at = self._read_literal(block, at, 6)
-                    fields.append(one)
-                    self._add_field(one)
+                    header, at = self._read_literal(block, at, 6)
+                    fields.append(header)
+                    self._add_field(header)
                 elif first & 0xE0 == 0x20:
                     self._max_size, at = _read_number(block, at, 5)
                     if self._max_size > _TABLE:
                         raise ValueError("HPACK: the dynamic table exceeds its maximum size")
                     self._evict_fields()
                 else:
-                    one, at = self._read_literal(block, at, 4)
-                    fields.append(one)
+                    header, at = self._read_literal(block, at, 4)
+                    fields.append(header)
         except IndexError:
             raise ValueError("HPACK: a header block is truncated, or has an unknown index") from None
         return fields
@@ -164,10 +164,10 @@ def _field_size(field: Field) -> int:
 
 def _read_number(block: bytes, at: int, bits: int) -> tuple[int, int]:
     """Return an integer with a prefix of some bits, and the position after it."""
-    most = (1 << bits) - 1
-    number = block[at] & most
+    limit = (1 << bits) - 1
+    number = block[at] & limit
     at += 1
-    if number < most:
+    if number < limit:
         return number, at
     shift = 0
     while True:

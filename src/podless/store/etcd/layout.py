@@ -39,8 +39,8 @@ class KeyLayout:
     def encode_key(self, key: str) -> bytes:
         """Return the etcd key for a key, or the etcd prefix for a prefix."""
         second = key.find("/", key.find("/", 1) + 1)
-        there = self._etcd_prefixes.get(key[: second + 1]) if second > 0 else None
-        return f"{self.root}{key}".encode() if there is None else f"{there}{key[second + 1 :]}".encode()
+        etcd_prefix = self._etcd_prefixes.get(key[: second + 1]) if second > 0 else None
+        return f"{self.root}{key}".encode() if etcd_prefix is None else f"{etcd_prefix}{key[second + 1 :]}".encode()
 
     def encode_end(self, prefix: str) -> bytes:
         """Return the first etcd key after all that have a prefix. The change log is after all objects."""
@@ -53,11 +53,11 @@ class KeyLayout:
         """Return the key for a key in etcd."""
         text = key[self._start :].decode()
         first = text.find("/") + 1
-        here = self._own_prefixes.get(text[:first])
-        if here is None:
+        own_prefix = self._own_prefixes.get(text[:first])
+        if own_prefix is None:
             first = text.find("/", first) + 1
-            here = self._own_prefixes.get(text[:first])
-        return f"/{text}" if here is None else f"{here}{text[first:]}"
+            own_prefix = self._own_prefixes.get(text[:first])
+        return f"/{text}" if own_prefix is None else f"{own_prefix}{text[first:]}"
 
     def encode_value(self, stored: StoredValue) -> bytes:
         """Return the value to write to etcd."""
@@ -81,8 +81,8 @@ def _find_offset(value: bytes) -> int:
     if not value.startswith(b'{"') or value.endswith(b"\n"):
         # a value that is not JSON has no revision; JSON of other servers ends with a line break
         return -1 if value.startswith((b"{", _WRAPPED, _MAGIC)) else 0
-    found = value.find(_NEEDLE)
-    return found + _BEFORE if found > 0 else -1
+    index = value.find(_NEEDLE)
+    return index + _BEFORE if index > 0 else -1
 
 
 def _split_foreign(value: bytes) -> StoredValue:

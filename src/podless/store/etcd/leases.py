@@ -35,15 +35,15 @@ class LeaseTable:
         prefix = keys.prefix_of(key)
         seconds = self._times[prefix]
         async with self._lock:
-            known, until = self._current.get(prefix, (0, 0.0))
+            lease, until = self._current.get(prefix, (0, 0.0))
             if time.monotonic() >= until or not self._seconds[prefix]:
                 shared = min(_SHARED, seconds / 10)
-                whole = math.ceil(seconds + shared)
-                known = (await self._client.call_etcd("lease", m.LeaseGrantRequest(TTL=whole))).ID
-                self._current[prefix] = known, time.monotonic() + shared
+                ttl = math.ceil(seconds + shared)
+                lease = (await self._client.call_etcd("lease", m.LeaseGrantRequest(TTL=ttl))).ID
+                self._current[prefix] = lease, time.monotonic() + shared
                 self._seconds[prefix] = _MOST
             self._seconds[prefix] -= 1
-            return known
+            return lease
 
     def forget_leases(self) -> None:
         """Use new leases from now on, because the cluster was restored."""

@@ -61,8 +61,8 @@ def _describe_file() -> FileDescriptorProto:
     file = FileDescriptorProto(name="podless/etcd.proto", package=_PACKAGE, syntax="proto3")
     for name, fields in _MESSAGES.items():
         message = file.message_type.add(name=name)
-        for each in filter(None, fields.split(", ")):
-            label, of, number = each.split()
+        for field_text in filter(None, fields.split(", ")):
+            label, of, number = field_text.split()
             many = FieldDescriptorProto.LABEL_REPEATED if of.endswith("*") else FieldDescriptorProto.LABEL_OPTIONAL
             field = message.field.add(name=label, number=int(number), label=many)
             plain = of.rstrip("*")

@@ -79,37 +79,37 @@ class OrderedCommits:
 
     async def _check_expected(self, operations: Sequence[Operation]) -> None:
         """Raise RevisionConflict for the first key that is not at its expected revision."""
-        for one, there in zip(
+        for one, current in zip(
             operations, await asyncio.gather(*(self._read(operation.key) for operation in operations)), strict=True
         ):
-            actual = there.revision if there is not None else 0
+            actual = current.revision if current is not None else 0
             if actual != one.expect or (one.stored is None and not one.expect):
-                raise RevisionConflict(one.key, there)
+                raise RevisionConflict(one.key, current)
 
     async def _commit(self, operations: Sequence[Operation]) -> int:
         loop = asyncio.get_running_loop()
         writes = [one for one in operations if one.stored is not KEPT]
         async with self._turn:
-            held = await self._take_lock([one.key for one in writes[1:]])
+            lock_revision = await self._take_lock([one.key for one in writes[1:]])
             until = loop.time() + _SENDS
-            known = True  # whether the outcome of the first write is known
+            is_known = True  # whether the outcome of the first write is known
             try:
                 await self._check_expected(operations)
                 if loop.time() > until:
                     raise StoreTimeout
                 try:
-                    revision = await self._write(writes[0]) if writes else held
+                    revision = await self._write(writes[0]) if writes else lock_revision
                 except (RevisionConflict, StoreFull, ValueTooLarge):
                     raise
                 except StoreError:
-                    known = False  # the write may still arrive, so the lock stays until others take it
+                    is_known = False  # the write may still arrive, so the lock stays until others take it
                     raise
                 for one in writes[1:]:
                     await self._write_along(one)
                 return revision
             finally:
-                if known:
-                    await self._release_lock(held)
+                if is_known:
+                    await self._release_lock(lock_revision)
 
     async def _write_along(self, operation: Operation) -> None:
         """Write a key that accompanies the commit.
@@ -120,9 +120,9 @@ class OrderedCommits:
             try:
                 await self._write(operation)
             except RevisionConflict as conflict:
-                there = conflict.current
-                if there is not None:
-                    operation = Operation(there.key, there.stored, there.revision)
+                current = conflict.current
+                if current is not None:
+                    operation = Operation(current.key, current.stored, current.revision)
                 elif operation.stored is None:
                     return
                 else:
@@ -135,18 +135,18 @@ class OrderedCommits:
     async def _take_lock(self, along: list[str]) -> int:
         """Return the revision of the lock once it is held. Raises Overdue."""
         until = asyncio.get_running_loop().time() + _PATIENCE
-        expect, left = self._revision, list[str]()
+        expect, unfinished = self._revision, list[str]()
         while True:
-            wanted = StoredValue(serializer.encode_json({"holder": self._name, "keys": [*left, *along]}))
+            lock_value = StoredValue(serializer.encode_json({"holder": self._name, "keys": [*unfinished, *along]}))
             try:
-                held = await self._write(Operation(_KEY, wanted, expect))
+                lock_revision = await self._write(Operation(_KEY, lock_value, expect))
             except RevisionConflict as conflict:
-                expect, left = await self._wait_for_lock(conflict.current, until)
+                expect, unfinished = await self._wait_for_lock(conflict.current, until)
                 continue
-            for there in [await self._read(key) for key in left]:
-                if there is not None:
-                    await self._write_along(Operation(there.key, there.stored, there.revision))
-            return held
+            for record in [await self._read(key) for key in unfinished]:
+                if record is not None:
+                    await self._write_along(Operation(record.key, record.stored, record.revision))
+            return lock_revision
 
     async def _wait_for_lock(self, record: Record | None, until: float) -> tuple[int, list[str]]:
         """Wait until the lock is free or stale. Returns its revision, and the keys that a dead holder has left.
@@ -154,17 +154,17 @@ class OrderedCommits:
         Raises Overdue.
         """
         loop = asyncio.get_running_loop()
-        since, rest, seen = loop.time(), _REST, record.revision if record is not None else 0
+        since, pause, revision = loop.time(), _REST, record.revision if record is not None else 0
         while record is not None and (keys := _parse_keys(record.stored.data)) is not None:
-            if record.revision != seen:
-                since, seen = loop.time(), record.revision
+            if record.revision != revision:
+                since, revision = loop.time(), record.revision
             if loop.time() - since > _STALE:
                 log.warning("etcd: broke the commit lock: a server has held it for %d s", _STALE)
                 return record.revision, keys
             if loop.time() > until:
                 raise StoreTimeout
-            await asyncio.sleep(rest * random.uniform(0.5, 1))
-            rest = min(rest * 1.5, _LONGEST)
+            await asyncio.sleep(pause * random.uniform(0.5, 1))
+            pause = min(pause * 1.5, _LONGEST)
             record = await self._read(_KEY)
         return (record.revision if record is not None else 0), []
 
@@ -178,7 +178,7 @@ class OrderedCommits:
 def _parse_keys(value: bytes) -> list[str] | None:
     """Return the keys that the lock's holder writes, None if the lock is free."""
     with suppress(ValueError):
-        said = serializer.decode_json(value)
-        if isinstance(said, dict) and "holder" in said:
-            return [str(key) for key in said.get("keys") or ()]
+        lock = serializer.decode_json(value)
+        if isinstance(lock, dict) and "holder" in lock:
+            return [str(key) for key in lock.get("keys") or ()]
     return None

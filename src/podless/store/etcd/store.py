@@ -123,15 +123,15 @@ class EtcdStore:
 
     async def _try_transactions(self) -> None:
         """Find out whether transactions take several keys. Raises StoreError."""
-        there = [self._layout.encode_key(f"{_NOWHERE}{number}") for number in range(2)]
-        absent = [m.Compare(result=m.EQUAL, target=m.MOD, key=key) for key in there]
+        etcd_keys = [self._layout.encode_key(f"{_NOWHERE}{number}") for number in range(2)]
+        absent = [m.Compare(result=m.EQUAL, target=m.MOD, key=key) for key in etcd_keys]
         try:
             await self._client.call_etcd("txn", m.TxnRequest(compare=absent))
         except UnsupportedRequest:
             if self._exclusive or self._needs_log:
-                wanted = "--etcd-exclusive requires" if self._exclusive else "--history-log and --history-for require"
+                options = "--etcd-exclusive requires" if self._exclusive else "--history-log and --history-for require"
                 raise StoreError(
-                    f"{wanted} transactions of several keys, which this server lacks (kine?): remove the option"
+                    f"{options} transactions of several keys, which this server lacks (kine?): remove the option"
                 ) from None
             self._ordered = OrderedCommits(self._commit_one, self._read_record)
             self._fences.write = self._commit_one
@@ -178,9 +178,9 @@ class EtcdStore:
             await self._exclusive_key.release_key()  # this server's state is from before the restore
         current = 0
         while current <= before:
-            many = min(max(before - current, 1), _TOGETHER)
+            count = min(max(before - current, 1), _TOGETHER)
             # other servers whose watches see this key start again, too
-            current = max(await asyncio.gather(*(self._fences.put_fence(MOVED) for _ in range(many))))
+            current = max(await asyncio.gather(*(self._fences.put_fence(MOVED) for _ in range(count))))
         with suppress(CompactedByEtcd):  # another server has compacted
             await self._client.call_etcd("compact", m.CompactionRequest(revision=current))
         self._note_compaction(current)
@@ -196,8 +196,8 @@ class EtcdStore:
     def read_revision(self) -> Awaitable[int]:
         """Return the newest revision, as the members of the cluster agree on it."""
         future: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        told = partial(self._use_answer, future, self._newest, future.get_loop().time())
-        return future if self._client.send_request("range", self._question, told) else self._ask_revision()
+        use_answer = partial(self._use_answer, future, self._newest, future.get_loop().time())
+        return future if self._client.send_request("range", self._question, use_answer) else self._ask_revision()
 
     def _use_answer(self, result: asyncio.Future[int], before: int, began: float, answer: bytes | ChannelError) -> None:
         if result.done():
@@ -274,25 +274,25 @@ class EtcdStore:
             if len(operations) == 1 and operations[0].stored is not KEPT:
                 return await self._commit_one(operations[0])
             return await self._ordered.commit_in_order(operations)
-        wanted, leases = b"", []
+        encoded, leases = b"", []
         for key, stored, expect, _ in operations:
             leased = stored is not None and stored is not KEPT and self._leases.has_expiry(key)
             leases.append(await self._leases.find_lease(key) if leased else 0)
-            wanted += self._encode_operation(key, stored, expect, leases[-1])
+            encoded += self._encode_operation(key, stored, expect, leases[-1])
         if self._log is not None and self._logs:
-            wanted += await self._log.writer.encode_entries(operations, leases)
+            encoded += await self._log.writer.encode_entries(operations, leases)
         while True:
-            answer, made = await self._send_transaction(wanted)
+            answer, created_at = await self._send_transaction(encoded)
             if answer.succeeded:
                 return int(answer.header.revision)
-            *found, holder = (response.response_range.kvs for response in answer.responses)
-            for (key, stored, expect, _), kvs in zip(operations, found, strict=True):
+            *ranges, holder = (response.response_range.kvs for response in answer.responses)
+            for (key, stored, expect, _), kvs in zip(operations, ranges, strict=True):
                 actual = kvs[0].mod_revision if kvs else 0
                 if actual != expect or (stored is None and not expect):
                     raise RevisionConflict(key, read_record(self._layout, kvs[0]) if kvs else None)
-            if (holder[0].create_revision if holder else 0) == made:
+            if (holder[0].create_revision if holder else 0) == created_at:
                 raise StoreError("etcd rejected a transaction although its conditions hold")
-            await self._exclusive_key.restore_condition(made)
+            await self._exclusive_key.restore_condition(created_at)
 
     async def _commit_one(self, operation: Operation) -> int:
         """Write one key by a transaction of kube-apiserver's form. Raises RevisionConflict and StoreError.
@@ -325,35 +325,35 @@ class EtcdStore:
 
     def _encode_operation(self, key: str, stored: StoredValue | None, expect: int, lease: int) -> bytes:
         """Return an operation as part of a transaction: condition, write, and a read if the condition fails."""
-        there = self._layout.encode_key(key)
+        etcd_key = self._layout.encode_key(key)
         # no revision is below 0, so deleting an absent key fails as a conflict
-        compare = transaction.compare_revision(there, expect, lower=stored is None and not expect)
+        compare = transaction.compare_revision(etcd_key, expect, lower=stored is None and not expect)
         if stored is KEPT:
-            return compare + transaction.read_otherwise(there)
+            return compare + transaction.read_otherwise(etcd_key)
         if stored is None:
-            return compare + transaction.delete_key(there) + transaction.read_otherwise(there)
+            return compare + transaction.delete_key(etcd_key) + transaction.read_otherwise(etcd_key)
         return (
             compare
-            + transaction.put_key(there, self._layout.encode_value(stored), lease)
-            + transaction.read_otherwise(there)
+            + transaction.put_key(etcd_key, self._layout.encode_value(stored), lease)
+            + transaction.read_otherwise(etcd_key)
         )
 
     async def _send_transaction(self, operations: bytes) -> tuple[Any, int]:
         """Return the answer to a transaction, and the token of its `ExclusiveKey` condition. Raises StoreError."""
         before = self._newest
-        made, condition = self._exclusive_key.begin_transaction()
+        created_at, condition = self._exclusive_key.begin_transaction()
         try:
             answer = await self._client.call_etcd("txn", operations + condition)
         except BaseException as error:
-            self._exclusive_key.note_failure(made, error)
+            self._exclusive_key.note_failure(created_at, error)
             raise
         revision: int = answer.header.revision
-        self._exclusive_key.note_outcome(made, revision if answer.succeeded else 0)
+        self._exclusive_key.note_outcome(created_at, revision if answer.succeeded else 0)
         if revision < before:
             await self._wait_restored(before)
         elif answer.succeeded:
             self._newest = max(self._newest, revision)
-        return answer, made
+        return answer, created_at
 
     async def read_range(self, prefix: str) -> tuple[list[Record], int]:
         """Return all records under `prefix` now, and the revision of that state."""
@@ -394,18 +394,18 @@ class EtcdStore:
     ) -> tuple[list[Record], str]:
         """Return records at a revision, in etcd's order, after the key `after`. Raises HistoryCompacted."""
         start = self._layout.encode_key(after) + b"\0" if after else self._layout.encode_key(prefix)
-        asked: dict[str, Any] = {"key": start, "range_end": self._layout.encode_end(prefix), "limit": limit}
+        request: dict[str, Any] = {"key": start, "range_end": self._layout.encode_end(prefix), "limit": limit}
         try:
-            answer, log = await self._read_state(**asked, revision=revision), None
+            answer, log = await self._read_state(**request, revision=revision), None
         except HistoryCompacted:
             if self._log is None:
                 raise
-            answer, log = await self._read_range(**asked), self._log
-        found = [read_record(self._layout, kv) for kv in answer.kvs]
-        following = found[-1].key if answer.more else ""
+            answer, log = await self._read_range(**request), self._log
+        records = [read_record(self._layout, kv) for kv in answer.kvs]
+        following = records[-1].key if answer.more else ""
         if log is not None:
-            found = await log.restore_state(found, prefix, revision, after, following)
-        return [one for one in found if not one.key.startswith(FENCES)], following
+            records = await log.restore_state(records, prefix, revision, after, following)
+        return [one for one in records if not one.key.startswith(FENCES)], following
 
     def hold_history(self) -> Callable[[], None]:
         """Keep all history on this server until the returned function is called."""
@@ -420,8 +420,8 @@ class EtcdStore:
         """Raise the revision above this one, with as many writes as needed, and forget all history."""
         current = await self.read_revision()
         while current < revision:
-            many = min(revision - current, _TOGETHER)
-            current = max(await asyncio.gather(*(self._fences.put_fence() for _ in range(many))))
+            count = min(revision - current, _TOGETHER)
+            current = max(await asyncio.gather(*(self._fences.put_fence() for _ in range(count))))
             say(current)
         if self._log is not None:
             await self._log.delete_log(anew=self._logs)

@@ -54,9 +54,11 @@ class Horizons:
 def read_horizons(kv: Any) -> Horizons:
     """Return the stored horizons. Raises StoreError."""
     try:
-        told = orjson.loads(kv.value)
-        own = {str(prefix): int(revision) for prefix, revision in told["own"].items()}
-        return Horizons(max(int(told["all"]), kv.create_revision), own, int(told["since"]), int(told["looked"]))
+        stored = orjson.loads(kv.value)
+        own_horizons = {str(prefix): int(revision) for prefix, revision in stored["own"].items()}
+        return Horizons(
+            max(int(stored["all"]), kv.create_revision), own_horizons, int(stored["since"]), int(stored["looked"])
+        )
     except (ValueError, TypeError, LookupError, AttributeError):
         raise StoreError(f"etcd: {kv.key!r} is damaged") from None
 
@@ -64,12 +66,12 @@ def read_horizons(kv: Any) -> Horizons:
 async def scan_entries(client: EtcdClient, layout: EntryLayout, start: bytes, end: bytes) -> AsyncIterator[FoundEntry]:
     """Yield the keys of entries in a range. Raises StoreError."""
     while True:
-        asked = m.RangeRequest(key=start, range_end=end, limit=_PAGE, keys_only=True)
-        answer = await client.call_etcd("range", asked)
+        request = m.RangeRequest(key=start, range_end=end, limit=_PAGE, keys_only=True)
+        answer = await client.call_etcd("range", request)
         for kv in answer.kvs:
-            found = layout.read_key(kv)
-            if found is not None:
-                yield found
+            entry = layout.read_key(kv)
+            if entry is not None:
+                yield entry
         if not answer.more:
             return
         start = answer.kvs[-1].key + b"\0"
@@ -130,52 +132,54 @@ class LogTrimmer:
         if 0 <= now - self.horizons.looked < _PERIOD * 900 or not await self._put_horizons(revision, now):
             return
         start, end = self._layout.range_under(keys.ALL)
-        found = [one async for one in scan_entries(self._client, self._layout, start, end)]
-        found.sort(key=attrgetter("revision"))
+        entries = [one async for one in scan_entries(self._client, self._layout, start, end)]
+        entries.sort(key=attrgetter("revision"))
         await asyncio.sleep(0)
-        horizons = self._choose_horizons(found, now)
+        horizons = self._choose_horizons(entries, now)
         if horizons != self.horizons:
             revision = await self.read_horizons()
             if not await self._put_horizons(revision, now, horizons):
                 return
-        gone: list[bytes] = []
-        for place in range(0, len(found), _PAGE):
-            some = found[place : place + _PAGE]
-            gone += [one.entry_key for one in some if one.revision <= self.horizons.horizon_of(keys.prefix_of(one.key))]
+        deleted: list[bytes] = []
+        for offset in range(0, len(entries), _PAGE):
+            page = entries[offset : offset + _PAGE]
+            deleted += [
+                one.entry_key for one in page if one.revision <= self.horizons.horizon_of(keys.prefix_of(one.key))
+            ]
             await asyncio.sleep(0)
         put = m.Request(request_put=m.PutRequest(key=self._fence))
-        for place in range(0, len(gone), _TOGETHER):
-            together = gone[place : place + _TOGETHER]
+        for offset in range(0, len(deleted), _TOGETHER):
+            together = deleted[offset : offset + _TOGETHER]
             deletes = [m.Request(request_delete_range=m.DeleteRequest(key=key)) for key in together]
             await self._client.call_etcd("txn", m.TxnRequest(success=[*deletes, put]))
 
     async def _put_horizons(self, revision: int, now: int, horizons: Horizons | None = None) -> bool:
         """Write the horizons. Returns False if another server has written them meanwhile."""
-        wanted = horizons or self.horizons
-        wanted.looked = now
+        new_horizons = horizons or self.horizons
+        new_horizons.looked = now
         key = self._layout.marker
-        same = m.Compare(result=m.EQUAL, target=m.MOD, key=key, mod_revision=revision)
-        put = m.Request(request_put=m.PutRequest(key=key, value=wanted.encode()))
+        is_unchanged = m.Compare(result=m.EQUAL, target=m.MOD, key=key, mod_revision=revision)
+        put = m.Request(request_put=m.PutRequest(key=key, value=new_horizons.encode()))
         fence = m.Request(request_put=m.PutRequest(key=self._fence))
-        answer = await self._client.call_etcd("txn", m.TxnRequest(compare=[same], success=[put, fence]))
+        answer = await self._client.call_etcd("txn", m.TxnRequest(compare=[is_unchanged], success=[put, fence]))
         if answer.succeeded:
-            self.horizons = wanted
+            self.horizons = new_horizons
         return bool(answer.succeeded)
 
     def _choose_horizons(self, entries: list[FoundEntry], now: int) -> Horizons:
         """Return the horizons that fit the bounds. entries: all entries, oldest first."""
-        was = self.horizons
-        horizons = Horizons(was.default, dict(was.by_prefix), was.since, was.looked)
-        apart = self._bounds.by_prefix
-        common = [entry for entry in entries if keys.prefix_of(entry.key) not in apart] if apart else entries
-        last = _find_last(self._bounds.default, common, now, lambda entry: entry.revision > was.default)
+        before = self.horizons
+        horizons = Horizons(before.default, dict(before.by_prefix), before.since, before.looked)
+        by_prefix = self._bounds.by_prefix
+        common = [entry for entry in entries if keys.prefix_of(entry.key) not in by_prefix] if by_prefix else entries
+        last = _find_last(self._bounds.default, common, now, lambda entry: entry.revision > before.default)
         if last is not None:
-            horizons.default, horizons.since = last.revision, max(was.since, last.name.written_at)
+            horizons.default, horizons.since = last.revision, max(before.since, last.name.written_at)
         for prefix, keep in self._bounds.by_prefix.items():
-            own = [entry for entry in entries if entry.key.startswith(prefix)]
-            last = _find_last(keep, own, now, lambda entry: True)
+            own_entries = [entry for entry in entries if entry.key.startswith(prefix)]
+            last = _find_last(keep, own_entries, now, lambda entry: True)
             if last is not None:
-                horizons.by_prefix[prefix] = max(last.revision, horizons.by_prefix.get(prefix, was.default))
+                horizons.by_prefix[prefix] = max(last.revision, horizons.by_prefix.get(prefix, before.default))
         return horizons
 
 
@@ -183,9 +187,9 @@ def _find_last(
     keep: Keep | None, entries: list[FoundEntry], now: int, applies: Callable[[FoundEntry], bool]
 ) -> FoundEntry | None:
     """Return the newest entry that must be deleted, None if all may stay."""
-    kept = [one for one in entries if applies(one)]
-    rows, size, last = len(kept), sum(one.name.size for one in kept), None
-    for one in kept:
+    matching = [one for one in entries if applies(one)]
+    rows, size, last = len(matching), sum(one.name.size for one in matching), None
+    for one in matching:
         if (
             keep is not None
             and rows <= keep.count

@@ -39,8 +39,8 @@ class AuthorTable:
             author = author._replace(audit=b"")
         number = self._numbers.get(author)
         if number is None:
-            told = author[:6]
-            number = self._find_number(database, told) if any(told) else 0
+            texts = author[:6]
+            number = self._find_number(database, texts) if any(texts) else 0
             if len(self._numbers) >= _KNOWN:
                 self._numbers.clear()
             self._numbers[author] = number

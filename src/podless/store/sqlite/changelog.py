@@ -55,12 +55,12 @@ class SQLiteChangeLog:
         bounds = (before or pastreader.END, after)
         try:
             database = self._database()
-            found: list[Place] = [(row[0], 0, 0) for row in database.execute(_OF_KEY, (key, *bounds, limit))]
-            if len(found) < limit:  # packed changes are older than those in the window
-                found += pastreader.find_places_of_key(database, key, *bounds, limit - len(found))
+            places: list[Place] = [(row[0], 0, 0) for row in database.execute(_OF_KEY, (key, *bounds, limit))]
+            if len(places) < limit:  # packed changes are older than those in the window
+                places += pastreader.find_places_of_key(database, key, *bounds, limit - len(places))
         except sqlite3.Error as error:
             raise refusals.of_read(error) from None
-        return await self._read_places(found)
+        return await self._read_places(places)
 
     async def read_under(
         self, prefixes: Sequence[str], before: int = 0, after: int = 0, limit: int = 100
@@ -69,17 +69,17 @@ class SQLiteChangeLog:
         bounds = (before or pastreader.END, after)
         let_go = self._window.hold_history()  # the window does not move while this reads
         try:
-            found: list[Place] = []
+            places: list[Place] = []
             for prefix in prefixes:
                 database = self._database()
                 if prefix == keys.ALL:
                     rows = database.execute(_ALL, (*bounds, limit))
                 else:
                     rows = database.execute(_UNDER, (prefix, keys.prefix_end(prefix), *bounds, limit))
-                found += [(row[0], 0, 0) for row in rows]
+                places += [(row[0], 0, 0) for row in rows]
                 packed = pastreader.find_places(database, self._past.active_resources, prefix, *bounds, limit)
-                found += await self._merge_places(prefix, *bounds, limit) if packed is None else packed
-            return await self._read_places(sorted(found, reverse=True)[:limit])
+                places += await self._merge_places(prefix, *bounds, limit) if packed is None else packed
+            return await self._read_places(sorted(places, reverse=True)[:limit])
         except sqlite3.Error as error:
             raise refusals.of_read(error) from None
         finally:
@@ -124,14 +124,14 @@ class SQLiteChangeLog:
 
     def list_resources(self) -> list[str]:
         """Return the prefixes of the resources that have changes, such as /core/configmaps/. Raises StoreError."""
-        found, key = list[str](), keys.ALL
+        prefixes, key = list[str](), keys.ALL
         try:
             while True:
-                following = [self._database().execute(each, (key,)).fetchone()[0] for each in _FOLLOWING]
+                following = [self._database().execute(query, (key,)).fetchone()[0] for query in _FOLLOWING]
                 if not any(following):
-                    return found
+                    return prefixes
                 prefix = keys.prefix_of(min(filter(None, following)))
-                found += [prefix] if not prefix.startswith(keys.OWN) else []
+                prefixes += [prefix] if not prefix.startswith(keys.OWN) else []
                 key = keys.prefix_end(prefix)
         except sqlite3.Error as error:
             raise refusals.of_read(error) from None
@@ -160,17 +160,17 @@ class SQLiteChangeLog:
         after, limit: only so many keys after this one; -1 for all. The last key is "" if there are no more. Raises
         HistoryCompacted, StoreError.
         """
-        rows, left = list[Row](), limit
+        rows, remaining = list[Row](), limit
         let_go = self._window.hold_history()
         try:
             while True:
                 horizon = self.read_horizon(prefix)
                 if revision < horizon:
                     raise HistoryCompacted(horizon)
-                some, after, looked = pastreader.read_state(self._database(), prefix, revision, after, left)
-                rows += some
-                left -= looked if limit >= 0 else 0
-                if not after or not left:
+                part, after, looked = pastreader.read_state(self._database(), prefix, revision, after, remaining)
+                rows += part
+                remaining -= looked if limit >= 0 else 0
+                if not after or not remaining:
                     return rows, after
                 await asyncio.sleep(0)
         except sqlite3.Error as error:
@@ -205,11 +205,11 @@ class SQLiteChangeLog:
         return verify_row(database.execute(_ROW, (sequence,)).fetchone())
 
     def _with_authors(self, database: sqlite3.Connection, rows: Iterable[Row]) -> Iterable[LoggedWrite]:
-        known: dict[int, Author] = {}
+        authors: dict[int, Author] = {}
         for key, value, offset, revision, created, sequence, at, number, audit, _ in rows:
-            author = known.get(number)
+            author = authors.get(number)
             if author is None:
-                author = known[number] = read_author(database, number)
+                author = authors[number] = read_author(database, number)
             if audit:
                 author = author._replace(audit=audit)
             stored = None if value is None else StoredValue(value, offset)

@@ -159,14 +159,14 @@ class DatabaseFiles:
     def find_fault(self) -> str:
         """Return what happened to the files, "" if they are in place."""
         try:
-            found = os.stat(self._path)
+            status = os.stat(self._path)
         except OSError as error:
             return f"{self._path} is gone ({os.strerror(error.errno or 0).lower()})"
-        if (found.st_dev, found.st_ino) != self._first_identity:
+        if (status.st_dev, status.st_ino) != self._first_identity:
             return f"{self._path} was replaced by another file"
-        if found.st_size < self._size:
+        if status.st_size < self._size:
             return f"{self._path} was truncated"
-        self._size = found.st_size
+        self._size = status.st_size
         log = self._identify_file(self._log)
         if log != self._known_log:
             if self._known_log is None:  # created by the first write

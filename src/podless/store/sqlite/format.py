@@ -135,15 +135,15 @@ def _create_file(path: Path) -> None:
     if log.exists() and log.stat().st_size:
         raise StoreDamaged(f"{path}: the database is missing, and {log.name} cannot replace it; restore a backup")
     log.unlink(missing_ok=True)
-    made = path.with_name(f".{path.name}.{os.getpid()}")
-    made.unlink(missing_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.unlink(missing_ok=True)
     try:
-        made.touch(0o600)  # the file contains keys and secrets
-        _create_database(str(made)).close()
+        temporary.touch(0o600)  # the file contains keys and secrets
+        _create_database(str(temporary)).close()
         with contextlib.suppress(FileExistsError):  # another process was faster
-            os.link(made, path)
+            os.link(temporary, path)
     finally:
-        made.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def _open_database(path: Path) -> sqlite3.Connection:
@@ -156,8 +156,8 @@ def _open_database(path: Path) -> sqlite3.Connection:
         )
     if not path.stat().st_size:
         raise StoreDamaged(f"{path}: the database file is empty; restore a backup, or remove the file")
-    for each in (path, log):
-        make_private(each)
+    for file in (path, log):
+        make_private(file)
     try:
         ends = wal.find_commits(log)
     except wal.DamagedLog:
@@ -243,25 +243,25 @@ def _check_file(database: sqlite3.Connection, path: Path) -> None:
     end = time.monotonic() + _CHECK_TIME
     database.set_progress_handler(lambda: time.monotonic() > end, _CHECK_EVERY)
     try:
-        found = database.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        finding = database.execute("PRAGMA integrity_check(1)").fetchone()[0]
     except sqlite3.OperationalError as error:
         if not refusals.is_interrupt(error):
             raise
-        found = "ok"
+        finding = "ok"
     finally:
         database.set_progress_handler(None, 0)
-    if found != "ok":
-        raise StoreDamaged(f"{path}: the database is damaged ({' '.join(found.split())}); restore a backup")
+    if finding != "ok":
+        raise StoreDamaged(f"{path}: the database is damaged ({' '.join(finding.split())}); restore a backup")
 
 
 def _read_older(database: sqlite3.Connection, version: int) -> Iterator[tuple[Any, ...]]:
     """Yield the columns of older rows up to the time, in milliseconds, 0 if unknown. Raises StoreDamaged."""
     for row in database.execute(_OLDER[version][0]):
         if version == _SUMMED:
-            *told, at, check = row
-            if third_checksum(*told, at) != check:
+            *values, at, check = row
+            if third_checksum(*values, at) != check:
                 raise StoreDamaged(f"the database is damaged: {row[0]!r} at revision {row[3]} is not what was written")
-            yield (*told, at * 1000)
+            yield (*values, at * 1000)
         else:
             yield row
 
@@ -271,27 +271,27 @@ def _upgrade_database(database: sqlite3.Connection, path: Path, version: int) ->
     name = path.with_name(f"{path.name}.new")
     name.touch(0o600)
     now = int(clock.time() * 1000)
-    made: sqlite3.Connection | None = None
+    upgraded: sqlite3.Connection | None = None
     try:
-        made = _create_database(str(name))
-        made.execute("BEGIN")
-        for *told, at in _read_older(database, version):
-            row = (*told, at or now, 0, None)
-            made.execute(INSERT, (*row, row_checksum(*row)))
+        upgraded = _create_database(str(name))
+        upgraded.execute("BEGIN")
+        for *values, at in _read_older(database, version):
+            row = (*values, at or now, 0, None)
+            upgraded.execute(INSERT, (*row, row_checksum(*row)))
         compacted = database.execute(_OLDER[version][1]).fetchone()[0]
         if version == _SUMMED:
             check = database.execute("SELECT checksum FROM state").fetchone()[0]
             if third_checksum("compacted", None, 0, compacted, 0, 0, 0) != check:
                 raise StoreDamaged(f"{path}: the database is damaged (its state); restore a backup")
-        made.execute("UPDATE state SET compacted = ?, checksum = ?", (compacted, checksum_of(compacted)))
-        made.execute("COMMIT")
-        made.close()
+        upgraded.execute("UPDATE state SET compacted = ?, checksum = ?", (compacted, checksum_of(compacted)))
+        upgraded.execute("COMMIT")
+        upgraded.close()
         # the log must be empty when the new file gets the name, or SQLite would apply it to that file
         database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         database.execute("PRAGMA journal_mode = DELETE")
         name.replace(path)
     except BaseException:
-        if made is not None:
-            made.close()
+        if upgraded is not None:
+            upgraded.close()
         name.unlink(missing_ok=True)
         raise

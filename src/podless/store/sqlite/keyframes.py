@@ -52,14 +52,14 @@ class KeyframeCache:
 
     def drop_keyframe(self, name: int) -> None:
         """Drop the cached keyframe of a key."""
-        known = self._frames.pop(name, None)
-        if known is not None:
-            self._size -= len(known[1])
+        frame = self._frames.pop(name, None)
+        if frame is not None:
+            self._size -= len(frame[1])
 
     def _read_frame(self, database: sqlite3.Connection, name: int) -> tuple[int, bytes, int] | None:
-        known = self._frames.get(name)
-        if known is not None:
-            return known
+        frame = self._frames.get(name)
+        if frame is not None:
+            return frame
         newest = "SELECT revision, base, value IS NULL FROM past WHERE name = ? ORDER BY revision DESC LIMIT 1"
         row = database.execute(newest, (name,)).fetchone()
         if row is None or row[2]:

@@ -76,27 +76,27 @@ class PackedHistory:
             return
         if not self._bounds.deletes:
             self._check_kept()
-        wanted = [prefix for prefix, keep in self._bounds.by_prefix.items() if keep is not None]
-        wanted += [keys.ALL] if self._bounds.default is not None else []
-        for prefix in [one for one in wanted if one not in self._resources]:
+        prefixes = [prefix for prefix, keep in self._bounds.by_prefix.items() if keep is not None]
+        prefixes += [keys.ALL] if self._bounds.default is not None else []
+        for prefix in [one for one in prefixes if one not in self._resources]:
             self._add_resource(database, prefix, compacted)
-        if keys.ALL in self._resources and keys.ALL not in wanted:
+        if keys.ALL in self._resources and keys.ALL not in prefixes:
             self._drop_resource(database, self._resources.pop(keys.ALL))
 
     def _check_kept(self) -> None:
         """Raise StoreError if a resource would lose its past because an option was left out."""
-        own = self._bounds.by_prefix
+        by_prefix = self._bounds.by_prefix
         lost = [
             one
             for one in self._resources.values()
-            if one.rows and one.prefix not in own and self._bounds.default is None
+            if one.rows and one.prefix not in by_prefix and self._bounds.default is None
         ]
         if lost:
             names = sorted(".".join(filter(None, keys.resource_of(one.prefix)[::-1])) for one in lost)
-            more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+            rest = f" and {len(names) - 3} more" if len(names) > 3 else ""
             raise StoreError(
                 f"the database has a history log of {sum(one.rows for one in lost)} changes "
-                f"({', '.join(names[:3])}{more}): start with --history-log as before, or with --history-log off to "
+                f"({', '.join(names[:3])}{rest}): start with --history-log as before, or with --history-log off to "
                 "delete it"
             )
 
@@ -132,8 +132,8 @@ class PackedHistory:
         if resource not in ("", "/"):
             if self._bounds.bounds_of(resource) is None and not self._idle:
                 return compacted
-            known = self._resources.get(resource) or self._resources.get(keys.ALL)
-            return min(compacted, known.horizon) if known is not None else compacted
+            packed = self._resources.get(resource) or self._resources.get(keys.ALL)
+            return min(compacted, packed.horizon) if packed is not None else compacted
         if keys.ALL not in self._resources or any(keep is None for keep in self._bounds.by_prefix.values()):
             return compacted
         return min(compacted, max((one.horizon for one in self._resources.values()), default=compacted))
@@ -159,8 +159,8 @@ class PackedHistory:
                 continue
             resource = self._resources.get(prefix)
             if resource is None:
-                whole = self._resources.get(keys.ALL)
-                resource = self._add_resource(database, prefix, whole.horizon if whole is not None else old)
+                common = self._resources.get(keys.ALL)
+                resource = self._add_resource(database, prefix, common.horizon if common is not None else old)
             touched[prefix] = resource
             self._take_over(database, resource, of_resource)
         self._write_resources(database, touched.values())
@@ -168,19 +168,19 @@ class PackedHistory:
     def _take_over(self, database: sqlite3.Connection, resource: PastResource, rows: Iterable[Row]) -> None:
         """Store rows of one resource, ordered by key and revision."""
         packed, size = list[tuple[object, ...]](), 0
-        name, known, ended = 0, "", False
+        name, last_key, ended = 0, "", False
         for key, value, offset, revision, created, sequence, at, author, audit, checksum in rows:
-            if key != known:
-                known, ended = key, False
+            if key != last_key:
+                last_key, ended = key, False
                 name = self._number_key(database, key)
             base, data = self._keyframes.pack_value(database, name, revision, value, first=ended)
             ended = value is None  # the next state of the key belongs to a new object
             stored = (name, revision, resource.number, sequence, created, offset, at, author, audit, checksum, base)
             packed.append((*stored, data))
             size += _ROW + len(data or b"")
-        done = database.executemany(_INSERT, packed).rowcount
-        resource.rows += done
-        resource.size += size * done // len(packed)
+        inserted = database.executemany(_INSERT, packed).rowcount
+        resource.rows += inserted
+        resource.size += size * inserted // len(packed)
 
     def _number_key(self, database: sqlite3.Connection, key: str) -> int:
         name = self._names.get(key)
@@ -278,15 +278,15 @@ class PackedHistory:
         bounds = (resource.horizon, end, resource.prefix, keys.prefix_end(resource.prefix))
         names |= {row[0] for row in database.execute(current, bounds)}
         for name in names:
-            gone, size = self._forget_name(database, name, end)
-            resource.rows -= gone
+            deleted, size = self._forget_name(database, name, end)
+            resource.rows -= deleted
             resource.size -= size
         resource.horizon = end
         self._write_resources(database, [resource])
-        whole = self._resources.get(keys.ALL)
-        if whole is not None and resource.prefix not in self._bounds.by_prefix and end > whole.horizon:
-            whole.horizon = end
-            self._write_resources(database, [whole])
+        common = self._resources.get(keys.ALL)
+        if common is not None and resource.prefix not in self._bounds.by_prefix and end > common.horizon:
+            common.horizon = end
+            self._write_resources(database, [common])
 
     def _forget_name(self, database: sqlite3.Connection, name: int, end: int) -> tuple[int, int]:
         """Delete what no state of a key at or after a revision needs. Returns the number of rows, and their bytes."""
@@ -299,15 +299,15 @@ class PackedHistory:
             first = last[0] + 1
         else:
             first = last[1] or last[0]
-        where = "FROM past WHERE name = ? AND revision < ?"
-        gone, size = database.execute(
-            f"SELECT count(*), total(coalesce(length(value), 0)) {where}", (name, first)
+        condition = "FROM past WHERE name = ? AND revision < ?"
+        deleted, size = database.execute(
+            f"SELECT count(*), total(coalesce(length(value), 0)) {condition}", (name, first)
         ).fetchone()
-        if gone:
-            database.execute(f"DELETE {where}", (name, first))
+        if deleted:
+            database.execute(f"DELETE {condition}", (name, first))
             if not database.execute("SELECT 1 FROM past WHERE name = ? LIMIT 1", (name,)).fetchone():
                 key = database.execute("SELECT key FROM names WHERE id = ?", (name,)).fetchone()
                 database.execute("DELETE FROM names WHERE id = ?", (name,))
                 self._names.pop(key[0], None)
                 self._keyframes.drop_keyframe(name)
-        return gone, int(size) + gone * _ROW
+        return deleted, int(size) + deleted * _ROW

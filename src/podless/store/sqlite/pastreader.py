@@ -84,15 +84,15 @@ def read_state(
     """
     names = "SELECT id, key FROM names WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"
     first = max(after + "\0", prefix) if after else prefix
-    many = min(limit, _NAMES) if limit >= 0 else _NAMES
-    looked = database.execute(names, (first, keys.prefix_end(prefix), many)).fetchall()
-    where, found = "past.name = ? AND revision <= ? ORDER BY revision DESC LIMIT 1", list[Row]()
+    batch = min(limit, _NAMES) if limit >= 0 else _NAMES
+    looked = database.execute(names, (first, keys.prefix_end(prefix), batch)).fetchall()
+    condition, rows = "past.name = ? AND revision <= ? ORDER BY revision DESC LIMIT 1", list[Row]()
     end = time.perf_counter() + _SLICE
     for number, (name, key) in enumerate(looked, 1):
-        found += _read_rows(database, where, name, revision)
+        rows += _read_rows(database, condition, name, revision)
         if time.perf_counter() > end:
-            return found, key, number
-    return found, looked[-1][1] if len(looked) == many else "", len(looked)
+            return rows, key, number
+    return rows, looked[-1][1] if len(looked) == batch else "", len(looked)
 
 
 def find_places_of_key(database: sqlite3.Connection, key: str, before: int, after: int, limit: int) -> list[Place]:
@@ -113,15 +113,15 @@ def find_places(
     None for a namespace that has few of its resource's newest rows; use `merge_places` then.
     """
     resource = keys.prefix_of(prefix)
-    known = [one for one in resources if resource in ("", "/", one.prefix) and one.rows]
+    chosen = [one for one in resources if resource in ("", "/", one.prefix) and one.rows]
     if prefix in (resource, "", "/"):
-        found = [row for one in known for row in database.execute(_NEWEST, (one.number, before, after, limit))]
-        return sorted(found, reverse=True)[:limit]
-    if not known:
+        rows = [row for one in chosen for row in database.execute(_NEWEST, (one.number, before, after, limit))]
+        return sorted(rows, reverse=True)[:limit]
+    if not chosen:
         return []
-    looked = (known[0].number, before, after, _LOOKED, prefix, keys.prefix_end(prefix), limit)
-    found = database.execute(_NEWEST_WITHIN, looked).fetchall()
-    return found if len(found) == limit else None
+    looked = (chosen[0].number, before, after, _LOOKED, prefix, keys.prefix_end(prefix), limit)
+    rows = database.execute(_NEWEST_WITHIN, looked).fetchall()
+    return rows if len(rows) == limit else None
 
 
 def merge_places(

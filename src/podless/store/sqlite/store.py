@@ -207,7 +207,7 @@ class SQLiteStore:
         return partial(self._remove_watch, watch)
 
     def _remove_watch(self, watch: tuple[str, Deliver]) -> None:
-        self._watches = [known for known in self._watches if known is not watch]
+        self._watches = [other for other in self._watches if other is not watch]
 
     async def commit(self, operations: Sequence[Operation]) -> int:
         """Write durably and return the revision. Raises RevisionConflict, or StoreError if the disk fails."""
@@ -308,8 +308,8 @@ class SQLiteStore:
                 try:
                     for operations in commits:
                         last, revision = revision, sequence + 1
-                        made, gone = _plan_commit(database, operations, revision, last)
-                        for key, stored, created in made:
+                        rows, freed = _plan_commit(database, operations, revision, last)
+                        for key, stored, created in rows:
                             sequence += 1
                             value, offset = stored or _DELETED
                             row = (key, value, offset, revision, created, sequence, now, number, author.audit or None)
@@ -319,7 +319,7 @@ class SQLiteStore:
                                 after = _new(Record, (key, stored, revision, created))
                                 size += len(stored[0])
                             changes.append(_new(StoreChange, (key, revision, after, None)))
-                        replaced += gone
+                        replaced += freed
                         revisions.append(revision)
                 except RevisionConflict as conflict:
                     outcomes.append(revisions or conflict)
@@ -413,8 +413,8 @@ class SQLiteStore:
         """Return the figures of the engine: sizes in bytes, times in seconds since 1970."""
         database = self._open_database()
         size = 1
-        for what in ("page_count", "page_size"):
-            size *= database.execute(f"PRAGMA {what}").fetchone()[0]
+        for pragma in ("page_count", "page_size"):
+            size *= database.execute(f"PRAGMA {pragma}").fetchone()[0]
         return {
             "revision": self._revision,
             "compacted": self._window.compacted,
@@ -436,8 +436,8 @@ def _plan_commit(
 
     A row is a key, its value, and the revision that created the key. last: the revision of the previous commit.
     """
-    made = []
-    gone = 0
+    rows = []
+    freed = 0
     for key, stored, expect, _ in operations:
         actual, created, length = database.execute(_NEWEST, (key,)).fetchone() or _ABSENT
         if length is None:
@@ -445,15 +445,15 @@ def _plan_commit(
         if actual != (last if expect == FOLLOWING else expect) or (stored is None and not actual):
             raise RevisionConflict(key, read_row(logreader.read_before(database, key, revision)))
         if stored is not KEPT:
-            gone += length
-            made.append((key, stored, created))
-    return made, gone
+            freed += length
+            rows.append((key, stored, created))
+    return rows, freed
 
 
 def _merge_packed(records: list[Record], packed: list[Row]) -> list[Record]:
     """Merge packed records into a state, in key order. Records that are not packed are newer."""
-    known = {one.key for one in records}
-    return sorted([*records, *(one for one in read_rows(packed) if one.key not in known)])
+    keys = {one.key for one in records}
+    return sorted([*records, *(one for one in read_rows(packed) if one.key not in keys)])
 
 
 def _free_space(chains: Sequence[_Waiting]) -> bool:

@@ -35,14 +35,14 @@ def find_commits(path: Path) -> list[int]:
         magic, _, page, _, *salts, first, second = _HEADER.unpack(raw)
         if magic & ~1 != _MAGIC or _checksum(raw[:24], big=bool(magic & 1)) != (first, second):
             raise DamagedLog
-        commits, number, place = [], 0, _HEADER.size
+        commits, number, offset = [], 0, _HEADER.size
         while len(head := file.read(_FRAME.size)) == _FRAME.size:
             number += 1
-            _, ends, *theirs, _, _ = _FRAME.unpack(head)
-            if ends and theirs == salts:
+            _, ends, *checksum, _, _ = _FRAME.unpack(head)
+            if ends and checksum == salts:
                 commits.append(number)
-            place += _FRAME.size + page
-            file.seek(place)
+            offset += _FRAME.size + page
+            file.seek(offset)
         return commits
 
 
