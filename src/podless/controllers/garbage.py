@@ -128,7 +128,7 @@ class GarbageCollector(Controller):
         self._graph = OwnerGraph()
         # keys that changed since the scan began, because the scan returns older states
         self._scanning: set[str] | None = set()
-        self._unfollowed: deque[_ObjectState] = deque()
+        self._unfollowed: deque[_ObjectState] = deque()  # with the one that is being followed in slices
         self._following = asyncio.Lock()
         self._absent: OrderedDict[str, None] = OrderedDict()
         self._kinds: dict[tuple[str, str], Kind] = {}
@@ -145,7 +145,7 @@ class GarbageCollector(Controller):
         """Follow the changes of a commit: at once if they are short, else behind the writes."""
         if self._scanning is not None:
             self._scanning.update([change.key for change in changes])
-        if self._unfollowed or self._following.locked():
+        if self._unfollowed:
             self._begin_to_follow(changes)
             return
         for at, change in enumerate(changes):
@@ -157,8 +157,7 @@ class GarbageCollector(Controller):
         waiting, until = self._unfollowed, time.perf_counter() + _AT_ONCE
         for change in changes:
             state = _ObjectState(change.key, change.record.stored.data if change.record is not None else None)
-            in_turn = bool(waiting) or self._following.locked()
-            if in_turn or not self._is_short(state) or time.perf_counter() > until:
+            if waiting or not self._is_short(state) or time.perf_counter() > until:
                 waiting.append(state)
             else:
                 self._follow_state(state)

@@ -48,34 +48,17 @@ class HTTPRequest:
     the memory limit; None if it is not needed.
     """
 
-    __slots__ = (
-        "audit",
-        "body",
-        "body_error",
-        "certificate",
-        "charged",
-        "charged_user",
-        "current",
-        "flow",
-        "headers",
-        "info",
-        "keep_alive",
-        "length",
-        "method",
-        "path",
-        "peer",
-        "query_text",
-        "sender",
-        "settle",
-        "source",
-        "unrequested",
-        "user",
-        "version",
-        "warnings",
-    )
-
     info: RequestInfo
     charged_user: str
+    # class attributes, because most requests never set them
+    body_error: Exception | None = None
+    charged = unrequested = 0
+    current: bool | BaseException | None = None
+    flow = b""
+    keep_alive = True
+    sender = ""
+    settle: Callable[[Response], None] | None = None
+    version = "1.1"
 
     def __init__(
         self,
@@ -91,19 +74,12 @@ class HTTPRequest:
         self.headers = headers
         self.body = b""
         self.source: BodySource | None = None
-        self.length = self.unrequested = self.charged = 0
-        self.body_error: Exception | None = None
-        self.current: bool | BaseException | None = None
+        self.length = 0
         self.peer = peer
         self.certificate = certificate
         self.user = ANONYMOUS
-        self.sender = ""
-        self.flow = b""
         self.warnings: list[str] = []
         self.audit: Any = None
-        self.settle: Callable[[Response], None] | None = None
-        self.version = "1.1"
-        self.keep_alive = True
 
     async def read_body(self) -> bytes:
         """Return the whole body, once the client has sent it. Raises TooLarge, TooManyRequests, BadRequest."""
