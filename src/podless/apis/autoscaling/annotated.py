@@ -102,123 +102,78 @@ _BEHAVIOR = Struct(
 )
 
 
-# conversions of a metric from v2 to v1 and back, for spec and status
+# source of a metric -> its fields in v1, and their paths in v2. {} is "target" in a spec, "current" in a status
+_PATHS = {
+    "resource": {
+        "name": "name",
+        "{}AverageValue": "{}.averageValue",
+        "{}AverageUtilization": "{}.averageUtilization",
+        "container": "container",
+    },
+    "pods": {"metricName": "metric.name", "selector": "metric.selector", "{}AverageValue": "{}.averageValue"},
+    "object": {
+        "target": "describedObject",
+        "metricName": "metric.name",
+        "selector": "metric.selector",
+        "{}Value": "{}.value",
+        "averageValue": "{}.averageValue",
+    },
+    "external": {
+        "metricName": "metric.name",
+        "metricSelector": "metric.selector",
+        "{}Value": "{}.value",
+        "{}AverageValue": "{}.averageValue",
+    },
+}
+_PATHS["containerResource"] = _PATHS["resource"]
+# annotation -> the struct of a metric in v1, and the part of its source that has the amounts
+_FORMS = {METRICS: (_METRIC_SPEC, "target"), STATUSES: (_METRIC_STATUS, "current")}
 
 
-def _spec_to_v1(kind: str, source: Object) -> Object:
-    target, metric = source.get("target") or {}, source.get("metric") or {}
-    value, average = target.get("value"), target.get("averageValue")
-    if kind in ("resource", "containerResource"):
-        return {
-            "name": source.get("name"),
-            "targetAverageUtilization": target.get("averageUtilization"),
-            "targetAverageValue": average,
-            "container": source.get("container"),
-        }
-    named = {"metricName": metric.get("name"), "selector": metric.get("selector")}
-    if kind == "pods":
-        return {**named, "targetAverageValue": average or "0"}
-    if kind == "object":
-        return {**named, "target": source.get("describedObject"), "targetValue": value or "0", "averageValue": average}
-    return {
-        "metricName": metric.get("name"),
-        "metricSelector": metric.get("selector"),
-        "targetValue": value,
-        "targetAverageValue": average,
-    }
+def _source_to_v1(part: str, kind: str, source: Object) -> Object:
+    made: Object = {}
+    for name, path in _PATHS[kind].items():
+        outer, _, inner = path.format(part).partition(".")
+        made[name.format(part)] = (source.get(outer) or {}).get(inner) if inner else source.get(outer)
+    return made
 
 
-def _status_to_v1(kind: str, source: Object) -> Object:
-    current, metric = source.get("current") or {}, source.get("metric") or {}
-    value, average = current.get("value"), current.get("averageValue")
-    if kind in ("resource", "containerResource"):
-        return {
-            "name": source.get("name"),
-            "currentAverageUtilization": current.get("averageUtilization"),
-            "currentAverageValue": average or "0",
-            "container": source.get("container"),
-        }
-    named = {"metricName": metric.get("name"), "selector": metric.get("selector")}
-    if kind == "pods":
-        return {**named, "currentAverageValue": average or "0"}
-    if kind == "object":
-        return {**named, "target": source.get("describedObject"), "currentValue": value or "0", "averageValue": average}
-    return {
-        "metricName": metric.get("name"),
-        "metricSelector": metric.get("selector"),
-        "currentValue": value or "0",
-        "currentAverageValue": average,
-    }
+def _source_to_v2(part: str, kind: str, source: Object) -> Object:
+    made: Object = {part: {}}
+    for name, path in _PATHS[kind].items():
+        outer, _, inner = path.format(part).partition(".")
+        value = source.get(name.format(part))
+        if value is not None and inner:
+            made.setdefault(outer, {})[inner] = value
+        elif value is not None:
+            made[outer] = value
+    if part == "target":
+        made[part] = {"type": _target_type(kind, made[part]), **made[part]}
+    return made
 
 
-def _read_metric(source: Object, selector: str = "selector") -> Object:
-    return _read_spec({"name": source["metricName"], "selector": source.get(selector)})
+def _target_type(kind: str, target: Object) -> str:
+    if "averageUtilization" in target:
+        return "Utilization"
+    first, second = ("averageValue", "value") if kind == "object" else ("value", "averageValue")
+    chosen = first if first in target else second
+    return chosen[0].upper() + chosen[1:]
 
 
-def _spec_to_v2(kind: str, source: Object) -> Object:
-    if kind in ("resource", "containerResource"):
-        utilization = source.get("targetAverageUtilization")
-        target = {
-            "type": "AverageValue" if utilization is None else "Utilization",
-            "averageValue": source.get("targetAverageValue"),
-            "averageUtilization": utilization,
-        }
-        return _read_spec({"name": source["name"], "target": _read_spec(target), "container": source.get("container")})
-    if kind == "pods":
-        average = {"type": "AverageValue", "averageValue": source["targetAverageValue"]}
-        return {"metric": _read_metric(source), "target": average}
-    if kind == "object":
-        own = source.get("averageValue")
-        target = {"type": "Value" if own is None else "AverageValue", "value": source["targetValue"]}
-        target["averageValue"] = own
-        return {"describedObject": source["target"], "target": _read_spec(target), "metric": _read_metric(source)}
-    value = source.get("targetValue")
-    target = {"type": "AverageValue" if value is None else "Value", "value": value}
-    target["averageValue"] = source.get("targetAverageValue")
-    return {"metric": _read_metric(source, "metricSelector"), "target": _read_spec(target)}
-
-
-def _status_to_v2(kind: str, source: Object) -> Object:
-    average = source.get("currentAverageValue")
-    if kind in ("resource", "containerResource"):
-        current = {"averageValue": average, "averageUtilization": source.get("currentAverageUtilization")}
-        return _read_spec(
-            {"name": source["name"], "current": _read_spec(current), "container": source.get("container")}
-        )
-    if kind == "pods":
-        return {"metric": _read_metric(source), "current": {"averageValue": average}}
-    if kind == "object":
-        current = {"value": source["currentValue"], "averageValue": source.get("averageValue")}
-        return {"metric": _read_metric(source), "current": _read_spec(current), "describedObject": source["target"]}
-    current = {"value": source["currentValue"], "averageValue": average}
-    return {"metric": _read_metric(source, "metricSelector"), "current": _read_spec(current)}
-
-
-def _read_spec(obj: Object) -> Object:
-    return {name: value for name, value in each(obj).items() if value is not None}
-
-
-_Change = Callable[[str, Object], Object]
-
-
-def _change_sources(metric: Object, change: _Change) -> Object:
+def _change_sources(metric: Object, change: Callable[[str, str, Object], Object], part: str) -> Object:
     sources = {
-        name: change(name, source) for name, source in each(metric).items() if name != "type" and source is not None
+        name: change(part, name, source)
+        for name, source in each(metric).items()
+        if name != "type" and source is not None
     }
     return {"type": metric.get("type", ""), **sources}
 
 
-def write_metrics(metrics: list[Object]) -> str:
-    """Encode metric specs as in the annotation of v1."""
+def write_metrics(name: str, metrics: list[Object]) -> str:
+    """Encode metrics as in an annotation of v1. name: METRICS or STATUSES."""
+    struct, part = _FORMS[name]
     return _encode_value(
-        [structs.decode_struct(_METRIC_SPEC, _change_sources(metric, _spec_to_v1)) for metric in each(metrics)]
-    )
-
-
-def write_statuses(metrics: list[Object]) -> str:
-    """Encode metric statuses as in the annotation of v1."""
-    return _encode_value(
-        [structs.decode_struct(_METRIC_STATUS, _change_sources(metric, _status_to_v1)) for metric in each(metrics)]
+        [structs.decode_struct(struct, _change_sources(metric, _source_to_v1, part)) for metric in each(metrics)]
     )
 
 
@@ -237,16 +192,11 @@ def write_behavior(behavior: Object) -> str:
     return _encode_value(decoded)
 
 
-def read_metrics(text: str) -> list[Object] | None:
-    """Decode the annotation of metric specs; None for an invalid one."""
-    found = _read_value(ListOf(_METRIC_SPEC), text)
-    return None if found is None else [_change_sources(metric, _spec_to_v2) for metric in each(found)]
-
-
-def read_statuses(text: str) -> list[Object] | None:
-    """Decode the annotation of metric statuses; None for an invalid one."""
-    found = _read_value(ListOf(_METRIC_STATUS), text)
-    return None if found is None else [_change_sources(metric, _status_to_v2) for metric in each(found)]
+def read_metrics(name: str, text: str) -> list[Object] | None:
+    """Decode metrics in an annotation; None for an invalid one. name: METRICS or STATUSES."""
+    struct, part = _FORMS[name]
+    found = _read_value(ListOf(struct), text)
+    return None if found is None else [_change_sources(metric, _source_to_v2, part) for metric in each(found)]
 
 
 def read_conditions(text: str) -> list[Object] | None:

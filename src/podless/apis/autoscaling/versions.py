@@ -40,8 +40,8 @@ def to_v1(obj: Object) -> Object:
     made = {
         annotated.BEHAVIOR: annotated.write_behavior(spec["behavior"]) if spec.get("behavior") is not None else "",
         annotated.CONDITIONS: annotated.write_conditions(status["conditions"]) if status.get("conditions") else "",
-        annotated.STATUSES: annotated.write_statuses(current) if current else "",
-        annotated.METRICS: annotated.write_metrics(others) if others else "",
+        annotated.STATUSES: annotated.write_metrics(annotated.STATUSES, current) if current else "",
+        annotated.METRICS: annotated.write_metrics(annotated.METRICS, others) if others else "",
     }
     shown = _drop_fields(spec, "metrics", "behavior")
     wanted = _first_of_cpu(metrics)
@@ -74,14 +74,14 @@ def to_v2(obj: Object) -> Object:
     spec, status, metadata = obj.get("spec") or {}, obj.get("status") or {}, obj.get("metadata") or {}
     annotations = metadata.get("annotations") or {}
     wanted, used = spec.get("targetCPUUtilizationPercentage"), status.get("currentCPUUtilizationPercentage")
-    metrics = [*(_read_annotation(annotations, annotated.METRICS, annotated.read_metrics) or ())]
+    metrics = [*(_read_metrics(annotations, annotated.METRICS) or ())]
     if wanted is not None:
         metrics.append(by_cpu(wanted))
     shown = {**_drop_fields(spec, "targetCPUUtilizationPercentage"), "metrics": metrics or [by_cpu(UTILIZATION)]}
     behavior = _read_annotation(annotations, annotated.BEHAVIOR, annotated.read_behavior)
     if behavior is not None:
         shown["behavior"] = behavior
-    current = _read_annotation(annotations, annotated.STATUSES, annotated.read_statuses)
+    current = _read_metrics(annotations, annotated.STATUSES)
     if current is None and used is not None:
         current = [{"type": "Resource", "resource": {"name": "cpu", "current": {"averageUtilization": used}}}]
     conditions = _read_annotation(annotations, annotated.CONDITIONS, annotated.read_conditions)
@@ -126,6 +126,10 @@ def _assemble_version(obj: Object, version: str, metadata: Object, more: dict[st
     if more:
         metadata["annotations"] = sort_keys({**(metadata.get("annotations") or {}), **more})
     return {**obj, "apiVersion": f"autoscaling/{version}", "metadata": metadata}
+
+
+def _read_metrics(annotations: dict[str, str], name: str) -> list[Object] | None:
+    return annotated.read_metrics(name, annotations[name]) if name in annotations else None
 
 
 def _read_annotation(annotations: dict[str, str], name: str, read: Callable[[str], Any]) -> Any:
