@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from podless.auth.rules import join_errors
 from podless.runtime.jsonobject import Object
 
 if TYPE_CHECKING:
@@ -60,10 +61,4 @@ class MatchConditions:
             return True
         if not self._strict:
             return False
-        raise ConditionFailed(aggregate_errors(errors))
-
-
-def aggregate_errors(errors: Sequence[str]) -> str:
-    """Join errors into one text, without duplicates."""
-    texts = list(dict.fromkeys(errors))
-    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+        raise ConditionFailed(join_errors(errors))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from podless.explore.findings import Fault, Run
 from podless.explore.points import LogEntry
@@ -22,7 +22,11 @@ def judge_run(run: Run, reference: Run | None, unstable: Collection[str] = ()) -
     reference: the run without perturbations, None for this one. unstable: differences between two reference runs, which
     are ignored.
     """
-    faults = [*_find_recreated(run, reference), *_find_stale(run, reference), *_find_errors(run, reference)]
+    faults = [
+        *_find_more("recreated", _list_creates, _MORE_CREATES, run, reference),
+        *_find_more("stale", _list_stale, _MORE_STALE, run, reference),
+        *_find_errors(run, reference),
+    ]
     cut_off = any(fault.oracle in _CUT_OFF for fault in run.faults)
     if reference is not None and not cut_off:
         for moment, state, expected in _pair_states(run, reference):
@@ -40,12 +44,18 @@ def _pair_states(run: Run, reference: Run) -> Iterator[tuple[str, State, State]]
     yield "", run.state, reference.state
 
 
-def _find_recreated(run: Run, reference: Run | None) -> Iterator[Fault]:
-    """Find objects that are created and deleted more often than perturbations explain."""
-    expected = Counter(_list_creates(reference.entries)) if reference is not None else Counter[str]()
-    for text, count in Counter(_list_creates(run.entries)).items():
-        if count > expected[text] + len(run.schedule) + _MORE_CREATES:
-            yield Fault("recreated", f"{text}, {count} times")
+def _find_more(
+    oracle: str,
+    list_events: Callable[[Sequence[LogEntry]], Iterator[str]],
+    allowed: int,
+    run: Run,
+    reference: Run | None,
+) -> Iterator[Fault]:
+    """Find events that occur more often than perturbations explain."""
+    expected = Counter(list_events(reference.entries)) if reference is not None else Counter[str]()
+    for text, count in Counter(list_events(run.entries)).items():
+        if count > expected[text] + len(run.schedule) + allowed:
+            yield Fault(oracle, f"{text}, {count} times")
 
 
 def _list_creates(entries: Sequence[LogEntry]) -> Iterator[str]:
@@ -55,15 +65,8 @@ def _list_creates(entries: Sequence[LogEntry]) -> Iterator[str]:
             yield entry.point.partition(" #")[0]
 
 
-def _find_stale(run: Run, reference: Run | None) -> Iterator[Fault]:
-    """Find objects that are written from a version known to be old, more often than perturbations explain."""
-    expected = Counter(_list_stale(reference.entries)) if reference is not None else Counter[str]()
-    for text, count in Counter(_list_stale(run.entries)).items():
-        if count > expected[text] + len(run.schedule) + _MORE_STALE:
-            yield Fault("stale", f"{text}, {count} times")
-
-
 def _list_stale(entries: Sequence[LogEntry]) -> Iterator[str]:
+    """Yield the writes that are based on a version known to be old."""
     return (entry.text.partition(" #")[0] for entry in entries if entry.stale)
 
 

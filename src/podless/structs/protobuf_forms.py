@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto
@@ -208,13 +209,14 @@ def _union_type(type_: GoType, form: type) -> GoType:
     return result
 
 
-def _make_or_array(type_: GoType) -> Form:
+def _make_or_list(name: str, type_: GoType) -> Form:
+    """Return the message for a schema or a list. name: of its field for the list."""
     schema = Field("schema", _union_type(type_, dict), 1, pointer=True)
-    struct = Struct("JSONSchemaPropsOrArray", (schema, Field("jSONSchemas", _union_type(type_, list), 2)))
+    struct = Struct(type_.go.rpartition(".")[2], (schema, Field(name, _union_type(type_, list), 2)))
     return Form(
         struct,
-        lambda value: {"jSONSchemas": value} if type(value) is list else {"schema": value},
-        lambda fields: fields.get("jSONSchemas") or fields.get("schema"),
+        lambda value: {name: value} if type(value) is list else {"schema": value},
+        lambda fields: fields.get(name) or fields.get("schema"),
     )
 
 
@@ -224,16 +226,6 @@ def _make_or_bool(type_: GoType) -> Form:
         Struct("JSONSchemaPropsOrBool", (Field("allows", BOOL, 1), schema)),
         lambda value: {"allows": value} if type(value) is bool else {"allows": True, "schema": value},
         lambda fields: fields.get("schema", fields.get("allows", False)),
-    )
-
-
-def _make_or_strings(type_: GoType) -> Form:
-    schema = Field("schema", _union_type(type_, dict), 1, pointer=True)
-    struct = Struct("JSONSchemaPropsOrStringArray", (schema, Field("property", _union_type(type_, list), 2)))
-    return Form(
-        struct,
-        lambda value: {"property": value} if type(value) is list else {"schema": value},
-        lambda fields: fields.get("property") or fields.get("schema"),
     )
 
 
@@ -247,9 +239,9 @@ def _make_string_list(type_: GoType) -> Form:
 _FORMS: dict[str | type[GoType], Callable[[GoType], Form]] = {
     "AttestationValue": _make_string_list,
     "ExtraValue": _make_string_list,
-    "JSONSchemaPropsOrArray": _make_or_array,
+    "JSONSchemaPropsOrArray": partial(_make_or_list, "jSONSchemas"),
     "JSONSchemaPropsOrBool": _make_or_bool,
-    "JSONSchemaPropsOrStringArray": _make_or_strings,
+    "JSONSchemaPropsOrStringArray": partial(_make_or_list, "property"),
     "resource.Quantity": _make_quantity,
     "intstr.IntOrString": _make_int_or_string,
     Time: _make_time,

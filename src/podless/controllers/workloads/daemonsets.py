@@ -12,7 +12,6 @@ from podless.controllers.workloads.owned import OwnerController, pod_of
 from podless.controllers.workloads.revisions import record_revision
 from podless.runtime.jsonobject import Object
 
-_REVISION = "controller-revision-hash"
 # taints of nodes that pods of DaemonSets tolerate, as in kube-controller-manager
 _NODE = "node.kubernetes.io"
 _TOLERATED = (
@@ -50,9 +49,9 @@ class DaemonSetController(OwnerController):
             self._matching_nodes(template["spec"].get("nodeSelector") or {}),
         )
         prefix = obj["metadata"]["name"]
-        used = {f"{prefix}-{_pod_revision(pod)}" for pod in pods_made}
+        used = {f"{prefix}-{pods.revision_of(pod)}" for pod in pods_made}
         await record_revision(
-            self.api, obj, self.make_reference(obj), f"{prefix}-{revision}", {_REVISION: revision}, used
+            self.api, obj, self.make_reference(obj), f"{prefix}-{revision}", {pods.REVISION: revision}, used
         )
         live = [pod for pod in pods_made if pods.is_active(pod)]
         for pod in pods_made:
@@ -65,7 +64,7 @@ class DaemonSetController(OwnerController):
         for node in sorted(nodes - pods_by_node):
             await self._create_pod(obj, node, revision)
         live = [pod for pod in live if pod["spec"].get("nodeName") in nodes]
-        old = [pod for pod in live if _pod_revision(pod) != revision]
+        old = [pod for pod in live if pods.revision_of(pod) != revision]
         strategy = (obj["spec"].get("updateStrategy") or {}).get("type")
         if old and strategy != "OnDelete" and len(live) == len(nodes) and all(map(pods.is_ready, live)):
             await self.delete_owned(old[0])
@@ -78,7 +77,7 @@ class DaemonSetController(OwnerController):
 
     async def _create_pod(self, obj: Object, node: str, revision: str) -> None:
         pod = pod_of(obj["spec"]["template"], generateName=f"{obj['metadata']['name']}-")
-        pod["metadata"]["labels"] = {**(pod["metadata"].get("labels") or {}), _REVISION: revision}
+        pod["metadata"]["labels"] = {**(pod["metadata"].get("labels") or {}), pods.REVISION: revision}
         pod["spec"]["nodeName"] = node
         present = [
             toleration.get("key")
@@ -103,11 +102,6 @@ class DaemonSetController(OwnerController):
             "numberReady": ready,
             "numberAvailable": available or None,
             "numberUnavailable": wanted - available or None,
-            "updatedNumberScheduled": sum(_pod_revision(pod) == revision for pod in live) or None,
+            "updatedNumberScheduled": sum(pods.revision_of(pod) == revision for pod in live) or None,
         }
         await ask.report_status(self.api, DAEMON_SETS, obj, status)
-
-
-def _pod_revision(pod: Object) -> str:
-    result: str = (pod["metadata"].get("labels") or {}).get(_REVISION) or ""
-    return result

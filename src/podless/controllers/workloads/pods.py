@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 
+REVISION = "controller-revision-hash"  # label with the revision of a StatefulSet or DaemonSet
 _ENDED = ("Succeeded", "Failed")
 _FORM = "%Y-%m-%dT%H:%M:%SZ"
 
@@ -17,6 +18,12 @@ def pod_phase(pod: Object) -> str:
     """Return the phase of a pod (default: Pending)."""
     phase: str = (pod.get("status") or {}).get("phase") or "Pending"
     return phase
+
+
+def revision_of(pod: Object) -> str:
+    """Return the revision of the StatefulSet or DaemonSet that a pod was made from, or ""."""
+    revision: str = (pod["metadata"].get("labels") or {}).get(REVISION) or ""
+    return revision
 
 
 def is_terminating(pod: Object) -> bool:

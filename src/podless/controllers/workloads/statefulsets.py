@@ -10,11 +10,7 @@ from podless.controllers.workloads.revisions import record_revision
 from podless.meta.errors import AlreadyExists
 from podless.runtime.jsonobject import Object
 
-_REVISION, _POD, _INDEX = (
-    "controller-revision-hash",
-    "statefulset.kubernetes.io/pod-name",
-    "apps.kubernetes.io/pod-index",
-)
+_POD, _INDEX = "statefulset.kubernetes.io/pod-name", "apps.kubernetes.io/pod-index"
 _HASH = "controller.kubernetes.io/hash"
 
 
@@ -32,7 +28,7 @@ class StatefulSetController(OwnerController):
         digest = owned.hash_template(spec["template"])
         revision, used = (
             f"{name}-{digest}",
-            {(obj.get("status") or {}).get("currentRevision") or "", *map(_pod_revision, pods_made)},
+            {(obj.get("status") or {}).get("currentRevision") or "", *map(pods.revision_of, pods_made)},
         )
         await record_revision(self.api, obj, self.make_reference(obj), revision, {_HASH: digest}, used)
         first = (spec.get("ordinals") or {}).get("start") or 0
@@ -82,7 +78,7 @@ class StatefulSetController(OwnerController):
             return
         partition = (strategy.get("rollingUpdate") or {}).get("partition") or 0
         for number in sorted(by_ordinal, reverse=True):
-            if number >= partition and _pod_revision(by_ordinal[number]) != revision:
+            if number >= partition and pods.revision_of(by_ordinal[number]) != revision:
                 await self.delete_owned(by_ordinal[number])
                 return
 
@@ -90,7 +86,7 @@ class StatefulSetController(OwnerController):
         spec, metadata = obj["spec"], obj["metadata"]
         name = f"{metadata['name']}-{number}"
         pod = pod_of(spec["template"], name=name, generateName=f"{metadata['name']}-")
-        own_labels = {_REVISION: revision, _POD: name, _INDEX: str(number)}
+        own_labels = {pods.REVISION: revision, _POD: name, _INDEX: str(number)}
         pod["metadata"]["labels"] = {**(pod["metadata"].get("labels") or {}), **own_labels}
         pod["spec"] |= {"hostname": name, "subdomain": spec.get("serviceName") or ""}
         claims = [(one["metadata"]["name"], one) for one in spec.get("volumeClaimTemplates") or ()]
@@ -123,7 +119,7 @@ class StatefulSetController(OwnerController):
         ready, available, rest = pods.count_ready(pods_made, obj["spec"].get("minReadySeconds") or 0)
         if rest:
             self.requeue_after(key, rest)
-        updated = sum(_pod_revision(pod) == revision for pod in pods_made)
+        updated = sum(pods.revision_of(pod) == revision for pod in pods_made)
         done = updated == len(pods_made) == ready
         current = revision if done or not status.get("currentRevision") else status["currentRevision"]
         counted: Object = {
@@ -131,7 +127,7 @@ class StatefulSetController(OwnerController):
             "replicas": len(pods_made),
             "readyReplicas": ready or None,
             "availableReplicas": available,
-            "currentReplicas": sum(_pod_revision(pod) == current for pod in pods_made) or None,
+            "currentReplicas": sum(pods.revision_of(pod) == current for pod in pods_made) or None,
             "updatedReplicas": updated or None,
             "currentRevision": current,
             "updateRevision": revision,
@@ -143,8 +139,3 @@ class StatefulSetController(OwnerController):
 def _pod_ordinal(name: str, pod: Object) -> int | None:
     text: str = pod["metadata"]["name"].removeprefix(f"{name}-")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 11 else None
-
-
-def _pod_revision(pod: Object) -> str:
-    result: str = (pod["metadata"].get("labels") or {}).get(_REVISION) or ""
-    return result
