@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 
 from tests.conftest import Client, definition, gadget
+from tests.eventually import until
 
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
@@ -24,13 +25,15 @@ def test_a_deprecated_version_warns_each_time(client: Client) -> None:
 def test_a_changed_definition_is_in_force_for_the_next_request(client: Client) -> None:
     group = f"g{uuid.uuid4().hex[:8]}.example.com"
     made = definition(group)
+    name = f"{DEFINITIONS}/{made['metadata']['name']}"
     objects = f"/apis/{group}/v1/namespaces/default/gadgets"
     for _ in range(2):
         assert client.get(f"{objects}/a").status == 404
         assert client.post(DEFINITIONS, made).status == 201
-        assert [client.post(objects, gadget(group, name)).status for name in ("a", "b")] == [201, 201]
+        assert [client.post(objects, gadget(group, one)).status for one in ("a", "b")] == [201, 201]
         assert [client.get(f"{objects}/a").status for _ in range(2)] == [200, 200]
-        assert client.send("DELETE", f"{DEFINITIONS}/{made['metadata']['name']}").status == 200
+        assert client.send("DELETE", name).status == 200
+        until(lambda: client.get(name).status == 404)  # until then, its objects are deleted
         assert client.post(objects, gadget(group, "c")).status == 404
 
 
