@@ -53,7 +53,7 @@ def get_item(container: Any, key: Any) -> Any:
 
 
 def convert_index(key: Any) -> int:
-    """Return a list index: an integer, or a whole number."""
+    """Return a list index from an integer or an integral double."""
     kind = key.__class__
     if kind is int or kind is Uint:
         return int(key)

@@ -86,7 +86,8 @@ def pause_work(until: float) -> tuple[float, float]:
 def run_with_room(work: Callable[[], R]) -> R:
     """Return the result of `work`. If it exceeds Python's recursion limit, run it again with a higher one.
 
-    The limit belongs to the process, so it is raised only meanwhile. Raises RecursionError if that is not enough.
+    The limit applies to the whole process, so it is raised only during that run. Raises RecursionError if the
+    higher one is exceeded.
     """
     try:
         return work()

@@ -134,7 +134,7 @@ class _TypeChecker(ExprVisitor[Type]):
         return self.add_error(offset, f"undeclared reference to '{name}' (in container '{self.container}')")
 
     def list_candidates(self, name: str) -> Iterator[str]:
-        """Yield the full names that a name can mean: in the container, in its parents, and by itself."""
+        """Yield the qualified names that a name can resolve to: in the container and its parents, and alone."""
         container = self.container
         if container and not name.startswith(".") and name.partition(".")[0] not in self.comprehension_variables:
             while container:
@@ -143,7 +143,7 @@ class _TypeChecker(ExprVisitor[Type]):
         yield name.removeprefix(".")
 
     def resolve_name(self, node: Ident, name: str) -> Type | None:
-        """Return the type of a variable or of a type name, None if there is neither."""
+        """Return the type of a variable or of a type name, None if it is neither."""
         for candidate in self.list_candidates(name):
             declared_type = self.scope.get(candidate)
             if declared_type is not None:

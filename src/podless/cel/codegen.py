@@ -62,7 +62,7 @@ class CodeGenerator(ExprVisitor[Value]):
         return f"{self.writer.name_constant(partial(convert_value, decl))}({value.code})"
 
     def emit_leaf(self, code: str, decl: Decl) -> Value:
-        """Return the code of a part of JSON. Scalars are converted at once; lists and maps stay JSON."""
+        """Return the code of a part of JSON. Convert scalars now, and leave lists and maps as JSON."""
         if decl.kind in ("list", "map", "object"):
             return Value(code, decl.type, decl)
         if decl.is_plain and not self.exact:
@@ -138,7 +138,7 @@ class CodeGenerator(ExprVisitor[Value]):
         return Value(self.emit_repeatable(arg), arg.type)
 
     def can_halt(self, tree: Expr) -> bool:
-        """Return whether an error within a part can end the whole evaluation."""
+        """Return whether an error in a subtree can end the whole evaluation."""
         if not self.exact:
             return False
         result = self.halts_by_node.get(tree)
@@ -168,7 +168,7 @@ class CodeGenerator(ExprVisitor[Value]):
         return operands[0], operands[1]
 
     def choose_callee(self, node: CallExpr, overloads: list[Overload], types: list[Type]) -> Callable[..., Any]:
-        """Return the function to call: the function itself, or one that checks the arguments first."""
+        """Return the function to call: the implementation, or a wrapper that checks the arguments first."""
         if not overloads:
             return guard_overloads(node.function, [])
         # the parts of an optional oldSelf can have other types than the checker found

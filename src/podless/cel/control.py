@@ -16,7 +16,7 @@ _STEPS = {"all": 1, "exists": 1, "exists_one": 1, "list": 1, "map": 2, "entries"
 
 
 class ControlGenerator(CodeGenerator):
-    """In the exact form, errors are kept until it is known whether they count."""
+    """Generates logic, conditionals and loops. The exact form keeps an error until the result depends on it."""
 
     def emit_logical(self, node: CallExpr) -> Value:
         """Write && or ||."""
@@ -35,7 +35,7 @@ class ControlGenerator(CodeGenerator):
         return Value(result, node.type)
 
     def emit_absorbing(self, terms: list[Expr], decided: bool, result: str) -> None:
-        """Write the terms of && or ||. The first error is kept until it is known whether it counts."""
+        """Write the terms of && or ||, and keep the first error until the result depends on it."""
         error = self.writer.assign_temp("None")
         self.writer.write_line(f"{result} = {not decided}")
         for index, term in enumerate(terms):

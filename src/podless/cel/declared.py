@@ -189,7 +189,7 @@ class Decl:
         return self._plain if self._plain is not None else fill_attribute(self, "_plain", self._check_plain)
 
     def declare_all(self) -> None:
-        """Make all parts of this declaration and of those below it, which are otherwise made at first use."""
+        """Make all declarations of fields, at every depth, which are otherwise made at first use."""
         todo = [self]
         while todo:
             charge(1)

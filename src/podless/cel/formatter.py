@@ -1,7 +1,7 @@
 """Formats trees as text, for display.
 
-The text has the same meaning as the tree, with as few spaces and brackets as the grammar allows; macros are written as
-such.
+The text has the same meaning as the tree, with as few spaces and brackets as the grammar allows; macros are written
+as calls of macros.
 """
 
 from __future__ import annotations

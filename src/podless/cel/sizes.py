@@ -119,7 +119,7 @@ def count_search(text: Any, pattern: Any, *_: Any) -> int:
 
 
 def measure_value(value: Any) -> int:
-    """Return the cost of visiting a whole value."""
+    """Return the cost of visiting all parts of a value."""
     total = visited = 0
     todo = [value]
     while todo and total < _ENOUGH and len(todo) < _ENOUGH:

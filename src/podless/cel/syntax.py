@@ -17,7 +17,7 @@ _NODE = 16  # steps for a node in a pass
 
 
 class Expr:
-    """A node. type: set by the checker. visit_method: the name of the method for its class in a Pass."""
+    """A node. type: set by the checker. visit_method: the name of the method for its class in an ExprVisitor."""
 
     __slots__ = ("offset", "overloads", "type")
     visit_method: ClassVar[str]

@@ -45,7 +45,7 @@ class CodeWriter:
         self.functions: list[str] = []
 
     def write_clock_check(self) -> None:
-        """Write a check of the clock in every fourth iteration, before work whose cost is less than its time."""
+        """Write a check of the clock in every fourth iteration, before work that takes longer than its cost says."""
         if self.loops:
             self.timed = True
             self.write_line("n += 1")
@@ -69,7 +69,7 @@ class CodeWriter:
             self.write_line(f"c += {cost}")
 
     def write_cost(self) -> None:
-        """Write the added cost, if there is any."""
+        """Write the cost added since the last call."""
         if self.pending:
             self.write_line(f"c += {self.pending}")
             self.pending = 0

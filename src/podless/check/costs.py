@@ -114,7 +114,7 @@ def _suggest_joint(schema: Schema, steps: Steps, index: int) -> tuple[SuggestedB
 
 
 def _find_largest(fits: Callable[[int], bool]) -> int:
-    """Return the largest bound that fits; 0 if there is none."""
+    """Return the largest bound that fits; 0 if none does."""
     low, high = 0, _LARGEST
     while low < high:
         middle = (low + high + 1) // 2

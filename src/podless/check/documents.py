@@ -123,7 +123,7 @@ class DocumentChecker:
     def check_document(self, document: Document, *, definitions: bool, again: bool = False) -> Outcome:
         """Check either the definitions in a document or all other objects in it.
 
-        again: the other half was checked before, so faults of the whole text have been reported.
+        again: the other half was checked before, which reported the faults of the text.
         """
         with ReleaseRecorder(self.release) as notes:
             return self._check_parts(document, Outcome(notes=notes), definitions, again)

@@ -154,7 +154,7 @@ def _is_field_path(node: Expr) -> bool:
 
 
 def _list_operands(node: Expr, chain: CallExpr) -> Iterator[Expr]:
-    """Yield the operands of an operation; of a chain of && or || those of the whole chain."""
+    """Yield the operands of an operation; for a chain of && or ||, those of all its operations."""
     if isinstance(node, CallExpr) and (node is chain or (node.function == chain.function and chain.function in _LOGIC)):
         for part in node.list_children():
             yield from _list_operands(part, chain)

@@ -1,4 +1,4 @@
-"""Positions of fields in a file, from parsing the document a second time when there is a finding."""
+"""Finds the positions of fields in a file, by parsing a document with findings a second time."""
 
 from __future__ import annotations
 

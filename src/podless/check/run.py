@@ -1,4 +1,4 @@
-"""Runs a check of files, definitions first, on all cores if there is much to do."""
+"""Runs a check of files, definitions first, on all cores if the files are large."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def check_files(
 def read_definitions(sources: Sequence[SourceFile]) -> Iterator[Object]:
     """Yield the CustomResourceDefinitions in files, as v1, valid or not.
 
-    Raises CannotCheck for a syntax error, and for a version without a schema, about which nothing can be said.
+    Raises CannotCheck for a syntax error, and for a version without a schema.
     """
     checker = DocumentChecker(Catalog(), Strictness("ignore"))
     for source in sources:

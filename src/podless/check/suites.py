@@ -107,7 +107,7 @@ def run_suites(source_files: Sequence[SourceFile], settings: Mapping[str, Any] |
 
 
 class _StatementFailed(Exception):
-    """A statement does not hold. The text says what the server did instead."""
+    """A statement does not hold. The text describes the server's answer."""
 
 
 class _Suite:

@@ -1,4 +1,4 @@
-"""Reports what another Kubernetes release does differently with manifests."""
+"""Reports how another Kubernetes release handles manifests differently."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def choose_pair(text: str) -> tuple[str, str]:
 def compare_releases(
     sources: Sequence[SourceFile], before: str, after: str, definitions: Sequence[Object] = ()
 ) -> tuple[list[UpgradeChange], Report]:
-    """Return what changes for the manifests in files, and the report behind it. Raises CannotCheck.
+    """Return the changes for the manifests in files, and the report that they come from. Raises CannotCheck.
 
     before, after: names of releases. definitions: v1 CustomResourceDefinitions for the objects.
     """

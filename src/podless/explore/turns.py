@@ -1,6 +1,6 @@
 """Turns: requests, answers and events pass one at a time.
 
-Each one waits until the controller has done what follows from the one before. So their order follows from a rule, not
+Each one waits until the controller has handled the one before. So their order follows from a rule, not
 from the speed of threads and connections: events first, by revision, then answers, then requests. Requests that came
 before the last turn precede others, so that a request that is repeated endlessly blocks nothing.
 """
@@ -77,11 +77,11 @@ class Turns:
             raise
 
     def leave_turn(self) -> None:
-        """End what `enter_turn` began."""
+        """End a turn that `enter_turn` began."""
         self.busy -= 1
 
     async def step_aside(self, waiting: Awaitable[bool]) -> bool:
-        """Let others pass during a wait that ends with a turn, and be busy again afterwards."""
+        """Give up the turn during a wait, and take a new turn afterwards."""
         self.busy -= 1
         came = False
         try:

@@ -35,7 +35,7 @@ def format_change(change: Object, paint: Paint = leave_plain) -> str:
 
 
 def format_author(author: Object) -> str:
-    """Return who made a change, by which client."""
+    """Return the user and the client that made a change."""
     user = author.get("user") or "unknown"
     if author.get("impersonatedBy"):
         user += f" (impersonated by {author['impersonatedBy']})"

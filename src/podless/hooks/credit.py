@@ -1,4 +1,4 @@
-"""Which hooks the event loop's thread waits for: those whose answers have been quick."""
+"""Chooses the hooks that the event loop's thread waits for: those that have answered quickly."""
 
 from __future__ import annotations
 

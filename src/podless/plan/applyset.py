@@ -66,7 +66,7 @@ def parse_reference(text: str) -> ParentReference:
 
 
 def split_kinds(annotations: Mapping[str, str]) -> list[GroupKind] | None:
-    """Return the kinds that a parent lists; None if it has no such annotation."""
+    """Return the kinds that a parent lists; None without the annotation."""
     if _KINDS not in annotations:
         return None
     kinds = []

@@ -44,7 +44,7 @@ class Baseline:
 
 
 async def load_baseline(simulation: Simulation, baseline: Baseline) -> list[UnreadPart]:
-    """Load a state into a server. Returns what could not be loaded, and why."""
+    """Load a state into a server. Returns the objects that could not be loaded, with the errors."""
     await simulation.load(baseline.records)
     definitions = [obj for obj in baseline.objects if obj.get("kind") == _DEFINITION]
     faults = await _load_objects(simulation, definitions)

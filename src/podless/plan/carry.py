@@ -1,4 +1,4 @@
-"""Carries a plan out on its API, object by object, and rejects objects that have changed meanwhile."""
+"""Carries a plan out on its API, object by object, and rejects objects that have changed since the plan was made."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class _NotEstablished(Exception):
 
 
 class _ObjectChanged(Exception):
-    """An object is not in the state that the plan has read; the text says in what it differs."""
+    """An object is not in the state that the plan has read; the text names the difference."""
 
 
 @dataclass(slots=True)

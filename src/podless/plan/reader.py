@@ -31,7 +31,7 @@ class APIReader:
     """Reads one API.
 
     seconds: timeout of one request with all its attempts. say: called with each progress text. requests: sent so far,
-    by verb and resource. missing: what could not be read. notes: more about the reads, for the report.
+    by verb and resource. missing: failed reads. notes: more about the reads, for the report.
     """
 
     def __init__(self, cluster: RemoteCluster, seconds: float, say: Callable[[str], None]) -> None:
@@ -44,7 +44,7 @@ class APIReader:
         self._turn = asyncio.Semaphore(_TOGETHER)
 
     async def read_document(self, path: str, what: str, accept: str = "") -> Object | None:
-        """Return a document, None for 404. what: verb and resource, for the count. Raises Unread."""
+        """Return a document, None for 404. what: verb and resource, for the count. Raises ReadFailed."""
         headers = [("Accept", accept)] if accept else []
         async with self._turn:
             self.requests[what] += 1
@@ -71,7 +71,7 @@ class APIReader:
         self._say(f"reads the API: request {sum(self.requests.values())}")
 
     async def get_object(self, endpoint: Endpoint, namespace: str, name: str) -> Object | None:
-        """Return an object, None if it does not exist. Raises Unread."""
+        """Return an object, None if it does not exist. Raises ReadFailed."""
         return await self.read_document(endpoint.path(namespace, name), f"get {endpoint.resource}")
 
     async def list_objects(
@@ -86,7 +86,7 @@ class APIReader:
         """Return the objects of a collection as single reads return them; None if it is not served.
 
         metadata: read only the metadata. remaining_limit: stop if more than this many objects remain after a page
-        (default: never). Raises Unread.
+        (default: never). Raises ReadFailed.
         """
         objects: list[Object] = []
         token = ""
@@ -149,7 +149,7 @@ class APIReader:
     async def read_named(
         self, endpoint: Endpoint, namespace: str, names: Sequence[str]
     ) -> tuple[list[Object], list[str], dict[str, str]]:
-        """Return the named objects that exist, the names of missing ones, and why others could not be read."""
+        """Return the named objects that exist, the names of missing ones, and the errors of failed reads."""
         wanted_names = dict.fromkeys(names)
         objects: dict[str, Object] = {}
         complete = False

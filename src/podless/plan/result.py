@@ -1,4 +1,4 @@
-"""The result of planning: the change of each object, and what could not be read."""
+"""The result of planning: the change of each object, and the failed reads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ GONE: Any = type("Gone", (), {"__repr__": lambda self: "(absent)", "__bool__": l
 
 
 class Action(StrEnum):
-    """What happens to an object. UNKNOWN: its state could not be read."""
+    """The change of an object. UNKNOWN: its state could not be read."""
 
     CREATE = "create"
     UPDATE = "update"

@@ -1,4 +1,4 @@
-"""Reads what limits a set: quotas with their counted objects, limit ranges, policies, webhooks."""
+"""Reads the limits of a set: quotas with their counted objects, limit ranges, policies, webhooks."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Result:
 
     @property
     def is_full(self) -> bool:
-        """Whether there are more errors than a client gets."""
+        """Whether the number or size of errors has reached its limit."""
         return len(self.errors) >= MOST or self.text_left < 0
 
     def drop_errors(self) -> None:
@@ -86,7 +86,7 @@ class Result:
         return (*self.at, *(() if relative == ("",) else relative)) or "<nil>"
 
     def add_logic_error(self, path: Path, rule: str) -> None:
-        """Add an error without a field, as a real server does. rule: what the value must do."""
+        """Add an error without a field, as a real server does. rule: the part of the text after the field."""
         self.add_plain_error(lambda: f"{gotext.quote(field.format_path(path))} {rule}")
 
     def add_plain_error(self, write: Callable[[], str]) -> None:
@@ -113,7 +113,7 @@ class Result:
         self.put_error(text, len(text), lambda: make(text))
 
     def put_error(self, key: Any, size: int, make: Callable[[], FieldError]) -> None:
-        """Add an error of so many characters, unless there is one with the same key."""
+        """Add an error unless the key has one. size: characters of its text."""
         charge(_ERROR + size // _PER_STEP)
         if key not in self.errors:
             self.errors[key] = make()

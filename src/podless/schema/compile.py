@@ -113,7 +113,7 @@ class NodeFunction:
         return self.run != self._compile_and_run
 
     def compile_all(self) -> None:
-        """Compile this part and the parts that it can call; if there are very many, only the nearest."""
+        """Compile this part and the parts that it can call, at most `_MOST`, the nearest first."""
         todo: deque[NodeFunction] = deque([self])
         done = {id(_ACCEPT_ALL)}
         while todo and len(done) <= _MOST:
@@ -213,7 +213,7 @@ class FunctionWriter(StatementWriter):
     def write_chain(
         self, node: Node, var: str, indent: int, mode: Mode, kinds: dict[str, bool], null: list[str] | None
     ) -> None:
-        """Write a branch for each class of value that is allowed, and the rejection of all others."""
+        """Write a branch for each allowed class of value, and reject all other classes."""
         word = "if"
         if not mode.check and (idle := self.list_idle_classes(node, mode)):
             self.put_line(indent, f"if {' or '.join(f'{var}.__class__ is {name}' for name in idle)}: pass")

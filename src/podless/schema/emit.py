@@ -138,7 +138,7 @@ class StatementWriter:
         return not mode.check or not any(raw.get(name) not in (None, "", [], {}) for name in _RULES)
 
     def list_classes(self, node: Node, mode: Mode) -> dict[str, bool]:
-        """Return the classes of values that need code of their own. "any": whether all others are allowed."""
+        """Return the classes of values that need separate code. "any": whether all other classes are allowed."""
         if not mode.check:
             return {"dict": True, "list": True} | ({} if mode.prune and not node.preserve else {"any": False})
         types = node.types
@@ -156,7 +156,7 @@ class StatementWriter:
         return dict(sorted(classes.items(), key=lambda pair: _LAST.get(pair[0], 0)))
 
     def list_idle_classes(self, node: Node, mode: Mode) -> list[str]:
-        """Return the classes that need no work if the node allows no others, else []."""
+        """Return the classes that need no code; [] if the node also allows a class that does."""
         raw = node.raw
         if mode.check and (node.format or any(raw.get(name) not in (None, "", [], {}) for name in _MORE_THAN_TYPE)):
             return []

@@ -26,7 +26,7 @@ _KEYLESS = "this property is in x-kubernetes-list-map-keys, so it must have a de
 
 @dataclass(frozen=True, slots=True)
 class KeywordOptions:
-    """What validation requires. An update may keep errors that the old definition had.
+    """The checks that validation makes. An update may keep errors that the old definition had.
 
     structural: the schema is structural. types: types are those of OpenAPI v3. pruned_defaults: defaults have no
     unknown fields. atomic_sets: items of sets are atomic. map_keys: keys of map lists are always present. no_default:

@@ -15,7 +15,7 @@ _PART, _PER_BYTE = 2000, 4
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """What a walk does: prune, fill in defaults, check.
+    """The steps of a walk: prune, fill in defaults, check.
 
     nested: below allOf, anyOf, oneOf or not, which only check. keep: unknown fields stay. root: the value is a whole
     object, whose apiVersion, kind and metadata are handled elsewhere. name: of a walk over whole objects.

@@ -22,7 +22,7 @@ EMPTY: dict[str, Any] = {}
 _WORDS = frozenset(("default", "description", "title", "example", "externalDocs"))
 _JUNCTORS = frozenset(("allOf", "anyOf", "oneOf", "not"))
 _DEEP = frozenset((*_JUNCTORS, "additionalProperties", "items", "properties"))
-# keys of lazy values in _kids; tuples, because the other keys are names of properties
+# keys of lazy values in _cached; tuples, because the other keys are names of properties
 _DEFAULTED, _PLACES, _NOT, _ENUM = ("defaulted",), ("places",), ("not",), ("enum",)
 _NODE = 8  # steps on the meter for a new node
 # if a node has more than 8 properties for each field of an object, the fields are looked up, not the properties

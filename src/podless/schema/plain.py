@@ -66,7 +66,7 @@ def mentions_any(schema: Schema, *texts: bytes) -> bool:
 
 @dataclass(slots=True)
 class PlainParts:
-    """What one walk through a schema has found.
+    """The result of one walk through a schema.
 
     ids: of the nodes below the root that are certainly valid with all their children, in any position. patterns: of all
     nodes that the walk reached, which are at least these and their parents. uncharged: nodes and keywords seen since
@@ -87,7 +87,7 @@ def find_plain_parts(schema: Schema) -> PlainParts:
 
 
 def _is_plain(node: Any, depth: int, plain_parts: PlainParts) -> bool:
-    """Return whether a node is plain. Adds what is below it to `plain_parts`."""
+    """Return whether a node is plain. Adds its plain descendants to `plain_parts`."""
     if node.__class__ is not dict or depth > _DEEPEST:
         return False
     plain_parts.uncharged += len(node) + 1

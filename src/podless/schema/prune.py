@@ -87,7 +87,7 @@ def _prune_unknown(value: Any, path: str, texts: list[str]) -> None:
 
 
 def holds_containers(items: list[Any]) -> bool:
-    """Return whether there are objects or lists among the items."""
+    """Return whether any item is an object or a list."""
     charge(len(items))
     return any(item.__class__ in CONTAINERS for item in items)
 

@@ -89,12 +89,15 @@ def _compile_sized(pattern: str, cost: float) -> tuple[Any, int]:
 
 
 class _SearchPlan(NamedTuple):
-    """What to compile for a pattern. least, most: characters of a matching text. begins: it matches from its start."""
+    """The parts of a pattern to compile.
+
+    min_length, max_length: characters of a matching text. begins: it matches from its start.
+    """
 
     pattern: str
     cost: float
-    least: int = 0
-    most: int | None = None
+    min_length: int = 0
+    max_length: int | None = None
     begins: bool = False
 
 

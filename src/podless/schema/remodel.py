@@ -194,7 +194,7 @@ class _RemodelWalk:
     def set_logic(self, schema: Schema, source: Schema, path: str) -> None:
         """Set allOf, anyOf, oneOf and not, with the keywords allowed in them.
 
-        If a part becomes less strict, so may the whole.
+        A less strict part can make the whole schema less strict.
         """
         if schema.get(_INT_OR_STRING) and _is_int_or_string(source):
             schema["anyOf"] = [{"type": "integer"}, {"type": "string"}]

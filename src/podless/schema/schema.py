@@ -100,7 +100,7 @@ class Schema:
         return make_once(self._walks, mode.name, lambda: NodeFunction(self.node, mode, self._leaves))
 
     def complete(self) -> None:
-        """Compile everything that walks over objects can need. Otherwise the first use compiles it."""
+        """Compile all functions now, instead of at first use."""
         todo = [self.node]
         while todo:
             charge(8)

@@ -12,7 +12,7 @@ from podless.runtime.meter import charge
 
 
 def contains_all(items: list[Any], others: list[Any]) -> bool:
-    """Return whether `items` contains each of the others."""
+    """Return whether `items` contains every item of `others`."""
     bounds.afford_work(len(items) * len(others))
     return all(_is_in(other, items) for other in others)
 

@@ -74,7 +74,7 @@ def _check_names(value: Any) -> None:
 
 
 def _find_misplaced(value: Any, path: str) -> list[str]:
-    """Return messages whose type name is not the path of their field."""
+    """Return an error for each message whose type name is not the path of its field."""
     results: list[str] = []
     if isinstance(value, Message):
         if value.name != path:
@@ -121,7 +121,7 @@ def _convert_integer(value: int) -> int | str:
 
 
 def _convert_double(value: float) -> float | int:
-    """Return a double for JSON: an integer if it is whole."""
+    """Return the JSON number of a double: an integer if it is integral."""
     if not math.isfinite(value):
         text = "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
         raise EvaluationError(

@@ -1,4 +1,4 @@
-"""Validates the rules of a written definition: whether they compile, may use oldSelf, and what they cost."""
+"""Validates the rules of a written definition: compilation, use of oldSelf, and estimated cost."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class _BudgetSpent(Exception):
 
 
 class NodeRules:
-    """The rules of one schema node and of those below it. False if there are none. Compiled at first use."""
+    """The rules of one schema node and its descendants. False if there are none. Compiled at first use."""
 
     __slots__ = (
         "_compiled", "_plain", "additional", "classes", "has_rules", "items", "kind", "properties", "resource",
@@ -127,7 +127,7 @@ class NodeRules:
         return result
 
     def compile_all(self) -> None:
-        """Compile all rules of this node and of those below it."""
+        """Compile the rules of this node and of all its descendants."""
         todo = [self]
         while todo:
             part = todo.pop()
@@ -191,7 +191,7 @@ class _RuleEvaluation:
         self.warnings = warnings
 
     def evaluate_node(self, rules: NodeRules, obj: Any, old: Any, place: _Place) -> None:
-        """Evaluate the rules of a node, then those below it."""
+        """Evaluate the rules of a node, then those of its children."""
         if rules.has_rules:
             self.evaluate_rules(rules, obj, old, place)
         if isinstance(obj, dict):

@@ -56,7 +56,7 @@ def _format_row(change: Change) -> str:
 
 
 def _with_details(text: str, changes: list[Change], details: bool) -> str:
-    """Return the text with the fields of each change, for as many as there is room."""
+    """Return the text with the fields of as many changes as fit."""
     head, foot = "\n\n<details><summary>Fields</summary>\n\n```diff\n", "\n```\n\n</details>"
     room = MOST - len(text) - len(head) - len(foot) - 100
     lines: list[str] = []

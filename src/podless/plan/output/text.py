@@ -46,7 +46,7 @@ def _write_lines(plan: Plan, color: bool, details: bool) -> Iterator[str]:
 
 
 def _join_missing(missing: Sequence[UnreadPart]) -> list[UnreadPart]:
-    """Join the entries of what could not be read that share a reason."""
+    """Join failed reads that share a reason."""
     joined: dict[tuple[str, str], list[str]] = {}
     for part in missing:
         joined.setdefault((part.why, part.effect), []).append(part.what)
