@@ -68,6 +68,7 @@ def structs() -> set[Struct]:
         reached(load_struct("meta/v1", name), found)
     reached(load_struct("autoscaling/v1", "Scale"), found)
     reached(load_struct("core/v1", "PodLogOptions"), found)
+    reached(load_struct("apidiscovery/v2", "APIGroupDiscoveryList"), found)
     return found
 
 
