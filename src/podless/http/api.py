@@ -16,7 +16,14 @@ from podless.http.info import RequestInfo
 from podless.http.message import Answer, HTTPRequest, Pending, Response, settle_answer
 from podless.http.negotiate import PLAIN, AnswerForm
 from podless.http.nonresource import NonResourcePaths
-from podless.http.render import is_quick_list, lay_out, longest_object, prepare_list, render_quickly, render_response
+from podless.http.render import (
+    lay_out,
+    longest_object,
+    prepare_list,
+    render_quickly,
+    render_response,
+    render_stored_list,
+)
 from podless.http.rows import RowCache
 from podless.http.rulecosts import asks_costs, read_costs
 from podless.http.selections import SelectorTable
@@ -289,8 +296,9 @@ class APIHandler:
             listing = list_(self._api, call, collection, chosen)
             sliced = looks_at_objects(call, collection, chosen)
             outcome = await (self._api.off_loop.slices.slice_coroutine(listing) if sliced else listing)
-            if is_quick_list(call, outcome, form):
-                return await compress_answer(request, render_response(call, outcome, form, self._rows))
+            quick = render_stored_list(call, outcome, form)
+            if quick is not None:
+                return quick if 0 <= quick.size <= THRESHOLD else await compress_answer(request, quick)
         await self._api.converter.prepare_entries(call.kind, call.version, outcome_entries(outcome))
         await prepare_list(self._api, call, outcome, form)
         return await self._render_outcome(request, call, outcome, form)

@@ -101,11 +101,13 @@ def render_quickly(call: Call, outcome: Outcome, form: AnswerForm, row_cache: Ro
     return render_response(call, outcome, form, row_cache)
 
 
-def is_quick_list(call: Call, outcome: Outcome, form: AnswerForm) -> bool:
-    """Return whether an answer is a list of a few objects as they are stored, which need not be made in slices."""
+def render_stored_list(call: Call, outcome: Outcome, form: AnswerForm) -> Response | None:
+    """Return an answer with a few objects as they are stored; None for all others, which are made in slices."""
     if form is not PLAIN or not isinstance(outcome, Many) or len(outcome.entries) > lists.LONG:
-        return False
-    return not view.find_indirect(call.kind, call.version, outcome.entries, outcome.oldest)
+        return None
+    if view.find_indirect(call.kind, call.version, outcome.entries, outcome.oldest):
+        return None
+    return Response(200, _render_objects(call, outcome))
 
 
 def longest_object(outcome: Outcome) -> int:
@@ -295,6 +297,10 @@ def _render_many(call: Call, page: Many, form: AnswerForm, row_cache: RowCache) 
         return _render_table(call, page, form, row_cache)
     if form.target:
         return [serializer.encode_json(_make_partials(call, page, form))]
+    return _render_objects(call, page)
+
+
+def _render_objects(call: Call, page: Many) -> ListBody:
     kind, version = call.kind, call.version
     api_version = kind.api_version(version.name)
     items = view.encode_bodies(kind, version, page.entries, page.oldest)
