@@ -70,8 +70,8 @@ async def call_webhook(
     """
     known = next((name for name in webhook["admissionReviewVersions"] if name in VERSIONS), None)
     if known is None:
-        why = "webhook does not accept known AdmissionReview versions (v1, v1beta1)"
-        raise CallFailed(f"could not create admission objects: {why}")
+        reason = "webhook does not accept known AdmissionReview versions (v1, v1beta1)"
+        raise CallFailed(f"could not create admission objects: {reason}")
     uid = objectmeta.make_uid()
     request: Object = {"uid": uid} | subject.make_request(version)
     request["object"] = await subject.show_object(subject.attr.obj, version)

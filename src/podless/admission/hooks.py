@@ -173,7 +173,7 @@ class BoundPolicies(Generic[P]):
             params = await self._params.find_params(kind, param_ref, subject.attr.namespace)
         except (APIError, MissingConfiguration) as error:
             return [PolicyFault(policy, binding, f"failed to configure binding: {_describe_error(error)}", True)]
-        return [Invocation(policy, binding, version, each) for each in params]
+        return [Invocation(policy, binding, version, param) for param in params]
 
 
 def _policy_covers(hook: BoundPolicy[P], operation: str, kind: Kind, subresource: str) -> bool:

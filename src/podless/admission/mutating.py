@@ -45,9 +45,9 @@ class MutatingPolicy(CompiledPolicy):
         from podless.cel.policies import JSON_PATCHES, OBJECT
 
         result = []
-        for given in self.spec.get("mutations") or ():
-            patch = given["patchType"] == "JSONPatch"
-            source = (given.get("jsonPatch" if patch else "applyConfiguration") or {}).get("expression") or ""
+        for mutation in self.spec.get("mutations") or ():
+            patch = mutation["patchType"] == "JSONPatch"
+            source = (mutation.get("jsonPatch" if patch else "applyConfiguration") or {}).get("expression") or ""
             expression = self.environment.compile_expression(source, JSON_PATCHES if patch else OBJECT, patches=True)
             result.append(Mutation(expression, patch))
         return result
@@ -135,10 +135,10 @@ async def _apply_policy(
     before = attr.obj
     faults: list[PolicyFault] = []
     for mutation in policy.mutations:
-        why = await _apply_mutation(attr, subject, invocation, mutation)
-        applied[invocation.version.name] = applied.pop(invocation.version.name, False) or not why
-        if why:
-            faults.append(PolicyFault(policy, binding, why))
+        reason = await _apply_mutation(attr, subject, invocation, mutation)
+        applied[invocation.version.name] = applied.pop(invocation.version.name, False) or not reason
+        if reason:
+            faults.append(PolicyFault(policy, binding, reason))
     if attr.obj != before:
         rounds.note_change(attr)
     if policy.spec.get("reinvocationPolicy") == "IfNeeded":

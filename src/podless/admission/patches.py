@@ -68,8 +68,8 @@ def apply_configuration(kind: Kind, version: Version, subresource: str, obj: Obj
         raise InvalidChange(f"failed to convert patch object to typed object: {misfit}") from None
     atomic = _find_atomic(applied, shape, "")
     if atomic:
-        why = f"may not mutate atomic arrays, maps or structs: {', '.join(atomic)}"
-        raise InvalidChange(f"invalid ApplyConfiguration: {why}")
+        reason = f"may not mutate atomic arrays, maps or structs: {', '.join(atomic)}"
+        raise InvalidChange(f"invalid ApplyConfiguration: {reason}")
     try:
         check_value(obj, shape, repeats=True)
     except SchemaMisfit as misfit:
@@ -86,21 +86,21 @@ def _find_shape(kind: Kind, version: Version, subresource: str) -> Shape:
 
 def _find_atomic(value: Any, shape: Shape, path: str) -> list[str]:
     """Return the paths of atomic maps and lists in a value: applying them would remove items that the value lacks."""
-    found: list[str] = []
+    texts: list[str] = []
     charge(1)
     if isinstance(value, dict) and shape.map is not None:
         if shape.map.atomic:
-            found.append(path)
+            texts.append(path)
         for name, item in each(value).items():
             _, inner, declared = shape.map.find_child(name)
             if declared and inner is not None:
-                found += _find_atomic(item, inner, f"{path}.{name}")
+                texts += _find_atomic(item, inner, f"{path}.{name}")
     elif isinstance(value, list) and shape.list is not None:
         if not shape.list.associative:
-            found.append(path)
+            texts.append(path)
         for index, item in enumerate(each(value)):
-            found += _find_atomic(item, shape.list.item, f"{path}[{index}]")
-    return found
+            texts += _find_atomic(item, shape.list.item, f"{path}[{index}]")
+    return texts
 
 
 def _check_type(kind: Kind, version: Version, obj: Object) -> None:

@@ -52,11 +52,11 @@ class ValidatingPolicy(CompiledPolicy):
         from podless.cel.policies import BOOL, STRING
 
         result = []
-        for given in self.spec.get("validations") or ():
-            source = given.get("messageExpression")
+        for item in self.spec.get("validations") or ():
+            source = item.get("messageExpression")
             message = self.environment.compile_expression(source, STRING, authorizer=False) if source else None
-            expression = self.environment.compile_expression(given["expression"], BOOL)
-            result.append(Validation(expression, given.get("message") or "", message, given.get("reason") or "Invalid"))
+            expression = self.environment.compile_expression(item["expression"], BOOL)
+            result.append(Validation(expression, item.get("message") or "", message, item.get("reason") or "Invalid"))
         return result
 
     @cached_property
@@ -185,8 +185,8 @@ class _PolicyRun:
                     if policy.strict:
                         failures.append(ValidationFailure(index, str(failure)))
         except ConversionFailed as error:
-            why = f"failed to configure binding: failed to convert object version: {error}"
-            return [ValidationFailure(0, why)] if policy.strict else []
+            reason = f"failed to configure binding: failed to convert object version: {error}"
+            return [ValidationFailure(0, reason)] if policy.strict else []
         except (ConditionFailed, policies.OutOfBudget) as error:
             return [ValidationFailure(0, str(error))] if policy.strict else []
         return failures

@@ -180,9 +180,9 @@ def _webhook_covers(webhook: Webhook, operation: str, kind: Kind, subresource: s
 
 def _read_webhooks(configuration: Object) -> list[Webhook]:
     name, webhooks = configuration["metadata"]["name"], []
-    for index, given in enumerate(configuration.get("webhooks") or ()):
+    for index, webhook in enumerate(configuration.get("webhooks") or ()):
         charge(_WEBHOOK)
-        webhooks.append(Webhook(name, index, given))
+        webhooks.append(Webhook(name, index, webhook))
     return webhooks
 
 
@@ -308,8 +308,8 @@ class MutatingAdmissionWebhook(_WebhookList):
         obj = await subject.show_object(attr.obj, version)
         if obj is None:
             name = gotext.quote(webhook.name)
-            why = f"admission webhook {name} attempted to modify the object, which is not supported for this operation"
-            raise internal_error(why)
+            text = f"admission webhook {name} attempted to modify the object, which is not supported for this operation"
+            raise internal_error(text)
         if verdict.patch_type != "JSONPatch":
             raise CallFailed(f"unsupported patch type {gotext.quote(verdict.patch_type)}")
         try:

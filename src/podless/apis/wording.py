@@ -97,11 +97,11 @@ def make_wording(minor: int) -> Callable[[str, str], str] | None:
 
     def reword(field: str, said: str) -> str:
         for at, pattern, other in rows:
-            found = pattern.match(said)
-            place = at.match(field) if found is not None else None
-            if found is not None and place is not None:
+            match = pattern.match(said)
+            place = at.match(field) if match is not None else None
+            if match is not None and place is not None:
                 last = place.groupdict().get("last") or ""
-                return found.expand(other.replace("{last}", last)) + said[found.end() :]
+                return match.expand(other.replace("{last}", last)) + said[match.end() :]
         return said
 
     return reword if rows else None

@@ -158,8 +158,8 @@ class APIServiceAvailability(Controller):
             return fault
         host = service.get("externalName") or service.get("clusterIP") or ""
         address = f"https://{host}:{port}/apis/{spec['group']}/{spec['version']}"
-        why = f'failing or missing response from {address}: Get "{address}": there is no network behind this server'
-        return "FailedDiscoveryCheck", why
+        reason = f'failing or missing response from {address}: Get "{address}": there is no network behind this server'
+        return "FailedDiscoveryCheck", reason
 
     def _find_unready(self, service: Object, namespace: str, name: str, port: int) -> tuple[str, str] | None:
         """Return reason and message if a service with an address lacks a port or endpoints, None if it is available."""

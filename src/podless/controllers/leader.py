@@ -144,8 +144,8 @@ class LeaderElection:
                 log.error("controllers: the lease was not renewed, trying again: %s", trace_error(error))
             failed = self._work.exception() if self._work is not None and self._work.done() else None
             if self.leading and (failed or loop.time() > self._renewed + _ENDS):
-                why = f"their start failed: {trace_error(failed)}" if failed else "the lease was not renewed"
-                log.warning("controllers: stopped: %s", why)
+                reason = f"their start failed: {trace_error(failed)}" if failed else "the lease was not renewed"
+                log.warning("controllers: stopped: %s", reason)
                 await self._end()
 
     async def _renew_lease(self) -> None:

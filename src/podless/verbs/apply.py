@@ -123,8 +123,8 @@ def merge_new(write: ApplyWrite) -> None:
     """Make a new object from the applied one. Raises BadRequest, Internal, and Conflict if it has a uid."""
     into, kind = merge_into(write, None), write.call.kind
     if into["metadata"].get("uid"):
-        why = f"uid mismatch: the provided object specified uid {into['metadata']['uid']}, and no existing object was"
-        raise Conflict(kind.plural, kind.group, write.call.name, f"{why} found")
+        text = f"uid mismatch: the provided object specified uid {into['metadata']['uid']}, and no existing object was"
+        raise Conflict(kind.plural, kind.group, write.call.name, f"{text} found")
     _complete_merged(write, into, None)
 
 
@@ -191,8 +191,8 @@ def _decode_builtin(write: ApplyWrite, merged: Object) -> Object:
         return call.kind.strategy.decode(call.kind, call.version, restore.restore_value(struct, merged), [], fill=False)
     except (restore.Misfit, structs.DecodeError) as error:
         what = managers.describe_object(write.body)
-        why = f"unable to convert unstructured object to {what.partition('; ')[2]}: {error}"
-        raise Internal(f"failed to convert new object ({what}) to proper version: {why}") from None
+        reason = f"unable to convert unstructured object to {what.partition('; ')[2]}: {error}"
+        raise Internal(f"failed to convert new object ({what}) to proper version: {reason}") from None
 
 
 def _fill_defaults(write: ApplyWrite) -> None:
@@ -249,14 +249,14 @@ def _decode_applied(raw: bytes, repeated: list[str]) -> Object:
             value = serializer.decode_yaml(raw, repeated)
         except serializer.YAMLError as error:
             is_yaml = has("YAMLDecodeErrors")
-            why = "error decoding YAML: error converting YAML to JSON" if is_yaml else "error encoding patch"
-            raise BadRequest(f"{why}: {error.message}") from None
+            reason = "error decoding YAML: error converting YAML to JSON" if is_yaml else "error encoding patch"
+            raise BadRequest(f"{reason}: {error.message}") from None
     if value is not None and not isinstance(value, dict):
-        why = (
+        reason = (
             f"json: cannot unmarshal {gotypes.JSON_NAMES[type(value)]} into Go value of type map[string]interface {{}}"
         )
         what = "YAML" if has("YAMLDecodeErrors") else "patch"
-        raise BadRequest(f"error decoding {what}: error unmarshaling JSON: while decoding JSON: {why}")
+        raise BadRequest(f"error decoding {what}: error unmarshaling JSON: while decoding JSON: {reason}")
     return value or {}
 
 

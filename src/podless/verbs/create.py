@@ -92,10 +92,10 @@ def fit_mutated(write: Write) -> None:
 def refuse_while_terminating(write: Write) -> None:
     """Raise Forbidden (MethodNotAllowed in older releases) while the definition of the kind is being deleted."""
     if (kind := write.call.kind).terminating:
-        why = "create not allowed while custom resource definition is terminating"
+        reason = "create not allowed while custom resource definition is terminating"
         if not has("ForbiddenWhileTerminating"):
-            raise MethodNotAllowed(why, {"group": kind.group, "kind": kind.plural})
-        raise Forbidden(kind.plural, kind.group, write.obj["metadata"].get("name") or "", why)
+            raise MethodNotAllowed(reason, {"group": kind.group, "kind": kind.plural})
+        raise Forbidden(kind.plural, kind.group, write.obj["metadata"].get("name") or "", reason)
 
 
 def own_fields(write: Write) -> None:

@@ -152,20 +152,20 @@ def _check_preconditions(kind: Kind, entry: Entry, metadata: Object, chosen: Del
         what, given, found = "UID", chosen.uid, uid
         if not wrong_uid:
             what, given, found = "ResourceVersion", chosen.revision, str(entry.revision)
-        why = f"Precondition failed: {what} in precondition: {given}, {what} in object meta: {found}"
-        raise Conflict(kind.plural, kind.stored_group, entry.name, why)
+        reason = f"Precondition failed: {what} in precondition: {given}, {what} in object meta: {found}"
+        raise Conflict(kind.plural, kind.stored_group, entry.name, reason)
     if wrong_uid:
-        why = (
+        reason = (
             f"the UID in the precondition ({chosen.uid}) does not match the UID in record ({uid}). "
             "The object might have been deleted and then recreated"
         )
-        raise Conflict(kind.kind, kind.stored_group, entry.name, why)
+        raise Conflict(kind.kind, kind.stored_group, entry.name, reason)
     if wrong_revision:
-        why = (
+        reason = (
             f"the ResourceVersion in the precondition ({chosen.revision}) does not match the ResourceVersion in "
             f"record ({entry.revision}). The object might have been modified"
         )
-        raise Conflict(kind.kind, kind.stored_group, entry.name, why)
+        raise Conflict(kind.kind, kind.stored_group, entry.name, reason)
 
 
 def _default_policy(kind: Kind, metadata: Object) -> str:

@@ -223,8 +223,8 @@ def _decode_builtin(call: Call, patched: Any, unknown: list[str]) -> Object:
         # unknown
         unknown += sorted(patched.keys() - {"kind", "apiVersion"})
         return {"kind": kind.kind, "apiVersion": call.api_version, "metadata": {}}
-    if why := kind.explain_mismatch(type_meta.kind or kind.kind, type_meta.api_version):
-        raise ValueError(why)
+    if reason := kind.explain_mismatch(type_meta.kind or kind.kind, type_meta.api_version):
+        raise ValueError(reason)
     head = {"kind": kind.kind, "apiVersion": type_meta.api_version}
     for view in kind.views:
         for version in view.by_version.values():

@@ -162,9 +162,9 @@ def check_uid(call: Call, metadata: Object, uid: str, *, dry_run: bool = False) 
         place = f"{kind.group}/{kind.plural}" if kind.custom or kind.group in _GROUPED else kind.plural
         key = "" if dry_run else "/registry"
         key += f"/{_PLACES.get(place, place)}/{f'{call.namespace}/' if kind.namespaced else ''}{call.name}"
-        why = f"Precondition failed: UID in precondition: {given}, UID in object meta: {uid}"
-        why = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {why}"
-        raise Conflict(kind.plural, kind.group, call.name, why)
+        reason = f"Precondition failed: UID in precondition: {given}, UID in object meta: {uid}"
+        reason = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {reason}"
+        raise Conflict(kind.plural, kind.group, call.name, reason)
 
 
 def raise_invalid(kind: Kind, obj: Object, errors: Sequence[FieldError]) -> NoReturn:

@@ -172,8 +172,8 @@ async def commit_together(api: API, plan: Callable[[], Awaitable[Sequence[Operat
         operations, revision = await plan(), 0
         if operations and api.store.atomic:
             return await commit_operations(api, operations)
-        for one in operations:
-            revision = await commit_operations(api, (one,))
+        for operation in operations:
+            revision = await commit_operations(api, (operation,))
         return revision
 
     return await _repeat_attempt(api, write)

@@ -216,7 +216,7 @@ def _of_pod(pods: WatchCache, namespace: str, address: Object) -> bool:
     if entry is None or ref.get("namespace", "") != namespace:
         return False
     pod_ips = (entry.decode().get("status") or {}).get("podIPs") or ()
-    return any(one.get("ip") == address["ip"] for one in pod_ips)
+    return any(pod_ip.get("ip") == address["ip"] for pod_ip in pod_ips)
 
 
 def _is_global(text: str) -> bool:

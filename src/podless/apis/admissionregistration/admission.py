@@ -47,17 +47,17 @@ class ParameterAccessCheck(Plugin):
             return
         spec, old = obj["spec"], (attr.old or {}).get("spec") or {}
         if attr.kind.plural in _POLICIES:
-            wanted = spec.get("paramKind")
-            if wanted is not None and wanted != old.get("paramKind") and not self._is_allowed(user, wanted, "*", "*"):
-                named = f"(kind={wanted['kind']}, apiVersion={wanted['apiVersion']})"
-                why = f'must have "get" permission on all objects of the referenced paramKind {named}'
-                raise _make_refusal(attr, "paramKind", why)
+            param = spec.get("paramKind")
+            if param is not None and param != old.get("paramKind") and not self._is_allowed(user, param, "*", "*"):
+                named = f"(kind={param['kind']}, apiVersion={param['apiVersion']})"
+                reason = f'must have "get" permission on all objects of the referenced paramKind {named}'
+                raise _make_refusal(attr, "paramKind", reason)
             return
-        wanted = spec.get("paramRef")
-        if wanted is None or (wanted == old.get("paramRef") and spec["policyName"] == old.get("policyName")):
+        param = spec.get("paramRef")
+        if param is None or (param == old.get("paramRef") and spec["policyName"] == old.get("policyName")):
             return
         kind = await self._find_param_kind(_BOUND[attr.kind.plural], spec["policyName"])
-        if not self._is_allowed(user, kind, wanted.get("namespace") or "", wanted.get("name") or ""):
+        if not self._is_allowed(user, kind, param.get("namespace") or "", param.get("name") or ""):
             raise _make_refusal(attr, "paramRef", 'does not have "get" permission on the object referenced by paramRef')
 
     async def _find_param_kind(self, kind: Kind, policy: str) -> Object | None:

@@ -50,9 +50,9 @@ class DefinitionConflictCheck(Plugin):
             what = parse_defined_name(entry.name)
             if what.group != spec["group"]:
                 continue
-            found = entry.decode()
+            definition = entry.decode()
             if what.kind == spec["names"]["kind"]:
-                heir = _check_takeover(spec, found)
+                heir = _check_takeover(spec, definition)
                 errors += heir
                 if not heir and attr.operation == CREATE:
                     attr.warnings.append(f"takes over the objects of thirdpartyresources.extensions {entry.name}")

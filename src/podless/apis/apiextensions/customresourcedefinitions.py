@@ -46,9 +46,9 @@ class DefinitionStrategy(TypedStrategy):
 
     def complete(self, obj: Object, given: Object) -> None:
         """Keep empty values at the root of a schema with a status subresource, as Go does: the checks count them."""
-        for made, version in zip(_list_versions(obj), _list_versions(given), strict=False):
-            root = (made.get("schema") or {}).get("openAPIV3Schema")
-            if root is not None and (made.get("subresources") or {}).get("status") is not None:
+        for decoded, version in zip(_list_versions(obj), _list_versions(given), strict=False):
+            root = (decoded.get("schema") or {}).get("openAPIV3Schema")
+            if root is not None and (decoded.get("subresources") or {}).get("status") is not None:
                 keep_empty(root, version["schema"]["openAPIV3Schema"], root=True)
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
@@ -58,10 +58,10 @@ class DefinitionStrategy(TypedStrategy):
             rules.set_defaults(obj)
 
     def convert_object(self, kind: Kind, version: Version, obj: Object) -> Object:
-        wanted, api_version = kind.api_version(version.name), obj.get("apiVersion")
-        if api_version == wanted:
+        target, api_version = kind.api_version(version.name), obj.get("apiVersion")
+        if api_version == target:
             return obj
-        return {**(beta.from_v1(obj) if version.name == beta.VERSION else beta.to_v1(obj)), "apiVersion": wanted}
+        return {**(beta.from_v1(obj) if version.name == beta.VERSION else beta.to_v1(obj)), "apiVersion": target}
 
     def read_stored(self, kind: Kind, version: Version, obj: Object) -> Object:
         return self.convert_object(kind, version, obj)

@@ -21,8 +21,8 @@ class Alternatives(ListOf):
     def read_value(self, value: Any, unknown: list[str]) -> Any:
         read = super().read_value(value, unknown)
         if len(read) == len(_PAIR) and [part.get("type") for part in read] == _PAIR:
-            for part, given in zip(read, value, strict=True):
-                keep_empty(part, given, root=False)
+            for part, sent in zip(read, value, strict=True):
+                keep_empty(part, sent, root=False)
         return read
 
 

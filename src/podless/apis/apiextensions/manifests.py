@@ -51,16 +51,16 @@ def convert_definition(obj: Object, *, prune: bool = False) -> Converted:
     notes: list[Note] = []
     third = obj.get("kind") == THIRD[1]
     read = _decode_object(THIRD_PARTY_RESOURCE if third else CUSTOM_RESOURCE_DEFINITION_BETA, obj, notes)
-    made = _convert_third_party(read) if third else _convert_beta(obj, read, notes, prune)
-    made = {
+    converted = _convert_third_party(read) if third else _convert_beta(obj, read, notes, prune)
+    converted = {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",
-        "metadata": _keep_metadata(read["metadata"], made["name"]),
-        "spec": made["spec"],
+        "metadata": _keep_metadata(read["metadata"], converted["name"]),
+        "spec": converted["spec"],
     }
-    _add_approval(made, notes)
-    _reject_invalid(made, notes)
-    return Converted(made, notes)
+    _add_approval(converted, notes)
+    _reject_invalid(converted, notes)
+    return Converted(converted, notes)
 
 
 def _decode_object(struct: structs.Struct, obj: Object, notes: list[Note]) -> Object:
@@ -76,8 +76,8 @@ def _decode_object(struct: structs.Struct, obj: Object, notes: list[Note]) -> Ob
 def _keep_metadata(given: Object, name: str) -> Object:
     """Return name, labels and annotations; the server sets all other metadata."""
     annotations = {key: text for key, text in (given.get("annotations") or {}).items() if key != LAST_APPLIED}
-    kept = {"name": name, "labels": given.get("labels"), "annotations": annotations}
-    return {key: value for key, value in kept.items() if value}
+    metadata = {"name": name, "labels": given.get("labels"), "annotations": annotations}
+    return {key: value for key, value in metadata.items() if value}
 
 
 def _convert_third_party(read: Object) -> Object:
@@ -103,7 +103,7 @@ def _convert_third_party(read: Object) -> Object:
 
 
 def _convert_beta(obj: Object, read: Object, notes: list[Note], prune: bool) -> Object:
-    given = obj.get("spec") or {}
+    beta_spec = obj.get("spec") or {}
     beta.set_defaults(read)
     errors = beta.check_exclusive(beta.read_layout(read["spec"]))
     if errors:
@@ -114,49 +114,49 @@ def _convert_beta(obj: Object, read: Object, notes: list[Note], prune: bool) -> 
         notes.append(
             Note("spec.preserveUnknownFields", "is false now: fields that the schema does not know are dropped")
         )
-    if "conversion" not in given:
+    if "conversion" not in beta_spec:
         spec.pop("conversion", None)
-    names = given.get("names") or {}
+    names = beta_spec.get("names") or {}
     spec["names"] = {key: value for key, value in spec["names"].items() if key in names}
     seen: set[Note] = set()
     for version in spec.get("versions") or ():
         at = f"spec.versions[{version['name']}].schema.openAPIV3Schema"
-        made, found = _convert_schema(version, at, preserve)
-        version["schema"] = {"openAPIV3Schema": made}
+        schema, schema_notes = _convert_schema(version, at, preserve)
+        version["schema"] = {"openAPIV3Schema": schema}
         # notes about a schema that versions share are added once
-        fresh = [note for note in found if note._replace(path=note.path.removeprefix(at)) not in seen]
-        seen |= {note._replace(path=note.path.removeprefix(at)) for note in found}
+        fresh = [note for note in schema_notes if note._replace(path=note.path.removeprefix(at)) not in seen]
+        seen |= {note._replace(path=note.path.removeprefix(at)) for note in schema_notes}
         notes += fresh
     return {"name": read["metadata"].get("name") or "", "spec": spec}
 
 
 def _convert_schema(version: Object, path: str, preserve: bool) -> tuple[Object, list[Note]]:
     """Return a schema that v1 accepts, and notes about changes. Raises BadManifest if it is nested too deep."""
-    given = shared.schema_of_version(version)
-    if given is None:
-        why = (
+    source = shared.schema_of_version(version)
+    if source is None:
+        reason = (
             "the schema is missing: every field is kept"
             if preserve
             else "the schema is missing: every field is dropped"
         )
-        made = dict(_ANY) if preserve else {"type": "object"}
-        return made, [Note(path, why, lost=not preserve)]
-    malformed = shape.check_shape(given, path)
+        schema = dict(_ANY) if preserve else {"type": "object"}
+        return schema, [Note(path, reason, lost=not preserve)]
+    malformed = shape.check_shape(source, path)
     if malformed:
         raise BadManifest(str(malformed[0]))
     status = "status" in (version.get("subresources") or {})
-    if not preserve and is_structural(given) and not structural(given, path, status=status):
-        return given, []
-    made, notes = restructure(given, path, preserve=preserve)
+    if not preserve and is_structural(source) and not structural(source, path, status=status):
+        return source, []
+    schema, notes = restructure(source, path, preserve=preserve)
     if status:
         for name in ("allOf", "anyOf", "oneOf", "not", "minProperties", "maxProperties", "enum"):
-            if made.pop(name, None) is not None:
+            if schema.pop(name, None) is not None:
                 notes.append(Note(f"{path}.{name}", "was dropped: a status subresource does not allow it"))
-    errors = structural(made, path, status=status)
+    errors = structural(schema, path, status=status)
     if errors:
         notes = [Note(path, f"cannot be made structural: every field is kept and not validated: {errors[0]}")]
-        made = dict(_ANY)
-    return made, notes
+        schema = dict(_ANY)
+    return schema, notes
 
 
 def _add_approval(made: Object, notes: list[Note]) -> None:
@@ -172,9 +172,9 @@ def _reject_invalid(made: Object, notes: list[Note]) -> None:
     """Raise BadManifest for a definition that a server would reject."""
     from podless.cel.rules import DefinitionRules
 
-    whole = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, made)
-    rules.set_defaults(whole)
-    rules.prepare_create(whole)
-    errors: list[FieldError] = list(rules.validate_create(whole, DefinitionRules()))
+    definition = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, made)
+    rules.set_defaults(definition)
+    rules.prepare_create(definition)
+    errors: list[FieldError] = list(rules.validate_create(definition, DefinitionRules()))
     if errors:
         raise BadManifest("; ".join(map(str, errors)))

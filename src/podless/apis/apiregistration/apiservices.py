@@ -24,11 +24,11 @@ def set_available(obj: Object, status: str, reason: str, message: str) -> None:
     """Set the condition Available. Its lastTransitionTime changes only with the status."""
     conditions = obj["status"].get("conditions") or []
     now, fresh = clock.now(), {"type": "Available", "status": status}
-    known: Object = next((condition for condition in each(conditions) if condition["type"] == "Available"), {})
-    same = known.get("status") == status and known.get("lastTransitionTime")
-    fresh |= {"lastTransitionTime": known["lastTransitionTime"] if same else now, "reason": reason, "message": message}
-    if known:
-        known.update(fresh)
+    before: Object = next((condition for condition in each(conditions) if condition["type"] == "Available"), {})
+    same = before.get("status") == status and before.get("lastTransitionTime")
+    fresh |= {"lastTransitionTime": before["lastTransitionTime"] if same else now, "reason": reason, "message": message}
+    if before:
+        before.update(fresh)
     else:
         obj["status"]["conditions"] = [*conditions, fresh]
 
@@ -59,12 +59,12 @@ class APIServiceStrategy(StatusStrategy):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         spec, metadata = obj["spec"], obj["metadata"]
-        wanted = f"{spec.get('version', '')}.{spec.get('group', '')}"
-        why = f'must be `spec.version+"."+spec.group`: {gotext.quote(wanted)}'
+        expected = f"{spec.get('version', '')}.{spec.get('group', '')}"
+        reason = f'must be `spec.version+"."+spec.group`: {gotext.quote(expected)}'
         errors = [
-            field.invalid(f"metadata.{name}", given, why)
+            field.invalid(f"metadata.{name}", text, reason)
             for name in ("generateName", "name")
-            if (given := metadata.get(name, "")) and given != wanted and not names.path_segment(given)
+            if (text := metadata.get(name, "")) and text != expected and not names.path_segment(text)
         ]
         return [*errors, *_group_version(spec), *_validate_backend(spec)]
 
@@ -96,14 +96,14 @@ def _validate_backend(spec: Object) -> list[FieldError]:
             size = len(bundle) // 4 * 3 - bundle.count("=")
             errors.append(field.invalid("spec.caBundle", f"{size} bytes", "local APIServices may not have a caBundle"))
         if insecure:
-            why = "local APIServices may not have insecureSkipTLSVerify"
-            errors.append(field.invalid("spec.insecureSkipTLSVerify", True, why))
+            reason = "local APIServices may not have insecureSkipTLSVerify"
+            errors.append(field.invalid("spec.insecureSkipTLSVerify", True, reason))
         return errors
     errors += (field.required(f"spec.service.{name}") for name in ("namespace", "name") if not service.get(name))
     port = service["port"]
     if not 0 < port < 1 << 16:
-        why = "port is not valid: must be between 1 and 65535, inclusive"
-        errors.append(field.invalid("spec.service.port", port, why))
+        reason = "port is not valid: must be between 1 and 65535, inclusive"
+        errors.append(field.invalid("spec.service.port", port, reason))
     if insecure and bundle:
         errors.append(field.invalid("spec.insecureSkipTLSVerify", True, "may not be true if caBundle is present"))
     return errors

@@ -12,7 +12,7 @@ def _read_service(obj: Object) -> str:
 
 
 def _read_available(obj: Object) -> str:
-    conditions = {one.get("type"): one for one in each(at(obj, "status", "conditions", default=()))}
+    conditions = {condition.get("type"): condition for condition in each(at(obj, "status", "conditions", default=()))}
     available = conditions.get("Available", {})
     status, reason = available.get("status", "Unknown"), available.get("reason", "")
     return str(status if status == "True" or not reason else f"{status} ({reason})")

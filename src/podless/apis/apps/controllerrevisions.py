@@ -60,28 +60,28 @@ def _format_data(data: Any) -> Any:
     if has("ValuesAsJSON"):
         return data
     raw = data.raw if isinstance(data, _Spaced) else gotext.format_json(data)
-    held = "[]uint8(nil)" if data is None else gosyntax.write_bytes(raw.encode())
+    text = "[]uint8(nil)" if data is None else gosyntax.write_bytes(raw.encode())
     if has("PlainRevisionData"):
-        return gotext.Literal(f"runtime.RawExtension{{Raw:{held}, Object:runtime.Object(nil)}}")
+        return gotext.Literal(f"runtime.RawExtension{{Raw:{text}, Object:runtime.Object(nil)}}")
     type_meta = 'TypeMeta:runtime.TypeMeta{APIVersion:"", Kind:""}'
     encoding = 'ContentEncoding:"", ContentType:"application/json"'
-    return gotext.Literal(f"runtime.Unknown{{{type_meta}, Raw:{held}, {encoding}}}")
+    return gotext.Literal(f"runtime.Unknown{{{type_meta}, Raw:{text}, {encoding}}}")
 
 
 def _find_data(text: str) -> tuple[str, bool]:
     """Return the data in an object's JSON (the last field of that name), and whether it is written as it is stored."""
-    depth, last, place, sound = 0, "", -1, True  # place: where the next token of the data must begin
+    depth, last, expected_at, sound = 0, "", -1, True  # place: where the next token of the data must begin
     start = end = 0
     for match in TOKEN.finditer(text):
         token = match[0]
         depth -= token in "]}"
-        if place >= 0:
-            sound = sound and match.start() == place and gotext.escape_json(token) == token
+        if expected_at >= 0:
+            sound = sound and match.start() == expected_at and gotext.escape_json(token) == token
             end = match.end()
-            place = -1 if depth == 1 and token not in "[{" else end
+            expected_at = -1 if depth == 1 and token not in "[{" else end
         elif depth == 1 and token == ":" and last == '"data"':
             begun = jsontext.BLANKS.match(text, match.end())
-            start = place = begun.end() if begun else match.end()
+            start = expected_at = begun.end() if begun else match.end()
             sound = True
         depth += token in "[{"
         last = token

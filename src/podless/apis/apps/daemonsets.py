@@ -39,8 +39,8 @@ class DaemonSetStrategy(ReplicasStrategy):
     def show_partial(self, obj: Object) -> Object:
         """Drop the template generation: kube-apiserver's Tables and PartialObjectMetadata lack the field for it."""
         annotations = obj["metadata"].get("annotations") or {}
-        kept = {name: text for name, text in annotations.items() if name != _GENERATION}
-        return {**obj, "metadata": {**obj["metadata"], "annotations": kept}}
+        remaining = {name: text for name, text in annotations.items() if name != _GENERATION}
+        return {**obj, "metadata": {**obj["metadata"], "annotations": remaining}}
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         """Raise DecodeError if the annotation with the template generation is not a number."""
@@ -74,15 +74,15 @@ class DaemonSetStrategy(ReplicasStrategy):
         _write_generation(obj["metadata"], _read_generation(old))
 
     def validate_spec(self, spec: Object, old: Object | None) -> list[FieldError]:
-        selector, given = spec.get("selector"), spec["template"]
+        selector, pod = spec.get("selector"), spec["template"]
         errors = labelselector.validate_selector(selector or {}, "spec.selector")
-        found = template.parse_selector(selector)
-        if found is not None and not found.matches(template.template_labels(given)):
-            errors.append(template.selector_mismatch(given, "spec.template"))
+        parsed = template.parse_selector(selector)
+        if parsed is not None and not parsed.matches(template.template_labels(pod)):
+            errors.append(template.selector_mismatch(pod, "spec.template"))
         if selector is not None and not selector.get("matchLabels") and not selector.get("matchExpressions"):
             errors.append(field.invalid("spec.selector", selector, "empty selector is invalid for daemonset"))
-        errors += podspec.validate_pod_template(given, "spec.template", old["template"] if old is not None else None)
-        errors += template.validate_always_running(given, "spec.template", "DaemonSet")
+        errors += podspec.validate_pod_template(pod, "spec.template", old["template"] if old is not None else None)
+        errors += template.validate_always_running(pod, "spec.template", "DaemonSet")
         errors += checks.validate_nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
         return [
             *errors,
@@ -118,8 +118,8 @@ def _validate_strategy(spec: Object) -> list[FieldError]:
     if kind == "OnDelete":
         return []
     if kind != "RollingUpdate":
-        shown = gostructs.format_struct(_UPDATE, strategy)
-        return [field.not_supported(path, shown, ("RollingUpdate", "OnDelete"))]
+        text = gostructs.format_struct(_UPDATE, strategy)
+        return [field.not_supported(path, text, ("RollingUpdate", "OnDelete"))]
     path += ".rollingUpdate"
     errors: list[FieldError] = []
     for check in (shares.validate_int_or_percent, shares.at_most_all):
@@ -127,8 +127,8 @@ def _validate_strategy(spec: Object) -> list[FieldError]:
             errors += check(f"{path}.{name}", rolling[name])
     away, more = shares.read_int_or_percent(rolling["maxUnavailable"]), shares.read_int_or_percent(rolling["maxSurge"])
     if away and more:
-        shown = gostructs.format_int_or_string(rolling["maxSurge"])
-        errors.append(field.invalid(f"{path}.maxSurge", shown, "may not be set when maxUnavailable is non-zero"))
+        text = gostructs.format_int_or_string(rolling["maxSurge"])
+        errors.append(field.invalid(f"{path}.maxSurge", text, "may not be set when maxUnavailable is non-zero"))
     if not away and not more:
         errors.append(field.required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0"))
     return errors

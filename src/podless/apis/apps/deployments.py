@@ -46,8 +46,8 @@ class DeploymentStrategy(ReplicasStrategy):
 
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         """Also count changes of annotations, because ReplicaSets get them."""
-        given, before = (one["metadata"].get("annotations") or {} for one in (obj, old))
-        return super().increases_generation(version, obj, old) or given != before
+        annotations, before = (one["metadata"].get("annotations") or {} for one in (obj, old))
+        return super().increases_generation(version, obj, old) or annotations != before
 
     def validate_spec(self, spec: Object, old: Object | None) -> list[FieldError]:
         errors = checks.validate_nonnegative("spec.replicas", spec["replicas"])
@@ -87,8 +87,8 @@ def _validate_rolling_update(rolling: Object, path: str) -> field.Errors:
     yield from shares.validate_int_or_percent(f"{path}.maxUnavailable", away)
     yield from shares.validate_int_or_percent(f"{path}.maxSurge", more)
     if not shares.read_int_or_percent(away) and not shares.read_int_or_percent(more):
-        shown = gostructs.format_int_or_string(away)
-        yield field.invalid(f"{path}.maxUnavailable", shown, "may not be 0 when `maxSurge` is 0")
+        text = gostructs.format_int_or_string(away)
+        yield field.invalid(f"{path}.maxUnavailable", text, "may not be 0 when `maxSurge` is 0")
     yield from shares.at_most_all(f"{path}.maxUnavailable", away)
 
 

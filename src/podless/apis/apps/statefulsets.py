@@ -71,7 +71,7 @@ class StatefulSetStrategy(ReplicasStrategy):
             (obj["spec"]["updateStrategy"].get("rollingUpdate") or {}).pop("maxUnavailable", None)
 
     def validate_spec(self, spec: Object, old: Object | None) -> list[FieldError]:
-        given = spec["template"]
+        pod_template = spec["template"]
         errors = [
             *_validate_policies(spec),
             *(_validate_claims(spec) if old is None and has("StatefulSetTemplates") else ()),
@@ -84,20 +84,20 @@ class StatefulSetStrategy(ReplicasStrategy):
         found, selector = template.validate_selector(spec, "", "empty selector is invalid for statefulset")
         errors += found
         if selector is not None:
-            errors += template.validate_selector_matches(selector, given, "spec.template")
+            errors += template.validate_selector_matches(selector, pod_template, "spec.template")
             # kube-apiserver validates labels and annotations twice; older releases validate nothing else
             if has("StatefulSetTemplates"):
                 errors += podspec.validate_pod_template(
                     _add_claim_volumes(spec), "spec.template", None if old is None else _add_claim_volumes(old)
                 )
-            metadata = given.get("metadata") or {}
+            metadata = pod_template.get("metadata") or {}
             errors += objectmeta.check_labels(metadata.get("labels") or {}, "spec.template.labels")
             errors += objectmeta.check_annotations(metadata.get("annotations") or {}, "spec.template.annotations")
             if not has("StatefulSetTemplates"):
                 errors += podspec.validate_template_marks(
-                    given, "spec.template", None if old is None else old["template"]
+                    pod_template, "spec.template", None if old is None else old["template"]
                 )
-        return [*errors, *template.validate_always_running(given, "spec.template", "StatefulSet")]
+        return [*errors, *template.validate_always_running(pod_template, "spec.template", "StatefulSet")]
 
     def validate_kept(self, spec: Object, old: Object) -> list[FieldError]:
         free = [name for name in _FREE if name != "revisionHistoryLimit" or has("ChangeableHistoryLimit")]
@@ -124,9 +124,9 @@ class StatefulSetStrategy(ReplicasStrategy):
 def _fill_claim(claim: Object) -> None:
     """Set kind, apiVersion, defaults and phase of a volume claim template."""
     head = {"kind": "PersistentVolumeClaim", "apiVersion": "v1"}
-    given = dict(claim)
+    filled = dict(claim)
     claim.clear()
-    claim.update({**head, **{name: value for name, value in each(given).items() if name not in head}})
+    claim.update({**head, **{name: value for name, value in each(filled).items() if name not in head}})
     podspec.default_claim_spec(claim["spec"])
     claim["status"] = {"phase": "Pending", **(claim.get("status") or {})}
 
@@ -166,8 +166,8 @@ def _validate_policies(spec: Object) -> field.Errors:
 def _validate_strategy(strategy: Object) -> list[FieldError]:
     path, kind, rolling = "spec.updateStrategy", strategy["type"], strategy.get("rollingUpdate")
     if kind == "OnDelete":
-        text, shown = "only allowed for updateStrategy 'RollingUpdate'", gostructs.format_struct(_ROLLING, rolling)
-        return [field.invalid(f"{path}.rollingUpdate", shown, text)] if rolling is not None else []
+        text, shown_text = "only allowed for updateStrategy 'RollingUpdate'", gostructs.format_struct(_ROLLING, rolling)
+        return [field.invalid(f"{path}.rollingUpdate", shown_text, text)] if rolling is not None else []
     if kind != "RollingUpdate":
         return [
             field.invalid(path, gostructs.format_struct(_UPDATE, strategy), "must be 'RollingUpdate' or 'OnDelete'")

@@ -195,8 +195,8 @@ def write_behavior(behavior: Object) -> str:
 def read_metrics(name: str, text: str) -> list[Object] | None:
     """Decode metrics in an annotation; None for an invalid one. name: METRICS or STATUSES."""
     struct, part = _FORMS[name]
-    found = _read_value(ListOf(struct), text)
-    return None if found is None else [_change_sources(metric, _source_to_v2, part) for metric in each(found)]
+    value = _read_value(ListOf(struct), text)
+    return None if value is None else [_change_sources(metric, _source_to_v2, part) for metric in each(value)]
 
 
 def read_conditions(text: str) -> list[Object] | None:
@@ -207,8 +207,8 @@ def read_conditions(text: str) -> list[Object] | None:
 
 def read_behavior(text: str) -> Object | None:
     """Decode the annotation of the scaling behavior; None for an invalid one."""
-    found = _read_value(_BEHAVIOR, text)
-    return None if found is None else _rename_keys(found, str.lower)
+    value = _read_value(_BEHAVIOR, text)
+    return None if value is None else _rename_keys(value, str.lower)
 
 
 def _rename_keys(value: Any, case: Callable[[str], str]) -> Any:

@@ -44,8 +44,8 @@ def _read_targets(obj: Object) -> str:
     if at(obj, "apiVersion") == "autoscaling/v1":
         obj = versions.to_v2(dict(obj))  # v2 has metrics as fields
     specs, now = at(obj, "spec", "metrics", default=()), at(obj, "status", "currentMetrics", default=())
-    shown = [_read_metric(spec, now[index] if index < len(now) else None) for index, spec in enumerate(each(specs))]
-    return shorten(shown, ", ", _MOST) or NONE
+    texts = [_read_metric(spec, now[index] if index < len(now) else None) for index, spec in enumerate(each(specs))]
+    return shorten(texts, ", ", _MOST) or NONE
 
 
 def _read_reference(obj: Object) -> str:

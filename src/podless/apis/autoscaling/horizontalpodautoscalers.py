@@ -59,15 +59,15 @@ def _validate_metric(metric: Object, path: str) -> field.Errors:
     expected = _SOURCES.get(kind)
     if expected is None:  # kube-apiserver reports this here and again at the end
         yield field.not_supported(f"{path}.type", kind, sorted(_SOURCES))
-    given = [name for name in _CHECKS if metric.get(name) is not None]
-    if given:
-        yield from _CHECKS[given[0]](metric[given[0]], f"{path}.{given[0]}")
+    sources = [name for name in _CHECKS if metric.get(name) is not None]
+    if sources:
+        yield from _CHECKS[sources[0]](metric[sources[0]], f"{path}.{sources[0]}")
     if expected is None:
         yield field.not_supported(f"{path}.type", kind, sorted(_SOURCES))
-    elif expected not in given:
+    elif expected not in sources:
         yield field.required(f"{path}.{expected}", "must populate information for the given metric source")
-    if len(given) != 1:
-        others = (name for name in each(given) if name != expected)
+    if len(sources) != 1:
+        others = (name for name in each(sources) if name != expected)
         yield from (field.forbidden(f"{path}.{name}", "must populate the given metric source only") for name in others)
 
 
@@ -182,11 +182,11 @@ class AutoscalerStrategy(SpecStrategy):
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         spec = obj["spec"]
         if version.name == "v1":
-            metadata, shown = obj["metadata"], versions.to_v1(versions.to_v2(obj))
-            metadata.update(shown["metadata"])
-            if "annotations" not in shown["metadata"]:
+            metadata, converted = obj["metadata"], versions.to_v1(versions.to_v2(obj))
+            metadata.update(converted["metadata"])
+            if "annotations" not in converted["metadata"]:
                 metadata.pop("annotations", None)
-            obj.update({**shown, "metadata": metadata})
+            obj.update({**converted, "metadata": metadata})
             return
         versions.strip_annotations(obj["metadata"])
         if not spec.get("metrics"):

@@ -37,16 +37,16 @@ def to_v1(obj: Object) -> Object:
     spec, status, metadata = obj.get("spec") or {}, obj.get("status") or {}, obj.get("metadata") or {}
     metrics, current = spec.get("metrics") or [], status.get("currentMetrics") or []
     others = [metric for metric in each(metrics) if _read_cpu(metric, "target") is None]
-    made = {
+    new_annotations = {
         annotated.BEHAVIOR: annotated.write_behavior(spec["behavior"]) if spec.get("behavior") is not None else "",
         annotated.CONDITIONS: annotated.write_conditions(status["conditions"]) if status.get("conditions") else "",
         annotated.STATUSES: annotated.write_metrics(annotated.STATUSES, current) if current else "",
         annotated.METRICS: annotated.write_metrics(annotated.METRICS, others) if others else "",
     }
-    shown = _drop_fields(spec, "metrics", "behavior")
-    wanted = _first_of_cpu(metrics)
-    if wanted is not None:
-        shown["targetCPUUtilizationPercentage"] = wanted
+    new_spec = _drop_fields(spec, "metrics", "behavior")
+    target_percentage = _first_of_cpu(metrics)
+    if target_percentage is not None:
+        new_spec["targetCPUUtilizationPercentage"] = target_percentage
     state = {
         "observedGeneration": status.get("observedGeneration"),
         "lastScaleTime": status.get("lastScaleTime"),
@@ -57,8 +57,8 @@ def to_v1(obj: Object) -> Object:
         ),
     }
     state = {name: value for name, value in each(state).items() if value is not None}
-    named = {name: text for name, text in each(made).items() if text}
-    return {**_assemble_version(obj, "v1", metadata, named), "spec": shown, "status": state}
+    named = {name: text for name, text in each(new_annotations).items() if text}
+    return {**_assemble_version(obj, "v1", metadata, named), "spec": new_spec, "status": state}
 
 
 def _first_of_cpu(metrics: list[Object]) -> int | None:
@@ -73,14 +73,14 @@ def to_v2(obj: Object) -> Object:
     """Convert an object from v1 to v2, without changing it."""
     spec, status, metadata = obj.get("spec") or {}, obj.get("status") or {}, obj.get("metadata") or {}
     annotations = metadata.get("annotations") or {}
-    wanted, used = spec.get("targetCPUUtilizationPercentage"), status.get("currentCPUUtilizationPercentage")
+    target, used = spec.get("targetCPUUtilizationPercentage"), status.get("currentCPUUtilizationPercentage")
     metrics = [*(_read_metrics(annotations, annotated.METRICS) or ())]
-    if wanted is not None:
-        metrics.append(by_cpu(wanted))
-    shown = {**_drop_fields(spec, "targetCPUUtilizationPercentage"), "metrics": metrics or [by_cpu(UTILIZATION)]}
+    if target is not None:
+        metrics.append(by_cpu(target))
+    new_spec = {**_drop_fields(spec, "targetCPUUtilizationPercentage"), "metrics": metrics or [by_cpu(UTILIZATION)]}
     behavior = _read_annotation(annotations, annotated.BEHAVIOR, annotated.read_behavior)
     if behavior is not None:
-        shown["behavior"] = behavior
+        new_spec["behavior"] = behavior
     current = _read_metrics(annotations, annotated.STATUSES)
     if current is None and used is not None:
         current = [{"type": "Resource", "resource": {"name": "cpu", "current": {"averageUtilization": used}}}]
@@ -96,27 +96,27 @@ def to_v2(obj: Object) -> Object:
     }
     if conditions:
         state["conditions"] = conditions
-    return {**_assemble_version(obj, "v2", metadata, {}), "spec": shown, "status": state}
+    return {**_assemble_version(obj, "v2", metadata, {}), "spec": new_spec, "status": state}
 
 
 def strip_annotations(metadata: Object) -> None:
     """Remove annotations that only v1 has."""
     annotations = metadata.get("annotations")
     if annotations and not annotations.keys().isdisjoint(annotated.ALL):
-        kept = _drop_fields(annotations, *annotated.ALL)
-        metadata["annotations"] = kept
-        if not kept:
+        remaining = _drop_fields(annotations, *annotated.ALL)
+        metadata["annotations"] = remaining
+        if not remaining:
             del metadata["annotations"]
 
 
 def restore_status_annotations(metadata: Object, old: Object | None = None) -> None:
     """Replace v1's annotations about the status by those of the old metadata, or remove them."""
     annotations, before = metadata.get("annotations") or {}, (old or {}).get("annotations") or {}
-    kept = {name: text for name, text in each(annotations).items() if name not in _OF_STATUS}
-    kept |= {name: before[name] for name in _OF_STATUS if name in before}
+    restored = {name: text for name, text in each(annotations).items() if name not in _OF_STATUS}
+    restored |= {name: before[name] for name in _OF_STATUS if name in before}
     metadata.pop("annotations", None)
-    if kept:
-        metadata["annotations"] = sort_keys(kept)
+    if restored:
+        metadata["annotations"] = sort_keys(restored)
 
 
 def _assemble_version(obj: Object, version: str, metadata: Object, more: dict[str, str]) -> Object:

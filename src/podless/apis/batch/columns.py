@@ -27,19 +27,19 @@ _LATER_STATES = ("Suspended", "FailureTarget", "SuccessCriteriaMet")
 
 
 def _job_status(obj: Object) -> str:
-    held = {one["type"] for one in each(at(obj, "status", "conditions", default=())) if one["status"] == "True"}
+    true_types = {one["type"] for one in each(at(obj, "status", "conditions", default=())) if one["status"] == "True"}
     for name in _STATES:
-        if name in held:
+        if name in true_types:
             return name
     if at(obj, "metadata", "deletionTimestamp"):
         return "Terminating"
-    return next((name for name in _LATER_STATES if name in held), "Running")
+    return next((name for name in _LATER_STATES if name in true_types), "Running")
 
 
 def _read_completions(obj: Object) -> str:
-    done, wanted = at(obj, "status", "succeeded", default=0), at(obj, "spec", "completions", default=None)
-    if wanted is not None:
-        return f"{done}/{wanted}"
+    done, completions = at(obj, "status", "succeeded", default=0), at(obj, "spec", "completions", default=None)
+    if completions is not None:
+        return f"{done}/{completions}"
     side = at(obj, "spec", "parallelism", default=0)
     return f"{done}/1 of {side}" if side > 1 else f"{done}/1"
 

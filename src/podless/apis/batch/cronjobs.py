@@ -52,8 +52,8 @@ class CronJobStrategy(TemplateStrategy):
         if old is None:
             return [*template.name_warnings(obj), *jobspecs.warn_of_job_spec(spec, _JOB)]
         changed = obj["metadata"].get("generation") != old["metadata"].get("generation")
-        found = jobspecs.warn_of_job_spec(spec, _JOB) if changed else []
-        return [*found, _TIMED] if "TZ" in obj["spec"]["schedule"] else found
+        warnings = jobspecs.warn_of_job_spec(spec, _JOB) if changed else []
+        return [*warnings, _TIMED] if "TZ" in obj["spec"]["schedule"] else warnings
 
 
 def _validate_spec(spec: Object, old: Object | None) -> list[FieldError]:
@@ -75,8 +75,8 @@ def _validate_spec(spec: Object, old: Object | None) -> list[FieldError]:
 def _validate_schedule(schedule: str, zone: str | None, old: Object | None) -> list[FieldError]:
     """Validate a schedule. It may contain TZ or CRON_TZ only if the old one did."""
     errors, timed = [], "TZ" in schedule
-    if why := schedules.find_schedule_fault(schedule):
-        errors.append(field.invalid("spec.schedule", schedule, why))
+    if reason := schedules.find_schedule_fault(schedule):
+        errors.append(field.invalid("spec.schedule", schedule, reason))
     allowed = old is not None and "TZ" in (old.get("schedule") or "")
     if timed and allowed and zone is not None:
         text = "cannot use both timeZone field and TZ or CRON_TZ in schedule"

@@ -67,8 +67,8 @@ def _parse_intervals(text: str, completions: int) -> Iterator[_Interval]:
 def _parse_interval(text: str, completions: int) -> _Interval:
     first, *more = text.split("-", 2)
     if len(more) > 1:
-        why = "violates the requirement that an index interval can have at most two parts separated by '-'"
-        raise IndexFault(f"the fragment {gotext.quote(text)} {why}")
+        reason = "violates the requirement that an index interval can have at most two parts separated by '-'"
+        raise IndexFault(f"the fragment {gotext.quote(text)} {reason}")
     numbers = []
     for part in chain([first], more):
         try:

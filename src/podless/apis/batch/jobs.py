@@ -84,8 +84,8 @@ class JobStrategy(TemplateStrategy):
         errors += validate_immutable("spec.selector", spec.get("selector"), before.get("selector"))
         errors += _validate_template(obj, old)
         for name in ("completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"):
-            given = spec.get(name)
-            errors += validate_immutable(f"spec.{name}", given, before.get(name), _format_value(name, given))
+            new_value = spec.get(name)
+            errors += validate_immutable(f"spec.{name}", new_value, before.get(name), _format_value(name, new_value))
         return [*errors, *jobscheduling.validate_changed_scheduling(spec, before, "spec.scheduling")]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
@@ -120,12 +120,12 @@ _STRUCTS = {"podFailurePolicy": load_struct("batch/v1", "PodFailurePolicy"), "su
 def _label_pods(obj: Object) -> None:
     """Label the pods with the Job's name and uid, and select them by the uid."""
     uid, name, spec = obj["metadata"]["uid"], obj["metadata"].get("name") or "", obj["spec"]
-    made = {_OLD_NAME: name, _NAME: name, _OLD_UID: uid, _UID: uid}
+    generated = {_OLD_NAME: name, _NAME: name, _OLD_UID: uid, _UID: uid}
     metadata = spec["template"].setdefault("metadata", {})
-    metadata["labels"] = sort_keys({**made, **(metadata.get("labels") or {})})
+    metadata["labels"] = sort_keys({**generated, **(metadata.get("labels") or {})})
     selector = dict(spec.get("selector") or {})
-    wanted = {_UID: uid, **(selector.get("matchLabels") or {})}
-    spec["selector"] = {**selector, "matchLabels": sort_keys(wanted)}
+    expected = {_UID: uid, **(selector.get("matchLabels") or {})}
+    spec["selector"] = {**selector, "matchLabels": sort_keys(expected)}
 
 
 def _validate_selector(obj: Object, old: Object | None = None) -> list[FieldError]:
@@ -156,14 +156,14 @@ def _validate_labels(labels: dict[str, str], expected: dict[str, str]) -> list[F
 
 
 def _validate_spec(spec: Object, old: Object | None) -> list[FieldError]:
-    errors, selector, given = jobspecs.validate_job_spec(spec, "spec", old), spec.get("selector"), spec["template"]
+    errors, selector, pod = (jobspecs.validate_job_spec(spec, "spec", old), spec.get("selector"), spec["template"])
     if selector is None:
         errors.append(field.required("spec.selector"))
     else:
         errors += labelselector.validate_selector(selector, "spec.selector")
-    found = template.parse_selector(selector)
-    if found is not None and not found.matches(template.template_labels(given)):
-        errors.append(template.selector_mismatch(given, "spec.template"))
+    parsed = template.parse_selector(selector)
+    if parsed is not None and not parsed.matches(template.template_labels(pod)):
+        errors.append(template.selector_mismatch(pod, "spec.template"))
     return errors
 
 

@@ -63,12 +63,12 @@ def _validate_kept(value: Object | None, before: Object | None, path: str) -> fi
 
 def _validate_union(value: Object, path: str, members: tuple[str, ...]) -> field.Errors:
     """Validate that exactly one of several fields is set."""
-    given = [name for name in members if value.get(name) is not None]
+    set_members = [name for name in members if value.get(name) is not None]
     every = ", ".join(f"`{name}`" for name in members)
-    if not given:
+    if not set_members:
         yield field.invalid(path, "", f"must specify one of: {every}")
-    elif len(given) > 1:
-        yield field.invalid(path, f"{{{', '.join(given)}}}", f"must specify exactly one of: {every}")
+    elif len(set_members) > 1:
+        yield field.invalid(path, f"{{{', '.join(set_members)}}}", f"must specify exactly one of: {every}")
 
 
 def _validate_min_count(gang: Object, spec: Object, path: str) -> field.Errors:

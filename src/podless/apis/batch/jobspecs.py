@@ -225,8 +225,8 @@ def _validate_mode(spec: Object, path: str) -> list[FieldError]:
         return [*_validate_indexed(spec, path)]
     if mode not in (None, NOT_INDEXED):
         return [field.not_supported(f"{path}.completionMode", mode, (NOT_INDEXED, INDEXED))]
-    given = [name for name in ("backoffLimitPerIndex", "maxFailedIndexes") if spec.get(name) is not None]
-    return [field.invalid(f"{path}.{name}", spec[name], _NEEDS_INDEXES) for name in each(given)]
+    set_fields = [name for name in ("backoffLimitPerIndex", "maxFailedIndexes") if spec.get(name) is not None]
+    return [field.invalid(f"{path}.{name}", spec[name], _NEEDS_INDEXES) for name in each(set_fields)]
 
 
 def _validate_indexed(spec: Object, path: str) -> field.Errors:
@@ -277,8 +277,8 @@ def _validate_restarts(spec: Object, path: str) -> list[FieldError]:
 
 def warn_of_job_spec(spec: Object, path: str) -> list[str]:
     """Return the warnings about a Job spec and its template."""
-    found = []
+    warnings = []
     many = (spec.get("completions") or 0) > _MANY and (spec.get("parallelism") or 0) > _MOST_OF_MANY
     if spec.get("completionMode") == INDEXED and many:
-        found.append(_UNTRACKED)
-    return [*found, *podspec.warn_of_template(spec["template"], f"{path}.template")]
+        warnings.append(_UNTRACKED)
+    return [*warnings, *podspec.warn_of_template(spec["template"], f"{path}.template")]

@@ -136,11 +136,11 @@ def _validate_indexes(new: _JobState, old: _JobState) -> field.Errors:
     completions, limit = spec.get("completions"), spec.get("backoffLimitPerIndex")
     done_differs, failed_differs = _has_changed(new, old, "completedIndexes"), _has_changed(new, old, "failedIndexes")
     done_path, failed_path = "status.completedIndexes", "status.failedIndexes"
-    if done_differs and completions is not None and (why := indexes.find_index_fault(done, completions)):
-        yield field.invalid(done_path, done, f"error parsing completedIndexes: {why}")
+    if done_differs and completions is not None and (reason := indexes.find_index_fault(done, completions)):
+        yield field.invalid(done_path, done, f"error parsing completedIndexes: {reason}")
     is_limited = failed_differs and limit is not None
-    if is_limited and completions is not None and (why := indexes.find_index_fault(failed or "", completions)):
-        yield field.invalid(failed_path, failed, f"error parsing failedIndexes: {why}")
+    if is_limited and completions is not None and (reason := indexes.find_index_fault(failed or "", completions)):
+        yield field.invalid(failed_path, failed, f"error parsing failedIndexes: {reason}")
     if done_differs and done and spec.get("completionMode") != INDEXED:
         yield field.invalid(done_path, done, "cannot set non-empty completedIndexes when non-indexed completion mode")
     if failed is None:

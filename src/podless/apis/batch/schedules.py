@@ -61,8 +61,8 @@ def _reject_invalid(text: str) -> None:
     if text.startswith(_ZONES):
         place, _, rest = text.partition(" ")
         name = place.partition("=")[2]
-        if why := zone_fault(name):
-            raise ScheduleError(f"provided bad location {name}: {why}")
+        if reason := zone_fault(name):
+            raise ScheduleError(f"provided bad location {name}: {reason}")
         text = rest.strip()
     if text.startswith("@"):
         _check_descriptor(text)
@@ -81,8 +81,8 @@ def _check_descriptor(text: str) -> None:
         return
     if not text.startswith(_EVERY):
         raise ScheduleError(f"unrecognized descriptor: {text}")
-    if why := gotime.duration_fault(text.removeprefix(_EVERY)):
-        raise ScheduleError(f"failed to parse duration {text}: {why}")
+    if reason := gotime.duration_fault(text.removeprefix(_EVERY)):
+        raise ScheduleError(f"failed to parse duration {text}: {reason}")
 
 
 def _check_range(text: str, bounds: _Bounds) -> None:
@@ -135,8 +135,8 @@ def zone_faults(name: str) -> list[str]:
     errors = []
     if name.lower() == "local":
         errors.append("timeZone must be an explicit time zone as defined in https://www.iana.org/time-zones")
-    why = zone_fault(name)
-    return [*errors, why] if why else errors
+    reason = zone_fault(name)
+    return [*errors, reason] if reason else errors
 
 
 def zone_fault(name: str) -> str:

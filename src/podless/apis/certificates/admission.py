@@ -34,15 +34,15 @@ class CertificateRequester(Plugin):
     async def mutate(self, attr: AdmissionAttributes) -> None:
         assert attr.obj is not None
         spec, user = attr.obj["spec"], attr.user
-        said = {
+        requester = {
             "username": user.name,
             "uid": user.uid,
             "groups": list(user.groups),
             "extra": {key: list(values) for key, values in sorted(user.extra.items())},
         }
-        for name in said:
+        for name in requester:
             spec.pop(name, None)
-        spec |= {name: value for name, value in said.items() if value}
+        spec |= {name: value for name, value in requester.items() if value}
 
 
 class CertificateSubjectRestriction(Plugin):
@@ -79,8 +79,8 @@ class _SignerPermission(Plugin):
         signer = attr.old["spec"]["signerName"]
         if _is_signer(self._authorizer, attr.user, self.verb, signer):
             return
-        why = f'user not permitted to {self.verb} requests with signerName "{signer}"'
-        raise Forbidden(_PLURAL, _GROUP, attr.name, why)
+        reason = f'user not permitted to {self.verb} requests with signerName "{signer}"'
+        raise Forbidden(_PLURAL, _GROUP, attr.name, reason)
 
 
 class CertificateApproval(_SignerPermission):
@@ -120,8 +120,8 @@ class ClusterTrustBundleAttest(Plugin):
         if not signer or (attr.old is not None and _tell_content(attr.obj) == _tell_content(attr.old)):
             return
         if not _is_signer(self._authorizer, attr.user, "attest", signer):
-            why = f'user not permitted to attest for signerName "{signer}"'
-            raise Forbidden(_BUNDLES, _GROUP, attr.name, why)
+            reason = f'user not permitted to attest for signerName "{signer}"'
+            raise Forbidden(_BUNDLES, _GROUP, attr.name, reason)
 
 
 class PodCertificateSigning(Plugin):
@@ -143,21 +143,21 @@ class PodCertificateSigning(Plugin):
         if (attr.obj.get("status") or {}) == (attr.old.get("status") or {}):
             return
         if not _is_signer(self._authorizer, user, "sign", signer):
-            why = f'User "{user.name}" is not permitted to "sign" for signer "{signer}"'
-            attr.refuse_fields([field.forbidden("spec.signerName", why)])
+            reason = f'User "{user.name}" is not permitted to "sign" for signer "{signer}"'
+            attr.refuse_fields([field.forbidden("spec.signerName", reason)])
 
 
 def _is_signer(authorizer: Authorizer, user: User, verb: str, signer: str) -> bool:
     """Return whether a user has the permission `verb` for a signer, or for all signers of its domain."""
     names = signer, f"{signer.partition('/')[0]}/*"
-    asked = (Attributes(verb, _GROUP, "*", "signers", "", "", name) for name in names)
-    return any(authorizer.is_allowed(user, one) for one in asked)
+    questions = (Attributes(verb, _GROUP, "*", "signers", "", "", name) for name in names)
+    return any(authorizer.is_allowed(user, one) for one in questions)
 
 
 def _tell_content(obj: dict[str, Any]) -> dict[str, Any]:
     """Return an object without ownerReferences and finalizers, which the garbage collector changes."""
-    kept = {key: value for key, value in obj["metadata"].items() if key not in _COLLECTED}
-    return obj | {"metadata": kept}
+    metadata = {key: value for key, value in obj["metadata"].items() if key not in _COLLECTED}
+    return obj | {"metadata": metadata}
 
 
 def _get_outcome(obj: dict[str, object]) -> tuple[object, list[object]]:
@@ -179,4 +179,4 @@ def _read_organizations(spec: dict[str, str]) -> list[object]:
     if der is None:
         return []
     subject = x509.load_der_x509_csr(der).subject
-    return [found.value for found in subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)]
+    return [attribute.value for attribute in subject.get_attributes_for_oid(NameOID.ORGANIZATION_NAME)]

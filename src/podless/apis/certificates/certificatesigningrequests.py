@@ -94,10 +94,10 @@ class SigningRequestStrategy(StatusStrategy):
                 yield field.forbidden(path, f'updates may not add a condition of type "{sort}"')
             elif now != before:
                 yield field.forbidden(path, f'updates may not modify a condition of type "{sort}"\n')
-        given, known = (one["status"].get("certificate") for one in (obj, old))
-        if given != known and not self.sets_certificate:
+        certificate, certificate_before = (one["status"].get("certificate") for one in (obj, old))
+        if certificate != certificate_before and not self.sets_certificate:
             yield field.forbidden("status.certificate", "updates may not set certificate content")
-        elif given != known and known:
+        elif certificate != certificate_before and certificate_before:
             yield field.forbidden("status.certificate", "updates may not modify existing certificate content")
 
 
@@ -192,11 +192,11 @@ def _label_faults(path: str, part: str, check: Callable[[str], list[str]]) -> li
 
 def _validate_conditions(obj: Object, old: Object | None) -> field.Errors:
     path, seen = "status.conditions", set[str]()
-    known = [condition.get("type") for condition in each(((old or {}).get("status") or {}).get("conditions") or [])]
-    lenient = len(known) != len(set(known))
+    before = [condition.get("type") for condition in each(((old or {}).get("status") or {}).get("conditions") or [])]
+    lenient = len(before) != len(set(before))
     for index, condition in enumerate(each(obj["status"].get("conditions") or [])):
         sort, status = condition.get("type") or "", condition.get("status") or ""
-        if not sort and "" not in known:
+        if not sort and "" not in before:
             yield field.required(f"{path}[{index}].type")
         allowed = ("True",) if sort in (_APPROVED, _DENIED, _FAILED) else _STATUSES
         if not status:
@@ -204,7 +204,7 @@ def _validate_conditions(obj: Object, old: Object | None) -> field.Errors:
         elif status not in allowed:
             yield field.not_supported(f"{path}[{index}].status", status, allowed)
         opposed = {_APPROVED: _DENIED, _DENIED: _APPROVED}.get(sort)
-        if opposed in seen and not {_APPROVED, _DENIED} <= set(known):
+        if opposed in seen and not {_APPROVED, _DENIED} <= set(before):
             where = path if has("ConflictsOfConditions") else f"{path}[{index}].type"
             yield field.invalid(where, sort, "Approved and Denied conditions are mutually exclusive")
         if sort in seen and not lenient:
@@ -221,18 +221,18 @@ def _validate_certificate(obj: Object, old: Object | None) -> field.Errors:
 
 
 def _certificate_fault(pem: bytes) -> str:
-    found = False
+    has_certificate = False
     for sort, der, has_headers in read_pem_headers(pem):
         if sort != CERTIFICATE:
             return f"only CERTIFICATE PEM blocks are allowed, found {gotext.quote(sort)}"
         if has_headers:
             return "no PEM block headers are permitted"
-        found = True
+        has_certificate = True
         try:
             x509.load_der_x509_certificate(der)
         except Exception:  # as in _request_fault
             return "x509: malformed certificate"
-    return "" if found else "must contain at least one CERTIFICATE PEM block"
+    return "" if has_certificate else "must contain at least one CERTIFICATE PEM block"
 
 
 def _conditions_of(obj: Object, sort: str) -> list[Object]:
@@ -241,10 +241,10 @@ def _conditions_of(obj: Object, sort: str) -> list[Object]:
 
 def _keep_conditions(obj: Object, old: Object, sort: str) -> None:
     """Restore the conditions of a type, unless their number has changed."""
-    known = _conditions_of(old, sort)
+    conditions_before = _conditions_of(old, sort)
     places = [place for place, one in enumerate(each(_list_conditions(obj))) if one.get("type") == sort]
-    if len(places) == len(known):
-        for place, one in zip(each(places), known, strict=True):
+    if len(places) == len(conditions_before):
+        for place, one in zip(each(places), conditions_before, strict=True):
             obj["status"]["conditions"][place] = one
 
 

@@ -14,9 +14,9 @@ def _requested_duration(obj: Object) -> str:
 
 def _read_decision(obj: Object) -> str:
     """Return the state of a certificate request as kubectl shows it."""
-    held = {one["type"] for one in each(at(obj, "status", "conditions", default=()))}
-    word = next((name for name in ("Denied", "Approved") if name in held), "Pending")
-    failed = ",Failed" if "Failed" in held else ""
+    types = {condition["type"] for condition in each(at(obj, "status", "conditions", default=()))}
+    word = next((name for name in ("Denied", "Approved") if name in types), "Pending")
+    failed = ",Failed" if "Failed" in types else ""
     return f"{word}{failed}{',Issued' if at(obj, 'status', 'certificate') else ''}"
 
 
@@ -25,13 +25,13 @@ def _read_signer(obj: Object) -> str:
 
 
 def _pod_state(obj: Object) -> str:
-    held = [one["type"] for one in each(at(obj, "status", "conditions", default=()))]
-    return next((type_ for type_ in reversed(held) if type_ in ("Issued", "Denied", "Failed")), "Pending")
+    types = [condition["type"] for condition in each(at(obj, "status", "conditions", default=()))]
+    return next((type_ for type_ in reversed(types) if type_ in ("Issued", "Denied", "Failed")), "Pending")
 
 
 def _condition_text(obj: Object) -> str:
-    told = at(obj, "spec", "unverifiedUserAnnotations", default={})
-    return ",".join(f"{key}={value}" for key, value in sorted(told.items())) or NONE
+    annotations = at(obj, "spec", "unverifiedUserAnnotations", default={})
+    return ",".join(f"{key}={value}" for key, value in sorted(annotations.items())) or NONE
 
 
 COLUMNS: Columns = {

@@ -126,8 +126,8 @@ def _validate_request(spec: Object) -> field.Errors:
     key: Any = request.public_key()
     if isinstance(key, ec.EllipticCurvePublicKey):
         if key.curve.name not in ("secp256r1", "secp384r1", "secp521r1"):
-            shown = f"curve P-{key.curve.key_size}"
-            yield field.invalid(_REQUEST, shown, "elliptic public keys must use curve P256, P384, or P521")
+            key_type = f"curve P-{key.curve.key_size}"
+            yield field.invalid(_REQUEST, key_type, "elliptic public keys must use curve P256, P384, or P521")
             return
     elif isinstance(key, rsa.RSAPublicKey):
         if (size := -(-key.key_size // 8) * 8) not in (3072, 4096):

@@ -51,12 +51,12 @@ def _data_count(obj: Object) -> int:
 
 
 def _read_addresses(obj: Object) -> str:
-    found: list[str] = []
+    texts: list[str] = []
     for subset in each(at(obj, "subsets", default=())):
-        ips = [one["ip"] for one in each(at(subset, "addresses", default=()))]
+        ips = [address["ip"] for address in each(at(subset, "addresses", default=()))]
         ports = at(subset, "ports", default=())
-        found += [_join_port(ip, port["port"]) for port in each(ports) for ip in each(ips)] if ports else ips
-    return shorten(found) if at(obj, "subsets") else NONE
+        texts += [_join_port(ip, port["port"]) for port in each(ports) for ip in each(ips)] if ports else ips
+    return shorten(texts) if at(obj, "subsets") else NONE
 
 
 def _join_port(ip: str, port: int) -> str:
@@ -129,9 +129,9 @@ def _node_status(obj: Object) -> str:
 
 
 def _node_roles(obj: Object) -> str:
-    found = at(obj, "metadata", "labels", default={})
-    roles = {name.removeprefix(_ROLE) for name in each(found) if name.startswith(_ROLE)}
-    return ",".join(sorted((roles | {found.get(_ROLE_LABEL) or ""}) - {""})) or NONE
+    labels = at(obj, "metadata", "labels", default={})
+    roles = {name.removeprefix(_ROLE) for name in each(labels) if name.startswith(_ROLE)}
+    return ",".join(sorted((roles | {labels.get(_ROLE_LABEL) or ""}) - {""})) or NONE
 
 
 def _node_address(kind: str) -> Callable[[Object], str]:
@@ -172,8 +172,8 @@ def _storage_class(obj: Object) -> str:
 
 
 def _read_claim(obj: Object) -> str:
-    given = at(obj, "spec", "claimRef", default=None)
-    return f"{at(given, 'namespace')}/{at(given, 'name')}" if given is not None else ""
+    claim_ref = at(obj, "spec", "claimRef", default=None)
+    return f"{at(claim_ref, 'namespace')}/{at(claim_ref, 'name')}" if claim_ref is not None else ""
 
 
 def _if_bound(read: Callable[[Object], str]) -> Callable[[Object], str]:
@@ -207,12 +207,12 @@ def _cluster_ip(obj: Object) -> str:
 
 
 def _external_ips(obj: Object) -> str:
-    kind, given = at(obj, "spec", "type"), ",".join(at(obj, "spec", "externalIPs", default=()))
+    kind, external_ips = at(obj, "spec", "type"), ",".join(at(obj, "spec", "externalIPs", default=()))
     if kind == "ExternalName":
         return str(at(obj, "spec", "externalName"))
     if kind == "LoadBalancer":
-        return ",".join(filter(None, (balancer_addresses(obj), given))) or "<pending>"
-    return given or NONE
+        return ",".join(filter(None, (balancer_addresses(obj), external_ips))) or "<pending>"
+    return external_ips or NONE
 
 
 def _service_ports(obj: Object) -> str:

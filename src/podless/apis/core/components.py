@@ -52,16 +52,16 @@ async def _probe_store(store: Store) -> Object:
 
 async def _probe_port(port: int) -> Object:
     """Return the Healthy condition of a component, from its local port. Its certificate is not verified."""
-    asked = f'Get "https://{_HOST}:{port}{_PATH}": '
+    prefix = f'Get "https://{_HOST}:{port}{_PATH}": '
     try:
         async with asyncio.timeout(_SECONDS):
             head, body = await _request_health(port)
     except TimeoutError:
-        return _make_condition(healthy=False, message=f"{asked}context deadline exceeded")
+        return _make_condition(healthy=False, message=f"{prefix}context deadline exceeded")
     except ConnectionRefusedError:
-        return _make_condition(healthy=False, message=f"{asked}dial tcp {_HOST}:{port}: connect: connection refused")
+        return _make_condition(healthy=False, message=f"{prefix}dial tcp {_HOST}:{port}: connect: connection refused")
     except (OSError, ValueError) as error:
-        return _make_condition(healthy=False, message=f"{asked}{type(error).__name__}")
+        return _make_condition(healthy=False, message=f"{prefix}{type(error).__name__}")
     code = int(head.split()[1])
     if 200 <= code < 400:
         return _make_condition(healthy=True, message=body)
@@ -81,8 +81,8 @@ async def _request_health(port: int) -> tuple[str, str]:
             raw += more
     finally:
         writer.close()
-    head, found, body = raw.decode("utf-8", "replace").partition("\r\n\r\n")
+    head, blank_line, body = raw.decode("utf-8", "replace").partition("\r\n\r\n")
     first = head.partition("\r\n")[0]
-    if not found or not first.startswith("HTTP/1.") or not first.split()[1].isdigit():
+    if not blank_line or not first.startswith("HTTP/1.") or not first.split()[1].isdigit():
         raise ValueError("no HTTP")
     return first, body

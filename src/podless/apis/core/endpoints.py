@@ -23,8 +23,8 @@ class EndpointsStrategy(TypedStrategy):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         errors: list[FieldError] = []
-        for place, subset in enumerate(each(obj.get("subsets") or [])):
-            path = f"subsets[{place}]"
+        for position, subset in enumerate(each(obj.get("subsets") or [])):
+            path = f"subsets[{position}]"
             if not subset.get("addresses") and not subset.get("notReadyAddresses"):
                 errors.append(field.required(path, "must specify `addresses` or `notReadyAddresses`"))
             for name in ("addresses", "notReadyAddresses"):
@@ -46,10 +46,10 @@ class EndpointsStrategy(TypedStrategy):
             return []
         return [
             text
-            for place, subset in enumerate(each(obj.get("subsets") or ()))
+            for position, subset in enumerate(each(obj.get("subsets") or ()))
             for name in ("addresses", "notReadyAddresses")
             for index, address in enumerate(each(subset.get(name) or ()))
-            for text in addresses.address_warnings(f"subsets[{place}].{name}[{index}].ip", address["ip"])
+            for text in addresses.address_warnings(f"subsets[{position}].{name}[{index}].ip", address["ip"])
         ]
 
 

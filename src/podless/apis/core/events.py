@@ -72,9 +72,9 @@ class EventStrategy(TypedStrategy):
         if obj.get("eventTime"):
             return _check_new(obj, self.controller)
         about = obj["involvedObject"].get("namespace", "")
-        wanted = about or "default"
+        expected = about or "default"
         # clients can set the namespace of a manifest without one
-        fits = obj["metadata"].get("namespace", wanted) == wanted
+        fits = obj["metadata"].get("namespace", expected) == expected
         return [] if fits else [field.invalid("involvedObject.namespace", about, _UNRELATED)]
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
@@ -127,9 +127,9 @@ class NewEventStrategy(EventStrategy):
         errors = [*super().validate_create(kind, version, stored)]
         if stored.get("series") != before.get("series"):
             errors += _check_series(stored)
-        for name, shown in _FIXED:
+        for name, label in _FIXED:
             if stored.get(name) != before.get(name):
-                errors.append(immutable_error(shown, _format_go(name, stored.get(name))))
+                errors.append(immutable_error(label, _format_go(name, stored.get(name))))
         return errors
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:

@@ -49,9 +49,9 @@ def needs_health_check(spec: Object) -> bool:
 def _adopt_ports(spec: Object, old: Object) -> None:
     """Keep node ports by port name, unless another port has taken them."""
     used = _node_ports(spec) & _node_ports(old)
-    known = {port.get("name") or "": port.get("nodePort") or 0 for port in each(old.get("ports") or ())}
+    ports_before = {port.get("name") or "": port.get("nodePort") or 0 for port in each(old.get("ports") or ())}
     for port in each(spec.get("ports") or ()):
-        node = known.get(port.get("name") or "")
+        node = ports_before.get(port.get("name") or "")
         if not port.get("nodePort") and node and node not in used:
             port["nodePort"] = node
 
@@ -110,15 +110,15 @@ def _drop_secondary(spec: Object, old: Object) -> list[FieldError]:
     """Drop secondary addresses and families if the policy says so. Returns errors for those that violate it."""
     errors, policy = [], spec["ipFamilyPolicy"]
     for name, what in (("clusterIPs", "cluster IP"), ("ipFamilies", "IP family")):
-        given, before = spec.get(name) or [], old.get(name) or []
+        values, before = spec.get(name) or [], old.get(name) or []
         if policy == "SingleStack":
-            if given == before and len(given) > 1:
-                spec[name] = given = given[:1]
-            if len(given) == 2:
+            if values == before and len(values) > 1:
+                spec[name] = values = values[:1]
+            if len(values) == 2:
                 several = "IP families" if name == "ipFamilies" else "cluster IPs"
                 detail = f"must be 'RequireDualStack' or 'PreferDualStack' when multiple {several} are specified"
                 errors.append(field.invalid(_POLICY, policy, detail))
-        elif given and len(given) < len(before):
+        elif values and len(values) < len(before):
             errors.append(field.invalid(_POLICY, policy, f"must be 'SingleStack' to release the secondary {what}"))
     return errors
 
@@ -160,7 +160,7 @@ def validate_kept(spec: Object, old: Object) -> field.Errors:
     """Reject changes of allocated addresses and families, except secondary ones."""
     if EXTERNAL in (spec["type"], old["type"]):
         return
-    bare = [given.get("clusterIPs") == [HEADLESS] for given in (spec, old)]
+    bare = [spec_of_state.get("clusterIPs") == [HEADLESS] for spec_of_state in (spec, old)]
     if not all(bare):
         ips = spec.get("clusterIPs") or []
         for index, ip in enumerate(each((old.get("clusterIPs") or [])[: len(ips)])):
@@ -169,8 +169,8 @@ def validate_kept(spec: Object, old: Object) -> field.Errors:
     new, before = spec.get("ipFamilies") or [], old.get("ipFamilies") or []
     if not any(bare):
         moved = sum(one != other for one, other in zip(each(new), before, strict=False))
-        shown = new if len(new) == len(before) else spec.get("clusterIPs")
-        yield from [field.invalid("spec.ipFamilies[0]", shown, _CHANGED)] * moved
+        value = new if len(new) == len(before) else spec.get("clusterIPs")
+        yield from [field.invalid("spec.ipFamilies[0]", value, _CHANGED)] * moved
 
 
 def kept_check(spec: Object, old: Object) -> list[FieldError]:

@@ -45,9 +45,9 @@ class LimitRangeStrategy(TypedStrategy):
     def prepare_create(self, version: Version, obj: Object) -> None:
         metadata = obj["metadata"]
         if not metadata.get("name"):
-            given = {name: value for name, value in each(metadata).items() if name != "name"}
+            kept_metadata = {name: value for name, value in each(metadata).items() if name != "name"}
             metadata.clear()
-            metadata.update({"name": objectmeta.make_uid(), **given})
+            metadata.update({"name": objectmeta.make_uid(), **kept_metadata})
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         seen: set[str] = set()
@@ -67,9 +67,9 @@ def _set_amounts(item: Object, name: str, amounts: dict[str, str]) -> None:
     """Set amounts, sorted, with the fields of the item in the order of the struct."""
     if amounts:
         item[name] = sort_keys(amounts)
-        given = {key: item[key] for key in _ORDER if key in item}
+        ordered = {key: item[key] for key in _ORDER if key in item}
         item.clear()
-        item.update(given)
+        item.update(ordered)
 
 
 def _validate_type(name: str, path: str) -> field.Errors:
@@ -83,12 +83,12 @@ def _validate_item(item: Object, path: str) -> field.Errors:
     kind = item["type"]
     named = resources.container_name if kind in (_CONTAINER, _POD) else resources.resource_name
     for part in ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"):
-        given = item.get(part) or {}
+        amounts = item.get(part) or {}
         if kind == _POD and part.startswith("default"):
-            if given:
+            if amounts:
                 yield field.forbidden(f"{path}.{part}", "may not be specified when `type` is 'Pod'")
             continue
-        for name in each(given):
+        for name in each(amounts):
             yield from named(name, f"{path}.{part}[{name}]")
     bounds = [item.get(part) or {} for part in ("min", "max")]
     if kind == _CLAIM and not any("storage" in bound for bound in each(bounds)):
@@ -106,11 +106,11 @@ def _validate_amounts(item: Object, name: str, path: str) -> field.Errors:
     if pod:
         texts["default"] = texts["defaultRequest"] = None
     amounts = {part: quantity.parse_nanos(text) for part, text in each(texts).items() if text is not None}
-    for larger, less, shown, of, said in _PAIRS:
+    for larger, less, label, of, problem in _PAIRS:
         if larger in amounts and less in amounts and amounts[larger] > amounts[less]:
-            what, than = said
+            what, than = problem
             text = f"{what} value {texts[larger]} is greater than {than} value {texts[less]}"
-            yield field.invalid(f"{path}.{of}[{name}]", texts[shown], text)
+            yield field.invalid(f"{path}.{of}[{name}]", texts[label], text)
     yield from _validate_ratio(texts, amounts, f"{path}.maxLimitRequestRatio[{name}]")
     requested = amounts.get("defaultRequest")
     if "default" in amounts and requested not in (None, amounts["default"]) and not resources.may_overcommit(name):

@@ -122,8 +122,8 @@ class Meter:
         applies: Callable[[Usage], bool],
     ) -> str:
         def text(entry: Entry) -> str | None:
-            found: Usage = entry.forms["usage"]
-            return found.amounts.get(about[1]) if applies(found) else None
+            usage: Usage = entry.forms["usage"]
+            return usage.amounts.get(about[1]) if applies(usage) else None
 
         self._spaces[scope] = space = self._spaces.pop(scope, None) or _Space()
         one = space.sums.get(about)

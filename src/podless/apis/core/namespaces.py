@@ -35,10 +35,10 @@ class NamespaceStrategy(TypedStrategy):
         self.fill_computed_defaults(version, obj)
         spec = obj.pop("spec", None) or {}
         obj.pop("status", None)
-        held = [*(spec.get("finalizers") or [])]
-        if _FINALIZER not in held:
-            held.append(_FINALIZER)
-        obj["spec"] = {"finalizers": held}
+        finalizers = [*(spec.get("finalizers") or [])]
+        if _FINALIZER not in finalizers:
+            finalizers.append(_FINALIZER)
+        obj["spec"] = {"finalizers": finalizers}
         obj["status"] = {"phase": "Active"}
 
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:

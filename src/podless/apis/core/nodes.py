@@ -117,9 +117,9 @@ def _validate_node(obj: Object) -> Errors:
     if len(ranges) > 1:
         bad = next((index for index, text in enumerate(each(ranges)) if addresses.parse_range(text) is None), None)
         if bad is not None:
-            why = f"invalid CIDR[{bad}]: <nil> (invalid CIDR address: {ranges[bad]})"
-            why = f"invalid PodCIDRs. failed to check with dual stack with error:{why}"
-            yield FieldError("InternalError", "spec.podCIDRs", None, why)
+            reason = f"invalid CIDR[{bad}]: <nil> (invalid CIDR address: {ranges[bad]})"
+            reason = f"invalid PodCIDRs. failed to check with dual stack with error:{reason}"
+            yield FieldError("InternalError", "spec.podCIDRs", None, reason)
         if bad is not None or len(ranges) > 2 or not addresses.is_dual_stack(ranges):
             yield invalid("spec.podCIDRs", ranges, _FAMILIES)
 
@@ -128,25 +128,25 @@ def _validate_annotations(obj: Object) -> Errors:
     """Validate the annotations in which older servers kept taints, and controllers whose pods a node avoids."""
     notes, path = obj["metadata"].get("annotations") or {}, "metadata.annotations"
     if notes.get(_TAINTS):
-        found, fault = annotated.read_structs(notes[_TAINTS], "Taint")
+        taints, fault = annotated.read_structs(notes[_TAINTS], "Taint")
         if fault:
             yield invalid(path, _TAINTS, fault)
-        yield from _validate_taints(found, f"{path}.{_TAINTS}")
+        yield from _validate_taints(taints, f"{path}.{_TAINTS}")
     if notes.get(_AVOIDED):
         yield from _validate_avoided_pods(notes[_AVOIDED], path)
 
 
 def _validate_avoided_pods(text: str, path: str) -> Errors:
     try:
-        given = serializer.decode_json(text.encode())
+        decoded = serializer.decode_json(text.encode())
     except serializer.JSONError as error:
         yield invalid(f"{path}.AvoidPods", _AVOIDED, str(error))
         return
-    if given is not None and not isinstance(given, dict):
-        why = f"json: cannot unmarshal {annotated.describe_json(given)} into Go value of type v1.AvoidPods"
-        yield invalid(f"{path}.AvoidPods", _AVOIDED, why)
+    if decoded is not None and not isinstance(decoded, dict):
+        reason = f"json: cannot unmarshal {annotated.describe_json(decoded)} into Go value of type v1.AvoidPods"
+        yield invalid(f"{path}.AvoidPods", _AVOIDED, reason)
         return
-    entries = (given or {}).get("preferAvoidPods")
+    entries = (decoded or {}).get("preferAvoidPods")
     for index, one in enumerate(each(entries) if isinstance(entries, list) else ()):
         where = f"{path}.{_AVOIDED}[{index}].PodSignature"
         signature = one.get("podSignature") if isinstance(one, dict) else None
@@ -158,17 +158,17 @@ def _validate_avoided_pods(text: str, path: str) -> Errors:
 
 
 def _validate_taints(taints: list[Object], at: str) -> Errors:
-    known: set[tuple[str, str]] = set()
-    for index, one in enumerate(each(taints)):
-        path, key, effect = f"{at}[{index}]", one.get("key") or "", one.get("effect") or ""
+    pairs: set[tuple[str, str]] = set()
+    for index, taint in enumerate(each(taints)):
+        path, key, effect = f"{at}[{index}]", taint.get("key") or "", taint.get("effect") or ""
         yield from label_key(f"{path}.key", key)
-        found = names.label_value(one.get("value") or "")
-        if found:
-            yield invalid(f"{path}.value", one.get("value") or "", ";".join(found))
+        errors = names.label_value(taint.get("value") or "")
+        if errors:
+            yield invalid(f"{path}.value", taint.get("value") or "", ";".join(errors))
         yield from taint_effect(effect, f"{path}.effect")
-        if (key, effect) in known:
-            yield FieldError("FieldValueDuplicate", path, gostructs.format_struct(TAINT, one), _UNIQUE)
-        known.add((key, effect))
+        if (key, effect) in pairs:
+            yield FieldError("FieldValueDuplicate", path, gostructs.format_struct(TAINT, taint), _UNIQUE)
+        pairs.add((key, effect))
 
 
 def _validate_amounts(status: Object) -> Errors:
@@ -182,8 +182,8 @@ def _validate_features(features: list[str]) -> Errors:
     path = "status.declaredFeatures"
     for index, name in enumerate(each(features)):
         if len(name.encode()) > _MOST_FEATURE:
-            why = f"invalid feature name {gotext.quote(name)}: must be no more than {_MOST_FEATURE} characters"
-            yield invalid(f"{path}[{index}]", name, why)
+            reason = f"invalid feature name {gotext.quote(name)}: must be no more than {_MOST_FEATURE} characters"
+            yield invalid(f"{path}[{index}]", name, reason)
         elif not _FEATURE.fullmatch(name):
             yield invalid(f"{path}[{index}]", name, f"invalid feature name {gotext.quote(name)}: {_NO_FEATURE}")
         if index and features[index - 1] == name:
@@ -197,17 +197,17 @@ def _validate_change(obj: Object, old: Object) -> Errors:
     yield from _validate_annotations(obj)
     yield from _validate_amounts(obj["status"])
     yield from _validate_features(obj["status"].get("declaredFeatures") or [])
-    known: set[tuple[Any, Any]] = set()
+    pairs: set[tuple[Any, Any]] = set()
     for index, one in enumerate(each(obj["status"].get("addresses") or ())):
         pair = one.get("type", ""), one.get("address", "")
-        if pair in known:
+        if pair in pairs:
             yield duplicate(f"status.addresses[{index}]", gostructs.format_struct(NODE_ADDRESS, one))
-        known.add(pair)
+        pairs.add(pair)
     ranges: list[str] = spec.get("podCIDRs") or []
-    held: list[str] = before.get("podCIDRs") or []
-    if held:
-        moved = sum(one != other for one, other in zip(each(ranges), held, strict=False))
-        for _ in range(moved if len(ranges) == len(held) else 1):
+    cidrs_before: list[str] = before.get("podCIDRs") or []
+    if cidrs_before:
+        moved = sum(one != other for one, other in zip(each(ranges), cidrs_before, strict=False))
+        for _ in range(moved if len(ranges) == len(cidrs_before) else 1):
             yield forbidden("spec.podCIDRs", _ONCE.format("podCIDR"))
     if before.get("providerID") and before["providerID"] != spec.get("providerID"):
         yield forbidden("spec.providerID", _ONCE.format("providerID"))

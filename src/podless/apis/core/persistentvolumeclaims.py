@@ -97,8 +97,8 @@ def _tell_source(spec: Object, old: Object) -> None:
         del spec["dataSourceRef"]
         reference = None
     source = spec.get("dataSource")
-    kept = reference is not None or old.get("dataSource") is not None
-    if source is not None and not kept and (source.get("apiGroup") or "", source.get("kind") or "") not in _SOURCES:
+    stays = reference is not None or old.get("dataSource") is not None
+    if source is not None and not stays and (source.get("apiGroup") or "", source.get("kind") or "") not in _SOURCES:
         del spec["dataSource"]
         source = None
     if source is not None and reference is None:
@@ -110,9 +110,9 @@ def _tell_source(spec: Object, old: Object) -> None:
 def _validate_changes(obj: Object, old: Object) -> field.Errors:
     spec, before = obj["spec"], old["spec"]
     yield from _class_annotation(obj, old)
-    wanted, known = _comparable_specs(obj, old)
-    if wanted != known:
-        structs = gostructs.diff_structs(PERSISTENT_VOLUME_CLAIM_SPEC, known, wanted)
+    new_spec, old_spec = _comparable_specs(obj, old)
+    if new_spec != old_spec:
+        structs = gostructs.diff_structs(PERSISTENT_VOLUME_CLAIM_SPEC, old_spec, new_spec)
         yield field.forbidden("spec", f"{_FIXED}\n{structs}")
     size, least = _requested_size(spec), _requested_size(before)
     storage = ((old.get("status") or {}).get("capacity") or {}).get("storage")
@@ -130,8 +130,8 @@ def _attributes_class(spec: Object, before: Object, applied: str | None) -> fiel
     name = spec.get("volumeAttributesClassName")
     if applied is not None and not name and name != before.get("volumeAttributesClassName"):
         to = "nil" if name is None else "empty string"
-        why = f"update to {to} is forbidden when status.currentVolumeAttributesClassName is not nil"
-        yield field.forbidden("spec.volumeAttributesClassName", why)
+        reason = f"update to {to} is forbidden when status.currentVolumeAttributesClassName is not nil"
+        yield field.forbidden("spec.volumeAttributesClassName", reason)
 
 
 def _comparable_specs(obj: Object, old: Object) -> tuple[Object, Object]:
@@ -157,10 +157,10 @@ def _same_request(spec: Object, before: Object) -> None:
 
 def _class_annotation(obj: Object, old: Object) -> field.Errors:
     """Reject changes of the storage class annotation, except its replacement by storageClassName."""
-    now, known = _get_annotation(obj), _get_annotation(old)
+    now, annotation = _get_annotation(obj), _get_annotation(old)
     name = obj["spec"].get("storageClassName")
-    upgraded = known is not None and old["spec"].get("storageClassName") is None and name == known
-    if now != known and not (upgraded and now is None):
+    upgraded = annotation is not None and old["spec"].get("storageClassName") is None and name == annotation
+    if now != annotation and not (upgraded and now is None):
         yield immutable_error(f"metadata.annotations[{CLASS_ANNOTATION}]", now or "")
 
 

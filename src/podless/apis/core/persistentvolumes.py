@@ -85,25 +85,25 @@ class PersistentVolumeStrategy(StatusStrategy):
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         annotations, spec = obj["metadata"].get("annotations") or {}, obj["spec"]
-        found = []
+        warnings = []
         if CLASS_ANNOTATION in annotations:
             text = 'deprecated since v1.8; use "storageClassName" attribute instead'
-            found.append(f"metadata.annotations[{CLASS_ANNOTATION}]: {text}")
+            warnings.append(f"metadata.annotations[{CLASS_ANNOTATION}]: {text}")
         if _OPTIONS_ANNOTATION in annotations:
             text = 'deprecated since v1.31; use "mountOptions" attribute instead'
-            found.append(f"metadata.annotations[{_OPTIONS_ANNOTATION}]: {text}")
+            warnings.append(f"metadata.annotations[{_OPTIONS_ANNOTATION}]: {text}")
         if spec.get("persistentVolumeReclaimPolicy") == "Recycle":
-            found.append(_RECYCLE)
+            warnings.append(_RECYCLE)
         required = (spec.get("nodeAffinity") or {}).get("required") or {}
-        found += nodelabels.of_terms(
+        warnings += nodelabels.of_terms(
             required.get("nodeSelectorTerms") or [], "spec.nodeAffinity.required.nodeSelectorTerms"
         )
-        gone = [(name, text) for name, text in _GONE.items() if spec.get(name) is not None]
-        return found + [f"spec.{_SHOWN.get(name, name)}: {text}" for name, text in gone]
+        removed_plugins = [(name, text) for name, text in _GONE.items() if spec.get(name) is not None]
+        return warnings + [f"spec.{_SHOWN.get(name, name)}: {text}" for name, text in removed_plugins]
 
 
 def _validate_changes(wanted: Object, before: Object) -> field.Errors:
-    places = [{name: given[name] for name in sources.NAMES if name in given} for given in (wanted, before)]
+    places = [{name: spec[name] for name in sources.NAMES if name in spec} for spec in (wanted, before)]
     places[0] = _without_expansion(*places)
     if places[0] != places[1]:
         structs = gostructs.diff_structs(PERSISTENT_VOLUME_SOURCE, places[1], places[0])
@@ -120,8 +120,8 @@ def _validate_changes(wanted: Object, before: Object) -> field.Errors:
 
 def _without_expansion(wanted: Object, before: Object) -> Object:
     """Return the volume source without a new controllerExpandSecretRef, which may be added."""
-    csi, known = wanted.get("csi"), before.get("csi")
-    if csi is None or known is None or known.get("controllerExpandSecretRef") is not None:
+    csi, csi_before = wanted.get("csi"), before.get("csi")
+    if csi is None or csi_before is None or csi_before.get("controllerExpandSecretRef") is not None:
         return wanted
     return {**wanted, "csi": {name: item for name, item in each(csi).items() if name != "controllerExpandSecretRef"}}
 
@@ -130,9 +130,9 @@ def _rename_labels(known: Object, wanted: Object | None) -> Object:
     """Return the old node affinity, with deprecated label names renamed as in the new one."""
     terms = [(known.get("required") or {}).get("nodeSelectorTerms") or []]
     terms.append(((wanted or {}).get("required") or {}).get("nodeSelectorTerms") or [])
-    found = []
-    for place, term in enumerate(each(terms[0])):
-        others = (terms[1][place].get("matchExpressions") or []) if place < len(terms[1]) else []
+    terms_renamed = []
+    for position, term in enumerate(each(terms[0])):
+        others = (terms[1][position].get("matchExpressions") or []) if position < len(terms[1]) else []
         expressions = []
         for index, expression in enumerate(each(term.get("matchExpressions") or [])):
             key = others[index].get("key") if index < len(others) else None
@@ -141,8 +141,8 @@ def _rename_labels(known: Object, wanted: Object | None) -> Object:
                 if key and nodelabels.RENAMED.get(expression.get("key"), ("",))[0] == key
                 else expression
             )
-        found.append({**term, "matchExpressions": expressions} if expressions else term)
-    return {**known, "required": {**(known.get("required") or {}), "nodeSelectorTerms": found}}
+        terms_renamed.append({**term, "matchExpressions": expressions} if expressions else term)
+    return {**known, "required": {**(known.get("required") or {}), "nodeSelectorTerms": terms_renamed}}
 
 
 STRATEGY = PersistentVolumeStrategy()

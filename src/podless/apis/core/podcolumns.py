@@ -38,12 +38,12 @@ def _exit_reason(state: Any, prefix: str = "") -> str:
 def _init_state(obj: Object, sidecars: set[str]) -> tuple[str, int]:
     """Return what the init containers wait for, "" for nothing, and the number of ready sidecars."""
     ready = 0
-    for index, one in enumerate(each(at(obj, "status", "initContainerStatuses", default=()))):
-        ended, waiting = at(one, "state", "terminated", default=None), at(one, "state", "waiting", "reason")
+    for index, status in enumerate(each(at(obj, "status", "initContainerStatuses", default=()))):
+        ended, waiting = at(status, "state", "terminated", default=None), at(status, "state", "waiting", "reason")
         if ended is not None and not ended.get("exitCode"):
             continue
-        if one["name"] in sidecars and one.get("started"):
-            ready += bool(one.get("ready"))
+        if status["name"] in sidecars and status.get("started"):
+            ready += bool(status.get("ready"))
             continue
         if ended is not None:
             return _exit_reason(ended, "Init:"), ready
@@ -110,9 +110,9 @@ def _pod_ip(obj: Object) -> str:
 
 
 def _readiness_gates(obj: Object) -> str:
-    wanted = [one["conditionType"] for one in each(at(obj, "spec", "readinessGates", default=()))]
-    met = sum(find_condition(at(obj, "status"), name).get("status") == "True" for name in each(wanted))
-    return f"{met}/{len(wanted)}" if wanted else NONE
+    gates = [readiness_gate["conditionType"] for readiness_gate in each(at(obj, "spec", "readinessGates", default=()))]
+    met = sum(find_condition(at(obj, "status"), name).get("status") == "True" for name in each(gates))
+    return f"{met}/{len(gates)}" if gates else NONE
 
 
 def _or_none(path: str) -> Reader:

@@ -83,15 +83,15 @@ class PodStrategy(DescribedStrategy):
         """Keep spec and owners, and each observedGeneration that the client omits."""
         super().prepare_status(version, obj, old)
         keep_parts(obj["metadata"], old["metadata"], "deletionTimestamp", "ownerReferences")
-        status, known = obj.setdefault("status", {}), old["status"]
+        status, status_before = obj.setdefault("status", {}), old["status"]
         for name in ("qosClass", "observedGeneration") if has("FixedQOSClass") else ("observedGeneration",):
-            if not status.get(name) and known.get(name):
-                status[name] = known[name]
-        seen: dict[str, list[int]] = {}
-        for condition in each(known.get("conditions") or ()):
-            seen.setdefault(condition.get("type", ""), []).append(condition.get("observedGeneration") or 0)
+            if not status.get(name) and status_before.get(name):
+                status[name] = status_before[name]
+        indexes: dict[str, list[int]] = {}
+        for condition in each(status_before.get("conditions") or ()):
+            indexes.setdefault(condition.get("type", ""), []).append(condition.get("observedGeneration") or 0)
         for condition in each(status.get("conditions") or ()):
-            rest = seen.get(condition.get("type", ""))
+            rest = indexes.get(condition.get("type", ""))
             last = rest.pop(0) if rest else 0
             if not condition.get("observedGeneration") and last:
                 condition["observedGeneration"] = last
@@ -131,16 +131,16 @@ class PodStrategy(DescribedStrategy):
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         if old is not None:
             return []
-        found = names.check_label_name(obj["metadata"].get("name") or "")
-        return [*([f"{_HOSTNAME}[{' '.join(found)}]"] if found else []), *pod_warnings(obj)]
+        warnings = names.check_label_name(obj["metadata"].get("name") or "")
+        return [*([f"{_HOSTNAME}[{' '.join(warnings)}]"] if warnings else []), *pod_warnings(obj)]
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         spec, status = obj["spec"], obj.get("status") or {}
         texts = ("nodeName", "restartPolicy", "schedulerName", "serviceAccountName")
-        found = {f"spec.{name}": spec.get(name) or "" for name in texts}
+        fields = {f"spec.{name}": spec.get(name) or "" for name in texts}
         ips = status.get("podIPs") or [{}]
-        return found | {
-            "spec.host": found["spec.nodeName"],
+        return fields | {
+            "spec.host": fields["spec.nodeName"],
             "spec.hostNetwork": "true" if spec.get("hostNetwork") else "false",
             "status.phase": status.get("phase") or "",
             "status.podIP": ips[0].get("ip") or "",
@@ -167,8 +167,8 @@ class _Ephemeral(_SpecPart):
 
     def take_part(self, spec: Object, old: Object) -> Object:
         ephemeral_containers = spec.get("ephemeralContainers")
-        kept = {name: value for name, value in old.items() if name != "ephemeralContainers"}
-        return _in_order(kept | ({"ephemeralContainers": ephemeral_containers} if ephemeral_containers else {}))
+        remaining = {name: value for name, value in old.items() if name != "ephemeralContainers"}
+        return _in_order(remaining | ({"ephemeralContainers": ephemeral_containers} if ephemeral_containers else {}))
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return [*validate_ephemeral_update(obj, old)]
@@ -184,9 +184,9 @@ class _Resize(_SpecPart):
         taken = {part: _adopt_resources(spec.get(part) or [], old.get(part) or []) for part in parts if part in old}
         if not has("InPlacePodLevelResourcesVerticalScaling"):
             return _in_order(old | taken)
-        kept = {name: value for name, value in old.items() if name != "resources"}
+        remaining = {name: value for name, value in old.items() if name != "resources"}
         own = {"resources": spec["resources"]} if spec.get("resources") is not None else {}
-        return _in_order(kept | taken | own)
+        return _in_order(remaining | taken | own)
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return validate_resize(obj, old)
@@ -198,8 +198,8 @@ def _adopt_resources(given: list[Object], before: list[Object]) -> list[Object]:
         return given
     out = []
     for one, other in zip(each(given), before, strict=True):
-        kept = {name: value for name, value in other.items() if name not in ("resources", "resizePolicy")}
-        out.append(kept | {name: one[name] for name in ("resources", "resizePolicy") if name in one})
+        remaining = {name: value for name, value in other.items() if name not in ("resources", "resizePolicy")}
+        out.append(remaining | {name: one[name] for name in ("resources", "resizePolicy") if name in one})
     return out
 
 

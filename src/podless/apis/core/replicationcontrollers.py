@@ -29,10 +29,10 @@ class ReplicationControllerStrategy(ReplicasStrategy):
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         spec = obj["spec"]
-        given = spec.get("template")
-        if given is not None:
-            podspec.default_pod_template(given)
-            labels = template.template_labels(given)
+        pod_template = spec.get("template")
+        if pod_template is not None:
+            podspec.default_pod_template(pod_template)
+            labels = template.template_labels(pod_template)
             if labels and not spec.get("selector"):
                 spec["selector"] = dict(labels)
             if labels and not obj["metadata"].get("labels"):
@@ -44,14 +44,14 @@ class ReplicationControllerStrategy(ReplicasStrategy):
 
     def validate_spec(self, spec: Object, old: Object | None) -> list[FieldError]:
         errors = checks.validate_nonnegative("spec.minReadySeconds", spec.get("minReadySeconds"))
-        selector, given = spec.get("selector") or {}, spec.get("template")
+        selector, pod_template = spec.get("selector") or {}, spec.get("template")
         if not selector:
             errors.append(field.required("spec.selector"))
         errors += checks.validate_nonnegative("spec.replicas", spec.get("replicas"))
-        if given is None:
+        if pod_template is None:
             return [*errors, field.required("spec.template")]
-        wanted = selectors.of_set(selector)
-        return [*errors, *template.validate_replica_template(wanted, given, old, "ReplicationController")]
+        parsed = selectors.of_set(selector)
+        return [*errors, *template.validate_replica_template(parsed, pod_template, old, "ReplicationController")]
 
     def validate_kept(self, spec: Object, old: Object) -> list[FieldError]:
         return []

@@ -145,7 +145,7 @@ def _check_scopes(spec: Object) -> list[FieldError]:
         if len(errors) > field.MOST:  # a Status has no more causes
             return errors
     errors += _validate_opposed_scopes(scopes, "spec.scopes", scopes)
-    path, shown = "spec.scopeSelector.matchExpressions", gostructs.format_struct(SCOPE_SELECTOR, selector)
+    path, text = "spec.scopeSelector.matchExpressions", gostructs.format_struct(SCOPE_SELECTOR, selector)
     for one in each(match_expressions):
         if len(errors) > field.MOST:
             return errors
@@ -153,7 +153,7 @@ def _check_scopes(spec: Object) -> list[FieldError]:
         if scope not in _SCOPES:
             errors.append(field.invalid(f"{path}.scopeName", scope, _UNSUPPORTED))
         else:
-            errors += _check_scope(scope, unfit, path, shown)
+            errors += _check_scope(scope, unfit, path, text)
         if scope in _BARE_SCOPES and operator != "Exists":
             detail = "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, "
             detail += "ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort "

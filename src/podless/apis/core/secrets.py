@@ -82,11 +82,11 @@ def _check_type(obj: Object, data: Object) -> list[FieldError]:
     """Require the keys and values of the Secret's type."""
     type_ = obj.get("type", "")
     if type_ == ACCOUNT_TOKEN:
-        given = (obj["metadata"].get("annotations") or {}).get(ACCOUNT_NAME)
-        return [] if given else [field.required(f"metadata.annotations[{ACCOUNT_NAME}]")]
+        account = (obj["metadata"].get("annotations") or {}).get(ACCOUNT_NAME)
+        return [] if account else [field.required(f"metadata.annotations[{ACCOUNT_NAME}]")]
     if type_ == _BASIC_AUTH:
-        there = any(key in data for key in _BASIC_KEYS)
-        return [] if there else [field.required(f"data[{key}]") for key in _BASIC_KEYS]
+        has_basic_key = any(key in data for key in _BASIC_KEYS)
+        return [] if has_basic_key else [field.required(f"data[{key}]") for key in _BASIC_KEYS]
     if type_ == _SSH_AUTH:
         return [] if data.get(_SSH_KEY) else [field.required(f"data[{_SSH_KEY}]")]
     needed = _NEEDED.get(type_, ())

@@ -24,9 +24,9 @@ class ServiceAccountStrategy(TypedStrategy):
         self.prepare_create(version, obj)
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        given = (obj["metadata"].get("annotations") or {}).get(_ENFORCE)
+        annotation = (obj["metadata"].get("annotations") or {}).get(_ENFORCE)
         before = (old["metadata"].get("annotations") or {}).get(_ENFORCE) if old is not None else None
-        return [_ENFORCED] if given == "true" and before != "true" else []
+        return [_ENFORCED] if annotation == "true" and before != "true" else []
 
 
 STRATEGY = ServiceAccountStrategy()

@@ -74,14 +74,14 @@ class AllocationPool:
         """
         first, last = _PORTS[0], _PORTS[-1]
         for low, high in ((first + _KEPT_PORTS, last), (first, first + _KEPT_PORTS - 1)):
-            given = set[int]()
+            freed = set[int]()
             for _ in range(_AT_RANDOM):
                 port = low + secrets.randbelow(high - low + 1)
-                if port not in self.ports and port not in given:
-                    given.add(port)
+                if port not in self.ports and port not in freed:
+                    freed.add(port)
                     yield port
             for port in _from_anywhere(low, high):
-                if port not in self.ports and port not in given:
+                if port not in self.ports and port not in freed:
                     yield port
 
 
@@ -114,21 +114,21 @@ class Allocation:
             return
         families = spec.get("ipFamilies") or []
         ips = [*ips, *("" for _ in families[len(ips) :])]
-        shown = list(ips)
+        addresses = list(ips)
         for index, ip in enumerate(ips[: len(families)]):
-            ips[index] = self._named_address(ip, shown) if ip else self._any_address(shown)
+            ips[index] = self._named_address(ip, addresses) if ip else self._any_address(addresses)
         spec["clusterIP"], spec["clusterIPs"] = ips[0], ips
 
     def _named_address(self, ip: str, shown: list[str]) -> str:
-        plain, why = _canonical_address(ip), ""
+        plain, reason = _canonical_address(ip), ""
         number = int(ipaddress.ip_address(plain))
         if not _FIRST <= number <= _LAST:
             # kube-apiserver's dry run checks the only range, a write looks for a matching range first
-            why = f"the provided IP ({ip}) {_NO_ADDRESS}" if self._dry_run else _ELSEWHERE
+            reason = f"the provided IP ({ip}) {_NO_ADDRESS}" if self._dry_run else _ELSEWHERE
         elif not self._dry_run and plain in self._pool.addresses:
-            why = "provided IP is already allocated"
-        if why:
-            self._raise_invalid(field.invalid("spec.clusterIPs", shown, f"failed to allocate IP {ip}: {why}"))
+            reason = "provided IP is already allocated"
+        if reason:
+            self._raise_invalid(field.invalid("spec.clusterIPs", shown, f"failed to allocate IP {ip}: {reason}"))
         self._check_holder(ip, shown, f"failed to allocate IP {ip}")
         self.addresses.add(plain)
         return ip
@@ -141,8 +141,8 @@ class Allocation:
         if not self._name:
             faults = [str(field.required(_HOLDER))]
         if faults:
-            why = faults[0] if len(faults) == 1 else f"[{', '.join(faults)}]"
-            detail = f'{failed}: IPAddress.networking.k8s.io "{ip}" is invalid: {why}'
+            reason = faults[0] if len(faults) == 1 else f"[{', '.join(faults)}]"
+            detail = f'{failed}: IPAddress.networking.k8s.io "{ip}" is invalid: {reason}'
             self._raise_invalid(field.invalid("spec.clusterIPs", shown, detail))
 
     def _any_address(self, shown: list[str]) -> str:
@@ -182,12 +182,12 @@ class Allocation:
     def _give_ports(self, spec: Object, before: Object | None) -> None:
         ports = spec.get("ports") or []
         every = spec["type"] == "NodePort" or bool(spec.get("allocateLoadBalancerNodePorts"))
-        given = [(index, port) for index, port in enumerate(ports) if every or port.get("nodePort")]
+        requested = [(index, port) for index, port in enumerate(ports) if every or port.get("nodePort")]
         try:
             if before is None:
-                self._new_ports(given)
+                self._new_ports(requested)
             else:
-                self._changed_ports(given, before)
+                self._changed_ports(requested, before)
         except PortRefused as refusal:
             raise _internal_error(f"failed to allocate a nodePort: {refusal}") from None
 
@@ -197,16 +197,16 @@ class Allocation:
         for _, port in each(wanted):
             if port.get("nodePort"):
                 named.setdefault(port["port"], port["nodePort"])
-        given: dict[int, int] = {}
+        allocated: dict[int, int] = {}
         for place, port in each(wanted):
-            node = given.get(port["port"])
+            node = allocated.get(port["port"])
             if node is None:
                 node = named.get(port["port"])
                 if node is None:
                     node = self._next_port()
                 else:
                     self._take_named(place, node)
-                given[port["port"]] = port["nodePort"] = node
+                allocated[port["port"]] = port["nodePort"] = node
             elif not port.get("nodePort"):
                 port["nodePort"] = node
             elif port["nodePort"] != node:
@@ -264,8 +264,8 @@ def _canonical_address(ip: str) -> str:
 
 def list_node_ports(spec: Object) -> set[int]:
     """Return the node ports of a Service."""
-    found = {port["nodePort"] for port in spec.get("ports") or () if port.get("nodePort")}
-    return found | {spec["healthCheckNodePort"]} if spec.get("healthCheckNodePort") else found
+    node_ports = {port["nodePort"] for port in spec.get("ports") or () if port.get("nodePort")}
+    return node_ports | {spec["healthCheckNodePort"]} if spec.get("healthCheckNodePort") else node_ports
 
 
 def _count_items(counter: Counter[Any], items: Any, step: int) -> None:

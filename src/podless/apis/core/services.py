@@ -111,8 +111,8 @@ class ServiceStrategy(TypedStrategy):
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         if obj["spec"]["type"] == "LoadBalancer":
             return [*servicespec.validate_load_balancer_status(obj["status"], old["status"])]
-        why = "may only be used when `spec.type` is 'LoadBalancer'"
-        return [field.forbidden("status.loadBalancer.ingress", why)] if _assigned_addresses(obj) else []
+        reason = "may only be used when `spec.type` is 'LoadBalancer'"
+        return [field.forbidden("status.loadBalancer.ingress", reason)] if _assigned_addresses(obj) else []
 
     def list_status_warnings(self, obj: Object) -> list[str]:
         return [
@@ -137,7 +137,7 @@ class ServiceStrategy(TypedStrategy):
         }
         if is_headless(spec) and has("HeadlessWarnings"):
             warnings += [
-                f"spec.{name} is ignored for headless services" for name, given in each(ignored).items() if given
+                f"spec.{name} is ignored for headless services" for name, is_set in each(ignored).items() if is_set
             ]
         warnings += _address_warnings("externalIPs", spec)
         external = bool(spec.get("externalIPs"))

@@ -75,8 +75,8 @@ def _validate_modes(annotations: dict[str, str]) -> field.Errors:
     """Require the old and the new annotation for topology hints to agree."""
     old, new = annotations.get(OLD_HINTS), annotations.get(HINTS)
     if old is not None and new is not None and old != new:
-        why = f"must match annotations[{OLD_HINTS}] when both are specified"
-        yield field.invalid(f"metadata.annotations[{HINTS}]", new, why)
+        reason = f"must match annotations[{OLD_HINTS}] when both are specified"
+        yield field.invalid(f"metadata.annotations[{HINTS}]", new, reason)
 
 
 def _validate_type_fields(spec: Object) -> field.Errors:
@@ -93,9 +93,9 @@ def _validate_type_fields(spec: Object) -> field.Errors:
             yield field.required("spec.externalName")
         yield from field.invalid_details("spec.externalName", host, names.check_subdomain(host) if host else ())
     elif kind == "LoadBalancer" and not has("KubeletPorts"):
-        for place, port in enumerate(each(spec.get("ports") or ())):
+        for index, port in enumerate(each(spec.get("ports") or ())):
             if port["port"] == _KUBELET:
-                yield field.invalid(f"spec.ports[{place}]", _KUBELET, _KUBELET_PORT)
+                yield field.invalid(f"spec.ports[{index}]", _KUBELET, _KUBELET_PORT)
     if kind in EXPOSED and bare:
         yield field.invalid("spec.clusterIPs[0]", HEADLESS, f"may not be set to 'None' for {kind} services")
 
@@ -115,9 +115,9 @@ def _validate_distinct_ports(spec: Object) -> field.Errors:
     """Reject duplicate ports and node ports, and node ports of ClusterIP Services."""
     ports = list(enumerate(spec.get("ports") or []))
     if spec["type"] == "ClusterIP":
-        why = "may not be used when `type` is 'ClusterIP'"
+        reason = "may not be used when `type` is 'ClusterIP'"
         yield from (
-            field.forbidden(f"spec.ports[{place}].nodePort", why) for place, port in each(ports) if _node_port(port)
+            field.forbidden(f"spec.ports[{place}].nodePort", reason) for place, port in each(ports) if _node_port(port)
         )
     nodes: set[tuple[str, int]] = set()
     for place, port in each(ports):
@@ -171,12 +171,12 @@ def validate_addresses(spec: Object, known: Sequence[str] = ()) -> field.Errors:
     """Validate addresses and families. known: the addresses before an update."""
     if spec["type"] == EXTERNAL:
         return
-    path, given, ips = "spec.clusterIPs", spec.get("clusterIP") or "", spec.get("clusterIPs") or []
-    if given and not ips:
+    path, cluster_ip, ips = "spec.clusterIPs", spec.get("clusterIP") or "", spec.get("clusterIPs") or []
+    if cluster_ip and not ips:
         yield field.required(path)
-    elif given and ips[0] != given:
+    elif cluster_ip and ips[0] != cluster_ip:
         yield field.invalid(path, ips, "first value must match `clusterIP`")
-    elif ips and not given:
+    elif ips and not cluster_ip:
         yield field.invalid(path, ips, "must be empty when `clusterIP` is not specified")
     yield from _validate_families(spec)
     wrong = list(_cluster_ips(ips, path, known))

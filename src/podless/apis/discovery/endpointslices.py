@@ -64,9 +64,9 @@ class EndpointSliceStrategy(TypedStrategy):
         warnings = [_DOMAINS] if old is None and obj["addressType"] == "FQDN" else []
         if (obj["metadata"].get("labels") or {}).get(_MANAGED_BY) in _CONTROLLERS:
             return warnings
-        for place, endpoint in enumerate(each(obj.get("endpoints") or [])):
+        for position, endpoint in enumerate(each(obj.get("endpoints") or [])):
             for index, address in enumerate(each(endpoint.get("addresses") or [])):
-                warnings += addresses.address_warnings(f"endpoints[{place}].addresses[{index}]", address)
+                warnings += addresses.address_warnings(f"endpoints[{position}].addresses[{index}]", address)
         return warnings
 
 

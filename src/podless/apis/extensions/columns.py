@@ -6,7 +6,7 @@ from podless.apis.shared.columns import NAME, Columns, Object, at, string
 
 
 def _read_versions(obj: Object) -> str:
-    return ",".join(str(at(one, "name")) for one in at(obj, "versions", default=()))
+    return ",".join(str(at(version, "name")) for version in at(obj, "versions", default=()))
 
 
 COLUMNS: Columns = {

@@ -37,8 +37,8 @@ class FlowSchemaStrategy(parts.FlowStrategy):
         errors = [*_validate_spec(spec, name)]
         wanted = bootstrap.required_spec(bootstrap.bootstrap_schemas(), name)
         if wanted is not None and spec != wanted:
-            shown = gostructs.format_struct(FLOW_SCHEMA_SPEC, spec)
-            errors.append(field.invalid("spec", shown, f"spec of '{name}' must equal the fixed value"))
+            text = gostructs.format_struct(FLOW_SCHEMA_SPEC, spec)
+            errors.append(field.invalid("spec", text, f"spec of '{name}' must equal the fixed value"))
         return [*errors, *parts.validate_conditions(obj)]
 
 

@@ -35,19 +35,19 @@ def _ingress_ports(obj: Object) -> str:
 
 
 def _class_parameters(obj: Object) -> str:
-    given = at(obj, "spec", "parameters", default=None)
-    if given is None:
+    params = at(obj, "spec", "parameters", default=None)
+    if params is None:
         return NONE
-    kind = f"{given['kind']}.{given['apiGroup']}" if given.get("apiGroup") is not None else given["kind"]
-    return f"{kind}/{given['name']}"
+    kind = f"{params['kind']}.{params['apiGroup']}" if params.get("apiGroup") is not None else params["kind"]
+    return f"{kind}/{params['name']}"
 
 
 def _read_parent(obj: Object) -> str:
-    given = at(obj, "spec", "parentRef", default=None)
-    if given is None:
+    parent_ref = at(obj, "spec", "parentRef", default=None)
+    if parent_ref is None:
         return NONE
-    plural = ".".join(filter(None, (at(given, "resource"), at(given, "group")))).lower()
-    return "/".join(filter(None, (plural, at(given, "namespace"), at(given, "name"))))
+    plural = ".".join(filter(None, (at(parent_ref, "resource"), at(parent_ref, "group")))).lower()
+    return "/".join(filter(None, (plural, at(parent_ref, "namespace"), at(parent_ref, "name"))))
 
 
 def _pod_selector(obj: Object) -> str:

@@ -49,8 +49,8 @@ def _validate_ranges(ranges: list[str]) -> field.Errors:
         yield field.required(_PATH, "at least one CIDR required")
         return
     if len(ranges) > _MOST_RANGES:
-        shown = gostructs.format_struct(_SPEC, {"cidrs": ranges})
-        yield field.invalid(_PATH, shown, f"may only hold up to {_MOST_RANGES} values")
+        shown_text = gostructs.format_struct(_SPEC, {"cidrs": ranges})
+        yield field.invalid(_PATH, shown_text, f"may only hold up to {_MOST_RANGES} values")
         return
     yield from (
         field.invalid(f"{_PATH}[{index}]", text, fault)

@@ -86,8 +86,8 @@ def _validate_field_selector(one: Object, path: str) -> field.Errors:
     if operator not in _SETS:
         yield field.invalid(f"{path}.operator", operator, _UNKNOWN)
     elif len(values) != 1:
-        why = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
-        yield field.required(f"{path}.values", why)
+        reason = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
+        yield field.required(f"{path}.values", reason)
     if key != "metadata.name":
         yield field.invalid(f"{path}.key", key, "not a valid field selector key")
         return
@@ -139,11 +139,11 @@ def label_keys(path: str, same: Sequence[str], other: Sequence[str], selector: O
         for expression in each(selector.get("matchExpressions") or ()):
             key = expression.get("key", "")
             if key in places and key in seen:
-                why = "exists in both matchLabelKeys and labelSelector"
-                yield field.invalid(f"{path}[{places[key]}]", key, why)
+                reason = "exists in both matchLabelKeys and labelSelector"
+                yield field.invalid(f"{path}[{places[key]}]", key, reason)
             seen.add(key)
     others = set(other)
     for index, key in enumerate(each(same)):
         if key in others:
-            why = "exists in both matchLabelKeys and mismatchLabelKeys"
-            yield field.invalid(f"{path}.matchLabelKeys[{index}]", key, why)
+            reason = "exists in both matchLabelKeys and mismatchLabelKeys"
+            yield field.invalid(f"{path}.matchLabelKeys[{index}]", key, reason)

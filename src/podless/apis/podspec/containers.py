@@ -231,8 +231,8 @@ def validate_init_containers(
 def _never_restarted(container: Object, path: str) -> field.Errors:
     for index, policy in enumerate(each(container.get("resizePolicy") or ())):
         if policy.get("restartPolicy") == "RestartContainer":
-            why = "must not be set to 'RestartContainer' for non-sidecar initContainers"
-            yield field.invalid(f"{path}.resizePolicy[{index}].restartPolicy", "RestartContainer", why)
+            reason = "must not be set to 'RestartContainer' for non-sidecar initContainers"
+            yield field.invalid(f"{path}.resizePolicy[{index}].restartPolicy", "RestartContainer", reason)
 
 
 def validate_ephemeral_containers(
@@ -241,8 +241,8 @@ def validate_ephemeral_containers(
     """Validate ephemeralContainers. others: the other containers of the pod."""
     known = {container.get("name", "") for container in each(others)}
     seen = set(known)
-    for place, container in enumerate(each(ephemeral_containers)):
-        where, name = f"{path}[{place}]", container.get("name", "")
+    for position, container in enumerate(each(ephemeral_containers)):
+        where, name = f"{path}[{position}]", container.get("name", "")
         yield from _validate_common(container, where, pod)
         yield from validate_image_spaces(container, where)
         yield from checks.validate_unique(f"{where}.name", name, seen)
@@ -314,12 +314,12 @@ def _validate_ports(ports: list[Object], path: str) -> field.Errors:
 def _host_ports(containers: list[Object], path: str) -> field.Errors:
     """Reject host ports that two containers share."""
     seen: set[str] = set()
-    for place, container in enumerate(each(containers)):
+    for position, container in enumerate(each(containers)):
         for index, port in enumerate(each(container.get("ports") or ())):
             if not port.get("hostPort"):
                 continue
             shown = f"{port.get('protocol', '')}/{port.get('hostIP', '')}/{port['hostPort']}"
-            yield from checks.validate_unique(f"{path}[{place}].ports[{index}].hostPort", shown, seen)
+            yield from checks.validate_unique(f"{path}[{position}].ports[{index}].hostPort", shown, seen)
 
 
 def _validate_resize(resize: list[Object], path: str, restart: str) -> field.Errors:

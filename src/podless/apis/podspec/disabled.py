@@ -63,7 +63,7 @@ def _has_proc_mount(spec: Object) -> bool:
 
 def _image_volumes(spec: Object) -> list[str]:
     """Return the names of the image volumes."""
-    return [one.get("name") or "" for one in each(spec.get("volumes") or ()) if one.get("image") is not None]
+    return [volume.get("name") or "" for volume in each(spec.get("volumes") or ()) if volume.get("image") is not None]
 
 
 def _drop_image_volumes(spec: Object) -> None:

@@ -90,15 +90,15 @@ def field_ref(ref: Object, path: str, allowed: tuple[str, ...]) -> field.Errors:
         yield field.required(f"{path}.fieldPath")
         return
     where, key, quoted = _split_subscript(label)
-    why = ""
+    reason = ""
     if version != "v1":
-        why = f"unsupported pod version: {version}"
+        reason = f"unsupported pod version: {version}"
     elif quoted and where not in _LABELLED:
-        why = f"field label does not support subscript: {label}"
+        reason = f"field label does not support subscript: {label}"
     elif not quoted and label not in _OF_PODS and label != "spec.host":
-        why = f"field label not supported: {label}"
-    if why:
-        yield field.invalid(f"{path}.fieldPath", label, f"error converting fieldPath: {why}")
+        reason = f"field label not supported: {label}"
+    if reason:
+        yield field.invalid(f"{path}.fieldPath", label, f"error converting fieldPath: {reason}")
     elif quoted:
         key = key.lower() if where == "metadata.annotations" else key
         yield from checks.label_key(path, key)

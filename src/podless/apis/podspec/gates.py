@@ -26,8 +26,8 @@ def validate_gated_selectors(spec: Object, old: Object) -> field.Errors:
     node_selector, before = spec.get("nodeSelector") or {}, old.get("nodeSelector") or {}
     if node_selector != before:
         if any(node_selector.get(key) != value for key, value in each(before).items()):
-            why = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
-            yield field.invalid("spec.nodeSelector", spec.get("nodeSelector"), why)
+            reason = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
+            yield field.invalid("spec.nodeSelector", spec.get("nodeSelector"), reason)
         put_part(spec, "nodeSelector", old.get("nodeSelector"))
     nodes, known = (((one.get("affinity") or {}).get("nodeAffinity")) for one in (spec, old))
     if nodes == known:
@@ -44,13 +44,13 @@ def _validate_added_terms(added_terms: Object, before: Object) -> field.Errors:
     node_selector_terms = (before.get(REQUIRED) or {}).get("nodeSelectorTerms") or []
     terms = (added_terms.get(REQUIRED) or {}).get("nodeSelectorTerms") or []
     if node_selector_terms and len(node_selector_terms) != len(terms):
-        why = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
-        yield field.invalid(_WHERE, gostructs.format_structs(NODE_SELECTOR_TERM, terms or None), why)
+        reason = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
+        yield field.invalid(_WHERE, gostructs.format_structs(NODE_SELECTOR_TERM, terms or None), reason)
         return
     for index, (term, old) in enumerate(zip(each(terms), node_selector_terms, strict=False)):
         if not _only_adds(term, old):
-            shown = gostructs.format_struct(NODE_SELECTOR_TERM, term)
-            yield field.invalid(f"{_WHERE}[{index}]", shown, "only additions are allowed (no mutations or deletions)")
+            text = gostructs.format_struct(NODE_SELECTOR_TERM, term)
+            yield field.invalid(f"{_WHERE}[{index}]", text, "only additions are allowed (no mutations or deletions)")
 
 
 def _only_adds(term: Object, old: Object) -> bool:

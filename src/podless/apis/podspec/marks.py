@@ -23,8 +23,8 @@ def validate_annotations(annotations: dict[str, str], spec: Object, path: str, o
     if not annotations:
         return
     if MIRROR in annotations and not spec.get("nodeName"):
-        why = "must set spec.nodeName if mirror pod annotation is set"
-        yield field.invalid(f"{path}[{MIRROR}]", annotations[MIRROR], why)
+        reason = "must set spec.nodeName if mirror pod annotation is set"
+        yield field.invalid(f"{path}[{MIRROR}]", annotations[MIRROR], reason)
     if annotations.get(_TOLERATIONS):
         yield from _validate_tolerations(annotations[_TOLERATIONS], path)
     if not options.deletion_cost and deletion_cost_fault(annotations) is not None:
@@ -61,8 +61,8 @@ def _app_armor(annotations: dict[str, str], spec: Object, path: str) -> field.Er
         if name not in known:
             yield field.invalid(f"{path}[{key}]", name, "container not found")
         if profile not in ("", _RUNTIME, _FREE) and not profile.startswith(_LOCAL):
-            why = f"invalid AppArmor profile name: {gotext.quote(profile)}"
-            yield field.invalid(f"{path}[{key}]", profile, why)
+            reason = f"invalid AppArmor profile name: {gotext.quote(profile)}"
+            yield field.invalid(f"{path}[{key}]", profile, reason)
 
 
 def validate_annotation_changes(annotations: dict[str, str], old: dict[str, str], path: str) -> field.Errors:

@@ -88,8 +88,8 @@ def _validate_token(token: Object, where: str, path: str, far: bool) -> field.Er
     if seconds < _LEAST:
         yield field.invalid(f"{where}.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")
     if seconds > _MOST:
-        why = "may not specify a duration larger than 2^32 seconds"
-        yield field.invalid(f"{where}.expirationSeconds", seconds, why)
+        reason = "may not specify a duration larger than 2^32 seconds"
+        yield field.invalid(f"{where}.expirationSeconds", seconds, reason)
     if not place:
         yield field.required(f"{path}.path")
     elif not far:

@@ -218,10 +218,10 @@ def _validate_pod_total(spec: Object, own: Object, path: str) -> field.Errors:
             if name not in given or (part == "limits" and not name.startswith(_HUGE)):
                 continue
             if quantity.parse_nanos(text) > quantity.parse_nanos(given[name]):
-                why = f"must be greater than or equal to aggregate container {part} of {text}"
-                yield field.invalid(f"{path}.{part}[{name}]", given[name], why)
+                reason = f"must be greater than or equal to aggregate container {part} of {text}"
+                yield field.invalid(f"{path}.{part}[{name}]", given[name], reason)
     for index, container in enumerate(each(spec.get("containers") or ())):
         for name, text in each((container.get("resources") or {}).get("limits") or {}).items():
             if name in limits and quantity.parse_nanos(text) > quantity.parse_nanos(limits[name]):
-                why = f"must be less than or equal to pod limits of {limits[name]}"
-                yield field.invalid(f"{path}.containers[{index}][{name}].limits", text, why)
+                reason = f"must be less than or equal to pod limits of {limits[name]}"
+                yield field.invalid(f"{path}.containers[{index}][{name}].limits", text, reason)

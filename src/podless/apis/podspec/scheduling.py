@@ -26,8 +26,8 @@ _NO_KEY = 'operator must be Exists when `key` is empty, which means "match all v
 
 def validate_tolerations(tolerations: list[Object], path: str) -> field.Errors:
     """Validate tolerations."""
-    for index, one in enumerate(each(tolerations)):
-        yield from _validate_toleration(one, f"{path}[{index}]")
+    for index, toleration in enumerate(each(tolerations)):
+        yield from _validate_toleration(toleration, f"{path}[{index}]")
 
 
 def _validate_toleration(one: Object, path: str) -> field.Errors:
@@ -37,12 +37,12 @@ def _validate_toleration(one: Object, path: str) -> field.Errors:
     elif operator != "Exists":
         yield field.invalid(f"{path}.operator", operator, _NO_KEY)
     if one.get("tolerationSeconds") is not None and effect != "NoExecute":
-        why = "effect must be 'NoExecute' when `tolerationSeconds` is set"
-        yield field.invalid(f"{path}.effect", effect, why)
+        reason = "effect must be 'NoExecute' when `tolerationSeconds` is set"
+        yield field.invalid(f"{path}.effect", effect, reason)
     where = f"{path}.operator"
     if operator in ("Equal", ""):
-        if found := names.label_value(value):
-            yield field.invalid(where, value, ";".join(found))
+        if errors := names.label_value(value):
+            yield field.invalid(where, value, ";".join(errors))
     elif operator == "Exists":
         if value:
             shown = value if has("TolerationValues") else gostructs.format_struct(_TOLERATION, one)
@@ -62,8 +62,8 @@ def taint_effect(effect: str, path: str) -> field.Errors:
 def validate_gates(gates: list[Object], path: str) -> field.Errors:
     """Validate schedulingGates."""
     seen: set[str] = set()
-    for index, one in enumerate(each(gates)):
-        name, where = one.get("name", ""), f"{path}[{index}]"
+    for index, gate in enumerate(each(gates)):
+        name, where = gate.get("name", ""), f"{path}[{index}]"
         yield from checks.label_key(where, name)
         yield from checks.validate_unique(where, name, seen)
 
@@ -105,8 +105,8 @@ def _validate_domains(minimum: int | None, action: str, path: str) -> field.Erro
     if minimum <= 0:
         yield field.invalid(path, minimum, checks.POSITIVE)
     if action != "DoNotSchedule":
-        why = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}"
-        yield field.invalid(path, minimum, why)
+        reason = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {action}"
+        yield field.invalid(path, minimum, reason)
 
 
 def _validate_legacy_keys(path: str, keys: list[str], selector: Object | None) -> field.Errors:
@@ -128,8 +128,8 @@ def bad_selectors(spec: Object) -> bool:
     """Return whether a pod has spread constraints with invalid selectors."""
     topology_spread_constraints = spec.get("topologySpreadConstraints") or ()
     return any(
-        one.get("labelSelector") is not None and labelselector.validate_selector(one["labelSelector"], "")
-        for one in each(topology_spread_constraints)
+        constraint.get("labelSelector") is not None and labelselector.validate_selector(constraint["labelSelector"], "")
+        for constraint in each(topology_spread_constraints)
     )
 
 

@@ -54,12 +54,12 @@ def validate_container_context(container_context: Object | None, path: str, host
 
 def _validate_escalation(escalation: Object, path: str) -> field.Errors:
     if escalation.get("privileged"):
-        why = f"{_NO_ESCALATION}`privileged` to true"
-        yield field.invalid(path, gostructs.format_struct(SECURITY_CONTEXT, escalation), why)
+        reason = f"{_NO_ESCALATION}`privileged` to true"
+        yield field.invalid(path, gostructs.format_struct(SECURITY_CONTEXT, escalation), reason)
     for capability in each((escalation.get("capabilities") or {}).get("add") or ()):
         if capability == _SYSTEM_ADMIN:
-            why = f"{_NO_ESCALATION}`capabilities.Add` {_SYSTEM_ADMIN}"
-            yield field.invalid(path, gostructs.format_struct(SECURITY_CONTEXT, escalation), why)
+            reason = f"{_NO_ESCALATION}`capabilities.Add` {_SYSTEM_ADMIN}"
+            yield field.invalid(path, gostructs.format_struct(SECURITY_CONTEXT, escalation), reason)
 
 
 def validate_pod_context(spec: Object, path: str, *, host_sysctls: bool = False) -> field.Errors:
@@ -68,8 +68,8 @@ def validate_pod_context(spec: Object, path: str, *, host_sysctls: bool = False)
     yield from checks.validate_ids(security_context, path, "fsGroup", "runAsUser", "runAsGroup")
     yield from checks.validate_group_ids(security_context, path)
     if spec.get("shareProcessNamespace") and spec.get("hostPID"):
-        why = "ShareProcessNamespace and HostPID cannot both be enabled"
-        yield field.invalid(f"{path}.shareProcessNamespace", True, why)
+        reason = "ShareProcessNamespace and HostPID cannot both be enabled"
+        yield field.invalid(f"{path}.shareProcessNamespace", True, reason)
     if security_context.get("sysctls"):
         yield from _validate_sysctls(security_context["sysctls"], f"{path}.sysctls", spec, host_sysctls)
     yield from _validate_word(security_context, path, "fsGroupChangePolicy", _GROUP_CHANGES)
@@ -91,16 +91,16 @@ def _validate_word(word: Object, path: str, name: str, words: tuple[str, ...]) -
 
 def _validate_sysctls(sysctls: list[Object], path: str, spec: Object, host: bool) -> field.Errors:
     seen: set[str] = set()
-    for index, one in enumerate(each(sysctls)):
-        name, where = one.get("name", ""), f"{path}[{index}].name"
+    for index, sysctl in enumerate(each(sysctls)):
+        name, where = sysctl.get("name", ""), f"{path}[{index}].name"
         if not name:
             yield field.required(where)
         elif len(name) > _MOST_SYSCTL or not _IS_SYSCTL.fullmatch(name):
             yield field.invalid(where, name, f"must have at most {_MOST_SYSCTL} characters and match regex {_SYSCTL}")
         elif name in seen:
             yield field.duplicate(where, name)
-        if not host and (why := _of_host(name, spec)):
-            yield field.invalid(where, name, why)
+        if not host and (reason := _of_host(name, spec)):
+            yield field.invalid(where, name, reason)
         seen.add(name)
 
 
@@ -118,7 +118,7 @@ def _of_host(name: str, spec: Object) -> str:
 def host_sysctls(spec: Object) -> bool:
     """Return whether a pod has sysctls of host namespaces."""
     sysctls = (spec.get("securityContext") or {}).get("sysctls") or ()
-    return any(_of_host(one.get("name", ""), spec) for one in each(sysctls))
+    return any(_of_host(sysctl.get("name", ""), spec) for sysctl in each(sysctls))
 
 
 def validate_seccomp(profile: Object | None, path: str) -> field.Errors:
@@ -133,8 +133,8 @@ def validate_seccomp(profile: Object | None, path: str) -> field.Errors:
     where = f"{path}.localhostProfile"
     if kind != "Localhost":
         if local is not None:
-            shown = gostructs.format_struct(SECCOMP_PROFILE, profile)
-            yield field.invalid(where, shown, "can only be set when seccomp type is Localhost")
+            text = gostructs.format_struct(SECCOMP_PROFILE, profile)
+            yield field.invalid(where, text, "can only be set when seccomp type is Localhost")
     elif local is None:
         yield field.required(where, "must be set when seccomp type is Localhost")
     else:

@@ -105,11 +105,11 @@ def _validate_claims(claims: list[Object], path: str, metadata: Object | None) -
             seen.add(name)
         own, resource_claim_template_name = claim.get("resourceClaimName"), claim.get("resourceClaimTemplateName")
         if own is not None and resource_claim_template_name is not None:
-            why = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
-            yield field.invalid(where, gostructs.format_struct(POD_RESOURCE_CLAIM, claim), why)
+            reason = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
+            yield field.invalid(where, gostructs.format_struct(POD_RESOURCE_CLAIM, claim), reason)
         if own is None and resource_claim_template_name is None:
-            why = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
-            yield field.invalid(where, gostructs.format_struct(POD_RESOURCE_CLAIM, claim), why)
+            reason = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
+            yield field.invalid(where, gostructs.format_struct(POD_RESOURCE_CLAIM, claim), reason)
         for key in ("resourceClaimName", "resourceClaimTemplateName"):
             if (value := claim.get(key)) is not None:
                 yield from field.invalid_details(f"{where}.{key}", value, names.check_subdomain(value))
@@ -119,12 +119,12 @@ def _validate_network(spec: Object, path: str, options: PodOptions) -> field.Err
     """Require equal host and container ports of pods on the host network."""
     if not spec.get("hostNetwork"):
         return
-    for place, container in enumerate(each(spec.get("containers") or ())):
+    for position, container in enumerate(each(spec.get("containers") or ())):
         for index, port in enumerate(each(container.get("ports") or ())):
             host_port = port.get("hostPort") or 0
             if (options.pod or host_port) and host_port != (port.get("containerPort") or 0):
-                why = "must match `containerPort` when `hostNetwork` is true"
-                yield field.invalid(f"{path}.containers[{place}].ports[{index}].hostPort", host_port, why)
+                reason = "must match `containerPort` when `hostNetwork` is true"
+                yield field.invalid(f"{path}.containers[{position}].ports[{index}].hostPort", host_port, reason)
 
 
 def _validate_dns(spec: Object, path: str) -> field.Errors:
@@ -135,8 +135,8 @@ def _validate_dns(spec: Object, path: str) -> field.Errors:
             yield field.required(path, "must provide `dnsConfig` when `dnsPolicy` is None")
             return
         if not servers:
-            why = "must provide at least one DNS nameserver when `dnsPolicy` is None"
-            yield field.required(f"{path}.nameservers", why)
+            reason = "must provide at least one DNS nameserver when `dnsPolicy` is None"
+            yield field.required(f"{path}.nameservers", reason)
             return
     if config is None:
         return
@@ -154,8 +154,8 @@ def _validate_searches(searches: list[str], path: str) -> field.Errors:
     if len(searches) > _MOST_PATHS:
         yield field.invalid(path, searches, f"must not have more than {_MOST_PATHS} search paths")
     if len(" ".join(searches).encode()) > _MOST_CHARACTERS:
-        why = f"must not have more than {_MOST_CHARACTERS} characters (including spaces) in the search list"
-        yield field.invalid(path, searches, why)
+        reason = f"must not have more than {_MOST_CHARACTERS} characters (including spaces) in the search list"
+        yield field.invalid(path, searches, reason)
     relaxed = has("RelaxedDNSSearchValidation")
     check = names.check_underscored_subdomain if relaxed else names.check_subdomain
     for index, search in enumerate(each(searches)):
@@ -207,8 +207,8 @@ def _validate_names(spec: Object, path: str) -> field.Errors:
 
 
 def _validate_aliases(spec: Object, path: str) -> field.Errors:
-    for place, alias in enumerate(each(spec.get("hostAliases") or ())):
-        where, address = f"{path}.hostAliases[{place}]", alias.get("ip", "")
+    for position, alias in enumerate(each(spec.get("hostAliases") or ())):
+        where, address = f"{path}.hostAliases[{position}]", alias.get("ip", "")
         yield from field.invalid_details(f"{where}.ip", address, addresses.find_address_faults(address))
         for index, name in enumerate(each(alias.get("hostnames") or ())):
             yield from field.invalid_details(f"{where}.hostnames[{index}]", name, names.check_subdomain(name))

@@ -104,8 +104,8 @@ def _validate_user(user: Object, system: str, path: str) -> field.Errors:
 
 
 def _validate_allocated(status: Object, container: Object | None, path: str) -> field.Errors:
-    for place, one in enumerate(each(status.get("allocatedResourcesStatus") or ())):
-        where, name = f"{path}[{place}]", one.get("name", "")
+    for position, one in enumerate(each(status.get("allocatedResourcesStatus") or ())):
+        where, name = f"{path}[{position}]", one.get("name", "")
         if container is not None:
             resources = container.get("resources") or {}
             of_claims = name.startswith("claim:")
@@ -113,10 +113,10 @@ def _validate_allocated(status: Object, container: Object | None, path: str) -> 
             if name not in known:
                 yield field.invalid(f"{where}.name", name, _OF_CLAIMS if of_claims else _OF_REQUESTS)
         seen: set[str] = set()
-        for index, part in enumerate(each(one.get("resources") or ())):
-            inside, health, known_as = f"{where}.resources[{index}]", part.get("health", ""), part.get("resourceID", "")
-            yield from field.one_of(f"{inside}.health", health, _HEALTHS)
-            yield from checks.validate_unique(f"{inside}.resourceID", known_as, seen)
+        for index, resource in enumerate(each(one.get("resources") or ())):
+            inside = f"{where}.resources[{index}]"
+            yield from field.one_of(f"{inside}.health", resource.get("health", ""), _HEALTHS)
+            yield from checks.validate_unique(f"{inside}.resourceID", resource.get("resourceID", ""), seen)
 
 
 def _claim_names(claims: list[Object]) -> set[str]:

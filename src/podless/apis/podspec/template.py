@@ -59,14 +59,14 @@ def _validate_pod(obj: Object, judged: PodOptions) -> field.Errors:
     yield from marks.validate_annotations(metadata.get("annotations") or {}, given, "metadata.annotations", judged)
     yield from spec.validate_pod_spec(given, "spec", judged, metadata)
     if not given.get("serviceAccountName"):
-        for place, volume in enumerate(each(given.get("volumes") or ())):
+        for position, volume in enumerate(each(given.get("volumes") or ())):
             for index, source in enumerate(each((volume.get("projected") or {}).get("sources") or ())):
                 if source.get("serviceAccountToken") is not None:
-                    where = f"spec.volumes[{place}].projected.sources[{index}].serviceAccountToken"
+                    where = f"spec.volumes[{position}].projected.sources[{index}].serviceAccountToken"
                     yield field.forbidden(where, "must not be specified when serviceAccountName is not set")
     for part in ("containers", "initContainers"):
-        for place, container in enumerate(given.get(part) or ()):
-            yield from containers.validate_image_spaces(container, f"spec.{part}[{place}]")
+        for position, container in enumerate(given.get(part) or ()):
+            yield from containers.validate_image_spaces(container, f"spec.{part}[{position}]")
 
 
 def _validate_new(obj: Object) -> field.Errors:

@@ -128,8 +128,8 @@ def _validate_gates(gates: list[Object], before: list[Object]) -> field.Errors:
     last = {one.get("name", ""): place for place, one in enumerate(each(gates))}
     for name, place in last.items():
         if name not in known:
-            why = f"only deletion is allowed, but found new scheduling gate '{name}'"
-            yield field.forbidden(f"spec.schedulingGates[{place}].name", why)
+            reason = f"only deletion is allowed, but found new scheduling gate '{name}'"
+            yield field.forbidden(f"spec.schedulingGates[{place}].name", reason)
 
 
 def _restore_mutable(spec: Object, old: Object) -> Object:
@@ -194,21 +194,21 @@ def validate_resize(obj: Object, old: Object) -> list[FieldError]:
         return [field.forbidden("[]", "static pods cannot be resized")]
     if (before.get("os") or {}).get("name") == "windows":
         return [field.forbidden("[]", "windows pods cannot be resized")]
-    found = validate_pod(obj, old)
+    errors = validate_pod(obj, old)
     kind = old["status"].get("qosClass") or amounts.qos_class(before)
     if kind != amounts.qos_class(spec):
         qos_class = (obj.get("status") or {}).get("qosClass") or ""
-        found.append(field.invalid("spec", qos_class, "Pod QOS Class may not change as a result of resizing"))
+        errors.append(field.invalid("spec", qos_class, "Pod QOS Class may not change as a result of resizing"))
     running = [
         one for one in each(old["status"].get("containerStatuses") or ()) if (one.get("state") or {}).get("running")
     ]
     if running and running[0].get("resources") is None:
-        found.append(field.forbidden("spec", "Pod running on node without support for resize"))
+        errors.append(field.forbidden("spec", "Pod running on node without support for resize"))
     if fixed:
-        return [*found, field.forbidden("[]", _BY_GATE)]
-    found += _validate_pod_resources(spec, before)
+        return [*errors, field.forbidden("[]", _BY_GATE)]
+    errors += _validate_pod_resources(spec, before)
     order = list(_validate_order(spec, before))
-    return found + (order or list(_validate_resized(spec, before, bool(found))))
+    return errors + (order or list(_validate_resized(spec, before, bool(errors))))
 
 
 def _validate_pod_resources(spec: Object, old: Object) -> field.Errors:
@@ -290,11 +290,11 @@ def _validate_changed_resources(container: Object, before: Object, part: str, in
     if not has("InPlacePodVerticalScalingInitContainers"):
         if not amounts.is_sidecar(container):
             kept = is_same(container, before)
-            why = "resources for non-sidecar init containers are immutable"
+            reason = "resources for non-sidecar init containers are immutable"
         else:
-            why = "only cpu and memory resources for sidecar containers are mutable"
+            reason = "only cpu and memory resources for sidecar containers are mutable"
         if not kept:
-            yield field.forbidden("spec", why)
+            yield field.forbidden("spec", reason)
         return
     if not kept:
         yield field.forbidden(where, "only cpu and memory resources for init or sidecar containers are mutable")

@@ -187,8 +187,8 @@ def _warn_of_node_labels(spec: Object, path: str) -> Iterator[str]:
 
 def node_term(term: Object, path: str, *, values: bool) -> Iterator[str]:
     """Yield the warnings about a node selector term. values: check the values too."""
-    for place, expression in enumerate(each(term.get("matchExpressions") or ())):
-        at, key = f"{path}.matchExpressions[{place}]", expression.get("key", "")
+    for position, expression in enumerate(each(term.get("matchExpressions") or ())):
+        at, key = f"{path}.matchExpressions[{position}]", expression.get("key", "")
         if key in _LABELS:
             yield f"{at}.key: {key} is {_LABELS[key]}"
         for index, value in enumerate(each(expression.get("values") or () if values else ())):

@@ -93,17 +93,17 @@ def host_processes(spec: Object, path: str, containers: list[tuple[Object, str]]
         own = ((container.get("securityContext") or {}).get("windowsOptions") or {}).get("hostProcess")
         if of_pod is not None and own is not None and of_pod != own:
             shown = "true" if of_pod else "false"
-            why = f"pod hostProcess value must be identical if both are specified, was {shown}"
-            yield field.invalid(f"{where}.securityContext.windowsOptions.hostProcess", own, why)
+            reason = f"pod hostProcess value must be identical if both are specified, was {shown}"
+            yield field.invalid(f"{where}.securityContext.windowsOptions.hostProcess", own, reason)
         count += bool(of_pod if own is None else own)
     if not count:
         return
     if count != len(containers):
-        why = "If pod contains any hostProcess containers then all containers must be HostProcess containers"
-        yield field.invalid(path, "", why)
+        reason = "If pod contains any hostProcess containers then all containers must be HostProcess containers"
+        yield field.invalid(path, "", reason)
     if not spec.get("hostNetwork"):
-        why = "hostNetwork must be true if pod contains any hostProcess containers"
-        yield field.invalid(f"{path}.hostNetwork", False, why)
+        reason = "hostNetwork must be true if pod contains any hostProcess containers"
+        yield field.invalid(f"{path}.hostNetwork", False, reason)
     yield field.forbidden(path, "hostProcess containers are disallowed by cluster policy")
 
 

@@ -69,8 +69,8 @@ def _validate_aggregation(aggregation: Object) -> field.Errors:
         yield field.required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil")
         return
     for index, selector in enumerate(each(cluster_role_selectors)):
-        if found := labelselector.validate_selector(selector, f"{path}[{index}]"):
-            yield from found
+        if errors := labelselector.validate_selector(selector, f"{path}[{index}]"):
+            yield from errors
             yield field.invalid(f"{path}[{index}]", None, "invalid label selector.")
 
 

@@ -61,8 +61,8 @@ class DeviceAccessCheck(Plugin):
             return []
         entry = await self._state.load_namespace(namespace)
         if entry is None:
-            why = f'could not retrieve namespace to verify admin access: namespaces "{namespace}" not found'
-            return [field.internal(path, why)]
+            reason = f'could not retrieve namespace to verify admin access: namespaces "{namespace}" not found'
+            return [field.internal(path, reason)]
         return [] if entry.labels.get(_LABEL) == "true" else [field.forbidden(path, _ADMIN)]
 
     def _check_binding(self, user: User, attributes: Attributes, status: Object, before: Object) -> field.Errors:
@@ -72,8 +72,8 @@ class DeviceAccessCheck(Plugin):
         wrong = self._explain_denial(user, attributes._replace(subresource="binding", namespace="", name=""))
         if wrong:
             what = f'resource="resourceclaims/binding", verb="{attributes.verb}"'
-            why = f"changing status.allocation or status.reservedFor requires {what} permission: {wrong}"
-            yield field.forbidden("status.allocation", why)
+            reason = f"changing status.allocation or status.reservedFor requires {what} permission: {wrong}"
+            yield field.forbidden("status.allocation", reason)
 
     def _check_drivers(self, user: User, attributes: Attributes, status: Object, before: Object) -> field.Errors:
         """Require the permission for resourceclaims/driver of each driver whose devices change."""

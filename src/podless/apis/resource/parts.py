@@ -192,8 +192,8 @@ def validate_binding(binding: Object, path: str) -> field.Errors:
         where = f"{path}.{sorts[1]}[{index}]"
         yield from checks.validate_unique(where, condition, seen)
         if condition in wanted:
-            why = "bindingFailureConditions must not overlap with bindingConditions"
-            yield field.invalid(where, condition, why)
+            reason = "bindingFailureConditions must not overlap with bindingConditions"
+            yield field.invalid(where, condition, reason)
     if bool(good) != bool(bad):
         missing, used = sorts if bad else reversed(sorts)
         yield field.invalid(f"{path}.{missing}", binding.get(missing), f"{missing} are required to use {used}")

@@ -85,8 +85,8 @@ def _validate_range(bounds: Object, usual: str, most: str, path: str) -> field.E
             yield field.invalid(f"{path}.max", usual, f"default is more than max: {high}")
     if step is not None:
         if least + quantity.parse_quantity(step) > limit:
-            why = f"one step {quantity.add_quantities((low, step))} is larger than capacity value: {most}"
-            yield field.invalid(f"{path}.step", step, why)
+            reason = f"one step {quantity.add_quantities((low, step))} is larger than capacity value: {most}"
+            yield field.invalid(f"{path}.step", step, reason)
         for text in filter(None, (usual, high)):
             yield from _validate_step(text, low, step, f"{path}.step")
 
@@ -174,8 +174,8 @@ class ResourceSliceStrategy(TypedStrategy):
         driver = obj["spec"]["driver"]
         if driver == driver.lower():
             return []
-        why = f"driver names should be lowercase; {gotext.quote(driver)} contains uppercase characters"
-        return [f"spec.driver: {why}"]
+        reason = f"driver names should be lowercase; {gotext.quote(driver)} contains uppercase characters"
+        return [f"spec.driver: {reason}"]
 
 
 def _validate_slice(spec: Object, before: Object | None) -> field.Errors:
@@ -267,11 +267,11 @@ def _validate_device(known: dict[str, Object], placed: bool, device: Object, pat
     attributes, capacity = device.get("attributes") or {}, device.get("capacity") or {}
     yield from parts.validate_label(device["name"], f"{path}.name")
     if (count := len(attributes) + len(capacity)) > _MOST_ENTRIES:
-        why = f"the total number of attributes and capacities must not exceed {_MOST_ENTRIES}"
-        yield field.invalid(path, count, why)
+        reason = f"the total number of attributes and capacities must not exceed {_MOST_ENTRIES}"
+        yield field.invalid(path, count, reason)
     if len(attributes) > _MOST_ATTRIBUTES:
-        why = f"the total number of attribute values must not exceed {_MOST_ATTRIBUTES}"
-        yield field.invalid(path, len(attributes), why)
+        reason = f"the total number of attribute values must not exceed {_MOST_ATTRIBUTES}"
+        yield field.invalid(path, len(attributes), reason)
     yield from parts.by_key(
         attributes, -1, _LONGEST_NAME, f"{path}.attributes", parts.validate_qualified_name, _validate_attribute
     )

@@ -62,8 +62,8 @@ class PriorityClassStrategy(TypedStrategy):
         """Raise Forbidden for system classes."""
         name = obj["metadata"]["name"]
         if name in _KNOWN:
-            why = "this is a system priority class and cannot be deleted"
-            raise Forbidden("priorityclasses", "scheduling.k8s.io", name, why)
+            reason = "this is a system priority class and cannot be deleted"
+            raise Forbidden("priorityclasses", "scheduling.k8s.io", name, reason)
 
 
 def _validate_changes(obj: Object, old: Object) -> field.Errors:

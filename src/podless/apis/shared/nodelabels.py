@@ -31,10 +31,10 @@ def of_terms(terms: Collection[Object], path: str) -> Iterator[str]:
 
 def of_topologies(terms: Collection[Object], path: str) -> Iterator[str]:
     """Yield the warnings about deprecated labels in topology selector terms."""
-    for place, term in enumerate(each(terms)):
+    for position, term in enumerate(each(terms)):
         for index, expression in enumerate(each(term.get("matchLabelExpressions") or [])):
             if text := warn_of_label(expression.get("key") or ""):
-                yield f"{path}[{place}].matchLabelExpressions[{index}].key: {text}"
+                yield f"{path}[{position}].matchLabelExpressions[{index}].key: {text}"
 
 
 def of_selector(selector: Object, path: str) -> Iterator[str]:

@@ -65,8 +65,8 @@ class ReplicasStrategy(TemplateStrategy):
         return [*self.validate_spec(spec, before), *self.validate_kept(spec, before)]
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
-        found = template.warn_of_object(obj, old)
-        return found[len(template.name_warnings(obj)) :] if old is None and not self.named else found
+        warnings = template.warn_of_object(obj, old)
+        return warnings[len(template.name_warnings(obj)) :] if old is None and not self.named else warnings
 
 
 def validate_counts(status: Object, fields: Iterable[str], parts: Iterable[str], ready: str = "") -> list[FieldError]:

@@ -25,7 +25,7 @@ _DEFAULTS = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.k
 
 
 def _token_audiences(obj: Object) -> str:
-    found = [at(one, "audience") for one in each(at(obj, "spec", "tokenRequests", default=()))]
+    found = [at(token_request, "audience") for token_request in each(at(obj, "spec", "tokenRequests", default=()))]
     return ",".join(found) if found else UNSET
 
 

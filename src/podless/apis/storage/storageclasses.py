@@ -86,8 +86,8 @@ def _validate_topologies(terms: Sequence[Object]) -> field.Errors:
     # kube-apiserver reports a term once for each equal one before it, and an empty one once more for each term
     seen: Counter[frozenset[tuple[str, frozenset[str]]]] = Counter({frozenset(): len(terms)})
     repeated = 0
-    for place, term in enumerate(each(terms)):
-        path = f"allowedTopologies[{place}]"
+    for position, term in enumerate(each(terms)):
+        path = f"allowedTopologies[{position}]"
         found: dict[str, frozenset[str]] = {}
         for index, expression in enumerate(each(term.get("matchLabelExpressions") or [])):
             yield from _validate_expression(expression, found, f"{path}.matchLabelExpressions[{index}]")

@@ -16,9 +16,9 @@ def _read_resource(obj: Object) -> str:
 
 def _read_state(obj: Object) -> str:
     state = "Unknown"
-    for one in each(at(obj, "status", "conditions", default=())):
-        if one.get("status") == "True" and one.get("type") in _STATES:
-            state = one["type"]
+    for condition in each(at(obj, "status", "conditions", default=())):
+        if condition.get("status") == "True" and condition.get("type") in _STATES:
+            state = condition["type"]
     return state
 
 

@@ -59,13 +59,13 @@ def _validate_status(status: Object, old: Object) -> field.Errors:
     if before and before != revision:
         yield field.invalid("status.resourceVersion", revision, IMMUTABLE)
     ended = [type_ for type_ in _DONE if find_true(conditions, type_)]
-    shown = gostructs.format_structs(CONDITION, conditions or None)
+    shown_text = gostructs.format_structs(CONDITION, conditions or None)
     if len(ended) == len(_DONE):
-        yield field.invalid("status.conditions", shown, _BOTH)
+        yield field.invalid("status.conditions", shown_text, _BOTH)
     for type_, word in _DONE.items():
         if find_true(old.get("conditions"), type_) and type_ not in ended:
             text = f"{word} condition cannot be set to false once it is true"
-            yield field.invalid("status.conditions", shown, text)
+            yield field.invalid("status.conditions", shown_text, text)
 
 
 def _revision_fault(revision: str) -> str:

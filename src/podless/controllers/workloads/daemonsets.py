@@ -73,7 +73,7 @@ class DaemonSetController(OwnerController):
     def _matching_nodes(self, selector: Object) -> set[str]:
         """Return the names of the nodes that match a node selector."""
         nodes = [entry.decode()["metadata"] for entry in self.api.collection(NODES).entries_under(NODES.prefix)[0]]
-        return {one["name"] for one in nodes if selector.items() <= (one.get("labels") or {}).items()}
+        return {node["name"] for node in nodes if selector.items() <= (node.get("labels") or {}).items()}
 
     async def _create_pod(self, obj: Object, node: str, revision: str) -> None:
         pod = pod_of(obj["spec"]["template"], generateName=f"{obj['metadata']['name']}-")

@@ -90,7 +90,7 @@ def _pod_conditions(
     """Return the conditions of a pod that is ready or not."""
     readiness = [(name, ready, reason, message) for name in ("ContainersReady", "Ready")]
     conditions = with_conditions(pod, *others, *readiness)
-    return [{name: value for name, value in one.items() if value != ""} for one in conditions]
+    return [{name: value for name, value in condition.items() if value != ""} for condition in conditions]
 
 
 def _terminated_status(pod: Object) -> Object:

@@ -67,7 +67,7 @@ class ReplicaSetController(OwnerController):
             "readyReplicas": ready or None,
             "availableReplicas": available or None,
             "observedGeneration": obj["metadata"]["generation"],
-            "conditions": [one for one in conditions if one["type"] != _FAILURE or failure] or None,
+            "conditions": [condition for condition in conditions if condition["type"] != _FAILURE or failure] or None,
         }
         if has("DeploymentReplicaSetTerminatingReplicas"):
             status["terminatingReplicas"] = terminating

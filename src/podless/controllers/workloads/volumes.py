@@ -124,7 +124,7 @@ class VolumeController(Controller):
     async def _let_go(self, kind: Kind, obj: Object) -> None:
         """Remove the finalizer that protects an object in use."""
         finalizers = obj["metadata"].get("finalizers") or []
-        left = [one for one in finalizers if one != _HELD[kind.plural]]
+        left = [finalizer for finalizer in finalizers if finalizer != _HELD[kind.plural]]
         if left != finalizers:
             await ask.change_object(self.api, kind, obj, {"metadata": {"finalizers": left or None}})
 

@@ -220,10 +220,10 @@ def _check_variable(variable: Object, environment: Environment, path: str) -> fi
     if not source.strip():
         yield field.required(f"{path}.expression", "expression is not specified")
         return
-    made = environment.declare_variable(name, source)
-    if made.error:
+    compiled = environment.declare_variable(name, source)
+    if compiled.error:
         at = f"{path}.expression"
-        yield field.internal(at, made.error) if made.internal else field.invalid(at, source, made.error)
+        yield field.internal(at, compiled.error) if compiled.internal else field.invalid(at, source, compiled.error)
 
 
 def _check_validation(validation: Object, environment: Environment, path: str) -> list[FieldError]:
@@ -246,8 +246,8 @@ def _check_validation(validation: Object, environment: Environment, path: str) -
 def _check_annotation(annotation: Object, policy: str, environment: Environment, path: str) -> list[FieldError]:
     key, source = annotation["key"], annotation["valueExpression"]
     if policy:
-        whole = f"{policy}/{key}"
-        errors = field.invalid_details(f"{path}.key", whole, names.qualified_name(whole))
+        full_key = f"{policy}/{key}"
+        errors = field.invalid_details(f"{path}.key", full_key, names.qualified_name(full_key))
     else:
         errors = [field.invalid(f"{path}.key", key, "requires metadata.name be non-empty")]
     where = f"{path}.valueExpression"

@@ -40,12 +40,12 @@ def check_rule(rule: Object, path: str) -> list[FieldError]:
     """Validate a rule: operations, groups, versions, resources and scope."""
     errors = _check_operations(rule.get("operations") or [], f"{path}.operations")
     for name, what in (("apiGroups", "groups"), ("apiVersions", "versions")):
-        given = rule.get(name) or []
-        if not given:
+        names_given = rule.get(name) or []
+        if not names_given:
             errors.append(field.required(f"{path}.{name}"))
-        if len(given) > 1 and "*" in given:
+        if len(names_given) > 1 and "*" in names_given:
             text = f"if '*' is present, must not specify other API {what}"
-            errors.append(field.invalid(f"{path}.{name}", given, text))
+            errors.append(field.invalid(f"{path}.{name}", names_given, text))
     for index, version in enumerate(each(rule.get("apiVersions") or [])):
         if not version:
             errors.append(field.required(f"{path}.apiVersions[{index}]"))
@@ -66,7 +66,7 @@ def _check_operations(operations: list[str], path: str) -> list[FieldError]:
 
 def _check_resources(resources: list[str], path: str) -> list[FieldError]:
     errors = [] if resources else [field.required(path)]
-    whole: set[str] = set()  # resources that are listed with all subresources (NAME/*)
+    with_subresources: set[str] = set()  # resources that are listed with all subresources (NAME/*)
     everywhere: set[str] = set()  # subresources that are listed for all resources (*/NAME)
     plain = False
     for index, given in enumerate(each(resources)):
@@ -78,12 +78,12 @@ def _check_resources(resources: list[str], path: str) -> list[FieldError]:
         if not slash:
             plain = given != "*"
             continue
-        if resource in whole:
+        if resource in with_subresources:
             errors.append(field.invalid(where, given, f"if '{resource}/*' is present, must not specify {given}"))
         if subresource in everywhere:
             errors.append(field.invalid(where, given, f"if '*/{subresource}' is present, must not specify {given}"))
         if subresource == "*":
-            whole.add(resource)
+            with_subresources.add(resource)
         if resource == "*":
             everywhere.add(subresource)
     if len(resources) > 1 and "*/*" in resources:
@@ -160,10 +160,10 @@ def check_expression(
 
     if not source.strip():
         return [field.required(path, missing)]
-    made = environment.compile_expression(source, getattr(policies, kind), authorizer=authorizer, patches=patches)
-    if not made.error:
+    rule = environment.compile_expression(source, getattr(policies, kind), authorizer=authorizer, patches=patches)
+    if not rule.error:
         return []
-    return [field.internal(path, made.error) if made.internal else field.invalid(path, shown or source, made.error)]
+    return [field.internal(path, rule.error) if rule.internal else field.invalid(path, shown or source, rule.error)]
 
 
 def check_changing(matching: Object, path: str) -> list[FieldError]:

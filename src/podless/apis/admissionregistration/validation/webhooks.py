@@ -33,7 +33,7 @@ def check_webhooks(configuration: Object, old: Object | None = None) -> field.Er
     webhooks = configuration.get("webhooks") or []
     before = (old or {}).get("webhooks") or []
     harmless = all(one.get("sideEffects") in _HARMLESS for one in each(before))
-    known = all(set(one["admissionReviewVersions"] or ()) & set(REVIEWS) for one in each(before))
+    had_known_versions = all(set(one["admissionReviewVersions"] or ()) & set(REVIEWS) for one in each(before))
     unique = len({one["name"] for one in each(before)}) == len(before)
     conditions = [one.get("matchConditions") for one in each(webhooks)] != [
         one.get("matchConditions") for one in each(before)
@@ -44,7 +44,7 @@ def check_webhooks(configuration: Object, old: Object | None = None) -> field.Er
         yield from _validate_webhook(webhook, path, _HARMLESS if harmless else _EFFECTS, conditions or old is None)
         missing = f"must specify one of {', '.join(REVIEWS)}"
         yield from check_reviews(
-            webhook["admissionReviewVersions"] or [], f"{path}.admissionReviewVersions", known, missing
+            webhook["admissionReviewVersions"] or [], f"{path}.admissionReviewVersions", had_known_versions, missing
         )
         name = webhook["name"]
         if unique and name and name in seen:

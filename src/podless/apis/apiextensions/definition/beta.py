@@ -29,7 +29,7 @@ _TOLD = {"schema": ("schemas", "validation"), "subresources": ("subresources",) 
 
 
 def _spec_of(struct: Struct) -> Struct:
-    result = next(known.type for known in struct if known.name == "spec")
+    result = next(member.type for member in struct if member.name == "spec")
     assert isinstance(result, Struct)
     return result
 
@@ -84,10 +84,10 @@ def read_layout(spec: Object) -> Layout:
     conversion = spec.get("conversion")
     if conversion is not None:
         rest["conversion"] = _convert_conversion(conversion)
-    given = spec.get("versions")
-    if not given and spec.get("version"):
-        given = [{"name": spec["version"], "served": True, "storage": True}]
-    return Layout(rest, common, [_rename_fields(one, "JSONPath", "jsonPath") for one in each(given or ())], legacy=True)
+    items = spec.get("versions")
+    if not items and spec.get("version"):
+        items = [{"name": spec["version"], "served": True, "storage": True}]
+    return Layout(rest, common, [_rename_fields(one, "JSONPath", "jsonPath") for one in each(items or ())], legacy=True)
 
 
 def _convert_conversion(given: Object) -> Object:
@@ -158,9 +158,9 @@ def _type_embedded(spec: Object) -> None:
     for schema in list_schemas(spec):
         for node in walk_nodes(schema):
             if node.get("x-kubernetes-embedded-resource") and not node.get("type"):
-                known = _order_fields(JSON_SCHEMA_PROPS, node | {"type": "object"})
+                ordered = _order_fields(JSON_SCHEMA_PROPS, node | {"type": "object"})
                 node.clear()
-                node.update(known)
+                node.update(ordered)
 
 
 def check_exclusive(layout: Layout) -> list[FieldError]:

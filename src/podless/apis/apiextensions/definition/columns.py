@@ -62,13 +62,13 @@ def check_selectable(
             errors.append(field.required(at))
             continue
         try:
-            target, found = fieldpath.parse_fieldpath(value, node, arrays=False)
+            target, fault = fieldpath.parse_fieldpath(value, node, arrays=False)
         except ValueError as error:
             errors.append(field.invalid(at, value, f"is an invalid path: {error}"))
             continue
         if target[0] == "metadata":
             errors.append(field.invalid(at, value, "must not point to fields in metadata"))
-        if found is None or found.raw.get("type") not in _SELECTABLE_TYPES:
+        if fault is None or fault.raw.get("type") not in _SELECTABLE_TYPES:
             errors.append(field.invalid(at, value, _SELECTABLE))
         if target in seen:
             errors.append(field.duplicate(at, value))

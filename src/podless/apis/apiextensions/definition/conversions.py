@@ -28,8 +28,8 @@ def warn_of_conversions(crd: Object, old: Object | None = None) -> list[str]:
     if _is_known(crd, old):
         return []
     if not text:
-        given = (crd["metadata"].get("annotations") or {}).get(CONVERSION)
-        return [_UNUSED] if given else []
+        annotation = (crd["metadata"].get("annotations") or {}).get(CONVERSION)
+        return [_UNUSED] if annotation else []
     from podless.kinds.declared.reading import read_conversions
     from podless.kinds.declared.trial import try_conversions
 

@@ -69,10 +69,10 @@ def _list_selecting(spec: Object) -> list[Object]:
 
 def _drop_disabled(spec: Object) -> bool:
     """Drop selectableFields if their feature gate is off. Returns whether there were any."""
-    found = _list_selecting(spec)
-    if not found or has("CustomResourceFieldSelectors"):
+    selecting_versions = _list_selecting(spec)
+    if not selecting_versions or has("CustomResourceFieldSelectors"):
         return False
-    for one in found:
+    for one in selecting_versions:
         del one["selectableFields"]
     return True
 

@@ -15,12 +15,12 @@ _REQUIRED = ("plural", "singular", "kind", "listKind")
 def check_object_name(crd: Object) -> list[FieldError]:
     """Require the object's name to be PLURAL.GROUP."""
     spec, metadata = crd["spec"], crd["metadata"]
-    wanted = f"{spec['names']['plural']}.{spec['group']}"
+    expected = f"{spec['names']['plural']}.{spec['group']}"
     text = 'must be spec.names.plural+"."+spec.group'
     return [
         field.invalid(f"metadata.{key}", metadata[key], text)
         for key in ("generateName", "name")
-        if metadata.get(key) and metadata[key] != wanted
+        if metadata.get(key) and metadata[key] != expected
     ]
 
 

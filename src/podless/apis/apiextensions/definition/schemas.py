@@ -56,8 +56,8 @@ class Checker:
         release = CURRENT.get()
         # no_default is the only option that makes the rules stricter than those for new definitions
         if digest in _FAULTLESS and not self.options.no_default:
-            known = _FAULTLESS[digest]
-            if known is None or known.agrees_with(release):
+            faultless = _FAULTLESS[digest]
+            if faultless is None or faultless.agrees_with(release):
                 return []
         with ReleaseRecorder(release) as notes:
             errors = structural(schema, path, status=status, rules=self.rules, options=self.options)
@@ -100,7 +100,7 @@ def _no_defaults(layout: Layout, before: Layout | None) -> str:
 
 def _needs_structure(layout: Layout) -> bool:
     """Return whether a schema uses a keyword that requires a structural schema."""
-    return any(node.get(name) for whole in layout.schemas for node in walk_nodes(whole) for name in _EXTENSIONS)
+    return any(node.get(name) for schema in layout.schemas for node in walk_nodes(schema) for name in _EXTENSIONS)
 
 
 def check_given(layout: Layout, before: Layout | None) -> list[FieldError]:
@@ -129,13 +129,13 @@ def check_defaults(layout: Layout, before: Layout | None) -> list[FieldError]:
 
 def has_defaults(layout: Layout) -> bool:
     """Return whether a schema has a default."""
-    return any("default" in node for whole in layout.schemas for node in walk_nodes(whole))
+    return any("default" in node for schema in layout.schemas for node in walk_nodes(schema))
 
 
 def warn_of_formats(new: Object, old: Object | None = None) -> list[str]:
     """Return warnings about formats that are not validated; on an update, only about new ones."""
-    known = set() if old is None else set(_list_warnings(old))
-    return [text for text in _list_warnings(new) if text not in known]
+    earlier = set() if old is None else set(_list_warnings(old))
+    return [text for text in _list_warnings(new) if text not in earlier]
 
 
 def _list_warnings(crd: Object) -> list[str]:

@@ -52,7 +52,7 @@ class Layout:
     @cached_property
     def schemas(self) -> list[Object]:
         """All schemas: the common one, or those of the versions."""
-        return [found for one in each((self.common, *self.versions)) if (found := schema_of_version(one)) is not None]
+        return [schema for one in each((self.common, *self.versions)) if (schema := schema_of_version(one)) is not None]
 
     @cached_property
     def whole(self) -> bool:
@@ -100,5 +100,5 @@ def list_schemas(spec: Object) -> list[Object]:
     """Return the schemas of all versions of a v1 or v1beta1 spec."""
     top = [{"schema": spec["validation"]}] if "validation" in spec else []
     return [
-        found for one in each((*top, *(spec.get("versions") or ()))) if (found := schema_of_version(one)) is not None
+        schema for one in each((*top, *(spec.get("versions") or ()))) if (schema := schema_of_version(one)) is not None
     ]

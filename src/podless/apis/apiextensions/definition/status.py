@@ -63,9 +63,9 @@ def accepted_names(crd: Object, others: Iterable[Object]) -> tuple[Object, Objec
 
     others: the other definitions of the group, whose accepted names are taken.
     """
-    names, held = crd["spec"]["names"], (crd.get("status") or {}).get("acceptedNames") or {}
+    names, before = crd["spec"]["names"], (crd.get("status") or {}).get("acceptedNames") or {}
     resources, kinds = _taken_names([crd, *others])
-    given = dict(held)
+    accepted = dict(before)
     reason = message = ""
     for name, taken in (
         ("plural", resources),
@@ -74,15 +74,15 @@ def accepted_names(crd: Object, others: Iterable[Object]) -> tuple[Object, Objec
         ("kind", kinds),
         ("listKind", kinds),
     ):
-        conflicts = _find_conflicts(names.get(name), held.get(name), taken)
+        conflicts = _find_conflicts(names.get(name), before.get(name), taken)
         if conflicts:
             reason = f"{name[0].upper()}{name[1:]}Conflict"
             message = conflicts[0] if len(conflicts) == 1 else f"[{', '.join(conflicts)}]"
         else:
-            given[name] = names.get(name)
-    given["categories"] = names.get("categories")
+            accepted[name] = names.get(name)
+    accepted["categories"] = names.get("categories")
     verdict = ("False", reason, message) if reason else ("True", "NoConflicts", "no conflicts found")
-    return _order_names(given), dict(
+    return _order_names(accepted), dict(
         zip(("type", "status", "reason", "message"), ("NamesAccepted", *verdict), strict=True)
     )
 
@@ -95,13 +95,13 @@ def approval_state(crd: Object) -> tuple[str, str]:
     text = (crd["metadata"].get("annotations") or {}).get(APPROVAL, "")
     must = f"protected groups must have approval annotation {gotext.quote(APPROVAL)}"
     state = read_approval(crd)
-    said = {
+    states = {
         "missing": f"{must}, {_SEE}",
         "unapproved": f"not approved: {gotext.quote(text)}",
         "approved": f"approved in {text}",
         "invalid": f'{must} with either a URL or a reason starting with "unapproved", {_SEE}',
     }
-    return state, said[state]
+    return state, states[state]
 
 
 def read_approval(crd: Object) -> str:
@@ -127,9 +127,9 @@ def set_structural(crd: Object, now: str) -> None:
     Only definitions that preserve unknown fields may have schemas that are not structural.
     """
     status = crd.setdefault("status", {})
-    found = _find_unstructured(crd["spec"]) if crd["spec"].get("preserveUnknownFields") else None
-    if found is not None:
-        set_condition(crd, _NON_STRUCTURAL, *found, now)
+    fault = _find_unstructured(crd["spec"]) if crd["spec"].get("preserveUnknownFields") else None
+    if fault is not None:
+        set_condition(crd, _NON_STRUCTURAL, *fault, now)
     elif find_condition(crd, _NON_STRUCTURAL) is not None:
         status["conditions"] = [item for item in each(status["conditions"]) if item["type"] != _NON_STRUCTURAL]
 
@@ -167,9 +167,9 @@ def _taken_names(definitions: Iterable[Object]) -> tuple[set[str], set[str]]:
 
 def _find_conflicts(wanted: Any, held: Any, taken: set[str]) -> list[str]:
     """Return an error text for each wanted name that another definition has."""
-    asked, mine = ([name] if isinstance(name, str) else name or [] for name in (wanted, held))
+    names, mine = ([name] if isinstance(name, str) else name or [] for name in (wanted, held))
     return [
-        f"{gotext.quote(name)} is already in use" for name in dict.fromkeys(asked) if name not in mine and name in taken
+        f"{gotext.quote(name)} is already in use" for name in dict.fromkeys(names) if name not in mine and name in taken
     ]
 
 

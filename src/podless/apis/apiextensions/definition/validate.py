@@ -120,8 +120,8 @@ def _validate_version(
     layout: Layout, before: Layout | None, version: Object, checker: Checker, path: str
 ) -> list[FieldError]:
     """Validate a version, except the fields that all versions share."""
-    found = syntax.label_1035(version["name"])
-    errors = [field.invalid(f"{path}.name", version["name"], ",".join(found))] if found else []
+    faults = syntax.label_1035(version["name"])
+    errors = [field.invalid(f"{path}.name", version["name"], ",".join(faults))] if faults else []
     errors += _validate_deprecation(version, f"{path}.deprecationWarning")
     status = "status" in (layout.find_subresources(version) or {})
     schema = shared.schema_of_version(version)
@@ -175,8 +175,8 @@ def _validate_storage(layout: Layout, given: Sequence[Object] | None) -> list[Fi
         faults.append("must have exactly one version marked as storage version")
     errors = []
     if faults:  # formatting is expensive, so only for errors
-        shown = versions.show_versions(None if given is None else layout.versions)
-        errors = [field.invalid("spec.versions", shown, fault) for fault in faults]
+        text = versions.show_versions(None if given is None else layout.versions)
+        errors = [field.invalid("spec.versions", text, fault) for fault in faults]
     first = layout.spec.get("version", called[0] if called else "")
     if first:
         faults = syntax.label_1035(first)

@@ -66,7 +66,7 @@ _ADDRESS = "0xc000000000"
 def show_versions(versions: list[Object] | None) -> Any:
     """Return versions as errors show them: the internal structs as JSON, or in Go's syntax for older releases."""
     if has("ValuesAsJSON"):
-        return None if versions is None else [_print_version(one) for one in each(versions)]
+        return None if versions is None else [_print_version(version) for version in each(versions)]
     return Literal(_write_list("CustomResourceDefinitionVersion", _VERSION, versions))
 
 
@@ -82,12 +82,12 @@ def _write_fields(fields: _Fields, given: Object) -> Iterator[str]:
     for name, key, zero in fields:
         value = given.get(key, zero)
         if name in _LISTS:
-            shown = _write_list(*_LISTS[name], value)
+            text = _write_list(*_LISTS[name], value)
         elif name in _POINTERS:
-            shown = f"(*{_POINTERS[name]})({'nil' if value is None else _ADDRESS})"
+            text = f"(*{_POINTERS[name]})({'nil' if value is None else _ADDRESS})"
         else:
-            shown = gotext.format_syntax(value)
-        yield f"{name}:{shown}"
+            text = gotext.format_syntax(value)
+        yield f"{name}:{text}"
 
 
 def _print_version(given: Object) -> Object:

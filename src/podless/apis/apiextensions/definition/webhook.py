@@ -71,9 +71,9 @@ def check_service(service: Object, path: str) -> list[FieldError]:
     """Validate the reference to a webhook's Service."""
     # as in kube-apiserver, which confuses the two names
     errors = [
-        field.required(f"{path}.{told}")
-        for told, given in (("name", "namespace"), ("namespace", "name"))
-        if not service[given]
+        field.required(f"{path}.{label}")
+        for label, key in (("name", "namespace"), ("namespace", "name"))
+        if not service[key]
     ]
     port = service.get("port", 443)
     if not 1 <= port <= 65535:
@@ -143,7 +143,7 @@ def _split_pem(data: bytes) -> tuple[list[tuple[bytes, bytes]], bytes]:
     for end in _END.finditer(data):
         charge(1)
         ends.setdefault(end[1], []).append(end.start())
-    found: list[tuple[bytes, bytes]] = []
+    blocks: list[tuple[bytes, bytes]] = []
     rest: list[bytes] = []
     done = at = 0
     while begin := _BEGIN.search(data, at):
@@ -153,9 +153,9 @@ def _split_pem(data: bytes) -> tuple[list[tuple[bytes, bytes]], bytes]:
         at = begin.end()
         if place < len(places):
             rest.append(data[done : begin.start()])
-            found.append((begin[1], data[at : places[place]]))
+            blocks.append((begin[1], data[at : places[place]]))
             done = at = places[place] + len(b"-----END -----") + len(begin[1])
-    return found, b"".join((*rest, data[done:]))
+    return blocks, b"".join((*rest, data[done:]))
 
 
 def _shown_bytes(bundle: str | None) -> str | None:

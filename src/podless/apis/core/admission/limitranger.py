@@ -84,19 +84,19 @@ class LimitRanger(Plugin):
         """Set default requests and limits of containers. Raise Invalid."""
         if attr.obj is None or _is_terminating(attr):
             return
-        for given in await self._read_limits(attr.namespace):
-            _set_defaults(attr, attr.obj, given)
+        for limit in await self._read_limits(attr.namespace):
+            _set_defaults(attr, attr.obj, limit)
 
     async def validate(self, attr: AdmissionAttributes) -> None:
         """Raise Forbidden for amounts outside of the limits."""
         if attr.obj is None or _is_terminating(attr):
             return
         check = _check_pod if is_pod(attr.kind) else _check_claim
-        given = _Quantities()
+        quantities = _Quantities()
         for limit in await self._read_limits(attr.namespace):
-            found = list(dict.fromkeys(check(limit.limits, attr.obj["spec"], given)))
-            if found:
-                raise forbid_write(attr, found[0] if len(found) == 1 else f"[{', '.join(found)}]")
+            problems = list(dict.fromkeys(check(limit.limits, attr.obj["spec"], quantities)))
+            if problems:
+                raise forbid_write(attr, problems[0] if len(problems) == 1 else f"[{', '.join(problems)}]")
 
     async def _read_limits(self, namespace: str) -> list[_ReadLimitRange]:
         """Return the LimitRanges of a namespace."""
@@ -147,10 +147,10 @@ def _set_defaults(attr: AdmissionAttributes, pod: Object, given: _ReadLimitRange
     """Set the default resources of a pod. Raises Invalid if the annotation about them gets too long."""
     notes: list[str] = []
     size = 0
-    for part, shown in (("containers", "container"), ("initContainers", "init container")):
+    for part, noun in (("containers", "container"), ("initContainers", "init container")):
         for container in pod["spec"].get(part) or ():
             charge(1)
-            size += _fill_container(container, given, shown, notes)
+            size += _fill_container(container, given, noun, notes)
             if size > objectmeta.MOST_ANNOTATIONS:  # the pod is already invalid, so stop before it gets larger
                 _annotate_pod(pod, notes)
                 errors = objectmeta.check_annotations(pod["metadata"]["annotations"], "metadata.annotations")
@@ -170,13 +170,13 @@ def _fill_container(container: Object, given: _ReadLimitRange, shown: str, notes
     """Set the default resources of a container, and add a note. Returns the bytes of the note."""
     resources = dict(container.get("resources") or {})
     size = 0
-    for part, what, wanted in (("requests", "request", given.requests), ("limits", "limit", given.most)):
+    for part, noun, defaults in (("requests", "request", given.requests), ("limits", "limit", given.most)):
         own = resources.get(part) or {}
-        charge(len(wanted) + len(own))
-        added = [name for name in wanted if name not in own]  # in sorted order, because `wanted` is sorted
+        charge(len(defaults) + len(own))
+        added = [name for name in defaults if name not in own]  # in sorted order, because `wanted` is sorted
         if added:
-            resources[part] = dict(sorted({**wanted, **own}.items())) if own else dict(wanted)
-            notes.append(f"{', '.join(added)} {what} for {shown} {container.get('name', '')}")
+            resources[part] = dict(sorted({**defaults, **own}.items())) if own else dict(defaults)
+            notes.append(f"{', '.join(added)} {noun} for {shown} {container.get('name', '')}")
             size += len(notes[-1])
     order = ("limits", "requests", "claims")
     container["resources"] = {name: resources[name] for name in order if name in resources}
@@ -199,26 +199,26 @@ def _check_claim(limits: Sequence[_Limit], spec: Object, given: _Quantities) -> 
 
 def _check_pod(limits: Sequence[_Limit], spec: Object, given: _Quantities) -> Iterator[str]:
     containers: list[tuple[Amounts, Amounts]] | None = None
-    whole: tuple[Amounts, Amounts] | None = None
+    pod_amounts: tuple[Amounts, Amounts] | None = None
     for limit in each(limits):
         if limit.kind == _CONTAINER:
             containers = _collect_resources(spec) if containers is None else containers
             for requests, most in containers:
                 yield from _check_limit(limit, requests, most, given)
         elif limit.kind == _POD:
-            whole = _sum_resources(spec) if whole is None else whole
-            yield from _check_limit(limit, *whole, given)
+            pod_amounts = _sum_resources(spec) if pod_amounts is None else pod_amounts
+            yield from _check_limit(limit, *pod_amounts, given)
 
 
 def _collect_resources(spec: Object) -> list[tuple[Amounts, Amounts]]:
     """Return requests and limits of containers, each combination once, because each error is reported once."""
-    found: dict[object, tuple[Amounts, Amounts]] = {}
+    by_container: dict[object, tuple[Amounts, Amounts]] = {}
     for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
         resources = container.get("resources") or {}
         requests, limits = resources.get("requests") or {}, resources.get("limits") or {}
         charge(1 + len(requests) + len(limits))
-        found.setdefault((frozenset(requests.items()), frozenset(limits.items())), (requests, limits))
-    return [*found.values()]
+        by_container.setdefault((frozenset(requests.items()), frozenset(limits.items())), (requests, limits))
+    return [*by_container.values()]
 
 
 def _sum_resources(spec: Object) -> tuple[Amounts, Amounts]:
@@ -264,11 +264,11 @@ def _check_max(kind: str, bound: _Bound, requests: Amounts, limits: Amounts, giv
 def _check_ratio(kind: str, bound: _Bound, requests: Amounts, limits: Amounts, given: _Quantities) -> Iterator[str]:
     charge(_STEPS)
     name, text, amount = bound
-    asked, most = given[requests.get(name, "0")], given[limits.get(name, "0")]
+    requested, limited = given[requests.get(name, "0")], given[limits.get(name, "0")]
     head = f"{name} max limit to request ratio per {kind} is {text}"
-    if not asked:
+    if not requested:
         yield f"{head}, but no request is specified or request is 0"
-    elif not most:
+    elif not limited:
         yield f"{head}, but no limit is specified or limit is 0"
-    elif most * quantity.NANO > amount * asked:
-        yield f"{head}, but provided ratio is {most / asked:f}"
+    elif limited * quantity.NANO > amount * requested:
+        yield f"{head}, but provided ratio is {limited / requested:f}"

@@ -47,10 +47,10 @@ class NamespaceLifecycle(Plugin):
         if entry is None:
             raise NotFound("namespaces", "", name)
         if entry.terminating:
-            why = f"unable to create new content in namespace {name} because it is being terminated"
+            reason = f"unable to create new content in namespace {name} because it is being terminated"
             message = f"namespace {name} is being terminated"
             cause = {"reason": "NamespaceTerminating", "message": message, "field": "metadata.namespace"}
-            raise Forbidden(attr.kind.plural, attr.kind.stored_group, attr.name, why, causes=[cause])
+            raise Forbidden(attr.kind.plural, attr.kind.stored_group, attr.name, reason, causes=[cause])
 
 
 def _is_review(kind: Kind) -> bool:

@@ -67,8 +67,8 @@ class NodeDeclaredFeatureValidator(_ResizeCheck):
         lacking = [name for name in _needed_features(spec, old) if name not in declared]
         if lacking:
             name = node["metadata"]["name"]
-            why = f'pod update requires features {", ".join(lacking)} which are not available on node "{name}"'
-            raise forbid_write(attr, why)
+            reason = f'pod update requires features {", ".join(lacking)} which are not available on node "{name}"'
+            raise forbid_write(attr, reason)
 
 
 class PodResizeValidator(_ResizeCheck):
@@ -80,17 +80,17 @@ class PodResizeValidator(_ResizeCheck):
     def _check(self, attr: AdmissionAttributes, spec: Object, old: Object, node: Object) -> None:
         name, system = node["metadata"]["name"], (node["metadata"].get("labels") or {}).get(_OS, "linux")
         if system != "linux":
-            why = f'pod resize is only supported on linux nodes, node "{name}" is "{system}"'
-            raise forbid_write(attr, why, causes=[{"reason": "UnsupportedPlatform"}])
-        requests, there = total_resources(spec, "requests"), (node.get("status") or {}).get("allocatable") or {}
+            reason = f'pod resize is only supported on linux nodes, node "{name}" is "{system}"'
+            raise forbid_write(attr, reason, causes=[{"reason": "UnsupportedPlatform"}])
+        requests, room = total_resources(spec, "requests"), (node.get("status") or {}).get("allocatable") or {}
         beyond = []
         for resource, unit in _COMPARED:
-            wanted, most = (quantity.parse_nanos(amounts.get(resource) or "0") for amounts in (requests, there))
-            if wanted > most:
-                beyond.append(f"{resource}, requested: {-(-wanted // unit)}, allocatable: {-(-most // unit)}")
+            asks, limit = (quantity.parse_nanos(amounts.get(resource) or "0") for amounts in (requests, room))
+            if asks > limit:
+                beyond.append(f"{resource}, requested: {-(-asks // unit)}, allocatable: {-(-limit // unit)}")
         if beyond:
-            why = f"node didn't have enough allocatable resources: {'; '.join(beyond)}"
-            raise forbid_write(attr, why, causes=[{"reason": "NodeCapacity"}])
+            reason = f"node didn't have enough allocatable resources: {'; '.join(beyond)}"
+            raise forbid_write(attr, reason, causes=[{"reason": "NodeCapacity"}])
 
 
 def _needed_features(spec: Object, old: Object) -> Iterator[str]:

@@ -136,8 +136,8 @@ class ResourceQuota(Plugin):
         old: Usage | None,
     ) -> tuple[dict[str, str], dict[str, str]]:
         kind, hard = attr.kind, quota["spec"].get("hard") or {}
-        wanted = usage.measured_names(kind, each(hard))
-        if new is None or not wanted or attr.obj is None:
+        measured = usage.measured_names(kind, each(hard))
+        if new is None or not measured or attr.obj is None:
             return {}, {}
         applies = usage.scope_matcher(quota)
         if not applies(new):
@@ -146,7 +146,7 @@ class ResourceQuota(Plugin):
             raise _make_refusal(attr, f"failed quota: {name}: must specify {lacking}")
         before = old.amounts if old is not None and applies(old) else {}
         requested = {}
-        for one in wanted:
+        for one in measured:
             charge(_STEPS)
             text = quantity.subtract_quantity(new.amounts.get(one, "0"), before.get(one, "0"))
             if quantity.parse_nanos(text) > 0:
