@@ -158,6 +158,8 @@ def _whole_map(value: dict[str, Any], form: MapShape) -> Fields:
 
 def _alike_items(value: list[Any], form: ListShape) -> Fields | None:
     """Return the field set of a list of distinct items with the same fields, all of them leaves; else None."""
+    if len(value) <= MAX_UNCHARGED:  # one item after the other takes less time
+        return None
     shape = form.item
     if shape.map is None or shape.map.atomic or (plan := shape.map.plan_all(value)) is None:
         return None

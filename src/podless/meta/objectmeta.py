@@ -31,7 +31,6 @@ OWNER_REFERENCE = load_struct("meta/v1", "OwnerReference")
 MOST_ANNOTATIONS = 256 * 1024
 MOST_MANAGER = 128
 MOST_SUBRESOURCE = 256
-_OPERATIONS = ("Apply", "Update")
 _LONGEST_CHAR = 4  # maximum bytes of a character in UTF-8
 # A real server repeats the whole list of owners, or the whole name, in each of its errors. podless returns only as many
 # errors as show this number of owner references, or of characters of a name, but at least one.
@@ -160,14 +159,15 @@ def check_labels(items: dict[str, str], path: str) -> list[FieldError]:
 
 def check_annotations(items: dict[str, str], path: str) -> list[FieldError]:
     """Validate annotation keys, whose case is ignored, and the total size."""
+    errors: list[FieldError] = []
+    size = 0
     if len(items) > MAX_UNCHARGED:
         charge(len(items))
-    errors: list[FieldError] = []
-    if any(map(_check_label_key, map(str.lower, items))):
-        for key in items:
-            if texts := _check_label_key(key.lower()):
-                errors += field.invalid_details(path, key, texts)
-    if len("".join(items).encode()) + len("".join(items.values()).encode()) > MOST_ANNOTATIONS:
+    for key, value in items.items():
+        size += len(key.encode()) + len(value.encode())
+        if texts := _check_label_key(key.lower()):
+            errors += field.invalid_details(path, key, texts)
+    if size > MOST_ANNOTATIONS:
         errors.append(field.too_long(path, MOST_ANNOTATIONS))
     return errors
 
@@ -222,17 +222,8 @@ def check_managed_fields(entries: list[dict[str, Any]], path: str) -> list[Field
     if len(entries) > MAX_UNCHARGED:
         charge(len(entries))
     for index, entry in enumerate(entries):
-        get = entry.get
-        manager = get("manager", "")
-        if (
-            get("operation") in _OPERATIONS
-            and get("fieldsType", "FieldsV1") == "FieldsV1"
-            and "subresource" not in entry
-            and len(manager) * _LONGEST_CHAR <= MOST_MANAGER
-            and manager.isprintable()
-        ):
-            continue  # as in nearly all entries
-        if get("operation") not in _OPERATIONS:
+        manager = entry.get("manager", "")
+        if entry.get("operation") not in ("Apply", "Update"):
             text = "must be `Apply` or `Update`"
             errors.append(field.invalid(f"{path}[{index}].operation", entry.get("operation", ""), text))
         if entry.get("fieldsType", "FieldsV1") != "FieldsV1":
