@@ -39,7 +39,7 @@ _OTHERS: _Labels = ("", "", "", "", "", "", "", "")
 _Figures = tuple[_Labels, Histogram, dict[int, int]]  # (label values, durations, counts by status)
 # with the flow of the last request, None if the figures are found by labels only
 _Sort = tuple[_Labels, Histogram, dict[int, int], Flow | None]
-_READS = ("get", "list", "watch")
+_READS = ("GET", "HEAD")
 
 
 class RequestMetrics:
@@ -61,7 +61,7 @@ class RequestMetrics:
         working, clock = self.working, time.perf_counter
 
         async def later(request: HTTPRequest, pending: Pending, began: float) -> Answer:
-            writes = request.info.attributes.verb not in _READS
+            writes = request.method not in _READS
             working[writes] += 1
             try:
                 answer = await pending
