@@ -71,7 +71,7 @@ FIGURES: Mapping[str, Figures] = {
         "queued for # s gets #": (fairqueue._SECONDS, errors.TooManyRequests.code),
         "take at most # s of a request, by their price, and the cache of them # MiB": (
             allowance.FULL_ALLOWANCE / 1e9,
-            patterns.MOST,
+            patterns.MAX_CACHE_BYTES,
         ),
         "holds the event loop for # ms": (watchdog.LONG,),
         "reads # KiB of them": (connection._FEW,),

@@ -68,7 +68,7 @@ def pieces(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def forgiving(monkeypatch: pytest.MonkeyPatch) -> None:
     """No hook loses its credit, however busy the machine is."""
     monkeypatch.setattr(credit, "_PAUSE", 0.0)
-    monkeypatch.setattr(credit, "_PAUSE_MOST", 0.0)
+    monkeypatch.setattr(credit, "_MAX_PAUSE", 0.0)
 
 
 @pytest.mark.usefixtures("forgiving")
@@ -104,7 +104,7 @@ def test_hooks_that_raise_fail_as_if_they_were_awaited(waits: list[bool]) -> Non
 
 def test_a_hook_that_calls_the_server_is_waited_for_once(waits: list[bool], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(credit, "_PAUSE", LONG)
-    monkeypatch.setattr(credit, "_PAUSE_MOST", LONG)
+    monkeypatch.setattr(credit, "_MAX_PAUSE", LONG)
     address: list[str] = []
 
     @hooks.validate("configmaps")
@@ -151,7 +151,7 @@ def test_a_hook_that_is_never_quick_is_tried_less_and_less() -> None:
 async def test_calls_that_hold_the_loop_for_long_are_awaited(
     waits: list[bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pool, "_BLOCKED_MOST", 0.0)
+    monkeypatch.setattr(pool, "_MAX_BLOCKED", 0.0)
 
     @hooks.validate("configmaps")
     def check() -> None:

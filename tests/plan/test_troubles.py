@@ -106,7 +106,7 @@ def test_definitions_that_cannot_be_read_are_told(server: Server) -> None:
 
 
 def test_a_set_that_changes_while_the_api_is_read_is_told(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetch, "_LONG", 0.0)
+    monkeypatch.setattr(fetch, "_RECHECK_SECONDS", 0.0)
     settings: dict[str, Any] = {"apiVersion": "v1", "kind": "ConfigMap"}
     settings["metadata"] = {"name": "settings", "namespace": "web"}
     with Server(tls=False) as changing:

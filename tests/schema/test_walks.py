@@ -31,7 +31,7 @@ def plain(schema: dict[str, Any], value: Any) -> Any:
 def test_pruning_and_defaulting_are_those_of_the_plain_rules(case: Case, budget: tuple[int, int]) -> None:
     schema, value = case
     wanted, got = plain(schema, value), copy.deepcopy(value)
-    with mock.patch.multiple(compile, _INLINE=budget[0], _WIDE=budget[1]):
+    with mock.patch.multiple(compile, _INLINE_NODES=budget[0], _WIDE_PROPERTIES=budget[1]):
         Schema.compile(schema).normalize(got)
     assert got == wanted
 
@@ -40,7 +40,7 @@ def test_pruning_and_defaulting_are_those_of_the_plain_rules(case: Case, budget:
 @given(strategies.cases(), BUDGETS)
 def test_the_walks_do_what_the_plain_rules_do_one_after_the_other(case: Case, budget: tuple[int, int]) -> None:
     schema, value = case
-    with mock.patch.multiple(compile, _INLINE=budget[0], _WIDE=budget[1]):
+    with mock.patch.multiple(compile, _INLINE_NODES=budget[0], _WIDE_PROPERTIES=budget[1]):
         _walks(schema, value)
 
 
@@ -65,7 +65,7 @@ def test_an_object_is_admitted_exactly_when_the_plain_rules_hold_it_for_valid(
     case: Case, budget: tuple[int, int]
 ) -> None:
     schema, value = case
-    with mock.patch.multiple(compile, _INLINE=budget[0], _WIDE=budget[1]):
+    with mock.patch.multiple(compile, _INLINE_NODES=budget[0], _WIDE_PROPERTIES=budget[1]):
         errors = Schema.compile(schema).admit(copy.deepcopy(value))
     assert (not errors) == oracle.valid(plain(schema, value), schema)
 

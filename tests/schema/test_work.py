@@ -61,7 +61,9 @@ def test_defaults_within_defaults_are_not_written_into_code(sources: list[str]) 
 
 def test_more_defaults_than_a_body_may_have_are_refused() -> None:
     obj: Object = {}
-    with pytest.raises(TooLarge, match=f"default values of the object's fields have more than {default.MOST} bytes"):
+    with pytest.raises(
+        TooLarge, match=f"default values of the object's fields have more than {default.MAX_DEFAULT_BYTES} bytes"
+    ):
         Schema(nested(7)).normalize(obj)
     with pytest.raises(TooLarge):
         Schema(items({"type": "object", "properties": {"t": {"type": "string", "default": "x" * 9999}}})).normalize(
@@ -80,7 +82,7 @@ def test_defaults_are_the_same_however_deep_and_whichever_walk(walk: Callable[[S
 def test_fields_that_an_object_has_are_no_defaults_of_it() -> None:
     text = "x" * 100
     schema = Schema(items({"type": "object", "properties": {"t": {"type": "string", "default": text}}}))
-    obj = {"l": [{"t": ""} for _ in range(default.MOST // len(text))]}
+    obj = {"l": [{"t": ""} for _ in range(default.MAX_DEFAULT_BYTES // len(text))]}
     schema.normalize(obj)
     assert obj["l"] == [{"t": ""}] * len(obj["l"])
 

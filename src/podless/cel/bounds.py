@@ -13,7 +13,7 @@ from podless.runtime.meter import charge, work_time
 
 R = TypeVar("R")
 # frames: 250 levels of the grammar with a dozen rules each, and trees a few times as deep
-_DEEP = 20_000
+_RECURSION_LIMIT = 20_000
 _LOCK = threading.Lock()
 _limits: list[int] = []  # the recursion limit to restore, once for each call of `run_with_room` under way
 
@@ -22,13 +22,13 @@ T = TypeVar("T")
 # maximum bytes of a value, and maximum parts of values that one operation visits, whatever its cost
 MAX_SIZE = 64 << 20
 MAX_WORK = 5_000_000
-_ITEM = 16  # bytes that a list item counts for
-UNITS: Final = 16_384  # cost after which a loop charges the meter
-_UNITS_STEPS = UNITS >> 4
-_PART = 512  # items between two charges
-PAUSE: Final = 0.001  # seconds after which calls that cost less than their time charge the meter
-SECONDS: Final = 2.0  # processor time of one evaluation after the first pause, however low its cost
-_LOOK = 4097  # steps after which every meter reads its clock
+_ITEM_BYTES = 16  # bytes that a list item counts for
+COST_PER_CHARGE: Final = 16_384  # cost after which a loop charges the meter
+_CHARGE_STEPS = COST_PER_CHARGE >> 4
+_ITEMS_PER_CHARGE = 512  # items between two charges
+PAUSE_SECONDS: Final = 0.001  # seconds after which calls that cost less than their time charge the meter
+MAX_SECONDS: Final = 2.0  # processor time of one evaluation after the first pause, however low its cost
+_CLOCK_STEPS = 4097  # steps after which every meter reads its clock
 
 
 def check_size(size: int) -> None:
@@ -39,7 +39,7 @@ def check_size(size: int) -> None:
 
 def bounded_list(count: int) -> None:
     """Raise CostExceeded for a list with too many items."""
-    check_size(count * _ITEM)
+    check_size(count * _ITEM_BYTES)
 
 
 def afford_work(work: int) -> None:
@@ -50,13 +50,13 @@ def afford_work(work: int) -> None:
 
 def charge_each(items: Collection[T]) -> Iterable[T]:
     """Iterate over items. Many of them charge the meter on the way."""
-    return items if len(items) <= _PART else _charge_in_parts(items)
+    return items if len(items) <= _ITEMS_PER_CHARGE else _charge_in_parts(items)
 
 
 def _charge_in_parts(items: Iterable[T]) -> Iterable[T]:
     for index, item in enumerate(items):
-        if not index % _PART:
-            charge(_PART)
+        if not index % _ITEMS_PER_CHARGE:
+            charge(_ITEMS_PER_CHARGE)
         yield item
 
 
@@ -64,8 +64,8 @@ def check_loop_cost(cost: int, limit: int) -> int:
     """Charge the meter for a loop. Return the cost at which to call this again. Raises CostExceeded over the limit."""
     if cost > limit:
         raise CostExceeded
-    charge(_UNITS_STEPS)
-    return min(limit, cost + UNITS)
+    charge(_CHARGE_STEPS)
+    return min(limit, cost + COST_PER_CHARGE)
 
 
 def pause_work(until: float) -> tuple[float, float]:
@@ -76,11 +76,11 @@ def pause_work(until: float) -> tuple[float, float]:
     """
     now = work_time()
     if not until:
-        until = now + SECONDS
+        until = now + MAX_SECONDS
     elif now > until:
         raise CostExceeded
-    charge(_LOOK)
-    return time.perf_counter() + PAUSE, until
+    charge(_CLOCK_STEPS)
+    return time.perf_counter() + PAUSE_SECONDS, until
 
 
 def run_with_room(work: Callable[[], R]) -> R:
@@ -95,7 +95,7 @@ def run_with_room(work: Callable[[], R]) -> R:
         pass
     with _LOCK:
         _limits.append(_limits[0] if _limits else sys.getrecursionlimit())
-        sys.setrecursionlimit(max(_DEEP, _limits[0]))
+        sys.setrecursionlimit(max(_RECURSION_LIMIT, _limits[0]))
     try:
         return work()
     finally:

@@ -13,7 +13,7 @@ from podless.cel.dispatch import guard_overloads
 from podless.cel.syntax import CallExpr, Expr, ExprVisitor, Ident, LiteralExpr
 from podless.cel.types import Type
 from podless.cel.validate import PATTERNS
-from podless.cel.writer import DEEPEST, LONGEST, CodeWriter, Value
+from podless.cel.writer import MAX_DEPTH, MAX_LENGTH, CodeWriter, Value
 
 SORT_BY = "@sortByAssociatedKeys"
 # functions whose cost needs a list, even if that argument is an error: the index of the argument
@@ -36,10 +36,10 @@ class CodeGenerator(ExprVisitor[Value]):
 
         Code that is nested too deep for Python goes into a separate function.
         """
-        if self.writer.depth >= DEEPEST and not isinstance(node, LiteralExpr | Ident):
+        if self.writer.depth >= MAX_DEPTH and not isinstance(node, LiteralExpr | Ident):
             return self.emit_aside(node)
         value = self.visit(node)
-        if len(value.code) > LONGEST and not isinstance(node, LiteralExpr):
+        if len(value.code) > MAX_LENGTH and not isinstance(node, LiteralExpr):
             return Value(self.writer.assign_temp(value.code), value.kind, value.decl)
         return value
 

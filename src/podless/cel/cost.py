@@ -7,7 +7,7 @@ from typing import Any
 from podless.cel.declared import Decl
 from podless.cel.decls import Declarations
 from podless.cel.escape import RESERVED
-from podless.cel.sizes import MOST, NEW_LIST, NEW_MAP, NEW_MESSAGE, ONE, UNKNOWN, ZERO, Range
+from podless.cel.sizes import MAX_COST, NEW_LIST, NEW_MAP, NEW_MESSAGE, ONE, UNKNOWN, ZERO, Range
 from podless.cel.syntax import (
     CallExpr,
     Comprehension,
@@ -24,7 +24,7 @@ from podless.cel.types import Type, is_optional
 from podless.runtime.release import has
 
 _SCALARS = frozenset(("bool", "double", "duration", "int", "timestamp", "uint"))
-_NOTHING = Range(MOST, 0)
+_EMPTY_RANGE = Range(MAX_COST, 0)
 
 
 class _UndeclaredPath:
@@ -131,7 +131,7 @@ class _CostEstimator(ExprVisitor[Range]):
             return total
         costs = [self.visit(arg) for arg in node.args]
         total = ZERO if node.target is None else self.visit(node.target)
-        spent, size = _NOTHING, None
+        spent, size = _EMPTY_RANGE, None
         for overload in node.overloads:
             cost, result = self.estimate_overload(node, overload, costs)
             spent = spent.union(cost)
@@ -182,7 +182,7 @@ class _CostEstimator(ExprVisitor[Range]):
 
     def visit_list(self, node: ListExpr) -> Range:
         total = Range(NEW_LIST, NEW_LIST)
-        size = _NOTHING if node.items else ZERO
+        size = _EMPTY_RANGE if node.items else ZERO
         for item in node.items:
             total = total.add(self.visit(item))
             size = size.union(self.size_or_unknown(item))
@@ -191,7 +191,7 @@ class _CostEstimator(ExprVisitor[Range]):
 
     def visit_map(self, node: MapExpr) -> Range:
         total = Range(NEW_MAP, NEW_MAP)
-        keys = values = _NOTHING if node.entries else ZERO
+        keys = values = _EMPTY_RANGE if node.entries else ZERO
         for entry in node.entries:
             total = total.add(self.visit(entry.key)).add(self.visit(entry.value))
             keys, values = keys.union(self.size_or_unknown(entry.key)), values.union(self.size_or_unknown(entry.value))

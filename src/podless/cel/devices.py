@@ -18,9 +18,9 @@ from podless.cel.program import LIMIT, Program
 from podless.cel.types import Type
 from podless.meta.field import At, FieldError, forbidden, internal, invalid, too_long
 
-_LONGEST = 10 * 1024  # bytes of a selector
-_MOST_DOMAIN, _MOST_NAME, _MOST_DRIVER, _MOST_VALUE = 63, 32, 63, 64  # bytes
-_MOST_ENTRIES = 32
+_MAX_SELECTOR = 10 * 1024  # bytes of a selector
+_MAX_DOMAIN, _MAX_NAME, _MAX_DRIVER, _MAX_VALUE = 63, 32, 63, 64  # bytes
+_MAX_ENTRIES = 32
 _ANY = Type("dyn", "any")  # a value whose type is known only at evaluation
 _NAME = "device"
 
@@ -59,10 +59,10 @@ def _declare_domains(item: Decl, *, named: bool) -> _DeviceDecl:
     names_type = types.map_of(types.STRING, item.type)
     other_fields = item if named else None
     domain = _DeviceDecl(
-        "map", names_type, _MOST_ENTRIES, other_fields=other_fields, items=item, keys=_declare_text(_MOST_NAME)
+        "map", names_type, _MAX_ENTRIES, other_fields=other_fields, items=item, keys=_declare_text(_MAX_NAME)
     )
     domains_type = types.map_of(types.STRING, names_type)
-    return _DeviceDecl("map", domains_type, _MOST_ENTRIES, items=domain, keys=_declare_text(_MOST_DOMAIN))
+    return _DeviceDecl("map", domains_type, _MAX_ENTRIES, items=domain, keys=_declare_text(_MAX_DOMAIN))
 
 
 _DEVICE = _DeviceDecl(
@@ -70,14 +70,14 @@ _DEVICE = _DeviceDecl(
     types.struct_type("kubernetes.DRADevice"),
     0,
     {
-        "driver": _declare_text(_MOST_DRIVER),
-        "attributes": _declare_domains(_DeviceDecl("dyn", _ANY, _MOST_VALUE), named=True),
+        "driver": _declare_text(_MAX_DRIVER),
+        "attributes": _declare_domains(_DeviceDecl("dyn", _ANY, _MAX_VALUE), named=True),
         "capacity": _declare_domains(_DeviceDecl("quantity", QUANTITY, 0), named=False),
         "allowMultipleAllocations": _DeviceDecl("bool", types.BOOL, 1),
     },
 )
 _MACROS = macros.KUBERNETES | macros.BIND
-_GIVEN: Mapping[str, Type] = {_NAME: _DEVICE.type}
+_VARIABLES: Mapping[str, Type] = {_NAME: _DEVICE.type}
 
 
 class _DeviceFields:
@@ -95,16 +95,16 @@ class _DeviceFields:
 
 def validate_device_selector(source: str, at: At) -> list[FieldError]:
     """Validate a selector. Returns at most one error."""
-    if len(source.encode("utf-8", "replace")) > _LONGEST:
-        return [too_long(at, _LONGEST)]
+    if len(source.encode("utf-8", "replace")) > _MAX_SELECTOR:
+        return [too_long(at, _MAX_SELECTOR)]
     fields: Any = _DeviceFields()
     functions = library.kubernetes_libraries()
     try:
-        tree = program.analyze_source(source, _GIVEN, functions, fields, _MACROS)
+        tree = program.analyze_source(source, _VARIABLES, functions, fields, _MACROS)
         if tree.type not in (types.BOOL, _ANY):
             reason = f"must evaluate to bool or the unknown type, not {format_runtime_type(tree.type)}"
             return [invalid(at, source, reason)]
-        compiled = Program(source, tree, functions, _GIVEN, {_NAME: None})
+        compiled = Program(source, tree, functions, _VARIABLES, {_NAME: None})
         compiled.check_constants()
         compiled.prepare()
     except CompileError as error:

@@ -45,12 +45,12 @@ def fits_type(value: Any, type_: Type) -> bool:
 
 
 # functions that take any list and check the items themselves
-_LOOSE = frozenset(("flatten", "sort", "@sortByAssociatedKeys"))
+_ANY_LIST_FUNCTIONS = frozenset(("flatten", "sort", "@sortByAssociatedKeys"))
 _NUMBERS = frozenset(("double", "int", "uint"))
 _TIMES = frozenset(("google.protobuf.Timestamp", "google.protobuf.Duration"))
 _TEXTS = frozenset(("bytes", "string"))
 # functions and operators, and the types that their first argument can have
-_OWN = {
+_FIRST_TYPES = {
     **dict.fromkeys(("_<_", "_<=_", "_>_", "_>=_"), _NUMBERS | _TIMES | _TEXTS | {"bool"}),
     "_+_": _NUMBERS | _TIMES | _TEXTS | {"list"},
     "_-_": _NUMBERS | _TIMES,
@@ -62,16 +62,16 @@ _OWN = {
     **dict.fromkeys(("sort", "@sortByAssociatedKeys"), frozenset(("list",))),
 }
 # functions that check their arguments themselves; their errors do not name the function
-_NAMELESS = frozenset(("!_", "@in", "_==_", "_!=_", "contains", "startsWith", "endsWith"))
+_UNNAMED_FUNCTIONS = frozenset(("!_", "@in", "_==_", "_!=_", "contains", "startsWith", "endsWith"))
 
 
 def _make_overload_error(function: str, args: tuple[Any, ...]) -> EvaluationError:
     """Return the error for arguments that no overload accepts, with the detail that cel-go gives."""
     names = [values.NAMES.get(arg.__class__, "") for arg in args]
-    first_types = _OWN.get(function)
+    first_types = _FIRST_TYPES.get(function)
     if first_types is not None and names[0] not in first_types:
         return NoOverload(f"no such overload: {function}")
-    if first_types is not None or function in _NAMELESS:
+    if first_types is not None or function in _UNNAMED_FUNCTIONS:
         return no_overload()
     return no_overload(function, *names)
 
@@ -86,7 +86,7 @@ def guard_overloads(function: str, overloads: list[Overload], is_nameless: bool 
 
     is_nameless: that error does not name the function.
     """
-    ignores_params = function in _LOOSE
+    ignores_params = function in _ANY_LIST_FUNCTIONS
     candidates = [
         (tuple(map(_erase_params, overload.args)) if ignores_params else overload.args, overload.call)
         for overload in overloads

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-_MOST = 100
-_LONG = 16384
+_MAX_ISSUES = 100
+_MAX_LINE = 16384
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ def display_issue(source: str, issue: Issue) -> str:
     start = issue.offset - column
     end = source.find("\n", start)  # no split: each of many issues would list all lines
     source_line = source[start : end if end >= 0 else len(source)].replace("\t", " ")
-    if len(source_line.encode("utf-8", "replace")) > _LONG:
+    if len(source_line.encode("utf-8", "replace")) > _MAX_LINE:
         return text
     marks = "".join("．" if ord(char) > 127 else "." for char in source_line[:column])
     mark = "＾" if len(source_line) > column and ord(source_line[column]) > 127 else "^"
@@ -50,10 +50,10 @@ class CompileError(CelError):
 
     def __init__(self, source: str, issues: Iterable[Issue]) -> None:
         all_issues = list(issues)
-        first_issues = sorted(all_issues[:_MOST], key=lambda issue: locate_offset(source, issue.offset))
+        first_issues = sorted(all_issues[:_MAX_ISSUES], key=lambda issue: locate_offset(source, issue.offset))
         texts = [display_issue(source, issue) for issue in first_issues]
-        if len(all_issues) > _MOST:
-            texts.append(f"{len(all_issues) - _MOST} more errors were truncated")
+        if len(all_issues) > _MAX_ISSUES:
+            texts.append(f"{len(all_issues) - _MAX_ISSUES} more errors were truncated")
         super().__init__("\n".join(texts))
         self.source = source
         self.issues = tuple(first_issues)

@@ -33,21 +33,21 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-TOGETHER = 16  # tokens that are charged together
-_WORDS = frozenset(("in", "true", "false", "null"))
+TOKENS_PER_CHARGE = 16  # tokens that are charged together
+_KEYWORDS = frozenset(("in", "true", "false", "null"))
 
 # how far ANTLR reads an unterminated token before it fails
-_UNENDED = compile_late(
+_UNTERMINATED = compile_late(
     rf"[bB]?(?:[rR](?:\"\"\"(?s:.*)|'''(?s:.*)|\"[^\"\n\r]*|'[^'\n\r]*)"
     rf"|\"\"\"(?s:(?:{_ESCAPE}|[^\\])*)|'''(?s:(?:{_ESCAPE}|[^\\])*)"
     rf"|\"(?:{_ESCAPE}|[^\\\"\n\r])*|'(?:{_ESCAPE}|[^\\'\n\r])*)"
     rf"|`[A-Za-z0-9_.\-/\ ]*|&|\||="
 )
-_PART = compile_late(rf"\\(?:[xX]{_HEX}?|u{_HEX}{{0,3}}|U{_HEX}{{0,7}}|[0-3][0-7]?)?")
+_PARTIAL_ESCAPE = compile_late(rf"\\(?:[xX]{_HEX}?|u{_HEX}{{0,3}}|U{_HEX}{{0,7}}|[0-3][0-7]?)?")
 # in the order in which ANTLR lists expected tokens
-_FIRST = ("[", "{", "(", ".", "-", "!", "true", "false", "null")
+_START_KINDS = ("[", "{", "(", ".", "-", "!", "true", "false", "null")
 _KINDS = ("NUM_FLOAT", "NUM_INT", "NUM_UINT", "STRING", "BYTES", "IDENTIFIER")
-START = frozenset((*_FIRST, *_KINDS))
+START = frozenset((*_START_KINDS, *_KINDS))
 _ORDER = {name: place for place, name in enumerate(
     ("==", "!=", "in", "<", "<=", ">=", ">", "&&", "||", "[", "]", "{", "}", "(", ")", ".", ",", "-", "!", "?", ":",
      "+", "*", "/", "%", "true", "false", "null", "NUM_FLOAT", "NUM_INT", "NUM_UINT", "STRING", "BYTES",
@@ -73,8 +73,8 @@ def list_tokens(source: str, issues: list[Issue]) -> list[Token]:
     uncharged = 0
     while offset < end:
         uncharged += 1
-        if uncharged == TOGETHER:
-            charge(TOGETHER)
+        if uncharged == TOKENS_PER_CHARGE:
+            charge(TOKENS_PER_CHARGE)
             uncharged = 0
         match = match_at(source, offset)
         if match is None:
@@ -83,7 +83,7 @@ def list_tokens(source: str, issues: list[Issue]) -> list[Token]:
         kind = match.lastgroup
         if kind != "skip":
             text = match.group()
-            if kind == "op" or (kind == "IDENTIFIER" and text in _WORDS):
+            if kind == "op" or (kind == "IDENTIFIER" and text in _KEYWORDS):
                 kind = text
             elif kind == "STRING" and text[0] in "bB":
                 kind = "BYTES"
@@ -96,10 +96,10 @@ def list_tokens(source: str, issues: list[Issue]) -> list[Token]:
 
 def _skip_invalid(source: str, offset: int, issues: list[Issue]) -> int:
     """Return the offset after invalid text: the start of a possible token, and the character where it failed."""
-    match = _UNENDED.match(source, offset)
+    match = _UNTERMINATED.match(source, offset)
     stop = match.end() if match else offset
     if match and match.group()[:1] not in "`&|=" and source.startswith("\\", stop) and "r" not in match.group()[:2]:
-        part = _PART.match(source, stop)
+        part = _PARTIAL_ESCAPE.match(source, stop)
         stop = part.end() if part else stop
     text = source[offset : stop + 1]
     for char, escape in (("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):

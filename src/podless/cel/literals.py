@@ -9,7 +9,7 @@ from typing import Any
 from podless.cel.types import BYTES, DOUBLE, INT, STRING, UINT, Type
 from podless.cel.values import Uint
 
-_LONG = 1000
+_MAX_DIGITS = 1000
 _PLAIN = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _ESCAPE = re.compile(r"\\(?:([xX])(..)|u(....)|U(........)|([0-3][0-7][0-7])|(.))", re.DOTALL)
 
@@ -18,7 +18,7 @@ def _parse_digits(digits: str) -> int:
     """Return the value of decimal or hexadecimal digits; a too large one as some large number."""
     if digits.startswith("0x"):
         return int(digits, 16)
-    return int(digits) if len(digits) < _LONG else 1 << 64
+    return int(digits) if len(digits) < _MAX_DIGITS else 1 << 64
 
 
 def _parse_int(text: str) -> tuple[Any, Type]:

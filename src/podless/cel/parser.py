@@ -35,7 +35,9 @@ _MEMBER = frozenset((".", "["))
 _NAME = frozenset(("IDENTIFIER", "ESC_IDENTIFIER"))
 # tokens that can follow an argument of a method; arguments of a primary can also be followed by . or [
 _ARGUMENT = frozenset((",", ")"))
-_KEY, _PART, _ITEM, _INNER = (frozenset(kinds) | _MEMBER for kinds in (":", ",}", ",]", ")"))
+_KEY_FOLLOW, _ENTRY_FOLLOW, _ITEM_FOLLOW, _GROUP_FOLLOW = (
+    frozenset(kinds) | _MEMBER for kinds in (":", ",}", ",]", ")")
+)
 # tokens that can follow a member, and so an operand, in any context
 _FOLLOW = _BINARY | _LOGIC
 _NAMES = {"true": True, "false": False, "null": None}
@@ -284,7 +286,7 @@ class _ExpressionParser(RecoveringParser):
             return self.parse_name(".")
         if kind == "(":
             self.advance()
-            expression = self.parse_nested(_INNER, self.parse_expr)
+            expression = self.parse_nested(_GROUP_FOLLOW, self.parse_expr)
             self.match_token(")", self.list_next_tokens())
             return expression
         if kind == "[":
@@ -360,7 +362,7 @@ class _ExpressionParser(RecoveringParser):
             )
         name = self.advance()
         colon = self.match_token(":", START)
-        value = self.parse_part(_PART)
+        value = self.parse_part(_ENTRY_FOLLOW)
         return MapEntry(colon.offset, _strip_backticks(name), value, optional)
 
     def parse_list(self) -> Expr:
@@ -373,7 +375,7 @@ class _ExpressionParser(RecoveringParser):
             if self.token.kind == "?":
                 optional.add(len(items))
                 self.advance()
-            items.append(self.parse_part(_ITEM))
+            items.append(self.parse_part(_ITEM_FOLLOW))
             if self.token.kind != "," or self.look_ahead().kind not in first:
                 break
             self.advance()
@@ -393,14 +395,14 @@ class _ExpressionParser(RecoveringParser):
         optional = self.token.kind == "?"
         if optional:
             self.advance()
-        key = self.parse_part(_KEY)
+        key = self.parse_part(_KEY_FOLLOW)
         colon = self.match_token(":", START)
-        value = self.parse_part(_PART)
+        value = self.parse_part(_ENTRY_FOLLOW)
         return MapEntry(colon.offset, key, value, optional)
 
     def parse_entries(self, first: frozenset[str], parse_entry: Callable[[], None]) -> None:
         """Parse entries between braces. Parsing continues after an error in one of them."""
-        self.follow.append(_PART)
+        self.follow.append(_ENTRY_FOLLOW)
         try:
             while self.token.kind in first:
                 parse_entry()

@@ -21,16 +21,19 @@ from podless.runtime.meter import charge
 _OPTIONS = re2.Options()
 _OPTIONS.log_errors = False  # else RE2 writes to stderr
 
-MOST: Final = 64 << 20  # maximum bytes of all cached patterns
-DEAREST: Final = 20_000_000  # maximum estimated nanoseconds to compile a pattern from an object
-_STEP = 250  # nanoseconds of one step
+MAX_CACHE_BYTES: Final = 64 << 20  # maximum bytes of all cached patterns
+MAX_PRICE: Final = 20_000_000  # maximum estimated nanoseconds to compile a pattern from an object
+_NANOS_PER_STEP = 250  # nanoseconds of one step
 # maximum product of the characters of a text and the instructions of a pattern, at most 12 ns each
-LARGEST: Final = 10_000_000
-_SEARCH = 2  # nanoseconds of each product unit that are charged to the allowance
-_INSTRUCTION, _LEAST = 96, 8192  # measured bytes of an instruction, and of a pattern besides its instructions
-_STATE = 256  # bytes that a search can add to a pattern for each character
-_GROWN = 8 << 20  # maximum bytes that searches add to a pattern: the max_mem of RE2
-_GAIN = 1 << 16  # bytes that are added to the account at a time
+MAX_SEARCH: Final = 10_000_000
+_NANOS_PER_UNIT = 2  # nanoseconds of each product unit that are charged to the allowance
+_INSTRUCTION_BYTES, _PATTERN_BYTES = (
+    96,
+    8192,
+)  # measured bytes of an instruction, and of a pattern besides its instructions
+_BYTES_PER_CHARACTER = 256  # bytes that a search can add to a pattern for each character
+_MAX_GROWTH = 8 << 20  # maximum bytes that searches add to a pattern: the max_mem of RE2
+_GROWTH_STEP = 1 << 16  # bytes that are added to the account at a time
 
 
 class PatternError(EvaluationError):
@@ -56,18 +59,18 @@ class Pattern:
             self.contains: Callable[[str], bool] = patterns.make_searcher(self.compiled)
         except patterns.PatternFault as fault:
             self.fault = str(fault)
-        self.weight = _LEAST + 4 * len(text) + _INSTRUCTION * self.size
+        self.weight = _PATTERN_BYTES + 4 * len(text) + _INSTRUCTION_BYTES * self.size
 
     def charge_search(self, searched: str) -> None:
         """Charge a search in a text to the allowance. Raises CostExceeded."""
         work = len(searched) * self.size
-        charge(1 + work * _SEARCH // _STEP)
+        charge(1 + work * _NANOS_PER_UNIT // _NANOS_PER_STEP)
         allowance = ALLOWANCE.get()
-        if work > LARGEST or (allowance is not None and not allowance.spend(work * _SEARCH)):
+        if work > MAX_SEARCH or (allowance is not None and not allowance.spend(work * _NANOS_PER_UNIT)):
             raise CostExceeded
-        self._gain += len(searched) * _STATE
-        if self._gain > _GAIN:
-            _KEPT.add_growth(self, self._gain)
+        self._gain += len(searched) * _BYTES_PER_CHARACTER
+        if self._gain > _GROWTH_STEP:
+            _CACHE.add_growth(self, self._gain)
             self._gain = 0
 
 
@@ -93,7 +96,7 @@ class _PatternCache:
     def add_growth(self, pattern: Pattern, gain: int) -> None:
         """Count the growth of a pattern by searches."""
         with self._lock:
-            gain = min(gain, max(_GROWN - pattern.weight, 0))
+            gain = min(gain, max(_MAX_GROWTH - pattern.weight, 0))
             if gain and self._patterns.get(pattern.text) is pattern:
                 pattern.weight += gain
                 self._add_weight(gain)
@@ -109,15 +112,17 @@ class _PatternCache:
             self.size = 0
 
 
-_KEPT: Final = _PatternCache(MOST)
+_CACHE: Final = _PatternCache(MAX_CACHE_BYTES)
 # the number of the smallest possible patterns that fit
-bounded.CACHES.append(bounded.BoundedCache(f"{__name__}.patterns", MOST // _LEAST, _KEPT.__len__, _KEPT.clear))
+bounded.CACHES.append(
+    bounded.BoundedCache(f"{__name__}.patterns", MAX_CACHE_BYTES // _PATTERN_BYTES, _CACHE.__len__, _CACHE.clear)
+)
 
 
 def _compile_and_cache(text: str, price: float) -> Pattern:
-    charge(int(min(price, patternprice.MAX_PRICE)) // _STEP)
+    charge(int(min(price, patternprice.MAX_PRICE)) // _NANOS_PER_STEP)
     result = Pattern(text)
-    _KEPT.add_pattern(result)
+    _CACHE.add_pattern(result)
     return result
 
 
@@ -132,7 +137,7 @@ def make_matcher(text: str) -> Callable[[str], bool]:
 
 
 def _get_valid_pattern(text: str) -> Pattern:
-    result = _KEPT.find(text) or _compile_and_cache(text, patternprice.price_pattern(text))
+    result = _CACHE.find(text) or _compile_and_cache(text, patternprice.price_pattern(text))
     if result.fault:
         raise PatternError(result.fault)
     return result
@@ -143,14 +148,13 @@ def _compile_given(text: str, searched: str) -> Pattern:
 
     Raises PatternError, and CostExceeded if the request's allowance is spent.
     """
-    compiled = _KEPT.find(text)
+    compiled = _CACHE.find(text)
     if compiled is None:
         price = patternprice.price_pattern(text)
         allowance = ALLOWANCE.get()
-        too_expensive = (
-            DEAREST < price <= patternprice.MAX_PRICE
-        )  # beyond patternprice.MOST, the pattern is invalid instead
-        if too_expensive or (price <= DEAREST and allowance is not None and not allowance.spend(price)):
+        # beyond patternprice.MAX_PRICE, the pattern is invalid instead
+        too_expensive = MAX_PRICE < price <= patternprice.MAX_PRICE
+        if too_expensive or (price <= MAX_PRICE and allowance is not None and not allowance.spend(price)):
             raise CostExceeded
         compiled = _compile_and_cache(text, price)
     if compiled.fault:
@@ -179,12 +183,12 @@ def find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
     for match in _compile_legal(text, pattern).finditer(text):
         if 0 <= limit <= len(found):
             break
-        charge(_MATCH)
+        charge(_MATCH_STEPS)
         found.append(match.group())
     return found
 
 
-_MATCH = 4  # steps for each match
+_MATCH_STEPS = 4  # steps for each match
 
 
 def _compile_legal(text: str, pattern: str) -> Any:

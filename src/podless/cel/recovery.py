@@ -8,7 +8,7 @@ are the same.
 from __future__ import annotations
 
 from podless.cel.errors import Issue
-from podless.cel.lexer import TOGETHER, Token, escape_text, format_expected, list_tokens
+from podless.cel.lexer import TOKENS_PER_CHARGE, Token, escape_text, format_expected, list_tokens
 from podless.cel.syntax import Expr, LiteralExpr
 from podless.cel.types import STRING
 from podless.runtime.meter import charge
@@ -68,8 +68,8 @@ class RecoveringParser:
         token = self.token
         if token.kind != "EOF":
             self.at += 1
-            if not self.at % TOGETHER:
-                charge(TOGETHER)
+            if not self.at % TOKENS_PER_CHARGE:
+                charge(TOKENS_PER_CHARGE)
             self.token = self.tokens[self.at]
         return token
 

@@ -13,11 +13,11 @@ from podless.cel.types import Type
 from podless.cel.values import size_of
 from podless.runtime.meter import charge
 
-MOST = (1 << 64) - 1
+MAX_COST = (1 << 64) - 1
 PER_CHARACTER = 0.1
 PER_PATTERN = 0.25
-_ENOUGH = 50_000_000
-_PART = 512  # values between two charges
+_MAX_VISITED = 50_000_000
+_VALUES_PER_CHARGE = 512  # values between two charges
 NEW_LIST = 10
 NEW_MAP = 30
 NEW_MESSAGE = 40
@@ -30,10 +30,10 @@ class Range(NamedTuple):
     high: int
 
     def add(self, other: Range) -> Range:
-        return Range(min(self.low + other.low, MOST), min(self.high + other.high, MOST))
+        return Range(min(self.low + other.low, MAX_COST), min(self.high + other.high, MAX_COST))
 
     def multiply(self, other: Range) -> Range:
-        return Range(min(self.low * other.low, MOST), min(self.high * other.high, MOST))
+        return Range(min(self.low * other.low, MAX_COST), min(self.high * other.high, MAX_COST))
 
     def scale(self, factor: float) -> Range:
         """Return the product with a factor, rounded up."""
@@ -44,7 +44,7 @@ class Range(NamedTuple):
         return Range(min(self.low, other.low), max(self.high, other.high))
 
 
-UNKNOWN = Range(0, MOST)
+UNKNOWN = Range(0, MAX_COST)
 ZERO = Range(0, 0)
 ONE = Range(1, 1)
 
@@ -52,7 +52,7 @@ ONE = Range(1, 1)
 def scale_count(count: int, factor: float) -> int:
     """Return a count times a factor, rounded up."""
     product = count * factor
-    return MOST if product >= 2.0**64 else math.ceil(product)
+    return MAX_COST if product >= 2.0**64 else math.ceil(product)
 
 
 class CallSite(Protocol):
@@ -122,10 +122,10 @@ def measure_value(value: Any) -> int:
     """Return the cost of visiting all parts of a value."""
     total = visited = 0
     todo = [value]
-    while todo and total < _ENOUGH and len(todo) < _ENOUGH:
+    while todo and total < _MAX_VISITED and len(todo) < _MAX_VISITED:
         part = todo.pop()
-        if not (visited := visited + 1) % _PART:
-            charge(_PART)
+        if not (visited := visited + 1) % _VALUES_PER_CHARGE:
+            charge(_VALUES_PER_CHARGE)
         kind = part.__class__
         if kind is str:
             total += int(len(part.encode("utf-8", "surrogatepass")) * PER_CHARACTER)

@@ -13,7 +13,7 @@ from podless.cel.types import ERROR, Type
 from podless.runtime.meter import charge
 
 T = TypeVar("T")
-_NODE = 16  # steps for a node in a pass
+_NODE_STEPS = 16  # steps for a node in a pass
 
 
 class Expr:
@@ -185,7 +185,7 @@ class ExprVisitor(Generic[T]):
 
     def visit(self, node: Expr) -> T:
         """Call the method for the node's class, and return its result."""
-        charge(_NODE)
+        charge(_NODE_STEPS)
         result: T = getattr(self, node.visit_method)(node)
         return result
 

@@ -1,6 +1,6 @@
 """Writes lines of Python, and names for their values.
 
-Python's compiler accepts at most 20 nested blocks and 100 levels of indentation. Code nested deeper than DEEPEST
+Python's compiler accepts at most 20 nested blocks and 100 levels of indentation. Code nested deeper than MAX_DEPTH
 therefore goes into a separate function.
 """
 
@@ -10,13 +10,13 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from podless.cel.bounds import PAUSE, UNITS
+from podless.cel.bounds import COST_PER_CHARGE, PAUSE_SECONDS
 from podless.cel.declared import Decl
 from podless.cel.runtime import GLOBALS
 from podless.cel.types import Type
 
-DEEPEST = 10  # levels of indentation; a block that starts there adds at most three more
-LONGEST = 200  # characters of one expression, which limits its brackets too
+MAX_DEPTH = 10  # levels of indentation; a block that starts there adds at most three more
+MAX_LENGTH = 200  # characters of one expression, which limits its brackets too
 _NAME = re.compile(r"\b[tv][0-9]+\b")
 
 
@@ -121,9 +121,9 @@ class CodeWriter:
         """Return the whole source. head: of the main function."""
         begun = " c = 0\n"
         if self.looped or self.functions:
-            begun += f" stop = limit if limit < {UNITS} else {UNITS}\n"
+            begun += f" stop = limit if limit < {COST_PER_CHARGE} else {COST_PER_CHARGE}\n"
         if self.timed or self.functions:
-            begun += f" n = 0\n until = 0.0\n due = clock() + {PAUSE}\n"
+            begun += f" n = 0\n until = 0.0\n due = clock() + {PAUSE_SECONDS}\n"
         return "\n".join((*self.functions, f"{head}\n{begun}" + "\n".join(self.lines), ""))
 
 

@@ -14,10 +14,12 @@ from podless.codec import serializer
 from podless.runtime.jsonobject import Object, Schema
 
 RULES = "x-kubernetes-validations"
-_OPEN = "x-kubernetes-preserve-unknown-fields"
+_PRESERVE = "x-kubernetes-preserve-unknown-fields"
 # type, and a type that allows the same values and more
-_WIDER = (("integer", "number"), ("integer", "integer or string"), ("string", "integer or string"))
-_STAY = "stored objects that break it keep their value, and can change only in other fields; correct them first"
+_WIDER_TYPES = (("integer", "number"), ("integer", "integer or string"), ("string", "integer or string"))
+_STORED_ADVICE = (
+    "stored objects that break it keep their value, and can change only in other fields; correct them first"
+)
 # keywords of upper bounds, where less is stricter
 _UPPER = ("maximum", "maxLength", "maxItems", "maxProperties")
 _LOWER = ("minimum", "minLength", "minItems", "minProperties")
@@ -189,7 +191,7 @@ class _DefinitionComparison:
             _allows_unnamed(schema) or everywhere for schema, everywhere in ((old, open_before), (new, open_after))
         ]
         if new.get("additionalProperties") is False and old.get("additionalProperties") is not False:
-            yield self.make_error(path, "fields that the schema does not name are rejected", _STAY)
+            yield self.make_error(path, "fields that the schema does not name are rejected", _STORED_ADVICE)
         yield from self.compare_fields(old, new, path, *keeps)
         for name, part in (old.get("properties") or {}).items():
             new_part = (new.get("properties") or {}).get(name)
@@ -212,7 +214,7 @@ class _DefinitionComparison:
         before, after = _get_type(old), _get_type(new)
         if before == after or not after:
             pass
-        elif (before, after) in _WIDER:
+        elif (before, after) in _WIDER_TYPES:
             what = f"{before} became {after}: clients may read values of a type that they do not expect"
             yield self.make_warning(path, what, "make sure that clients accept both types")
         else:
@@ -230,12 +232,12 @@ class _DefinitionComparison:
         """Yield changes of enums, patterns, formats and defaults."""
         before, after = old.get("enum"), new.get("enum")
         if after is not None and before is None:
-            yield self.make_error(path, f"only {_format_list(after)} is allowed", _STAY)
+            yield self.make_error(path, f"only {_format_list(after)} is allowed", _STORED_ADVICE)
         elif before is not None and after is None:
             yield self.make_warning(path, "any value is allowed", "clients may not expect it; update them first")
         elif before is not None and after is not None:
             if removed := [value for value in before if value not in after]:
-                yield self.make_error(path, f"{_format_list(removed)} is no longer allowed", _STAY)
+                yield self.make_error(path, f"{_format_list(removed)} is no longer allowed", _STORED_ADVICE)
             if added := [value for value in after if value not in before]:
                 yield self.make_warning(
                     path, f"{_format_list(added)} is new", "clients may not expect it; update them first"
@@ -243,7 +245,7 @@ class _DefinitionComparison:
         for keyword in ("pattern", "format"):
             if new.get(keyword) and old.get(keyword) != new.get(keyword):
                 old_text = f"{old[keyword]!r} became" if old.get(keyword) else "is"
-                yield self.make_error(path, f"the {keyword} {old_text} {new[keyword]!r}", _STAY)
+                yield self.make_error(path, f"the {keyword} {old_text} {new[keyword]!r}", _STORED_ADVICE)
             elif old.get(keyword) and not new.get(keyword):
                 what = f"the {keyword} {old[keyword]!r} is gone"
                 yield self.make_warning(path, what, "clients may rely on it; make sure that they accept other values")
@@ -267,12 +269,12 @@ class _DefinitionComparison:
                 if after is None or (before is not None and not is_tighter(before, after)):
                     continue
                 old_text = f"{before} became" if before is not None else "is new:"
-                yield self.make_error(path, f"{keyword} {old_text} {after}", _STAY)
+                yield self.make_error(path, f"{keyword} {old_text} {after}", _STORED_ADVICE)
         for keyword in ("exclusiveMinimum", "exclusiveMaximum", "uniqueItems"):
             if new.get(keyword) and not old.get(keyword):
-                yield self.make_error(path, f"{keyword} is new", _STAY)
+                yield self.make_error(path, f"{keyword} is new", _STORED_ADVICE)
         if new.get("multipleOf") is not None and new["multipleOf"] != old.get("multipleOf"):
-            yield self.make_error(path, f"multipleOf {new['multipleOf']} is required", _STAY)
+            yield self.make_error(path, f"multipleOf {new['multipleOf']} is required", _STORED_ADVICE)
 
     def compare_lists(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
         """Yield changes of how lists and maps are merged."""
@@ -360,7 +362,7 @@ def _find_missing_fields(lacking_schema: Schema, having_schema: Schema, path: st
 
 def _allows_unnamed(schema: Schema) -> bool:
     """Return whether a schema allows fields that it does not name."""
-    return bool(schema.get(_OPEN)) or schema.get("additionalProperties") is True
+    return bool(schema.get(_PRESERVE)) or schema.get("additionalProperties") is True
 
 
 def _get_value(value: Any, path: str) -> Any:

@@ -62,7 +62,7 @@ class CheckSettings:
 
 
 _KINDS: dict[str, type] = {"ignore_unknown": bool, "references": bool, "explain_cost": bool, "processes": int}
-_WORDS = {bool: "true or false", int: "an integer", str: "a string"}
+_TYPE_NAMES = {bool: "true or false", int: "an integer", str: "a string"}
 _LISTS = ("paths", "crds", "exclude", "openapi")
 _CHOICES = {"field_validation": VALIDATIONS, "output": FORMS}
 
@@ -124,7 +124,7 @@ def _check_setting(file: Path, name: str, value: Any) -> Any:
             raise CannotCheck(f"{setting} is not a list of strings")
         return value if name == "exclude" else [str(file.parent / item) for item in value]
     if type(value) is not _KINDS.get(name, str):
-        raise CannotCheck(f"{setting} must be {_WORDS[_KINDS.get(name, str)]}")
+        raise CannotCheck(f"{setting} must be {_TYPE_NAMES[_KINDS.get(name, str)]}")
     if name == "processes" and isinstance(value, int) and value < 1:
         raise CannotCheck(f"{setting} must be above 0")
     if value not in _CHOICES.get(name, (value,)):

@@ -12,8 +12,8 @@ from podless.cel.rules.definitions import RULE_LIMIT, child_nodes
 from podless.cel.rules.verdict import RULES
 from podless.runtime.jsonobject import Schema
 
-_LARGEST = 1 << 20  # the largest bound to try
-_WORDS = {"string": "maxLength", "array": "maxItems", "object": "maxProperties"}
+_MAX_BOUND = 1 << 20  # the largest bound to try
+_BOUND_KEYWORDS = {"string": "maxLength", "array": "maxItems", "object": "maxProperties"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def _list_candidates(schema: Schema, steps: Steps) -> list[tuple[Steps, str]]:
     for at, nodes in list_nodes(schema):
         node = nodes[-1]
         is_related = at[: len(steps)] == steps or steps[: len(at)] == at
-        word = _WORDS.get(node.get("type") or "")
+        word = _BOUND_KEYWORDS.get(node.get("type") or "")
         if not is_related or word is None or node.get(word) is not None or node.get("format") or node.get("enum"):
             continue
         if word == "maxProperties" and not isinstance(node.get("additionalProperties"), dict):
@@ -115,7 +115,7 @@ def _suggest_joint(schema: Schema, steps: Steps, index: int) -> tuple[SuggestedB
 
 def _find_largest(fits: Callable[[int], bool]) -> int:
     """Return the largest bound that fits; 0 if none does."""
-    low, high = 0, _LARGEST
+    low, high = 0, _MAX_BOUND
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if fits(middle) else (low, middle - 1)

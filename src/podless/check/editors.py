@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from podless.runtime.jsonobject import Schema
 
 DIALECT = "http://json-schema.org/draft-07/schema#"
-_KEPT = (
+_COPIED_KEYWORDS = (
     "description", "format", "enum", "default", "required", "pattern", "minimum", "maximum", "multipleOf", "minLength",
     "maxLength", "minItems", "maxItems", "uniqueItems", "minProperties", "maxProperties",
 )  # fmt: skip
@@ -59,7 +59,7 @@ def editor_schemas(definition: dict[str, Any]) -> Iterator[EditorSchema]:
 
 def convert_node(schema: Schema, *, open_: bool = False) -> Schema:
     """Convert one node. open_: allow unknown fields; otherwise they are errors, because the server would drop them."""
-    converted: Schema = {key: schema[key] for key in _KEPT if key in schema}
+    converted: Schema = {key: schema[key] for key in _COPIED_KEYWORDS if key in schema}
     for word, bound in (("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")):
         if schema.get(word) and bound in converted:  # a boolean in OpenAPI v3, a number in JSON Schema
             converted[word] = converted.pop(bound)

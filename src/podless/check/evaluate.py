@@ -19,7 +19,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.release import NEWEST, Release
 
 _ITEMS = 5  # maximum items of a loop to show
-_LONGEST = 200  # maximum characters of a value to show
+_MAX_VALUE_TEXT = 200  # maximum characters of a value to show
 _LOGIC = ("_&&_", "_||_")
 
 
@@ -176,7 +176,7 @@ def _bind_loop_variables(node: Comprehension, range_value: Any, index: int, item
 def format_value(value: Any) -> str:
     """Format a value as JSON, shortened; values without a JSON form as CEL."""
     text = _format_written(value)
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+    return text if len(text) <= _MAX_VALUE_TEXT else text[: _MAX_VALUE_TEXT - 3] + "..."
 
 
 def _format_written(value: Any) -> str:

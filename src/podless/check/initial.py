@@ -23,8 +23,8 @@ from podless.meta import field
 from podless.runtime.jsonobject import Object, Schema
 
 _RULES = "x-kubernetes-validations"
-_TRIED = 60  # maximum objects to pair as old and new
-_DEEPEST = 12  # maximum levels of a schema to visit
+_MAX_PAIRED = 60  # maximum objects to pair as old and new
+_MAX_DEPTH = 12  # maximum levels of a schema to visit
 # strings to try against a pattern
 _TEXTS = (
     "a", "example", "1", "a1", "A", "example.com", "10.0.0.1", "10.0.0.0/8", "https://example.com", "1h", "v1", "a/b",
@@ -128,7 +128,7 @@ class _VersionTests:
 
     def make_update_pairs(self, smallest: Object, path: field.Path, node: Schema) -> Iterator[tuple[Object, Object]]:
         """Yield updates of valid objects that can violate a rule."""
-        variants = islice(_make_variants(smallest, path, node), _TRIED)
+        variants = islice(_make_variants(smallest, path, node), _MAX_PAIRED)
         valid = [variant for variant in variants if not self.list_errors(variant)]
         for old in valid:
             for changed in valid:
@@ -147,7 +147,7 @@ def make_smallest(schema: Schema, level: int = 0) -> Any:
         return 1
     if kind == "object":
         properties = schema.get("properties") or {}
-        names = [name for name in schema.get("required") or () if level < _DEEPEST]
+        names = [name for name in schema.get("required") or () if level < _MAX_DEPTH]
         result = {name: make_smallest(properties.get(name) or {}, level + 1) for name in names}
         for index in range(len(result), schema.get("minProperties") or 0):
             additional = schema.get("additionalProperties")
@@ -246,7 +246,7 @@ def _walk_fields(schema: Schema, path: field.Path) -> Iterator[tuple[field.Path,
     for name, part in (schema.get("properties") or {}).items():
         if path or name not in ("apiVersion", "kind", "metadata", "status"):
             yield (*path, name), part
-            if len(path) < _DEEPEST:
+            if len(path) < _MAX_DEPTH:
                 yield from _walk_fields(part, (*path, name))
 
 

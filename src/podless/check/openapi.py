@@ -20,10 +20,21 @@ _GVK = "x-kubernetes-group-version-kind"
 _META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _QUANTITY = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 _INT_OR_STRING: Schema = {"x-kubernetes-int-or-string": True}
-_ANYTHING: Schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-_KEPT = ("type", "format", "enum", "required", "pattern", "minimum", "maximum", "minLength", "maxLength", "nullable")
-_OPEN = ("RawExtension", "FieldsV1", "JSON", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrArray", "Unknown")
-_DEEPEST = 40  # levels of a schema; recursive schemas end there
+_ANY_OBJECT: Schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+_COPIED_KEYWORDS = (
+    "type",
+    "format",
+    "enum",
+    "required",
+    "pattern",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "nullable",
+)
+_OPEN_TYPES = ("RawExtension", "FieldsV1", "JSON", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrArray", "Unknown")
+_MAX_DEPTH = 40  # levels of a schema; recursive schemas end there
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +104,14 @@ def _build_schema(definitions: Mapping[str, Schema], source: Schema, level: int)
         source = parts[0]
     if "$ref" in source:
         name = source["$ref"].rpartition("/")[2]
-        if name == _META or level > _DEEPEST or name.rpartition(".")[2] in _OPEN:
-            return _ANYTHING if name == _META else {"x-kubernetes-preserve-unknown-fields": True}
+        if name == _META or level > _MAX_DEPTH or name.rpartition(".")[2] in _OPEN_TYPES:
+            return _ANY_OBJECT if name == _META else {"x-kubernetes-preserve-unknown-fields": True}
         if name == _QUANTITY:
             return _INT_OR_STRING
         return _build_schema(definitions, definitions.get(name) or {}, level + 1)
     if source.get("format") == "int-or-string" or source.get("oneOf"):
         return _INT_OR_STRING
-    schema: Schema = {key: source[key] for key in _KEPT if key in source}
+    schema: Schema = {key: source[key] for key in _COPIED_KEYWORDS if key in source}
     if "properties" in source:
         schema["type"] = "object"
         schema["properties"] = {

@@ -155,10 +155,10 @@ def _escape_property(text: str) -> str:
     return _escape_command(text).replace(":", "%3A").replace(",", "%2C")
 
 
-_OTHERS = {"json": _render_json, "sarif": _render_sarif, "junit": _render_junit, "github": _render_commands}
-FORMS = ("text", *_OTHERS)
+_RENDERERS = {"json": _render_json, "sarif": _render_sarif, "junit": _render_junit, "github": _render_commands}
+FORMS = ("text", *_RENDERERS)
 
 
 def render_report(report: Report, form: str, reread: Reread, *, color: bool = False) -> str:
     """Return the report in one of FORMS, ending with a line break; "" if there is nothing to report."""
-    return _OTHERS[form](report) if form in _OTHERS else _render_text(report, reread, color)
+    return _RENDERERS[form](report) if form in _RENDERERS else _render_text(report, reread, color)

@@ -18,7 +18,7 @@ _NAMESPACES = frozenset({"default", "kube-node-lease", "kube-public", "kube-syst
 _RBAC = "rbac.authorization.k8s.io"
 _DEFAULTS = frozenset({("", "ServiceAccount", "default"), ("", "ConfigMap", "kube-root-ca.crt")})
 # path of the pod template, by kind
-_PODS: dict[tuple[str, str], Path] = {
+_POD_PATHS: dict[tuple[str, str], Path] = {
     ("", "Pod"): ("spec",),
     ("", "PodTemplate"): ("template", "spec"),
     ("", "ReplicationController"): ("spec", "template", "spec"),
@@ -30,7 +30,7 @@ _PODS: dict[tuple[str, str], Path] = {
     ("batch", "CronJob"): ("spec", "jobTemplate", "spec", "template", "spec"),
 }
 # fields of a pod ("*": every item), the kind of the target, and the field that makes the reference optional
-_OF_PODS: tuple[tuple[Path, str, str], ...] = (
+_POD_REFERENCES: tuple[tuple[Path, str, str], ...] = (
     (("serviceAccountName",), "ServiceAccount", ""),
     (("volumes", "*", "configMap", "name"), "ConfigMap", "optional"),
     (("volumes", "*", "secret", "secretName"), "Secret", "optional"),
@@ -49,7 +49,7 @@ _OF_PODS: tuple[tuple[Path, str, str], ...] = (
     ),
 )
 # fields of other kinds, and the group and kind of the target
-_OTHERS: dict[tuple[str, str], tuple[tuple[Path, str, str], ...]] = {
+_OTHER_REFERENCES: dict[tuple[str, str], tuple[tuple[Path, str, str], ...]] = {
     ("networking.k8s.io", "Ingress"): (
         (("spec", "defaultBackend", "service", "name"), "", "Service"),
         (("spec", "rules", "*", "http", "paths", "*", "backend", "service", "name"), "", "Service"),
@@ -87,10 +87,10 @@ def find_references(identity: ObjectIdentity, obj: Object, document: Document, a
         group = owner["apiVersion"].rpartition("/")[0]
         target = ObjectIdentity(group, owner["kind"], namespace, owner["name"])
         yield make_reference(target, ("metadata", "ownerReferences", index, "name"))
-    if kind in _PODS:
-        for target, path in _list_pod_references(obj, _PODS[kind], namespace):
+    if kind in _POD_PATHS:
+        for target, path in _list_pod_references(obj, _POD_PATHS[kind], namespace):
             yield make_reference(target, path)
-    for path, group, target_kind in _OTHERS.get(kind, ()):
+    for path, group, target_kind in _OTHER_REFERENCES.get(kind, ()):
         for actual_path, _, name in _walk_names(obj, path):
             target_namespace = "" if target_kind.endswith("Policy") else namespace
             yield make_reference(ObjectIdentity(group, target_kind, target_namespace, name), actual_path)
@@ -110,7 +110,7 @@ def find_references(identity: ObjectIdentity, obj: Object, document: Document, a
 def _list_pod_references(obj: Object, base: Path, namespace: str) -> Iterator[tuple[ObjectIdentity, Path]]:
     """Yield the references in the pod spec of an object, with their paths. base: the path of the spec."""
     for pod in _walk_path(obj, base):
-        for path, kind, optional in _OF_PODS:
+        for path, kind, optional in _POD_REFERENCES:
             for actual_path, holder, name in _walk_names(pod[1], path):
                 if not (optional and holder.get(optional)):
                     yield ObjectIdentity("", kind, namespace, name), base + actual_path

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 _PATCHES = {one.name: one.media for one in patches.TYPES if one.read is not None}
 _TEXT: Object = {"type": "string"}
 _TEXTS: Object = {"type": "array", "items": _TEXT}
-_OPEN = "x-kubernetes-preserve-unknown-fields"
-_ANY: Object = {"type": "object", _OPEN: True}
+_PRESERVE = "x-kubernetes-preserve-unknown-fields"
+_ANY: Object = {"type": "object", _PRESERVE: True}
 
 
 def _describe(text: str, schema: Object) -> Object:
@@ -89,7 +89,7 @@ SUITE: Object = {
     },
 }
 _GRANT = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
-_FIRST = ("CustomResourceDefinition", "Namespace")
+_FIRST_KINDS = ("CustomResourceDefinition", "Namespace")
 
 
 def run_suites(source_files: Sequence[SourceFile], settings: Mapping[str, Any] | None = None) -> Report:
@@ -165,7 +165,11 @@ class _Suite:
             hooks = self._read_webhooks()
             for value in objects:
                 hooks.redirect_webhooks(value)
-        objects.sort(key=lambda value: _FIRST.index(value["kind"]) if value.get("kind") in _FIRST else len(_FIRST))
+        objects.sort(
+            key=lambda value: (
+                _FIRST_KINDS.index(value["kind"]) if value.get("kind") in _FIRST_KINDS else len(_FIRST_KINDS)
+            )
+        )
         for value in objects:
             try:
                 await cluster.create(value, "default")
@@ -208,7 +212,7 @@ class _WebhookProgram(NamedTuple):
 
     def redirect_webhooks(self, obj: Object) -> None:
         """Make an object's webhooks call this server."""
-        conversion = (obj.get("spec") or {}).get("conversion") if obj.get("kind") == _FIRST[0] else None
+        conversion = (obj.get("spec") or {}).get("conversion") if obj.get("kind") == _FIRST_KINDS[0] else None
         for hook in [conversion.get("webhook")] if conversion else obj.get("webhooks") or ():
             service = ((hook or {}).get("clientConfig") or {}).get("service")
             if service is not None:

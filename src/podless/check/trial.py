@@ -12,7 +12,7 @@ from podless.check.sources import SourceFile
 from podless.codec.documents import split_documents
 from podless.runtime.jsonobject import Object
 
-_SHOWN = 5  # maximum number of objects to name
+_MAX_SHOWN = 5  # maximum number of objects to name
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class _Count:
         self.objects += 1
         self.refused += any(finding.severity is Severity.ERROR for finding in new_only)
         self.pruned += any(finding.rule == "UnknownField" for finding in new_only)
-        self.examples += [f"{object_text}: {finding.said}" for finding in new_only][: _SHOWN - len(self.examples)]
+        self.examples += [f"{object_text}: {finding.said}" for finding in new_only][: _MAX_SHOWN - len(self.examples)]
 
 
 def _by_object(findings: Sequence[Finding]) -> dict[str, list[Finding]]:

@@ -25,7 +25,7 @@ ORACLES = {
     "wait": "a step of the scenario fails",
 }
 _OUTPUT_SHOWN = {"exited", "silent"}  # for these oracles, the controller's output says more than the story
-_LAST = 15  # lines of the controller's output
+_OUTPUT_LINES = 15  # lines of the controller's output
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +87,7 @@ class Finding:
             lines.append(f"  fails again in {self.again} of {self.tries} runs")
         lines += ["", "Story", *(f"  {line}" for line in self.story)]
         if self.oracles & _OUTPUT_SHOWN and self.run.output:
-            lines += ["", "Output", *(f"  {line}" for line in self.run.output.splitlines()[-_LAST:])]
+            lines += ["", "Output", *(f"  {line}" for line in self.run.output.splitlines()[-_OUTPUT_LINES:])]
         return "\n".join(lines)
 
 

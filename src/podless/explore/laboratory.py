@@ -35,7 +35,7 @@ from podless.testing.manifests import Manifests
 from podless.testing.snapshot import Snapshot
 
 _REST = 0.15  # seconds without requests after which a controller is at rest that can wake by itself
-_WORDS = 4000  # maximum characters of a controller's output in a report
+_MAX_OUTPUT = 4000  # maximum characters of a controller's output in a report
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,6 +209,6 @@ class Laboratory:
         for name in names:
             file = Path(self._folder.name, f"{name}.output")
             if file.exists():
-                outputs.append(file.read_text("utf-8", "replace")[-_WORDS:])
+                outputs.append(file.read_text("utf-8", "replace")[-_MAX_OUTPUT:])
                 os.truncate(file, 0)  # the controller may continue to write
         return "".join(outputs)

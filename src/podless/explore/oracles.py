@@ -13,7 +13,7 @@ _MORE_CREATES = 2  # allowed creates of one object, in addition to those of the 
 _MORE_STALE = 2  # the same for stale writes: a client may repeat a conflict once before it sees the cause
 _SAME_ERRORS = 8  # equal errors in a row after which the client is assumed to get no other answer
 _CUT_OFF = ("exited", "restless", "silent")  # oracles that end a run early, so that its end state is not compared
-_SHOWN = 3  # differences of the end state that are shown
+_MAX_SHOWN = 3  # differences of the end state that are shown
 
 
 def judge_run(run: Run, reference: Run | None, unstable: Collection[str] = ()) -> list[Fault]:
@@ -89,7 +89,7 @@ def _last_errors(run: Run) -> Iterator[str]:
 def _compare_states(moment: str, state: State, expected: State, unstable: Collection[str]) -> Iterator[Fault]:
     differences = [line for line in compare_states(expected, state) if _field_of(line) not in unstable]
     after = f", after {moment}" if moment else ""
-    for line in differences[:_SHOWN]:
+    for line in differences[:_MAX_SHOWN]:
         if line.startswith("-"):
             yield Fault("missing", f"{line[1:]}{after}")
         elif line.startswith("+"):

@@ -13,7 +13,7 @@ from podless.explore.findings import Finding, Report
 from podless.explore.points import LogEntry
 from podless.explore.states import compare_objects
 
-_MOST = 160  # entries of a timeline; the middle of a longer one is left out
+_MAX_ENTRIES = 160  # entries of a timeline; the middle of a longer one is left out
 _CHANGES = 4  # maximum changed fields of a write
 _LEGEND = (
     "Time runs downwards. A bar leads from the write that made an event to the moment when the controller saw the "
@@ -89,8 +89,8 @@ def _write_finding(number: int, finding: Finding) -> Iterator[str]:
 def _write_lanes(entries: Sequence[LogEntry]) -> Iterator[str]:
     """Yield the grid: a first row with the names of the lanes, and a row for each entry."""
     shown_entries = [entry for entry in entries if entry.kind != "read" or entry.status >= 400]
-    if len(shown_entries) > _MOST:
-        shown_entries = [*shown_entries[: _MOST // 2], *shown_entries[-_MOST // 2 :]]
+    if len(shown_entries) > _MAX_ENTRIES:
+        shown_entries = [*shown_entries[: _MAX_ENTRIES // 2], *shown_entries[-_MAX_ENTRIES // 2 :]]
     watches = sorted({(entry.client, entry.resource) for entry in shown_entries if entry.kind == "event"})
     clients = sorted({entry.client for entry in shown_entries if entry.client})
     lanes = ["user", "podless", *(f"{client} sees {resource}" for client, resource in watches)]

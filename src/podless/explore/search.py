@@ -12,7 +12,7 @@ from podless.explore.findings import Run
 from podless.explore.points import LogEntry
 from podless.explore.schedule import ChangeLeader, Crash, HoldEvents, LoseAnswer, Perturbation, RejectWrite, Schedule
 
-_TOGETHER = (2, 2, 3)  # number of perturbations in random schedules
+_SCHEDULE_SIZES = (2, 2, 3)  # number of perturbations in random schedules
 _LATER = 2  # rounds for which a slow cache lags behind
 
 
@@ -60,7 +60,7 @@ def draw_schedules(perturbations: Sequence[Perturbation], seed: int, used: Count
     source = random.Random(seed)
     while perturbations:
         chosen: list[Perturbation] = []
-        for _ in range(min(source.choice(_TOGETHER), len(perturbations))):
+        for _ in range(min(source.choice(_SCHEDULE_SIZES), len(perturbations))):
             candidates = [
                 perturbation
                 for perturbation in perturbations

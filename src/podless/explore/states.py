@@ -18,7 +18,7 @@ State = Mapping[str, Any]
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)")
 _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 # metadata that depends on the number and order of writes, not on their content
-_OWN = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
+_VOLATILE_METADATA = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
 # objects of Services whose names the server chooses
 _DERIVED = frozenset({"ipaddresses.networking.k8s.io"})
 _ANY = "*"
@@ -70,7 +70,7 @@ class StateReader:
 
     def _show_object(self, obj: Object, generated: Mapping[str, str], uids: Mapping[str, str]) -> Object:
         masked: Object = _mask_values(obj, generated, uids)
-        for name in _OWN:
+        for name in _VOLATILE_METADATA:
             masked.get("metadata", {}).pop(name, None)
         for path in self._paths:
             _remove_field(masked, path)
@@ -95,7 +95,7 @@ def compare_objects(before: Object, after: Object) -> list[str]:
     """Return the fields that a write changed, except those that the server writes."""
     differences = []
     for obj in (before, after):
-        metadata = {name: value for name, value in obj.get("metadata", {}).items() if name not in _OWN}
+        metadata = {name: value for name, value in obj.get("metadata", {}).items() if name not in _VOLATILE_METADATA}
         differences.append({**obj, "metadata": metadata})
     return list(_compare_values("", *differences))
 

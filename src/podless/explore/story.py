@@ -12,7 +12,7 @@ from podless.explore.states import compare_objects
 from podless.runtime.jsonobject import Object
 
 _MARKS = {"fault": "!", "process": "!", "user": ">", "write": "*", "event": " ", "read": " "}
-_MANY = 80  # lines of a story; the middle of a longer one is left out
+_MAX_LINES = 80  # lines of a story; the middle of a longer one is left out
 _AGAIN = 4  # how often the story shows equal lines
 _MARKED = ">!"  # first characters of lines that are never left out
 _NUMBER = re.compile(r" #\d+|(?<=\*)\d+")  # the number of a write, and of a generated name
@@ -26,8 +26,8 @@ def tell_story(run: Run, reference: Run | None = None) -> tuple[str, ...]:
     """
     usual = {entry.text for entry in reference.entries if entry.kind == "read"} if reference is not None else set()
     lines = list(_leave_out_repetitions(_tell_entries(run, usual)))
-    if len(lines) > _MANY:
-        half = _MANY // 2
+    if len(lines) > _MAX_LINES:
+        half = _MAX_LINES // 2
         lines = [*lines[:half], f"  ... {len(lines) - 2 * half} lines ...", *lines[-half:]]
     return (*lines, *(f"x {fault}" for fault in run.faults))
 

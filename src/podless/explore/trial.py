@@ -20,10 +20,10 @@ from podless.testing.client import Missing
 from podless.testing.snapshot import Snapshot
 from podless.testing.wait import Waited
 
-_LOOK = 0.01  # seconds between two checks whether a controller is idle
+_IDLE_INTERVAL = 0.01  # seconds between two checks whether a controller is idle
 _SURE = 2  # checks after which an idle controller has settled, if only the server can wake it
 _HELD = 3.0  # seconds: with held events, the wait for a controller ends after this time,
-_TRIED = 20  # or after this number of requests: it retries until it sees the events
+_MAX_RETRIES = 20  # or after this number of requests: it retries until it sees the events
 _START = 60.0  # maximum seconds until a controller's first request
 _LATE_START = 5.0  # seconds without one after which podless reports that it waits
 _START_QUIET = 0.3  # seconds of rest after a start: controller-runtime polls its caches every 0.1 s
@@ -162,7 +162,7 @@ class Trial:
             if waited > _LATE_START and not (was_heard or reported):
                 reported = True
                 self._laboratory.note_silence(name, _LATE_START, _START)
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(_IDLE_INTERVAL)
 
     async def _wait_until_settled(self) -> bool:
         """Wait until the controller has seen all events, is idle, and sends no requests. Returns whether it settled.
@@ -176,9 +176,9 @@ class Trial:
             requests = len(control.log.entries) - first
             starting = bool(control.lost_watches) or self.instances.is_restarting
             held_rounds = held_rounds + 1 if control.is_holding and not starting else 0
-            if held_rounds > _HELD / _LOOK or (held_rounds and requests > _TRIED):
+            if held_rounds > _HELD / _IDLE_INTERVAL or (held_rounds and requests > _MAX_RETRIES):
                 return False  # the controller retries until it sees the held events
-            if looks > (setup.limit + setup.rest) / _LOOK or requests > setup.requests:
+            if looks > (setup.limit + setup.rest) / _IDLE_INTERVAL or requests > setup.requests:
                 self.faults.append(Fault("restless", self._describe_rush(first)))
                 return False
             looks += 1
@@ -187,13 +187,13 @@ class Trial:
             if idle and await self._has_rested(idle):
                 await self._laboratory.finish_controllers()
                 if revision == self._count_changes():
-                    if idle * _LOOK >= setup.patience:
+                    if idle * _IDLE_INTERVAL >= setup.patience:
                         self._laboratory.final[control.last_failure] += 1
                     control.last_failure = ""
                     self._starting = False
                     control.lost_watches.clear()
                     return True
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(_IDLE_INTERVAL)
         return False
 
     def _is_quiet(self, revision: int) -> bool:
@@ -208,7 +208,7 @@ class Trial:
     async def _has_rested(self, idle: int) -> bool:
         """Return whether a controller that was idle in `idle` checks will do nothing more."""
         needed = self._wanted_rest()
-        if idle * _LOOK >= needed:
+        if idle * _IDLE_INTERVAL >= needed:
             return True
         only_server_wakes = self._setup.quiet is None and idle >= _SURE
         if not only_server_wakes or not self.instances.are_asleep(needed, self._laboratory.port):

@@ -17,7 +17,7 @@ from podless.store.contract import ChangeLog, LoggedWrite
 
 _BATCH = 100  # changes in one read
 _BYTES = 8 << 20  # bytes of states behind the changes of one page
-_TOLD = 20  # changes that are rendered at a time; each decodes two states
+_CHANGES_PER_SLICE = 20  # changes that are rendered at a time; each decodes two states
 
 
 class HistoryScope(NamedTuple):
@@ -79,7 +79,7 @@ class HistoryReader:
                     size += len(written.stored.data) if written.stored is not None else 0
                 if len(changes_found) >= limit or size > _BYTES:
                     return HistoryPage(changes_found, written.sequence)
-                if number % _TOLD == 0:
+                if number % _CHANGES_PER_SLICE == 0:
                     await asyncio.sleep(0)
             if not batch:
                 return HistoryPage(changes_found, 0)

@@ -7,12 +7,12 @@ from podless.hooks.peer import DIRECT, WAIT
 from podless.runtime.jsonobject import Object
 
 _QUICK = 0.0005  # seconds from question to answer; faster hooks earn credit
-_SHORT = 1 << 15 if DIRECT else 0  # maximum bytes of a question for whose answer the thread waits
-_LEAST = 1.0  # minimum seconds of the timeout of such a question
+_MAX_QUESTION = 1 << 15 if DIRECT else 0  # maximum bytes of a question for whose answer the thread waits
+_MIN_TIMEOUT = 1.0  # minimum seconds of the timeout of such a question
 _MISSED = 0.002  # seconds that a missing answer costs
-_CREDIT_LEAST, _CREDIT_MOST = 0.001, 0.01  # initial and maximum credit in seconds
+_MIN_CREDIT, _MAX_CREDIT = 0.001, 0.01  # initial and maximum credit in seconds
 # seconds for which a hook without credit is awaited; doubled each time, up to the maximum
-_PAUSE, _PAUSE_MOST = 0.05, 60.0
+_PAUSE, _MAX_PAUSE = 0.05, 60.0
 
 
 class DeclaredHook:
@@ -31,23 +31,23 @@ class DeclaredHook:
         # a call that waits too long is sent to a second worker; only hooks without side effects may run twice
         self.shares = declared["kind"] != SUBRESOURCE
         self.awaited_until = 0.0
-        self.credit = _CREDIT_LEAST
+        self.credit = _MIN_CREDIT
         self.pause = _PAUSE
 
     def is_quick(self, frame: bytes, seconds: float, now: float) -> bool:
         """Return whether the thread waits for the answer. seconds: the timeout."""
-        return len(frame) <= _SHORT and seconds >= _LEAST and now >= self.awaited_until
+        return len(frame) <= _MAX_QUESTION and seconds >= _MIN_TIMEOUT and now >= self.awaited_until
 
     def add_wait(self, seconds: float, now: float, *, answered: bool) -> None:
         """Count a call for which the thread waited."""
-        if answered and seconds < _QUICK and self.credit >= _CREDIT_MOST and self.pause <= _PAUSE:
+        if answered and seconds < _QUICK and self.credit >= _MAX_CREDIT and self.pause <= _PAUSE:
             return  # the most frequent case
         # limited to WAIT: a longer time only shows that the machine was busy
         self.credit += _QUICK - (min(seconds, WAIT) if answered else _MISSED)
         if self.credit < 0:
-            self.credit = _CREDIT_LEAST
+            self.credit = _MIN_CREDIT
             self.awaited_until = now + self.pause
-            self.pause = min(self.pause * 2, _PAUSE_MOST)
+            self.pause = min(self.pause * 2, _MAX_PAUSE)
         elif seconds < _QUICK:
             self.pause = max(self.pause / 2, _PAUSE)
-            self.credit = min(self.credit, _CREDIT_MOST)
+            self.credit = min(self.credit, _MAX_CREDIT)

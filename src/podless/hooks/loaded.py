@@ -16,7 +16,7 @@ from podless.runtime.jsonobject import Object
 
 log = logging.getLogger("podless")
 
-_LOOK = 0.3  # seconds between two checks of the files
+_CHECK_INTERVAL = 0.3  # seconds between two checks of the files
 
 
 class LoadedHooks:
@@ -126,12 +126,12 @@ class LoadedHooks:
             pool.close()
             self._old.remove(pool)
         if self._old:
-            asyncio.get_running_loop().call_later(_LOOK, self._close_idle)
+            asyncio.get_running_loop().call_later(_CHECK_INTERVAL, self._close_idle)
 
     async def _watch_files(self) -> None:
         """Load the hooks again when one of their files has changed."""
         while True:
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(_CHECK_INTERVAL)
             now = _read_times(self._file_times)
             if now == self._file_times:
                 continue

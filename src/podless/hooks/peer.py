@@ -10,17 +10,17 @@ import time
 from collections.abc import Callable
 from typing import Final, Protocol, cast
 
-from podless.hooks.wire import ANSWER_HEAD, CANCEL, CHUNK, CONVERTED_MOST, POLLED, QUESTION_HEAD
+from podless.hooks.wire import ANSWER_HEAD, CANCEL, CHUNK, MAX_CONVERTED, POLLED, QUESTION_HEAD
 
 WAIT: Final = 0.001  # seconds that the loop's thread waits for answers; the minimum of poll()
 NEVER: Final = float("inf")
-CALLS_MOST = 32  # maximum calls of a worker
+MAX_CALLS = 32  # maximum calls of a worker
 DIRECT: Final = os.name == "posix"  # other systems cannot read a socket on which the event loop has started to read
 # The thread polls for the answer of an awake worker, because sleeping and waking costs 60 to 100 us: the caches are
 # cold then. Polling is useless if both run on the same processor.
 _SPUN = 0.00003  # maximum seconds of polling
 # maximum answers after useless polling for which the thread does not poll: none the first time, then 1, 2, 4, ...
-_VAIN_MOST = 32
+_MAX_VAIN = 32
 
 
 class HookFailed(Exception):
@@ -124,7 +124,7 @@ class Peer(asyncio.Protocol):
         at, length = 0, len(received)
         while at + ANSWER_HEAD.size <= length and not self.dead:
             size, number, status = ANSWER_HEAD.unpack_from(received, at)
-            if size > CONVERTED_MOST:
+            if size > MAX_CONVERTED:
                 self.end_worker()
                 return
             begin = at + ANSWER_HEAD.size
@@ -219,7 +219,7 @@ class Peer(asyncio.Protocol):
             while not readable and time.monotonic() < spin_until:
                 readable = poll.poll(0)
             if not readable:
-                self._vain, self._next_vain = self._next_vain, min(self._next_vain * 2 or 1, _VAIN_MOST)
+                self._vain, self._next_vain = self._next_vain, min(self._next_vain * 2 or 1, _MAX_VAIN)
         elif self._vain:
             self._vain -= 1
         if not readable and (time.monotonic() >= until or not poll.poll(1)):
@@ -244,7 +244,7 @@ class Peer(asyncio.Protocol):
 
     def catch_up(self) -> None:
         """Read all answers that have come."""
-        for _ in range(CALLS_MOST):  # limited, because the code of hooks may send without end
+        for _ in range(MAX_CALLS):  # limited, because the code of hooks may send without end
             if not self.receive_answers():
                 return
 

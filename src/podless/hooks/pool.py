@@ -20,7 +20,7 @@ from pathlib import Path
 from podless.codec import serializer
 from podless.hooks import Hook, processes, worker
 from podless.hooks.credit import DeclaredHook
-from podless.hooks.peer import CALLS_MOST, NEVER, WAIT, HookCall, HookFailed, Peer
+from podless.hooks.peer import MAX_CALLS, NEVER, WAIT, HookCall, HookFailed, Peer
 from podless.hooks.wire import ANSWER_HEAD, FAILED, GOOD, PARTS, QUESTION
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import run_unsuspended
@@ -28,19 +28,19 @@ from podless.runtime.meter import run_unsuspended
 log = logging.getLogger("podless")
 _HERE = str(Path(__file__).parent)
 
-WORKERS_MOST = 4  # maximum workers
-_THREADS_MOST = 8  # maximum worker threads of this process, with abandoned ones
-_WAITING_MOST = 1000  # maximum queued calls
+MAX_WORKERS = 4  # maximum workers
+_MAX_THREADS = 8  # maximum worker threads of this process, with abandoned ones
+_MAX_QUEUED = 1000  # maximum queued calls
 _PATIENCE = 0.05  # seconds that a call waits before another worker is started for it, or takes it over
-_LOST_MOST = 3  # maximum workers that may end with a call before it fails
+_MAX_LOST = 3  # maximum workers that may end with a call before it fails
 _CANCEL = 1.0  # seconds for a cancelled coroutine to end
 _LOAD = 60.0  # timeout of loading hooks in seconds
 _HEAD = PARTS.size
 _EARLY = 0.002  # seconds by which a timer may fire early: uvloop's timers have millisecond resolution
 _REST = 1.0  # seconds until a worker that failed to start is started again
-_BLOCKED_MOST = 0.003  # seconds that calls may block the loop before one of them is awaited
+_MAX_BLOCKED = 0.003  # seconds that calls may block the loop before one of them is awaited
 # calls until the pool checks again whether an iteration of the loop has several; doubled each time, up to the maximum
-_LONELY, _LONELY_MOST = 8, 256
+_LONELY, _MAX_LONELY = 8, 256
 
 
 Parts = tuple[bytes, bytes, bytes]  # the parts of a Question
@@ -95,7 +95,7 @@ class WorkerPool:
         than one, the call gets them afterwards.
         """
         hook, peers = self._hooks_by_name.get((kind, name)), self._peers
-        if not self._lonely or hook is None or not peers or not peers[0].is_idle or self._blocked >= _BLOCKED_MOST:
+        if not self._lonely or hook is None or not peers or not peers[0].is_idle or self._blocked >= _MAX_BLOCKED:
             return await self.call_hook(kind, name, parts, seconds)
         number, frame = self._make_frame(hook, parts)
         sent_at = time.monotonic()
@@ -161,7 +161,7 @@ class WorkerPool:
         """Send a question to a worker, now or at the end of this turn of the loop, or queue it."""
         if self._closed:
             raise HookFailed("the server is stopping")
-        if len(self._queue) >= _WAITING_MOST:
+        if len(self._queue) >= _MAX_QUEUED:
             raise HookFailed("too many calls of hooks are waiting")
         now = time.monotonic()
         is_quick = hook.is_quick(frame, seconds, now)
@@ -183,7 +183,7 @@ class WorkerPool:
     def _collect_all(self) -> None:
         """Wait for the answers to the questions of this iteration of the loop."""
         calls, self._uncollected = self._uncollected, []
-        self._next_lonely = min(self._next_lonely * 2, _LONELY_MOST) if len(calls) == 1 else _LONELY
+        self._next_lonely = min(self._next_lonely * 2, _MAX_LONELY) if len(calls) == 1 else _LONELY
         self._lonely = self._next_lonely if len(calls) == 1 else 0
         self._collect_answers(calls)
 
@@ -191,7 +191,7 @@ class WorkerPool:
         """Send the questions, and block the loop until they are answered, for at most `WAIT`."""
         began = time.monotonic()
         self._flush_peers()
-        if self._blocked >= _BLOCKED_MOST:
+        if self._blocked >= _MAX_BLOCKED:
             self._blocked = 0.0
             is_late = True
         else:
@@ -255,7 +255,7 @@ class WorkerPool:
 
     def _assign_call(self, call: HookCall) -> Peer | None:
         """Give a call to a worker, which must be flushed, or queue it."""
-        best, calls = None, CALLS_MOST
+        best, calls = None, MAX_CALLS
         for peer in self._peers:
             if not peer.alone and len(peer.calls) < calls and (call.shares or peer.accepts_alone(call)):
                 best, calls = peer, len(peer.calls)
@@ -267,12 +267,12 @@ class WorkerPool:
         return best
 
     def _ask_for_more(self, delay: float) -> None:
-        if self._hurry is None and self._starting is None and len(self._peers) < WORKERS_MOST and not self._closed:
+        if self._hurry is None and self._starting is None and len(self._peers) < MAX_WORKERS and not self._closed:
             self._hurry = asyncio.get_running_loop().call_later(delay, self._begin_growth)
 
     def _begin_growth(self) -> None:
         self._hurry = None
-        if self._queue and not self._closed and self._starting is None and len(self._peers) < WORKERS_MOST:
+        if self._queue and not self._closed and self._starting is None and len(self._peers) < MAX_WORKERS:
             self._starting = asyncio.get_running_loop().create_task(self._add_worker())
 
     async def _add_worker(self) -> None:
@@ -352,7 +352,7 @@ class WorkerPool:
 
     def _spawn_thread(self, worker_end: socket.socket) -> Callable[[], None]:
         alive = [thread for thread in self._threads if thread.is_alive()]
-        if len(alive) >= _THREADS_MOST:
+        if len(alive) >= _MAX_THREADS:
             raise LoadFailed(f"{len(alive)} threads run hooks that do not end")
         loop = asyncio.get_running_loop()
 
@@ -389,7 +389,7 @@ class WorkerPool:
             queue
             and not peer.alone
             and (queue[0].shares or peer.accepts_alone(queue[0]))
-            and len(peer.calls) < CALLS_MOST
+            and len(peer.calls) < MAX_CALLS
         ):
             call = queue.popleft()
             if not call.result.done():
@@ -409,7 +409,7 @@ class WorkerPool:
         calls, peer.calls = list(peer.calls.values()), {}
         for call in calls:
             call.lost += 1
-            is_cause = len(calls) == 1 or (blames and not call.is_async) or call.lost > _LOST_MOST
+            is_cause = len(calls) == 1 or (blames and not call.is_async) or call.lost > _MAX_LOST
             if is_cause or self._closed:
                 call.fail_with(HookFailed("its worker ended"))
             elif not call.moved and not call.result.done():

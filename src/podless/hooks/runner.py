@@ -11,7 +11,7 @@ from typing import Any
 from podless import hooks as declared
 from podless.codec import serializer
 from podless.hooks import Denied, Hook, Request
-from podless.hooks.wire import ACCEPTED, ANSWER_MOST, CONVERTED_MOST, Question, decode_part
+from podless.hooks.wire import ACCEPTED, MAX_ANSWER, MAX_CONVERTED, Question, decode_part
 from podless.runtime.jsonobject import Object
 
 _CPU_SECONDS = 120.0  # maximum processor seconds of a hook, if the server is gone and cannot end the process
@@ -105,7 +105,7 @@ class _Call:
             answer["warnings"] = self.request.warnings
         if self.request is not None and self.request.annotations:
             answer["annotations"] = self.request.annotations
-        return _check_size(_encode_result(answer), ANSWER_MOST)
+        return _check_size(_encode_result(answer), MAX_ANSWER)
 
 
 class _SubresourceCall(_Call):
@@ -153,7 +153,7 @@ class _AdmissionCall(_Call):
         if raw == self._before:
             return None
         # checked before encoding, which takes eight times a text's length in memory and crashes without it
-        _check_size(raw, ANSWER_MOST)
+        _check_size(raw, MAX_ANSWER)
         if b"null" in raw:
             _check_numbers(obj)
         before = decode_part(self._before)
@@ -200,7 +200,7 @@ def _set_version(request: Object, result: Any) -> Object:
 
 
 def _encode_objects(objects: list[Object]) -> bytes:
-    return _check_size(_encode_result({"objects": objects}), CONVERTED_MOST)
+    return _check_size(_encode_result({"objects": objects}), MAX_CONVERTED)
 
 
 def _fill_missing(known: Any, defaults: Any) -> Any:

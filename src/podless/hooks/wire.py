@@ -20,8 +20,8 @@ ANSWER_HEAD = struct.Struct("!IQB")  # size, number, status
 GOOD, FAILED = 0, 1
 CANCEL = b"cancel"
 ACCEPTED = b'{"allowed":true}'
-ANSWER_MOST = 4 << 20  # maximum bytes of an answer about one object, as for a webhook
-CONVERTED_MOST = 16 << 20  # maximum bytes of converted objects
+MAX_ANSWER = 4 << 20  # maximum bytes of an answer about one object, as for a webhook
+MAX_CONVERTED = 16 << 20  # maximum bytes of converted objects
 CHUNK: Final = 1 << 15  # bytes of one read; larger reads map new memory each time, which takes 12 us
 POLLED: Final = 0.001  # seconds that a worker polls for the next question, if the last one came as fast
 

@@ -26,12 +26,14 @@ from podless.hooks.sources import SourceError, find_place, list_files, load_hook
 from podless.hooks.wire import ANSWER_HEAD, CANCEL, CHUNK, FAILED, GOOD, POLLED, FrameReader, Question
 from podless.runtime.system import count_processors
 
-_MEMORY_MOST = 2 << 30  # maximum memory of a worker process in bytes
+_MAX_MEMORY = 2 << 30  # maximum memory of a worker process in bytes
 _CONTENDED = 0.00005  # seconds of another process on this processor, after which polling is wasteful
 # first and maximum seconds without polling after that, doubled each time; once in several questions is no reason
-_PAUSE, _PAUSE_MOST = 0.001, 0.256
-_TOGETHER = 0.0005  # seconds of work whose answers are sent together, because each write may have to wake the server
-_NAME_MOST = 200  # maximum characters of an exception's type in an answer
+_PAUSE, _MAX_PAUSE = 0.001, 0.256
+_BATCH_SECONDS = (
+    0.0005  # seconds of work whose answers are sent together, because each write may have to wake the server
+)
+_MAX_NAME = 200  # maximum characters of an exception's type in an answer
 
 
 class Polling:
@@ -64,7 +66,7 @@ class Polling:
         os.sched_yield()
         now = time.monotonic()
         if now - before > _CONTENDED:
-            pause, self._pause = self._pause, min(self._pause * 2 or _PAUSE, _PAUSE_MOST)
+            pause, self._pause = self._pause, min(self._pause * 2 or _PAUSE, _MAX_PAUSE)
             self._paused_until = now + pause
             return False
         return now - self._since < POLLED
@@ -113,7 +115,7 @@ class Worker:
             answers, began = [], time.monotonic()
             for number, raw in frames.add_bytes(data):
                 answers.append(self.run_hook(number, raw))
-                if time.monotonic() - began > _TOGETHER:
+                if time.monotonic() - began > _BATCH_SECONDS:
                     self._channel.sendall(b"".join(answers))
                     answers, began = [], time.monotonic()
             self._channel.sendall(b"".join(answers))
@@ -148,7 +150,7 @@ class Worker:
 
     def make_failure(self, number: int, error: BaseException, hook: Hook) -> bytes:
         """Return the frame of a hook that failed."""
-        failure = {"type": type(error).__name__[:_NAME_MOST]}
+        failure = {"type": type(error).__name__[:_MAX_NAME]}
         if isinstance(error, WrongResult):
             failure |= place_of(hook) | {"why": str(error)}
         else:
@@ -238,7 +240,7 @@ def main(descriptor: int, sources: Sequence[str]) -> None:
     with contextlib.suppress(OSError, ValueError, ImportError):
         import resource  # does not exist on Windows, where the server imports this module, too
 
-        resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY_MOST, _MEMORY_MOST))
+        resource.setrlimit(resource.RLIMIT_DATA, (_MAX_MEMORY, _MAX_MEMORY))
     with socket.socket(fileno=descriptor) as channel:
         channel.set_inheritable(False)
         os.register_at_fork(after_in_child=channel.close)

@@ -14,7 +14,7 @@ from podless.plan.secrecy import holds_data, is_secret
 from podless.runtime.jsonobject import Object
 
 # fields that only the server sets, at every write
-_OWN = ("managedFields", "resourceVersion", "generation", "selfLink")
+_SERVER_FIELDS = ("managedFields", "resourceVersion", "generation", "selfLink")
 # values that another server would choose differently
 _GENERATED = {
     ("metadata", "uid"), ("metadata", "creationTimestamp"), ("metadata", "deletionTimestamp"),
@@ -71,7 +71,7 @@ def _is_generated(identity: Identity, path: Path) -> bool:
 def _strip_object(obj: Object | None) -> Object:
     if obj is None:
         return {}
-    metadata = {key: value for key, value in obj.get("metadata", {}).items() if key not in _OWN}
+    metadata = {key: value for key, value in obj.get("metadata", {}).items() if key not in _SERVER_FIELDS}
     return {**{key: value for key, value in obj.items() if key not in ("apiVersion", "kind")}, "metadata": metadata}
 
 

@@ -31,7 +31,7 @@ _DEFINITIONS = Endpoint("apiextensions.k8s.io/v1", "customresourcedefinitions", 
 NAMESPACES = Endpoint("v1", "namespaces", "Namespace", False)
 _SECONDS = 30.0  # timeout of one answer
 _TRIES = 3
-_LONG = 5.0  # seconds; after reading for longer, the set's objects are checked for changes again
+_RECHECK_SECONDS = 5.0  # seconds; after reading for longer, the set's objects are checked for changes again
 _CHANGED = "it changed while podless read the API"
 _UNREAD = "it could not be read: {}"
 # pods and the kinds with pod templates
@@ -135,7 +135,7 @@ class _BaselineReader:
 
     async def _look_again(self) -> None:
         """If reading took long, find the objects of the set that have changed since they were read."""
-        if time.monotonic() - self._began < _LONG:
+        if time.monotonic() - self._began < _RECHECK_SECONDS:
             return
         revisions = index_revisions(self.baseline.objects)
         absent = {key_of(identity) for identity in self.baseline.absent}

@@ -24,7 +24,7 @@ from podless.runtime.jsonobject import Object
 
 FORMAT = 1
 _STDIN = "<stdin>"
-_OWN = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
+_SERVER_FIELDS = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
 _ADDRESSES = ("clusterIP", "clusterIPs", "healthCheckNodePort")
 Key = tuple[str, str, str, str]  # (group, kind, namespace, name)
 
@@ -53,7 +53,7 @@ def make_digest(obj: Object | None) -> str:
     if obj is None:
         return ""
     content = {key: value for key, value in obj.items() if key not in ("status", "metadata")}
-    content["metadata"] = {key: value for key, value in obj["metadata"].items() if key not in _OWN}
+    content["metadata"] = {key: value for key, value in obj["metadata"].items() if key not in _SERVER_FIELDS}
     if obj.get("kind") == "Service" and isinstance(content.get("spec"), dict):
         spec = {key: value for key, value in content["spec"].items() if key not in _ADDRESSES}
         ports = spec.get("ports") or ()

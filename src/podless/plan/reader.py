@@ -14,9 +14,9 @@ from podless.remote import RemoteError
 from podless.remote.cluster import Refused, RemoteCluster
 from podless.runtime.jsonobject import Object
 
-_TOGETHER = 16  # concurrent requests
+_CONCURRENT = 16  # concurrent requests
 _PAGE = 500  # objects of a page
-_FEW = 8  # up to this many objects of a collection are read one by one
+_MAX_SINGLE_READS = 8  # up to this many objects of a collection are read one by one
 _SPARE = 4  # maximum objects in a list for each wanted one; else they are read one by one
 _METADATA_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json"
 _TOO_OLD = 410
@@ -41,7 +41,7 @@ class APIReader:
         self._cluster = cluster
         self._seconds = seconds
         self._say = say
-        self._turn = asyncio.Semaphore(_TOGETHER)
+        self._turn = asyncio.Semaphore(_CONCURRENT)
 
     async def read_document(self, path: str, what: str, accept: str = "") -> Object | None:
         """Return a document, None for 404. what: verb and resource, for the count. Raises ReadFailed."""
@@ -153,7 +153,7 @@ class APIReader:
         wanted_names = dict.fromkeys(names)
         objects: dict[str, Object] = {}
         complete = False
-        if len(wanted_names) > _FEW:
+        if len(wanted_names) > _MAX_SINGLE_READS:
             try:
                 limit = _SPARE * len(wanted_names)
                 listed = await self.list_objects(endpoint, namespace, remaining_limit=limit) or []

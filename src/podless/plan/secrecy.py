@@ -20,8 +20,10 @@ MESSAGE = f"{HIDDEN} the message may hold a value of the Secret, so it is not sh
 _FIELDS = ("data", "stringData")
 # annotations with a copy of the whole object: of kubectl and many other tools, kapp, Rancher
 _RECORDS = ("last-applied-configuration", "kapp.k14s.io/original", "objectset.rio.cattle.io/applied")
-_SHORT = 3  # characters; shorter values count only as whole words
-_RUN = 8  # a message with this many consecutive characters of a value shows a part of it: servers shorten long values
+_SHORT_LENGTH = 3  # characters; shorter values count only as whole words
+_REVEALING_LENGTH = (
+    8  # a message with this many consecutive characters of a value shows a part of it: servers shorten long values
+)
 
 
 def holds_data(identity: Identity) -> bool:
@@ -71,12 +73,12 @@ def hide_message(identity: Identity, text: str, *objects: Object | None) -> str:
 
 def _is_in(form: str, text: str) -> bool:
     """Return whether a text contains a value, or a part of it."""
-    if len(form) < _SHORT:
+    if len(form) < _SHORT_LENGTH:
         return re.search(rf"(?<!\w){re.escape(form)}(?!\w)", text) is not None
     if form in text:
         return True
-    runs = {text[at : at + _RUN] for at in range(len(text) - _RUN + 1)}
-    return any(form[at : at + _RUN] in runs for at in range(len(form) - _RUN + 1))
+    runs = {text[at : at + _REVEALING_LENGTH] for at in range(len(text) - _REVEALING_LENGTH + 1)}
+    return any(form[at : at + _REVEALING_LENGTH] in runs for at in range(len(form) - _REVEALING_LENGTH + 1))
 
 
 def _list_forms(value: Any) -> Iterator[str]:

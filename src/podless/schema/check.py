@@ -18,7 +18,7 @@ from podless.runtime.meter import charge, each
 from podless.runtime.release import has
 from podless.schema import formats, lists, numbers, regex
 from podless.schema.node import Node
-from podless.schema.shown import MOST, show_value
+from podless.schema.shown import MAX_ERRORS, show_value
 
 _TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number"}
 _SIZES = {int: "int64", float: "float64"}
@@ -62,7 +62,7 @@ class Result:
     @property
     def is_full(self) -> bool:
         """Whether the number or size of errors has reached its limit."""
-        return len(self.errors) >= MOST or self.text_left < 0
+        return len(self.errors) >= MAX_ERRORS or self.text_left < 0
 
     def drop_errors(self) -> None:
         """Drop the errors, because the old value had them too."""
@@ -138,7 +138,7 @@ class _BranchTally(Result):
 
     @property
     def is_full(self) -> bool:
-        return self.count >= MOST
+        return self.count >= MAX_ERRORS
 
     def drop_errors(self) -> None:
         self.count = 0

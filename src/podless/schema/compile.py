@@ -20,29 +20,29 @@ from typing import Any
 from podless.runtime.memo import fill_attribute, make_once
 from podless.runtime.meter import charge, each
 from podless.schema import default, embedded, lists
-from podless.schema.emit import CALL, FEW, PER_STEP, StatementWriter
+from podless.schema.emit import CALL, MAX_INLINE, PER_STEP, StatementWriter
 from podless.schema.mode import Leaves, Mode
 from podless.schema.node import Node, count_nodes, leaf_key
 from podless.schema.prune import CONTAINERS, META, has_unknown_container, holds_containers
 
 # nodes; a larger part becomes a separate function
-_INLINE = 48
+_INLINE_NODES = 48
 # lines; a longer function calls separate functions for all its children
-_LINES = 300
+_MAX_LINES = 300
 # properties; a larger object is walked by the fields that it has
-_WIDE = 12
+_WIDE_PROPERTIES = 12
 # defaults, and required fields, of a wide object for which inline code is written; more use a loop
-_MANY = 24
+_MAX_INLINE_FIELDS = 24
 # bytes of a default, with its inner defaults, that is written as a literal
-_LITERAL = 512
+_LITERAL_BYTES = 512
 # steps on the meter: for a line of code, which takes as long to compile as walking 50 items, and for a property
-_LINE, _FIELD = 50, 4
+_LINE_STEPS, _FIELD_STEPS = 50, 4
 # parts that are compiled in advance for work off the loop; it compiles others for itself and drops them
-_MOST = 2000
+_MAX_PARTS = 2000
 # alternatives between two charges
-_SOME = 32
-_DEPTH = 24
-_LOOPS = 6
+_PARTS_PER_CHARGE = 32
+_MAX_DEPTH = 24
+_MAX_LOOPS = 6
 
 Walk = Callable[[Any], bool]
 
@@ -51,8 +51,8 @@ def _count_valid(parts: tuple[NodeFunction, ...], value: Any, limit: int) -> int
     """Return how many of some parts accept a value; stops at `limit`."""
     result = 0
     for index, part in enumerate(parts):
-        if not index % _SOME:
-            charge(_SOME * CALL // PER_STEP)
+        if not index % _PARTS_PER_CHARGE:
+            charge(_PARTS_PER_CHARGE * CALL // PER_STEP)
         if part.run(value):
             result += 1
             if result == limit:
@@ -63,8 +63,8 @@ def _count_valid(parts: tuple[NodeFunction, ...], value: Any, limit: int) -> int
 def _are_all_valid(parts: tuple[NodeFunction, ...], value: Any) -> bool:
     """Return whether all of some parts accept a value."""
     for index, part in enumerate(parts):
-        if not index % _SOME:
-            charge(_SOME * CALL // PER_STEP)
+        if not index % _PARTS_PER_CHARGE:
+            charge(_PARTS_PER_CHARGE * CALL // PER_STEP)
         if not part.run(value):
             return False
     return True
@@ -113,10 +113,10 @@ class NodeFunction:
         return self.run != self._compile_and_run
 
     def compile_all(self) -> None:
-        """Compile this part and the parts that it can call, at most `_MOST`, the nearest first."""
+        """Compile this part and the parts that it can call, at most `_MAX_PARTS`, the nearest first."""
         todo: deque[NodeFunction] = deque([self])
         done = {id(_ACCEPT_ALL)}
-        while todo and len(done) <= _MOST:
+        while todo and len(done) <= _MAX_PARTS:
             part = todo.popleft()
             if id(part) in done:
                 continue
@@ -146,7 +146,7 @@ class NodeFunction:
         writer = FunctionWriter(self._leaves)
         writer.write_slot(node, "v", 1, mode, ["return False"] if mode.fill else None)
         head = writer.list_first_lines(mode)
-        charge((len(head) + len(writer.lines)) * _LINE)
+        charge((len(head) + len(writer.lines)) * _LINE_STEPS)
         body = "\n".join([*head, *writer.lines]) or " pass"
         names = writer.names
         exec(compile(f"def walk(v):\n{body}\n return True\n", "<schema>", "exec"), names)
@@ -166,7 +166,7 @@ class PropertyFunction(NodeFunction):
         self._name = name
 
     def _compile(self) -> Walk:
-        charge(_LINE)
+        charge(_LINE_STEPS)
         node = self._node.find_child(self._name)
         assert node is not None
         writer = FunctionWriter(self._leaves)
@@ -188,7 +188,7 @@ class FunctionWriter(StatementWriter):
 
     def find_part(self, node: Node, mode: Mode) -> NodeFunction:
         """Return the part for a node; simple nodes with equal keywords share one."""
-        charge(_LINE)
+        charge(_LINE_STEPS)
         function = NodeFunction(node, mode, self.leaves)
         key = leaf_key(node)
         return make_once(self.leaves, (mode, key), lambda: function) if key else function
@@ -255,8 +255,8 @@ class FunctionWriter(StatementWriter):
 
     def write_child(self, node: Node, var: str, indent: int, mode: Mode, null: list[str]) -> None:
         """Write the code for a child value: inline if it is small, else a call."""
-        fits_inline = len(self.lines) < _LINES and indent < _DEPTH and self.loops < _LOOPS
-        if fits_inline and count_nodes(node.raw, _INLINE) <= _INLINE:
+        fits_inline = len(self.lines) < _MAX_LINES and indent < _MAX_DEPTH and self.loops < _MAX_LOOPS
+        if fits_inline and count_nodes(node.raw, _INLINE_NODES) <= _INLINE_NODES:
             self.write_slot(node, var, indent, mode, null)
             return
         self.weight += CALL
@@ -270,7 +270,7 @@ class FunctionWriter(StatementWriter):
         inner = replace(mode, keep=False, root=False)
         names = list(node.properties)
         resource = node.embedded or mode.root
-        if len(names) > _WIDE:
+        if len(names) > _WIDE_PROPERTIES:
             self.write_wide(node, var, indent, mode, keep)
         else:
             if mode.prune and not keep and not node.has_additional:
@@ -335,7 +335,7 @@ class FunctionWriter(StatementWriter):
         if not mode.fill or not child.has_default:
             return ""
         try:
-            value, size = default.expand_default(child, _LITERAL)
+            value, size = default.expand_default(child, _LITERAL_BYTES)
         except default.DefaultsTooLarge:  # `make_default` counts its own bytes
             self.weight += CALL
             return f"{self.add_constant('D', partial(default.make_default, child))}()"
@@ -347,14 +347,14 @@ class FunctionWriter(StatementWriter):
         inner = replace(mode, keep=False, root=False)
         table: dict[str, NodeFunction] = {}
         for name in node.properties:
-            charge(_FIELD)
+            charge(_FIELD_STEPS)
             table[name] = PropertyFunction(node, name, self.choose_mode(mode, node, name, inner), self.leaves)
         if node.embedded or mode.root:
             for name in META - table.keys():
                 table[name] = _ACCEPT_ALL
         parts, key, item, run = self.add_constant("T", table), self.make_name(), self.make_name(), self.make_name()
         # a variable, because the interpreter loads a slot faster than it looks up a method
-        self.put_line(indent, f"if len({var}) > {_WIDE}: charge(len({var}) * {CALL // PER_STEP})")
+        self.put_line(indent, f"if len({var}) > {_WIDE_PROPERTIES}: charge(len({var}) * {CALL // PER_STEP})")
         self.put_line(indent, f"for {key}, {item} in {var}.items():")
         if keep or node.has_additional:
             self.put_line(indent + 1, f"{run} = {parts}.get({key}, {self.add_constant('R', _ACCEPT_ALL)}).run")
@@ -362,7 +362,7 @@ class FunctionWriter(StatementWriter):
             self.put_line(indent + 1, f"try: {run} = {parts}[{key}].run")
             self.put_line(indent + 1, f"except KeyError: {'return False' if mode.prune else 'continue'}")
         self.write_failure(indent + 1, f"not {run}({item})", CALL)
-        if mode.fill and len(node.defaulted) > _MANY:
+        if mode.fill and len(node.defaulted) > _MAX_INLINE_FIELDS:
             names = self.add_constant("K", frozenset(name for name, _ in each(node.defaulted)))
             self.put_line(indent, f"if not {names} <= {var}.keys(): add({var}, {self.add_constant('M', node)})")
         elif mode.fill:
@@ -468,18 +468,18 @@ class FunctionWriter(StatementWriter):
             return self.add_constant("A", tuple(self.find_part(part, nested) for part in each(branches)))
 
         branches = [part for part in node.list_branches("allOf") if not self.needs_no_code(part, nested)]
-        if len(branches) > FEW:
+        if len(branches) > MAX_INLINE:
             self.write_failure(indent, f"not every({join_parts(branches)}, {var})")
         else:
             for part in branches:
                 self.write_failure(indent, f"not {test_part(part)}")
         any_of = node.list_branches("anyOf")
-        if len(any_of) > FEW:
+        if len(any_of) > MAX_INLINE:
             self.write_failure(indent, f"not holds({join_parts(any_of)}, {var}, 1)")
         elif any_of:
             self.write_failure(indent, f"not ({' or '.join(map(test_part, any_of))})")
         one_of = node.list_branches("oneOf")
-        if len(one_of) > FEW:
+        if len(one_of) > MAX_INLINE:
             self.write_failure(indent, f"holds({join_parts(one_of)}, {var}, 2) != 1")
         elif one_of:
             self.write_failure(indent, f"{' + '.join(map(test_part, one_of))} != 1")

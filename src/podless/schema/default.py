@@ -22,9 +22,11 @@ from podless.schema.node import Node, copy_value
 
 _HOLDERS = (dict, list)
 # approximate bytes of JSON that defaults may add to one object: the limit of a body, twice that of etcd
-MOST = 3 << 20
-_TOO_LARGE = f"Request entity too large: the default values of the object's fields have more than {MOST} bytes"
-_PUNCTUATION = 4  # bytes of quotes, colon and comma around a field
+MAX_DEFAULT_BYTES = 3 << 20
+_TOO_LARGE = (
+    f"Request entity too large: the default values of the object's fields have more than {MAX_DEFAULT_BYTES} bytes"
+)
+_FIELD_BYTES = 4  # bytes of quotes, colon and comma around a field
 
 
 class DefaultsTooLarge(Exception):
@@ -46,7 +48,7 @@ def take_bytes(size: int) -> None:
 
 def run_bounded(walk: Callable[[Any], bool], obj: Any) -> bool:
     """Return whether a compiled walk accepts an object. Raises TooLarge if its defaults exceed the limit."""
-    token = _room.set([MOST, MOST])
+    token = _room.set([MAX_DEFAULT_BYTES, MAX_DEFAULT_BYTES])
     try:
         return walk(obj)
     except DefaultsTooLarge:
@@ -78,16 +80,16 @@ def _given_default(node: Node) -> tuple[Any, int]:
 def measure_value(value: Any) -> int:
     """Return the approximate bytes of a value as JSON; texts count their characters."""
     if isinstance(value, str):
-        return len(value) + _PUNCTUATION
+        return len(value) + _FIELD_BYTES
     if not isinstance(value, _HOLDERS):
-        return 2 * _PUNCTUATION
+        return 2 * _FIELD_BYTES
     total, todo = 0, [value]
     while todo:
         part = todo.pop()
-        total += _PUNCTUATION
+        total += _FIELD_BYTES
         if isinstance(part, dict):
             charge(len(part))
-            total += sum(map(len, part)) + _PUNCTUATION * len(part)
+            total += sum(map(len, part)) + _FIELD_BYTES * len(part)
             todo += part.values()
         elif isinstance(part, list):
             charge(len(part))
@@ -152,8 +154,8 @@ def drop_nulls(value: Any, node: Node, skip: frozenset[str] = frozenset(), *, de
 
 
 def fill_value(value: Any, node: Node, skip: frozenset[str] = frozenset()) -> None:
-    """Fill in defaults in place; skip: fields of the root to leave alone. Raises TooLarge beyond `MOST` bytes."""
-    token = _room.set([MOST, MOST])
+    """Fill in defaults in place; skip: fields of the root to leave alone. Raises TooLarge."""
+    token = _room.set([MAX_DEFAULT_BYTES, MAX_DEFAULT_BYTES])
     try:
         _fill_node(value, node, skip)
     finally:
@@ -170,7 +172,7 @@ def _fill_node(value: Any, node: Node, skip: frozenset[str]) -> None:
             if item is None and not items.nullable and items.has_default:
                 item = value[index] = _copy_default(items)
             if isinstance(item, dict | list):
-                _fill_node(item, items, _NOTHING)
+                _fill_node(item, items, _NO_FIELDS)
 
 
 def _fill_fields(value: dict[str, Any], node: Node, skip: frozenset[str]) -> None:
@@ -186,7 +188,7 @@ def _fill_fields(value: dict[str, Any], node: Node, skip: frozenset[str]) -> Non
         if item is None and not child_or_none.nullable and child_or_none.has_default:
             item = value[key] = _copy_default(child_or_none)
         if isinstance(item, _HOLDERS):
-            _fill_node(item, child_or_none, _NOTHING)
+            _fill_node(item, child_or_none, _NO_FIELDS)
 
 
 def _copy_default(node: Node, name: int = 0) -> Any:
@@ -200,4 +202,4 @@ def _copy_default(node: Node, name: int = 0) -> Any:
     return copy_value(value) if isinstance(value, _HOLDERS) else value
 
 
-_NOTHING: frozenset[str] = frozenset()
+_NO_FIELDS: frozenset[str] = frozenset()

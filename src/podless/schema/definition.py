@@ -56,7 +56,7 @@ def _check_nested(value: Schema, declared: Schema | None, at: str, logic_path: s
 
 
 # maximum nanoseconds to compile the patterns of one schema; a real server has no such limit
-MOST = 500_000_000.0
+MAX_COMPILE_COST = 500_000_000.0
 _AT_ROOT = (
     "Description Type Format Title Maximum ExclusiveMaximum Minimum ExclusiveMinimum MaxLength MinLength Pattern"
     " MaxItems MinItems UniqueItems MultipleOf Required Items Properties ExternalDocs Example"
@@ -103,8 +103,9 @@ def structural(
             errors += structural_errors
             compiled = None if structural_errors else rules
     errors += keywords.validate_keywords(schema, path, options, compiled, skip)
-    if options.patterns and (cost := estimate_compile_cost(nodes, parts.patterns)) > MOST:
-        text = f"patterns are too large together: {cost / 1e6:.0f} ms to compile them are more than {MOST / 1e6:.0f} ms"
+    if options.patterns and (cost := estimate_compile_cost(nodes, parts.patterns)) > MAX_COMPILE_COST:
+        needed, limit = f"{cost / 1e6:.0f} ms", f"{MAX_COMPILE_COST / 1e6:.0f} ms"
+        text = f"patterns are too large together: {needed} to compile them are more than {limit}"
         errors.append(field.invalid(path, "", text))
     return errors or deferred
 
@@ -115,7 +116,7 @@ def estimate_compile_cost(nodes: Iterable[Schema], patterns: Collection[str] = (
     patterns: patterns of other nodes. Patterns that are too expensive count as 0, because they are rejected.
     """
     texts = {node["pattern"] for node in nodes if node.get("pattern")}.union(patterns)
-    return sum(cost for cost in map(regex.price_regex, each(texts)) if cost <= regex.MOST)
+    return sum(cost for cost in map(regex.price_regex, each(texts)) if cost <= regex.MAX_PRICE)
 
 
 def validate_structural(schema: dict[str, Any], path: str, plain: Collection[int] = ()) -> list[FieldError]:
@@ -183,7 +184,7 @@ def tolerated(old: Iterable[dict[str, Any]]) -> KeywordOptions:
         ),
         atomic_sets=not any(keywords.check_set_items(part, "") for part in each(parts)),
         map_keys=not any(keywords.check_key_presence(part, "") for part in each(parts)),
-        patterns=all(estimate_compile_cost(walk_nodes(schema)) <= MOST for schema in each(olds)),
+        patterns=all(estimate_compile_cost(walk_nodes(schema)) <= MAX_COMPILE_COST for schema in each(olds)),
     )
 
 

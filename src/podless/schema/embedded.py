@@ -15,7 +15,7 @@ from podless.runtime.meter import charge, each
 from podless.runtime.release import has
 from podless.runtime.sorting import sort_texts
 from podless.schema.node import Node
-from podless.schema.shown import MOST, show_value
+from podless.schema.shown import MAX_ERRORS, show_value
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
 
@@ -112,7 +112,7 @@ def _validate_node(value: Any, node: Node, path: Path, errors: list[FieldError],
                 _validate_node(item, child, at, errors, child.embedded)
     elif isinstance(value, list) and node.items is not None:
         for index, item in enumerate(each(value)):
-            if isinstance(item, dict | list) and len(errors) < MOST:
+            if isinstance(item, dict | list) and len(errors) < MAX_ERRORS:
                 _validate_node(item, node.items, (*path, index), errors, node.items.embedded)
 
 

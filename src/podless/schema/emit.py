@@ -13,14 +13,14 @@ _ORDER = {"object": "dict", "array": "list", "string": "str", "boolean": "bool",
 _UNBOUNDED = {"string": ("str",), "boolean": ("bool",)}
 _SCALARS = {**_UNBOUNDED, "integer": ("int",), "number": ("int", "float")}
 _ANY = ("type", "format", "enum", "allOf", "anyOf", "oneOf", "not")
-_LAST = {"int": 1, "whole": 2}  # order of the checks: classes of values that are tested after all others
+_CLASS_ORDER = {"int": 1, "whole": 2}  # order of the checks: classes of values that are tested after all others
 _CLASSES: dict[str, type] = {"str": str, "bool": bool, "int": int, "float": float}
 _SIZES = ("maxLength", "minLength", "pattern", "maximum", "minimum", "multipleOf")
 _CONTAINER_KEYWORDS = ("properties", "additionalProperties", "items", "required", "maxItems", "minItems", "uniqueItems")
 _MORE = ("maxProperties", "minProperties", "x-kubernetes-int-or-string", "x-kubernetes-embedded-resource")
-FEW = 12  # names or alternatives that are written one by one; more of them use a table or a loop
+MAX_INLINE = 12  # names or alternatives that are written one by one; more of them use a table or a loop
 # lines of code that take as long as matching a pattern, and as an exact check
-_SEARCH, _EXACT = 24, 48
+_SEARCH_LINES, _EXACT_LINES = 24, 48
 # maximum steps of a loop that the code around it charges
 _FREE = 16
 # steps: items are charged one by one from the first on, functions are charged from the second on
@@ -57,7 +57,7 @@ class StatementWriter:
         """Return the first lines of the function, which charge its fixed cost."""
         steps = self.weight // PER_STEP
         lines = [f" charge({steps})"] if steps >= _HEAVY else []
-        if self.default_bytes and (not mode.root or self.default_bytes > default.MOST):
+        if self.default_bytes and (not mode.root or self.default_bytes > default.MAX_DEFAULT_BYTES):
             lines.append(f" take({self.default_bytes})")
         return lines
 
@@ -153,7 +153,7 @@ class StatementWriter:
         if format_decides:
             # the format replaces the type here: strings and lists are checked by the format only
             classes |= {"str": True, "list": True}
-        return dict(sorted(classes.items(), key=lambda pair: _LAST.get(pair[0], 0)))
+        return dict(sorted(classes.items(), key=lambda pair: _CLASS_ORDER.get(pair[0], 0)))
 
     def list_idle_classes(self, node: Node, mode: Mode) -> list[str]:
         """Return the classes that need no code; [] if the node also allows a class that does."""
@@ -190,10 +190,10 @@ class StatementWriter:
         if raw.get("minLength"):
             self.write_failure(indent, f"len({var}) < {int(raw['minLength'])}")
         if node.pattern is not None:
-            self.write_failure(indent, f"not {self.add_constant('P', node.pattern)}.run({var})", _SEARCH)
+            self.write_failure(indent, f"not {self.add_constant('P', node.pattern)}.run({var})", _SEARCH_LINES)
         format_check = formats.find_check(node.format) if node.format else None
         if format_check is not None:
-            self.write_failure(indent, f"not {self.add_constant('F', format_check)}({var})", _SEARCH)
+            self.write_failure(indent, f"not {self.add_constant('F', format_check)}({var})", _SEARCH_LINES)
 
     def write_number(self, node: Node, var: str, indent: int, kind: str) -> None:
         """Write the checks of a number's bounds if they are simple, else a call of the exact check."""
@@ -228,7 +228,7 @@ class StatementWriter:
         def is_valid(value: Any) -> bool:
             return not check.checks_scalar(value, node)
 
-        self.write_failure(indent, f"not {self.add_constant('G', is_valid)}({var})", _EXACT)
+        self.write_failure(indent, f"not {self.add_constant('G', is_valid)}({var})", _EXACT_LINES)
 
     def write_sizes(self, node: Node, var: str, indent: int) -> None:
         """Write the checks of the number of fields, and of required fields that are not declared."""
@@ -248,11 +248,11 @@ class StatementWriter:
         if texts is not None:
             self.write_failure(indent, f"{var} not in {self.add_constant('E', texts)}")
         else:
-            self.write_failure(indent, f"not {self.add_constant('G', allowed.allows)}({var})", _EXACT)
+            self.write_failure(indent, f"not {self.add_constant('G', allowed.allows)}({var})", _EXACT_LINES)
 
     def write_required(self, names: list[str], var: str, indent: int) -> None:
         """Write the check of required fields."""
-        if len(names) > FEW:
+        if len(names) > MAX_INLINE:
             self.write_failure(indent, f"not {self.add_constant('N', frozenset(names))} <= {var}.keys()", len(names))
             return
         for name in names:
@@ -275,15 +275,17 @@ class StatementWriter:
         rules = {name for name in _RULES if raw.get(name) not in (None, "", [], {})}
         if kind != "dict":
             return ""
-        if rules == {"required"} and len(raw["required"]) <= FEW:
+        if rules == {"required"} and len(raw["required"]) <= MAX_INLINE:
             return "(" + " and ".join(f"{name!r} in {var}" for name in raw["required"]) + ")"
         if rules == {"not"}:
             forbidden = node.not_node
             condition = (
-                self.test_fields(forbidden, var, kind) if forbidden is not None and count_nodes(raw, FEW) <= FEW else ""
+                self.test_fields(forbidden, var, kind)
+                if forbidden is not None and count_nodes(raw, MAX_INLINE) <= MAX_INLINE
+                else ""
             )
             return f"(not {condition})" if condition else ""
-        if rules in ({"anyOf"}, {"allOf"}) and count_nodes(raw, FEW) <= FEW:
+        if rules in ({"anyOf"}, {"allOf"}) and count_nodes(raw, MAX_INLINE) <= MAX_INLINE:
             name = rules.pop()
             parts = [self.test_fields(part, var, kind) for part in node.list_branches(name)]
             return "(" + (" or " if name == "anyOf" else " and ").join(parts) + ")" if all(parts) else ""

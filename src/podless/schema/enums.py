@@ -19,8 +19,8 @@ from podless.runtime.meter import charge, each
 from podless.schema import numbers
 from podless.schema.shown import sort_value
 
-_FEW = 4  # objects and lists of an enum that are compared one by one: most differ at once
-_STEP = 256  # bytes of encoded text that count as one step of the meter
+_MAX_COMPARED = 4  # objects and lists of an enum that are compared one by one: most differ at once
+_BYTES_PER_STEP = 256  # bytes of encoded text that count as one step of the meter
 _ENTRY = 8  # steps of an entry that is encoded or looked up
 _SURROGATES = range(0xD800, 0xE000)
 
@@ -72,7 +72,7 @@ class Enum:
             return value in self._floats or (bool(self._ints) and numbers.truncate_float(value) in self._ints)
         if value is None or (kind, len(value)) not in self._sizes:
             return False
-        if len(self._containers) <= _FEW:
+        if len(self._containers) <= _MAX_COMPARED:
             return any(equal_json(value, item) for item in self._containers)
         index = self._index if self._index is not None else fill_attribute(self, "_index", self._build_index)
         return any(equal_json(value, item) for item in index.get(_build_key(value), ()))
@@ -125,7 +125,7 @@ def _build_key(value: Any) -> Any:
             text = orjson.dumps(_drop_zero_signs(value), option=orjson.OPT_SORT_KEYS)
     except TypeError:  # nested too deeply for orjson, or not valid Unicode
         return flatten_value(value)
-    charge(_ENTRY + len(text) // _STEP)
+    charge(_ENTRY + len(text) // _BYTES_PER_STEP)
     return text
 
 
@@ -141,5 +141,5 @@ def _drop_zero_signs(value: Any) -> Any:
 
 def _format_entry(item: Any) -> str:
     text = item if isinstance(item, str) else gotext.format_json(sort_value(item))
-    charge(_ENTRY + len(text) // _STEP)
+    charge(_ENTRY + len(text) // _BYTES_PER_STEP)
     return text

@@ -10,9 +10,9 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge
 from podless.schema.schema import Schema
 
-_DRAWN: Final = 6  # attempts for each valid object
+_DRAWS_PER_OBJECT: Final = 6  # attempts for each valid object
 _DEEP: Final = 8  # depth below which objects have only required fields
-_PARTS_MOST: Final = 500  # maximum parts of one object
+_MAX_PARTS: Final = 500  # maximum parts of one object
 _TEXTS: Final = ("a", "abc", "a-b", "10", "1:30", "a/b", "a.b", "A", "true", "1.5", "5Gi", "v1", "é")
 _FORMATS: Final = {
     "date-time": ("2024-05-06T07:08:09Z",),
@@ -36,7 +36,7 @@ def make_examples(schema: Schema, head: Object, count: int) -> Iterator[Object]:
     pattern, there are few objects or none.
     """
     seen: list[Object] = []
-    for number in range(count * _DRAWN):
+    for number in range(count * _DRAWS_PER_OBJECT):
         if len(seen) == count:
             return
         drawn = _ExampleGenerator(number).draw_value(schema.openapi | {"type": "object"}, 0)
@@ -52,7 +52,7 @@ class _ExampleGenerator:
     def __init__(self, number: int) -> None:
         self._chance = random.Random(number)
         self._share = (0.0, 1.0)[number] if number < 2 else 0.6
-        self._parts_left = _PARTS_MOST
+        self._parts_left = _MAX_PARTS
 
     def draw_value(self, node: Object, depth: int) -> Any:
         charge(8)

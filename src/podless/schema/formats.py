@@ -31,12 +31,12 @@ _SSN = compile_late(r"^[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}\Z")
 # the dot before the fraction matches any character, as in strfmt
 _CLOCK = compile_late(r"^([0-9]{2}):([0-9]{2}):([0-9]{2})(.[0-9]+)?(z|([+-][0-9]{2}:[0-9]{2}))\Z")
 # matches most date-times; the others get the full check
-_USUAL = compile_late(
+_COMMON_DATE_TIME = compile_late(
     r"^[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]+)?Z\Z"
 )
-_SHORT = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
-_SHORT_NAME = compile_late(rf"^{_SHORT}\Z")
-_LONG_NAME = compile_late(rf"^{_SHORT}(?:\.{_SHORT})*\Z")
+_LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
+_SHORT_NAME = compile_late(rf"^{_LABEL}\Z")
+_LONG_NAME = compile_late(rf"^{_LABEL}(?:\.{_LABEL})*\Z")
 
 
 def _make_pattern_check(text: str) -> Callable[[str], bool]:
@@ -75,7 +75,7 @@ def _is_isbn13(value: str) -> bool:
 
 
 def _is_datetime(value: str) -> bool:
-    if _USUAL.match(value):
+    if _COMMON_DATE_TIME.match(value):
         return True
     parts = value.lower().split("t")
     if len(value.encode()) < 4 or len(parts) < 2 or not gotime.is_date(parts[0]):

@@ -85,7 +85,7 @@ def given_fields(schema: dict[str, Any]) -> list[tuple[str, Any]]:
 
 def internal_rule(item: dict[str, Any]) -> dict[str, Any]:
     """Return the internal form of a rule in x-kubernetes-validations."""
-    return {name: empty if item.get(keyword) is None else item[keyword] for name, keyword, empty in rule.RULE}
+    return {name: empty if item.get(keyword) is None else item[keyword] for name, keyword, empty in rule.RULE_FIELDS}
 
 
 def _convert_value(keyword: str, value: Any, empty: Any) -> Any:

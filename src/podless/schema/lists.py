@@ -13,11 +13,11 @@ from podless.meta.field import FieldError, Key, Path
 from podless.runtime.meter import charge, each
 from podless.schema.enums import flatten_value
 from podless.schema.node import Node
-from podless.schema.shown import MOST, show_value
+from podless.schema.shown import MAX_ERRORS, show_value
 
-_ITEM = 4  # steps on the meter for an object or list that is encoded
-_STEP = 256  # bytes of encoded text that count as one step
-_AT_ONCE = 1 << 14  # items that are put into a set at once
+_ITEM_STEPS = 4  # steps on the meter for an object or list that is encoded
+_BYTES_PER_STEP = 256  # bytes of encoded text that count as one step
+_ITEMS_PER_CHARGE = 1 << 14  # items that are put into a set at once
 _HOLDERS = (dict, list)
 _UNSPECIFIED = object()  # a missing key
 
@@ -42,13 +42,13 @@ def _check_node(value: Any, node: Node | None, path: Path, errors: list[FieldErr
                 _check_node(item, node.find_child(key), (*path, key), errors)
     elif isinstance(value, list):
         if node.list_type == "set":
-            repeated = find_repeated(value)[:MOST]
+            repeated = find_repeated(value)[:MAX_ERRORS]
             errors += [field.duplicate((*path, index), show_value(value[index])) for index in each(repeated)]
         elif node.list_type == "map":
             errors += _check_map(value, node, path)
         if node.items is not None:
             for index, item in enumerate(each(value)):
-                if isinstance(item, dict | list) and len(errors) < MOST:
+                if isinstance(item, dict | list) and len(errors) < MAX_ERRORS:
                     _check_node(item, node.items, (*path, index), errors)
 
 
@@ -59,7 +59,7 @@ def _check_map(value: list[Any], node: Node, path: Path) -> list[FieldError]:
             return [field.invalid((*path, index), show_value(item), detail)]
     return [
         field.duplicate((*path, index), show_value(_select_keys(value[index], node.list_keys)))
-        for index in each(_find_repeated_keys(value, node.list_keys)[:MOST])
+        for index in each(_find_repeated_keys(value, node.list_keys)[:MAX_ERRORS])
     ]
 
 
@@ -101,7 +101,7 @@ def _build_key(item: Any) -> Any:
         text = orjson.dumps(item, option=orjson.OPT_SORT_KEYS)
     except TypeError:  # nested too deeply for orjson
         return flatten_value(item)
-    charge(_ITEM + len(text) // _STEP)
+    charge(_ITEM_STEPS + len(text) // _BYTES_PER_STEP)
     return text if b"." not in text else orjson.dumps(_normalize_numbers(item), option=orjson.OPT_SORT_KEYS)
 
 
@@ -123,13 +123,13 @@ def _build_exact_key(item: Any) -> Any:
 def are_unique(items: list[Any]) -> bool:
     """Return whether the items of a set are all different."""
     try:
-        if len(items) <= _AT_ONCE:
+        if len(items) <= _ITEMS_PER_CHARGE:
             different = set(items)
         else:
             different = set()
-            for place in range(0, len(items), _AT_ONCE):
-                charge(_AT_ONCE)
-                different.update(items[place : place + _AT_ONCE])
+            for place in range(0, len(items), _ITEMS_PER_CHARGE):
+                charge(_ITEMS_PER_CHARGE)
+                different.update(items[place : place + _ITEMS_PER_CHARGE])
         if len(different) == len(items):
             return True
     except TypeError:

@@ -10,7 +10,7 @@ from typing import Any
 from podless.runtime.memo import is_off_loop
 
 # memory of a compiled part in bytes, plus that for each byte of its code; includes tables, nodes and shapes
-_PART, _PER_BYTE = 2000, 4
+_PART_BYTES, _BYTES_PER_CODE_BYTE = 2000, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,4 +51,4 @@ class Leaves(dict[tuple[Mode, bytes], Any]):
     def count_part(self, run: FunctionType) -> None:
         """Count a compiled part. Work off the loop drops its parts, or `Kind.complete` weighs them."""
         if self._count is not None and not is_off_loop():
-            self._count(_PART + _PER_BYTE * len(run.__code__.co_code))
+            self._count(_PART_BYTES + _BYTES_PER_CODE_BYTE * len(run.__code__.co_code))

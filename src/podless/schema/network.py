@@ -17,7 +17,7 @@ _MAC = compile_late(
 )
 _OCTET = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 # matches most addresses and ranges, in less time than the full check
-_USUAL = compile_late(rf"^{_OCTET}(?:\.{_OCTET}){{3}}(?:/(?:[12]?[0-9]|3[0-2]))?\Z")
+_COMMON_IPV4 = compile_late(rf"^{_OCTET}(?:\.{_OCTET}){{3}}(?:/(?:[12]?[0-9]|3[0-2]))?\Z")
 
 
 def _is_strict(text: str) -> bool:
@@ -29,7 +29,7 @@ def is_ipv4(text: str) -> bool:
     """Return whether Go parses a text as an address with a dot. Accepts leading zeros and IPv6 with an IPv4 tail."""
     if "/" in text or "." not in text:
         return False
-    return _USUAL.match(text) is not None or parse_address(text) is not None
+    return _COMMON_IPV4.match(text) is not None or parse_address(text) is not None
 
 
 def is_ipv6(text: str) -> bool:
@@ -39,7 +39,7 @@ def is_ipv6(text: str) -> bool:
 
 def is_cidr(text: str) -> bool:
     """Return whether a text is an address, a slash and a prefix length."""
-    return "/" in text and (_USUAL.match(text) is not None or parse_range(text) is not None)
+    return "/" in text and (_COMMON_IPV4.match(text) is not None or parse_range(text) is not None)
 
 
 def is_mac(text: str) -> bool:

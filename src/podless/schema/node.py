@@ -19,12 +19,12 @@ from podless.schema.regex import Matcher, make_matcher
 
 EMPTY: dict[str, Any] = {}
 # keywords that do not affect the walk of a value; the object above it fills in its default
-_WORDS = frozenset(("default", "description", "title", "example", "externalDocs"))
+_ANNOTATIONS = frozenset(("default", "description", "title", "example", "externalDocs"))
 _JUNCTORS = frozenset(("allOf", "anyOf", "oneOf", "not"))
 _DEEP = frozenset((*_JUNCTORS, "additionalProperties", "items", "properties"))
 # keys of lazy values in _cached; tuples, because the other keys are names of properties
 _DEFAULTED, _PLACES, _NOT, _ENUM = ("defaulted",), ("places",), ("not",), ("enum",)
-_NODE = 8  # steps on the meter for a new node
+_NODE_STEPS = 8  # steps on the meter for a new node
 # if a node has more than 8 properties for each field of an object, the fields are looked up, not the properties
 _FEW_PER_FIELD = 8
 
@@ -63,7 +63,7 @@ class Node:
     )
 
     def __init__(self, raw: dict[str, Any], plain: bool = False) -> None:
-        charge(_NODE)
+        charge(_NODE_STEPS)
         self.raw = raw
         self.plain = plain
         self.int_or_string = bool(raw.get("x-kubernetes-int-or-string"))
@@ -186,7 +186,7 @@ def copy_value(value: Any) -> Any:
 
 def leaf_key(node: Node) -> bytes:
     """Return the keywords of a schema without children, as a key to share its function; b"" if it has children."""
-    raw = {key: value for key, value in node.raw.items() if key not in _WORDS}
+    raw = {key: value for key, value in node.raw.items() if key not in _ANNOTATIONS}
     if any(value.__class__ is dict for value in each(raw).values()):
         return b""
     return orjson.dumps(raw, option=orjson.OPT_SORT_KEYS) if not raw.keys() & _JUNCTORS else b""

@@ -11,14 +11,14 @@ from decimal import Decimal
 
 from podless.codec import gotext
 
-_MOST = float(2**53 - 1)
+_MAX_SAFE = float(2**53 - 1)
 _EPSILON = 1e-9
 _MAX32 = 3.4028235677973366e38  # float32 overflows from here on when rounding to nearest
 
 
 def is_integral(value: float) -> bool:
     """Return whether a float64 counts as a JSON integer: within 53 bits, and whole within a relative error of 1e-9."""
-    if value != value or not -_MOST <= value <= _MOST:
+    if value != value or not -_MAX_SAFE <= value <= _MAX_SAFE:
         return False
     whole = math.trunc(value)
     if abs(value - whole) >= 0.5:  # round half away from zero

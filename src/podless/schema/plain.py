@@ -16,8 +16,8 @@ from podless.runtime.meter import charge, each
 from podless.schema import formats, regex
 
 _TYPES = frozenset(("array", "boolean", "integer", "number", "object", "string"))
-_DEEPEST = 50  # deeper parts are left to the walk that checks the depth
-_TOGETHER = 64  # nodes and keywords that are charged together
+_MAX_DEPTH = 50  # deeper parts are left to the walk that checks the depth
+_NODES_PER_CHARGE = 64  # nodes and keywords that are charged together
 
 
 def _is_text(value: Any) -> bool:
@@ -41,7 +41,7 @@ def _are_texts(value: Any) -> bool:
 
 
 # keyword -> function that returns whether its value is valid at any place
-_FINE: dict[str, Callable[[Any], bool]] = {
+_VALID_ANYWHERE: dict[str, Callable[[Any], bool]] = {
     "title": _is_text,
     "maximum": _is_number,
     "minimum": _is_number,
@@ -88,10 +88,10 @@ def find_plain_parts(schema: Schema) -> PlainParts:
 
 def _is_plain(node: Any, depth: int, plain_parts: PlainParts) -> bool:
     """Return whether a node is plain. Adds its plain descendants to `plain_parts`."""
-    if node.__class__ is not dict or depth > _DEEPEST:
+    if node.__class__ is not dict or depth > _MAX_DEPTH:
         return False
     plain_parts.uncharged += len(node) + 1
-    if plain_parts.uncharged > _TOGETHER:
+    if plain_parts.uncharged > _NODES_PER_CHARGE:
         charge(plain_parts.uncharged)
         plain_parts.uncharged = 0
     kind = node.get("type")
@@ -116,7 +116,7 @@ def _is_plain(node: Any, depth: int, plain_parts: PlainParts) -> bool:
             else:
                 plain = False
         else:
-            is_valid = _FINE.get(name)
+            is_valid = _VALID_ANYWHERE.get(name)
             if is_valid is None or not is_valid(value):
                 plain = False
     if plain:

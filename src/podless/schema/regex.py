@@ -21,7 +21,7 @@ def _make_options(memory: int) -> Any:
     return options
 
 
-MOST = patternprice.MAX_PRICE  # maximum nanoseconds to compile one pattern
+MAX_PRICE = patternprice.MAX_PRICE  # maximum nanoseconds to compile one pattern
 # (price of patterns in nanoseconds, RE2's memory limit in bytes); a pattern that does not fit tries the next one. The
 # last limit is above RE2's default, because Go allows larger programs
 _LADDER = (
@@ -29,29 +29,29 @@ _LADDER = (
     (200_000.0, 128 << 10),
     (4_000_000.0, 1 << 20),
     (15_000_000.0, 4 << 20),
-    (MOST, 16 << 20),
+    (MAX_PRICE, 16 << 20),
 )
 # most patterns exceed this limit after they were parsed, so none is compiled at length
 _ONLY_PARSE = _make_options(24 << 10)
 
 _STEPS = 3 * 10**7  # maximum steps of RE2 for one text: 50 ms in the worst case
-_ALWAYS = 1024  # characters of a text that are always matched
-_DEAR = 2_000_000.0  # nanoseconds; more expensive patterns are searched in a way that compiles them only once
+_ALWAYS_MATCHED = 1024  # characters of a text that are always matched
+_EXPENSIVE = 2_000_000.0  # nanoseconds; more expensive patterns are searched in a way that compiles them only once
 _NANOSECONDS = 500  # nanoseconds of one step on the meter
 _LOAD = 20_000  # nanoseconds to compile the cheapest pattern
-_SHORT = 2048  # characters times instructions; shorter searches are not charged
+_UNCHARGED_SEARCH = 2048  # characters times instructions; shorter searches are not charged
 # worst case of one step on the meter: characters times instructions, and characters
 _PER_STEP, _CHARACTERS_PER_STEP = 300, 4
-_KEPT = 96 << 20  # maximum bytes of all compiled patterns of the process
+_MAX_CACHE_BYTES = 96 << 20  # maximum bytes of all compiled patterns of the process
 
-_kept = WeightAccount("podless.schema.regex.make_matcher", _LADDER[0][1] * 2 // 3, _KEPT)
+_kept = WeightAccount("podless.schema.regex.make_matcher", _LADDER[0][1] * 2 // 3, _MAX_CACHE_BYTES)
 
 
 @bounded_cache(512)
 def price_regex(pattern: str) -> float:
     """Return the estimated nanoseconds to compile a pattern."""
     cost = patternprice.price_pattern(pattern)
-    if cost > _DEAR and (less := patternprice.count_pattern(pattern)) is not None:
+    if cost > _EXPENSIVE and (less := patternprice.count_pattern(pattern)) is not None:
         return patternprice.price_pattern(less[0])
     return cost
 
@@ -61,7 +61,7 @@ def find_problem(pattern: str) -> str:
     """Return why a pattern does not compile, in Go's words; "" if it does. The pattern is only parsed."""
     cost = price_regex(pattern)
     charge(int(cost) // _NANOSECONDS // 8)
-    if cost > MOST:
+    if cost > MAX_PRICE:
         return str(patterns.PatternTooLarge(pattern))
     try:
         patterns.parse_pattern(pattern, _ONLY_PARSE)
@@ -74,7 +74,7 @@ def find_problem(pattern: str) -> str:
 
 def _compile_sized(pattern: str, cost: float) -> tuple[Any, int]:
     """Return the compiled pattern, and its maximum bytes. Raises PatternFault."""
-    if cost > MOST:
+    if cost > MAX_PRICE:
         raise patterns.PatternTooLarge(pattern)
     charge(int(cost + _LOAD) // _NANOSECONDS)
     for max_size, memory in _LADDER:
@@ -103,7 +103,7 @@ class _SearchPlan(NamedTuple):
 
 def _plan_search(pattern: str) -> _SearchPlan:
     cost = price_regex(pattern)
-    if cost <= _DEAR and patternprice.price_pattern(pattern) <= _DEAR:
+    if cost <= _EXPENSIVE and patternprice.price_pattern(pattern) <= _EXPENSIVE:
         return _SearchPlan(pattern, cost)
     if (less := patternprice.count_pattern(pattern)) is not None:
         return _SearchPlan(less[0], cost, *less[1:])
@@ -124,7 +124,7 @@ class Matcher:
     def __init__(self, pattern: str) -> None:
         self.pattern = pattern
         # set by the first search: the error of the pattern, and the maximum characters of a text
-        self.problem, self.longest = "", _ALWAYS
+        self.problem, self.longest = "", _ALWAYS_MATCHED
         self._plan: _SearchPlan | None = None
         self.run = self._load_and_run
 
@@ -158,7 +158,7 @@ class Matcher:
             return lambda text: False
         size: int = compiled.programsize
         # if RE2's automaton exceeds its memory, as for a.{0,900}c, each character takes a step for each instruction
-        self.longest = longest = max(_STEPS // size, _ALWAYS)
+        self.longest = longest = max(_STEPS // size, _ALWAYS_MATCHED)
 
         def look(length: int) -> bool:
             if length > longest:
@@ -167,7 +167,9 @@ class Matcher:
             return True
 
         _kept.set_weight(self, weight)
-        contains = patterns.make_searcher(compiled, begins=begins, fast_length=_SHORT // size, prefilter=look)
+        contains = patterns.make_searcher(
+            compiled, begins=begins, fast_length=_UNCHARGED_SEARCH // size, prefilter=look
+        )
         if min_length == 0 and max_length is None:
             return contains
         return lambda text: (
@@ -182,7 +184,7 @@ _RANGE = re.compile(r"(\w)-(\w)", re.ASCII)
 
 def _read_single_class(pattern: str) -> tuple[str, bool] | None:
     """Return the characters of a one-class pattern, and whether a text must not be empty; None for others."""
-    match = _SINGLE_CLASS.fullmatch(pattern) if len(pattern) < _SHORT else None
+    match = _SINGLE_CLASS.fullmatch(pattern) if len(pattern) < _UNCHARGED_SEARCH else None
     if match is None:
         return None
     single_chars, chars = "", ""
@@ -201,7 +203,7 @@ def _make_member_check(chars: str, required: bool) -> Callable[[str], bool]:
     """
 
     def consists(text: str) -> bool:
-        if len(text) > _SHORT:
+        if len(text) > _UNCHARGED_SEARCH:
             charge(len(text) // _CHARACTERS_PER_STEP)
         return not text.strip(chars) and (bool(text) or not required)
 

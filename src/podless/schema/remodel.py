@@ -16,7 +16,7 @@ _PRESERVE = "x-kubernetes-preserve-unknown-fields"
 _INT_OR_STRING = "x-kubernetes-int-or-string"
 _LOGIC = ("allOf", "anyOf", "oneOf")
 # keyword -> the only type that it can apply to
-_ABOUT = {
+_TYPE_OF_KEYWORD = {
     **dict.fromkeys(("properties", "additionalProperties", "required", "minProperties", "maxProperties"), "object"),
     **dict.fromkeys(("items", "minItems", "maxItems", "uniqueItems"), "array"),
     **dict.fromkeys(("pattern", "minLength", "maxLength"), "string"),
@@ -29,9 +29,9 @@ _UNSUPPORTED = (
     *("additionalItems", "deprecated", "discriminator", "readOnly", "writeOnly", "xml"),
 )
 # keywords that are allowed outside of logic only, and do not restrict values
-_WORDS = ("title", "description", "default", "example", "externalDocs")
+_ANNOTATIONS = ("title", "description", "default", "example", "externalDocs")
 # keywords that are allowed outside of logic only, and restrict values: in logic, this restriction is lost
-_OUTSIDE = ("additionalProperties", "nullable", _PRESERVE, "x-kubernetes-embedded-resource", _INT_OR_STRING)
+_OUTSIDE_LOGIC = ("additionalProperties", "nullable", _PRESERVE, "x-kubernetes-embedded-resource", _INT_OR_STRING)
 _EXTENSIONS = (
     "x-kubernetes-list-type",
     "x-kubernetes-list-map-keys",
@@ -242,7 +242,7 @@ def _infer_keyword_type(schema: Schema) -> str:
         return kinds.pop()
     if schema.get("format"):
         return _FORMATS.get(schema["format"], "string")
-    applicable = {kind for keyword, kind in _ABOUT.items() if schema.get(keyword) is not None}
+    applicable = {kind for keyword, kind in _TYPE_OF_KEYWORD.items() if schema.get(keyword) is not None}
     return applicable.pop() if len(applicable) == 1 else ""
 
 
@@ -254,11 +254,11 @@ def _strip_part(part: Schema, outside: Schema) -> tuple[Schema, bool]:
     stripped: Schema = {}
     exact, kind = True, _get_type(outside)
     for key, value in part.items():
-        if key in _WORDS or value is None:
+        if key in _ANNOTATIONS or value is None:
             continue
         if key == "type":
             exact = exact and value == outside.get("type")
-        elif key in _OUTSIDE or key in _EXTENSIONS or key in _UNSUPPORTED or key == "uniqueItems":
+        elif key in _OUTSIDE_LOGIC or key in _EXTENSIONS or key in _UNSUPPORTED or key == "uniqueItems":
             exact = exact and not value and key != "additionalProperties"
         elif key == "properties":
             if kind not in ("", "object"):

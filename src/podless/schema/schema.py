@@ -143,7 +143,7 @@ class Schema:
     def normalize(self, obj: Any, *, unknown: list[str] | None = None, drop: bool = True) -> None:
         """Prune and default in one walk, as when reading a stored object.
 
-        The parameters are those of prune. Raises TooLarge if the defaults exceed `default.MOST` bytes.
+        The parameters are those of prune. Raises TooLarge if the defaults exceed `default.MAX_DEFAULT_BYTES`.
         """
         if self.preserve or not default.run_bounded(self._get_walk(NORMALIZE), obj):
             self.prune(obj, unknown=unknown, drop=drop)

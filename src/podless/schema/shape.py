@@ -15,7 +15,7 @@ from podless.runtime.meter import charge, each
 from podless.schema.shown import is_deeper
 
 # maximum depth: every walk recurses
-DEPTH = 150
+MAX_DEPTH = 150
 
 _STRINGS = ("id", "$schema", "$ref", "description", "type", "format", "title", "pattern")
 _MORE_STRINGS = ("x-kubernetes-list-type", "x-kubernetes-map-type")
@@ -35,7 +35,14 @@ _TYPES: dict[str, tuple[type, ...]] = (
     | {"additionalProperties": (dict, bool), "additionalItems": (dict, bool)}
 )
 _TEXTS = ("required", "x-kubernetes-list-map-keys")
-_WORDS = {str: "a string", bool: "a boolean", int: "an integer", float: "a number", dict: "an object", list: "an array"}
+_TYPE_NAMES = {
+    str: "a string",
+    bool: "a boolean",
+    int: "an integer",
+    float: "a number",
+    dict: "an object",
+    list: "an array",
+}
 
 
 def check_shape(schema: Any, path: str, plain: Collection[int] = ()) -> list[FieldError]:
@@ -50,8 +57,8 @@ def check_shape(schema: Any, path: str, plain: Collection[int] = ()) -> list[Fie
         charge(1)
         if node.__class__ is not dict:
             errors.append(field.invalid(at, node, "must be an object"))
-        elif depth > DEPTH:
-            errors.append(field.invalid(at, "", f"must not nest deeper than {DEPTH} schemas"))
+        elif depth > MAX_DEPTH:
+            errors.append(field.invalid(at, "", f"must not nest deeper than {MAX_DEPTH} schemas"))
         else:
             errors += _check_keywords(node, at)
             if not errors and len(node) > 1:
@@ -63,12 +70,12 @@ def _check_keywords(node: dict[str, Any], path: str) -> list[FieldError]:
     errors = []
     for name, value in each(node).items():
         expected = _TYPES.get(name)
-        if name in ("default", "enum", "example") and is_deeper(value, DEPTH):
-            errors.append(field.invalid(f"{path}.{name}", "", f"must not nest deeper than {DEPTH} levels"))
+        if name in ("default", "enum", "example") and is_deeper(value, MAX_DEPTH):
+            errors.append(field.invalid(f"{path}.{name}", "", f"must not nest deeper than {MAX_DEPTH} levels"))
         if value is None:
             continue
         if expected is not None and value.__class__ not in expected:
-            errors.append(field.invalid(f"{path}.{name}", value, f"must be {_WORDS[expected[0]]}"))
+            errors.append(field.invalid(f"{path}.{name}", value, f"must be {_TYPE_NAMES[expected[0]]}"))
         elif name in _TEXTS and not (value.__class__ is list and all(item.__class__ is str for item in each(value))):
             errors.append(field.invalid(f"{path}.{name}", value, "must be an array of strings"))
         elif name == "x-kubernetes-validations":

@@ -11,9 +11,9 @@ from podless.runtime.release import has
 from podless.structs.gotypes import canonical_json
 
 # errors after which validation stops
-MOST = 5000
+MAX_ERRORS = 5000
 # deeper values are not shown, because printing them recurses
-_DEPTH = 200
+_MAX_DEPTH = 200
 
 
 def show_value(value: Any) -> Any:
@@ -23,14 +23,14 @@ def show_value(value: Any) -> Any:
     """
     if value.__class__ is not dict and value.__class__ is not list:
         return value
-    if has("ValuesAsJSON") or is_deeper(value, _DEPTH):
+    if has("ValuesAsJSON") or is_deeper(value, _MAX_DEPTH):
         return sort_value(value)
     return Literal(gotext.format_interface(value))
 
 
 def sort_value(value: Any) -> Any:
     """Return a list or map with sorted keys, or a text if it nests too deeply."""
-    return canonical_json(value) if not is_deeper(value, _DEPTH) else "(a value that nests too deep to be shown)"
+    return canonical_json(value) if not is_deeper(value, _MAX_DEPTH) else "(a value that nests too deep to be shown)"
 
 
 def is_deeper(value: Any, limit: int) -> bool:

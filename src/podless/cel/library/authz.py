@@ -52,7 +52,7 @@ def _selector_actual(target: Any, text: str, *_: Any) -> int:
 
 _TEXT = (STRING,)
 _SELECTOR = Cost(_selector_estimate, _selector_actual)
-_ASKED = Cost(lambda site: (Range(_CHECK, _CHECK), None), lambda *_: _CHECK)
+_CHECK_COST = Cost(lambda site: (Range(_CHECK, _CHECK), None), lambda *_: _CHECK)
 LIBRARY = Library(
     "authz",
     (
@@ -65,8 +65,8 @@ LIBRARY = Library(
         _declare_method("name", RESOURCE, _TEXT, RESOURCE),
         _declare_method("fieldSelector", RESOURCE, _TEXT, RESOURCE, _SELECTOR, "AuthorizeWithSelectors"),
         _declare_method("labelSelector", RESOURCE, _TEXT, RESOURCE, _SELECTOR, "AuthorizeWithSelectors"),
-        _declare_method("check", PATH, _TEXT, DECISION, _ASKED),
-        _declare_method("check", RESOURCE, _TEXT, DECISION, _ASKED),
+        _declare_method("check", PATH, _TEXT, DECISION, _CHECK_COST),
+        _declare_method("check", RESOURCE, _TEXT, DECISION, _CHECK_COST),
         _declare_method("allowed", DECISION, (), BOOL),
         _declare_method("reason", DECISION, (), STRING),
         _declare_method("errored", DECISION, (), BOOL),

@@ -22,7 +22,7 @@ FORMAT = struct_type("kubernetes.NamedFormat")
 _UUID = compile_late(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}\Z", re.IGNORECASE)
 _BASE64 = compile_late(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})\Z")
 _CLOCK = compile_late(r"([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})\Z")
-_LONGEST = 128
+_MAX_PATTERN = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ def _find_format(name: str) -> Optional:
 
 
 def _estimate_validation(site: CallSite) -> Estimate:
-    return site.get_size(1).scale(PER_CHARACTER).scale(_LONGEST * PER_PATTERN), None
+    return site.get_size(1).scale(PER_CHARACTER).scale(_MAX_PATTERN * PER_PATTERN), None
 
 
 def _count_validation(form: Format, text: str, *_: Any) -> int:

@@ -22,10 +22,10 @@ from podless.codec import gotext
 from podless.runtime.meter import charge
 
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
-_MOST_DIGITS = 1000
+_MAX_DIGITS = 1000
 _VALUE = 8  # steps of a value in a list or map
 # clause: error text for a value of the wrong type
-REFUSED = {
+TYPE_ERRORS = {
     "s": "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and"
     " timestamps, was given {}",
     "d": "decimal clause can only be used on integers, was given {}",
@@ -58,8 +58,8 @@ TAKES = {
     "o": {"int", "uint"},
 }
 _NAMES = {"timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration", "null": "null_type"}
-_WORDS = ("NaN", "Infinity", "-Infinity")
-_ENDED = "unexpected end of string"
+_SPECIAL_DOUBLES = ("NaN", "Infinity", "-Infinity")
+_UNEXPECTED_END = "unexpected end of string"
 
 
 class BadClause(EvaluationError):
@@ -85,7 +85,7 @@ def split_format(text: str, count: int, *, checked: bool = False) -> list[tuple[
             at += 2
             continue
         if checked and at + 1 >= len(text):
-            raise BadClause(_ENDED)
+            raise BadClause(_UNEXPECTED_END)
         if len(clauses) >= count:
             raise BadClause(f"index {len(clauses)} out of range")
         letter, precision, at = _parse_clause(text, at + 1)
@@ -96,7 +96,7 @@ def split_format(text: str, count: int, *, checked: bool = False) -> list[tuple[
 
 def _parse_clause(text: str, at: int) -> tuple[str, int | None, int]:
     if at >= len(text):
-        raise BadClause(_ENDED)
+        raise BadClause(_UNEXPECTED_END)
     precision = None
     if text[at] == ".":
         end = at + 1
@@ -109,8 +109,8 @@ def _parse_clause(text: str, at: int) -> tuple[str, int | None, int]:
             problem = 'strconv.Atoi: parsing "": invalid syntax'
             raise BadClause(f"{prefix}error while converting precision to integer: {problem}")
         precision = int(text[at + 1 : end][:6])
-        if precision > _MOST_DIGITS:
-            raise BadClause(f"{prefix}precision {precision} exceeds maximum allowed precision {_MOST_DIGITS}")
+        if precision > _MAX_DIGITS:
+            raise BadClause(f"{prefix}precision {precision} exceeds maximum allowed precision {_MAX_DIGITS}")
         at = end
     letter = text[at]
     if letter not in "sdfebxXo":
@@ -183,7 +183,7 @@ def _name_type(kind: Type) -> str:
 
 def clause_error(letter: str, value: Any, texts: Mapping[str, str] | None = None) -> BadClause:
     """Return the error of a value that a clause cannot format."""
-    return BadClause((texts or REFUSED)[letter.lower()].format(name_of(value)))
+    return BadClause((texts or TYPE_ERRORS)[letter.lower()].format(name_of(value)))
 
 
 def _format_string(value: Any, precision: int | None = None) -> str:
@@ -251,7 +251,7 @@ def _fixed_plain(value: float) -> str:
 
 
 def _parse_number(value: Any, letter: str) -> float:
-    if value.__class__ is str and value in _WORDS:
+    if value.__class__ is str and value in _SPECIAL_DOUBLES:
         return float(value.replace("Infinity", "inf"))
     if value.__class__ is not float:
         raise clause_error(letter, value)
@@ -325,7 +325,7 @@ CLAUSES = Clauses(
         "X": make_hex_formatter(True),
     },
     TAKES,
-    REFUSED,
+    TYPE_ERRORS,
 )
 _COST = Cost(
     lambda site: (site.get_size(0).scale(PER_CHARACTER), None), lambda a, *_: math.ceil(size_of(a) * PER_CHARACTER)

@@ -12,7 +12,7 @@ from podless.cel.decls import Library, Overload, declare_function, member, overl
 from podless.cel.errors import EvaluationError
 from podless.cel.library.optionals import SECOND as OPTIONALS
 from podless.cel.sizes import (
-    MOST,
+    MAX_COST,
     NEW_LIST,
     ONE,
     PER_CHARACTER,
@@ -149,14 +149,14 @@ def _estimate_list(factor: float, size: Range) -> Estimate:
 
 
 def _count_new_list(factor: float, size: int) -> int:
-    return min(scale_count(size, factor) + 1 + NEW_LIST, MOST)
+    return min(scale_count(size, factor) + 1 + NEW_LIST, MAX_COST)
 
 
 def _estimate_slice(site: CallSite) -> Estimate:
     size = site.get_size(0)
     start, end = _read_constant(site, 1), _read_constant(site, 2)
     count = (size.high if end is None else end) - (start or 0)
-    return _estimate_list(1, Range(count % (MOST + 1), count % (MOST + 1)))
+    return _estimate_list(1, Range(count % (MAX_COST + 1), count % (MAX_COST + 1)))
 
 
 def _read_constant(site: CallSite, index: int) -> int | None:
@@ -167,12 +167,12 @@ def _read_constant(site: CallSite, index: int) -> int | None:
 
 def _estimate_range(site: CallSite) -> Estimate:
     count = _read_constant(site, 0)
-    return _estimate_list(1, Range(MOST, MOST) if count is None else Range(count, count))
+    return _estimate_list(1, Range(MAX_COST, MAX_COST) if count is None else Range(count, count))
 
 
 def _estimate_flatten(site: CallSite) -> Estimate:
     depth = 1 if site.count < 2 else _read_constant(site, 1)
-    return _estimate_list(float(MOST if depth is None else depth), site.get_size(0))
+    return _estimate_list(float(MAX_COST if depth is None else depth), site.get_size(0))
 
 
 def _make_comparison_estimate(index: int) -> Callable[[CallSite], Estimate]:

@@ -169,17 +169,17 @@ def _make_containment_cost(extra: bool) -> Cost:
     return Cost(estimate, actual)
 
 
-_LOOK, _ONE = traversal_cost(), unit_cost()
+_TRAVERSAL, _ONE = traversal_cost(), unit_cost()
 _SAME = "'192.168.0.0/24'"
 LIBRARY = Library(
     "network",
     (
         declare_function(
             "ip",
-            overload("string_to_ip", (STRING,), IP_TYPE, parse_ip, _LOOK),
+            overload("string_to_ip", (STRING,), IP_TYPE, parse_ip, _TRAVERSAL),
             member("cidr_ip", (CIDR_TYPE,), IP_TYPE, lambda value: Ip(value.address), _ONE),
         ),
-        declare_function("isIP", overload("is_ip", (STRING,), BOOL, _is_ip), cost=_LOOK),
+        declare_function("isIP", overload("is_ip", (STRING,), BOOL, _is_ip), cost=_TRAVERSAL),
         declare_function(
             "ip.isCanonical",
             overload("ip_is_canonical", (STRING,), BOOL, lambda text: str(_parse_address(text)) == text),
@@ -211,8 +211,8 @@ LIBRARY = Library(
             member("ip_is_global_unicast", (IP_TYPE,), BOOL, lambda value: _is_global_unicast(value.address)),
             cost=_ONE,
         ),
-        declare_function("cidr", overload("string_to_cidr", (STRING,), CIDR_TYPE, parse_cidr), cost=_LOOK),
-        declare_function("isCIDR", overload("is_cidr", (STRING,), BOOL, _is_cidr), cost=_LOOK),
+        declare_function("cidr", overload("string_to_cidr", (STRING,), CIDR_TYPE, parse_cidr), cost=_TRAVERSAL),
+        declare_function("isCIDR", overload("is_cidr", (STRING,), BOOL, _is_cidr), cost=_TRAVERSAL),
         declare_function(
             "containsIP",
             member("cidr_contains_ip_string", (CIDR_TYPE, STRING), BOOL, _contains_ip_text),

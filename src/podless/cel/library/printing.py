@@ -12,8 +12,8 @@ from typing import Any
 
 from podless.cel import gotimes
 from podless.cel.library.formatting import (
-    REFUSED,
     TAKES,
+    TYPE_ERRORS,
     Clauses,
     clause_error,
     format_library,
@@ -23,7 +23,7 @@ from podless.cel.library.formatting import (
 )
 from podless.cel.values import SECOND, Duration, Timestamp, TypeValue, Uint
 
-_REFUSED = {
+_TYPE_ERRORS = {
     "d": "decimal clause can only be used on numbers, was given {}",
     "f": "fixed-point clause can only be used on numbers, was given {}",
     "e": "scientific clause can only be used on numbers, was given {}",
@@ -74,7 +74,7 @@ _TEXTS: dict[type, Callable[[Any], str]] = {
 def _make_number_formatter(letter: str) -> Callable[[Any, int | None], str]:
     def show(value: Any, precision: int | None) -> str:
         if value.__class__ not in (int, Uint, float):
-            raise clause_error(letter, value, _REFUSED)
+            raise clause_error(letter, value, _TYPE_ERRORS)
         if not math.isfinite(value):
             return _format_special(value)
         return _format_double(value) if value.__class__ is float else str(int(value))
@@ -96,7 +96,7 @@ CLAUSES = Clauses(
         "x": make_hex_formatter(False),
         "X": make_hex_formatter(True),
     },
-    TAKES | dict.fromkeys(_REFUSED, frozenset(("int", "uint", "double"))),
-    REFUSED | _REFUSED,
+    TAKES | dict.fromkeys(_TYPE_ERRORS, frozenset(("int", "uint", "double"))),
+    TYPE_ERRORS | _TYPE_ERRORS,
 )
 LIBRARY = format_library("format 4", CLAUSES)

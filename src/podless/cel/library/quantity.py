@@ -140,13 +140,15 @@ def compare_quantities(left: QuantityValue, right: QuantityValue) -> int:
     return (left_mantissa > right_mantissa) - (left_mantissa < right_mantissa)
 
 
-_LOOK, _ONE = traversal_cost(), unit_cost()
+_TRAVERSAL, _ONE = traversal_cost(), unit_cost()
 _PAIR = (QUANTITY, QUANTITY)
 LIBRARY = Library(
     "quantity",
     (
-        declare_function("quantity", overload("string_to_quantity", (STRING,), QUANTITY, parse_quantity), cost=_LOOK),
-        declare_function("isQuantity", overload("is_quantity_string", (STRING,), BOOL, _is_quantity), cost=_LOOK),
+        declare_function(
+            "quantity", overload("string_to_quantity", (STRING,), QUANTITY, parse_quantity), cost=_TRAVERSAL
+        ),
+        declare_function("isQuantity", overload("is_quantity_string", (STRING,), BOOL, _is_quantity), cost=_TRAVERSAL),
         declare_function(
             "sign",
             overload("quantity_sign", (QUANTITY,), INT, lambda value: (value.mantissa > 0) - (value.mantissa < 0)),

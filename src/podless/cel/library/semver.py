@@ -138,7 +138,7 @@ def _is_semver(text: str, normalize: bool = False) -> bool:
     return True
 
 
-_LOOK, _ONE = traversal_cost(), unit_cost()
+_TRAVERSAL, _ONE = traversal_cost(), unit_cost()
 _PAIR = (SEMVER, SEMVER)
 LIBRARY = Library(
     "semver",
@@ -147,13 +147,13 @@ LIBRARY = Library(
             "semver",
             overload("string_to_semver", (STRING,), SEMVER, parse_semver),
             overload("string_bool_to_semver", (STRING, BOOL), SEMVER, parse_semver),
-            cost=_LOOK,
+            cost=_TRAVERSAL,
         ),
         declare_function(
             "isSemver",
             overload("is_semver_string", (STRING,), BOOL, _is_semver),
             overload("is_semver_string_bool", (STRING, BOOL), BOOL, _is_semver),
-            cost=_LOOK,
+            cost=_TRAVERSAL,
         ),
         declare_function(
             "isGreaterThan",

@@ -48,7 +48,7 @@ _NATURAL = compile_late(r"[0-9]+\Z")
 _FLOAT = compile_late(
     r"[+-]?(?:(?:[0-9]+(?:_[0-9]+)*\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf(?:inity)?|nan)\Z", re.IGNORECASE
 )
-_LONG = 1000  # maximum digits of a number
+_MAX_DIGITS = 1000  # maximum digits of a number
 _EXPONENT = 6  # exponents from here on are written
 _TRUE = frozenset(("1", "t", "true", "T", "True", "TRUE"))
 _FALSE = frozenset(("0", "f", "false", "F", "False", "FALSE"))
@@ -66,7 +66,7 @@ def to_int(value: Any) -> int:
             raise EvaluationError("integer overflow")
         return int(value)
     if kind is str:
-        if not _INTEGER.match(value) or len(value) > _LONG or not INT_MIN <= int(value) <= INT_MAX:
+        if not _INTEGER.match(value) or len(value) > _MAX_DIGITS or not INT_MIN <= int(value) <= INT_MAX:
             raise conversion_error(value, "int")
         return int(value)
     if kind is Timestamp:
@@ -88,7 +88,7 @@ def to_uint(value: Any) -> Uint:
             raise EvaluationError("unsigned integer overflow")
         return Uint(value)
     if kind is str:
-        if not _NATURAL.match(value) or len(value) > _LONG or int(value) > UINT_MAX:
+        if not _NATURAL.match(value) or len(value) > _MAX_DIGITS or int(value) > UINT_MAX:
             raise conversion_error(value, "uint")
         return Uint(value)
     raise conversion_error(value, "uint")

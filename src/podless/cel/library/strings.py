@@ -9,7 +9,7 @@ from podless.cel import access, bounds
 from podless.cel.decls import Library, declare_function, member, overload
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import (
-    MOST,
+    MAX_COST,
     PER_CHARACTER,
     CallSite,
     Cost,
@@ -131,7 +131,7 @@ def _estimate_replacement(site: CallSite) -> Estimate:
 def _measure_longest(size: Range, old: Range, new: Range) -> tuple[int, int]:
     """Return the maximum replacements, and the characters that remain, for the longest result."""
     if old.low == 0:
-        return min(size.high + 1, MOST), size.high
+        return min(size.high + 1, MAX_COST), size.high
     if new.high <= old.low:
         return 0, size.high
     return scale_count(size.high, 1 / old.low), 0
@@ -139,7 +139,7 @@ def _measure_longest(size: Range, old: Range, new: Range) -> tuple[int, int]:
 
 def _measure_shortest(size: Range, old: Range, new: Range) -> tuple[int, int]:
     if old.high == 0:
-        return min(size.low + 1, MOST), size.low
+        return min(size.low + 1, MAX_COST), size.low
     if old.high <= new.low:
         return 0, size.low
     return scale_count(size.low, 1 / old.high), 0
@@ -163,7 +163,7 @@ def _estimate_join(site: CallSite) -> Estimate:
 
 def _estimate_quote(site: CallSite) -> Estimate:
     size = site.get_size(0)
-    return size.scale(PER_CHARACTER), Range(size.low + 2, min(size.high * 2 + 2, MOST))
+    return size.scale(PER_CHARACTER), Range(size.low + 2, min(size.high * 2 + 2, MAX_COST))
 
 
 def _count_two_passes(text: Any, *_: Any) -> int:

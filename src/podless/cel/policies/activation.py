@@ -14,8 +14,8 @@ from podless.runtime.meter import charge
 
 # maximum cost of all expressions of one policy for one request
 BUDGET = 10_000_000
-_RUN = 4  # steps for each evaluation
-_STEP = 4  # cost is shifted right by so many bits to get steps
+_EVALUATION_STEPS = 4  # steps for each evaluation
+_COST_SHIFT = 4  # cost is shifted right by so many bits to get steps
 
 
 class ExpressionFailure(Exception):
@@ -113,7 +113,7 @@ class Activation:
     def spend_cost(self, cost: int) -> None:
         """Subtract a cost from the budget."""
         self.remaining_budget -= cost
-        charge(_RUN + (cost >> _STEP))
+        charge(_EVALUATION_STEPS + (cost >> _COST_SHIFT))
 
     def _check_cost(self) -> None:
         if self.remaining_budget < 0:

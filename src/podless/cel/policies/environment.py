@@ -23,7 +23,7 @@ VARIABLES = "kubernetes.variables"
 
 
 # struct: its fields as NAME:TYPE, where a NAME alone is a string
-_DECLARED = {
+_STRUCT_FIELDS = {
     "GroupVersionKind": "group version kind",
     "GroupVersionResource": "group version resource",
     "UserInfo": "username uid groups:strings extra:extra",
@@ -41,7 +41,7 @@ _DECLARED = {
     ),
     "Namespace": "metadata:NamespaceMetadata spec:NamespaceSpec status:NamespaceStatus",
 }
-_KINDS: Mapping[str, Type] = {name: types.struct_type(f"kubernetes.{name}") for name in _DECLARED} | {
+_KINDS: Mapping[str, Type] = {name: types.struct_type(f"kubernetes.{name}") for name in _STRUCT_FIELDS} | {
     "": types.STRING,
     "bool": types.BOOL,
     "int": INT,
@@ -54,18 +54,18 @@ _KINDS: Mapping[str, Type] = {name: types.struct_type(f"kubernetes.{name}") for 
 }
 _STRUCTS: Mapping[str, Mapping[str, Type]] = {
     f"kubernetes.{struct}": {name: _KINDS[kind] for name, _, kind in (word.partition(":") for word in text.split())}
-    for struct, text in _DECLARED.items()
+    for struct, text in _STRUCT_FIELDS.items()
 }
 _PATCH: Mapping[str, Type] = {**dict.fromkeys(("op", "path", "from"), types.STRING), "value": DYN}
 _NO_TYPE = Type("none", "")  # matches dyn only
 # variables of every expression
-ALWAYS: Mapping[str, Type] = {
+COMMON_VARIABLES: Mapping[str, Type] = {
     "object": DYN,
     "oldObject": DYN,
     "namespaceObject": _KINDS["Namespace"],
     "request": _KINDS["AdmissionRequest"],
 }
-_ASKING: Mapping[str, Type] = {"authorizer": AUTHORIZER, "authorizer.requestResource": RESOURCE}
+_AUTHORIZER_VARIABLES: Mapping[str, Type] = {"authorizer": AUTHORIZER, "authorizer.requestResource": RESOURCE}
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,11 +133,11 @@ class Environment:
 
         authorizer: it may use the authorizer. patches: it may construct patches.
         """
-        variables = dict(ALWAYS)
+        variables = dict(COMMON_VARIABLES)
         if self._params:
             variables["params"] = DYN
         if authorizer:
-            variables |= _ASKING
+            variables |= _AUTHORIZER_VARIABLES
         if self._composed:
             variables["variables"] = types.struct_type(VARIABLES)
         functions = (library.patch_libraries if patches else library.kubernetes_libraries)(self._new)
@@ -173,7 +173,7 @@ def get_declarable_type(kind: Type) -> Type:
     return replace(kind, params=tuple(map(get_declarable_type, kind.params))) if kind.params else kind
 
 
-_SPELLED = {
+_RUNTIME_NAMES = {
     "any": "google.protobuf.Any",
     "null": "null_type",
     "duration": "google.protobuf.Duration",
@@ -189,5 +189,5 @@ def _make_type_error(types: tuple[Type, ...], actual: Type) -> str:
 
 def format_runtime_type(kind: Type) -> str:
     """Return the name of a type's runtime form, for error texts."""
-    name = _SPELLED.get(kind.name, kind.name)
+    name = _RUNTIME_NAMES.get(kind.name, kind.name)
     return f"{name}({', '.join(map(format_runtime_type, kind.params))})" if kind.params else name

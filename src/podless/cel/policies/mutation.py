@@ -36,9 +36,9 @@ from podless.codec.gotext import GoValue
 from podless.codec.gourl import Url
 from podless.runtime.meter import charge
 
-_LARGEST = (1 << 53) - 1  # larger integers become strings in JSON
-_WANTED = "*structpb.Value"
-_UNFIT = "JSONPath valueExpression evaluated to a type that could not marshal to JSON: "
+_MAX_SAFE_INTEGER = (1 << 53) - 1  # larger integers become strings in JSON
+_TARGET_TYPE = "*structpb.Value"
+_NOT_JSON = "JSONPath valueExpression evaluated to a type that could not marshal to JSON: "
 _OPAQUE = {QuantityValue: "Quantity", Semver: "Semver", Url: "URL", Ip: "IP", Cidr: "CIDR", Format: "Format"}
 _KEYS = {
     int: "unsupported type conversion from 'int' to string",
@@ -61,7 +61,7 @@ def make_patch_operations(patches: list[Message]) -> list[dict[str, Any]]:
             try:
                 operation["value"] = _patch_value(patch["value"])
             except EvaluationError as error:
-                raise TypeMismatch(f"{_UNFIT}{error}") from None
+                raise TypeMismatch(f"{_NOT_JSON}{error}") from None
         result.append(operation)
     return result
 
@@ -110,14 +110,14 @@ def _patch_value(value: Any) -> Any:
         return {key: _patch_value(item) for key, item in charge_each(value.items())}
     convert = _SCALARS.get(value.__class__)
     if convert is None:
-        raise EvaluationError(f"type conversion error from '{_OPAQUE.get(value.__class__, '')}' to '{_WANTED}'")
+        raise EvaluationError(f"type conversion error from '{_OPAQUE.get(value.__class__, '')}' to '{_TARGET_TYPE}'")
     return convert(value)
 
 
 def _convert_integer(value: int) -> int | str:
     if value.__class__ is int and not INT_MIN <= value <= INT_MAX:
         return value  # in Go it is a double, not an integer
-    return int(value) if abs(value) <= _LARGEST else str(int(value))
+    return int(value) if abs(value) <= _MAX_SAFE_INTEGER else str(int(value))
 
 
 def _convert_double(value: float) -> float | int:
@@ -125,8 +125,8 @@ def _convert_double(value: float) -> float | int:
     if not math.isfinite(value):
         text = "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
         raise EvaluationError(
-            f"json: error calling MarshalJSON for type {_WANTED}: proto: google.protobuf.Value.number_value: invalid"
-            f" {text} value"
+            f"json: error calling MarshalJSON for type {_TARGET_TYPE}: proto: google.protobuf.Value.number_value:"
+            f" invalid {text} value"
         )
     return int(value) if value.is_integer() and abs(value) < 2.0**63 else value
 

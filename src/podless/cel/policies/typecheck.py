@@ -11,7 +11,7 @@ from podless.cel import library, macros, program, types
 from podless.cel.declared import Declared
 from podless.cel.errors import CompileError
 from podless.cel.library.authz import AUTHORIZER
-from podless.cel.policies.environment import ALWAYS, VARIABLES, PolicyStructs, get_declarable_type
+from podless.cel.policies.environment import COMMON_VARIABLES, VARIABLES, PolicyStructs, get_declarable_type
 from podless.cel.types import DYN, Type
 
 
@@ -24,7 +24,7 @@ class TypedEnvironment:
     def __init__(self, objects: Declared, parameters: Declared | None, *, has_parameters: bool) -> None:
         self._variables: dict[str, Type] = {}
         self._structs: Any = _TypedStructs(self._variables, objects, parameters)
-        variable_types = dict(ALWAYS) | dict.fromkeys(("object", "oldObject"), _get_root_type(objects))
+        variable_types = dict(COMMON_VARIABLES) | dict.fromkeys(("object", "oldObject"), _get_root_type(objects))
         if has_parameters:
             variable_types["params"] = _get_root_type(parameters)
         self._variable_types = variable_types | {"authorizer": AUTHORIZER, "variables": types.struct_type(VARIABLES)}

@@ -17,7 +17,7 @@ from podless.runtime.release import CURRENT
 
 RULE_LIMIT = 10_000_000
 TOTAL_LIMIT = 100_000_000
-_MOST = (1 << 64) - 1
+_MAX_COST = (1 << 64) - 1
 _CONTRIBUTED = "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema"
 _TOTAL = "x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema"
 _UNTYPED = (
@@ -66,7 +66,7 @@ class DefinitionRules:
         """Return the errors about the cost of all rules of the schema together."""
         self._begin_definition(schema)
         costs, self._root = self._costs, None
-        total = min(sum(cost for _, cost in costs), _MOST)
+        total = min(sum(cost for _, cost in costs), _MAX_COST)
         self._costs, self._verdicts = [], {}
         if total <= TOTAL_LIMIT:
             return []
@@ -101,7 +101,7 @@ class DefinitionRules:
         self, schema: Schema, rule: RuleVerdict, rule_path: str, times: int, uncorrelatable: str
     ) -> list[FieldError]:
         errors: list[FieldError] = []
-        cost = min(rule.cost * times, _MOST)
+        cost = min(rule.cost * times, _MAX_COST)
         if cost > RULE_LIMIT and not self._unchanged:
             errors.append(field.forbidden(f"{rule_path}.rule", _format_excess("estimated rule cost", cost, RULE_LIMIT)))
         self._costs.append((f"{rule_path}.rule", cost))
@@ -159,7 +159,7 @@ def estimate_cardinality(ancestors: tuple[Schema, ...], minimum: int) -> int:
             continue
         if max_count is None:
             return MAX_REQUEST // (minimum + 1)
-        total = min(total * max(max_count, 0), _MOST)
+        total = min(total * max(max_count, 0), _MAX_COST)
     return total
 
 

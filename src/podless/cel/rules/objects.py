@@ -25,10 +25,10 @@ BUDGET = 10_000_000
 _RULES = "x-kubernetes-validations"
 _STEP_COST = 16  # units of cost per step
 _LONGEST_MESSAGE = 5 * 1024
-_RULE = 2000  # steps for compiling a rule: it takes as long as walking this many items
-_SPENT = "validation failed due to running out of cost budget, no further validation rules will be run"
+_COMPILE_STEPS = 2000  # steps for compiling a rule: it takes as long as walking this many items
+_BUDGET_MESSAGE = "validation failed due to running out of cost budget, no further validation rules will be run"
 _NO_FIELDS: Schema = {}
-_STEP = re.compile(r"\[\s*'((?:[^'\\]|\\.)*)'\s*\]|\.([^.\[\]]+)")
+_PATH_STEP = re.compile(r"\[\s*'((?:[^'\\]|\\.)*)'\s*\]|\.([^.\[\]]+)")
 
 
 class _Absent:
@@ -122,7 +122,7 @@ class NodeRules:
             return []
         result = []
         for rule in rules:
-            charge(_RULE)
+            charge(_COMPILE_STEPS)
             result.append((compile_rule(rule, declared), format_field_path(rule.get("fieldPath") or "", self.schema)))
         return result
 
@@ -215,7 +215,7 @@ class _RuleEvaluation:
         compiled = rules.compile_rules()
         budget_before = self.budget
         if budget_before <= 0:
-            self.errors.append(RuleError("FieldValueInvalid", self.find_path(place), rules.kind, _SPENT))
+            self.errors.append(RuleError("FieldValueInvalid", self.find_path(place), rules.kind, _BUDGET_MESSAGE))
             raise _BudgetSpent
         runs_plain = obj.__class__ in rules.classes and rules.are_plain()
         for rule, field_path in compiled:
@@ -335,7 +335,7 @@ class _RuleEvaluation:
     def spend_cost(self, cost: int, place: _Place, kind: str) -> None:
         """Subtract a cost from the budget. Raises _BudgetSpent if that is used up."""
         if cost > self.budget:
-            self.errors.append(RuleError("FieldValueInvalid", self.find_path(place), kind, _SPENT))
+            self.errors.append(RuleError("FieldValueInvalid", self.find_path(place), kind, _BUDGET_MESSAGE))
             raise _BudgetSpent
         self.budget -= cost
 
@@ -378,18 +378,20 @@ class _RuleEvaluation:
             text, cost = rule.message.run(obj, old_self, limit=LIMIT)
         except EvaluationError as error:
             if error.cost > self.budget:
-                return "", _OUT
+                return "", _MESSAGE_BUDGET_MESSAGE
             if isinstance(error, CostExceeded):
                 return "", stopped
             self.budget -= error.cost
             return rule.failure_text, ""
         if cost > self.budget:
-            return "", _OUT
+            return "", _MESSAGE_BUDGET_MESSAGE
         self.budget -= cost
         return (_clean_message(text) or rule.failure_text), ""
 
 
-_OUT = "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run"
+_MESSAGE_BUDGET_MESSAGE = (
+    "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run"
+)
 
 
 def _clean_message(text: Any) -> str:
@@ -411,7 +413,7 @@ def format_field_path(text: str, schema: Schema) -> str:
     """Return a fieldPath as error texts show it: .a.b as a.b, ['k'] in a map as [k]; "" for none."""
     path = ""
     node: Any = schema
-    for step in _STEP.finditer(text):
+    for step in _PATH_STEP.finditer(text):
         name = step[2] if step[2] is not None else re.sub(r"\\(.)", r"\1", step[1])
         properties = node.get("properties") if isinstance(node, dict) else None
         if properties is not None:

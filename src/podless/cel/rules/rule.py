@@ -16,7 +16,7 @@ from podless.runtime.release import NEWEST, Release, has
 RuleSpec = dict[str, Any]
 _VALUELESS = ("FieldValueRequired", "FieldValueForbidden", "InternalError")
 # name in Go, name in JSON, and how Go formats a missing value
-RULE = (
+RULE_FIELDS = (
     ("Rule", "rule", ""),
     ("Message", "message", ""),
     ("MessageExpression", "messageExpression", ""),
@@ -47,14 +47,14 @@ def format_rule(spec: RuleSpec) -> str:
     """Return a rule as its Go struct formatted as JSON or with Go's syntax."""
     if not has("ValuesAsJSON"):
         return format_go_rule(spec)
-    fields = {name: spec.get(key, absent) if spec.get(key) is not None else absent for name, key, absent in RULE}
+    fields = {name: spec.get(key, absent) if spec.get(key) is not None else absent for name, key, absent in RULE_FIELDS}
     return gotext.format_json(fields)
 
 
 def format_go_rule(spec: RuleSpec) -> str:
     """Return a rule in Go's syntax (%#v). Addresses of pointers are arbitrary."""
     parts = []
-    for name, key, _ in RULE:
+    for name, key, _ in RULE_FIELDS:
         value, pointer = spec.get(key), RULE_POINTERS.get(name)
         if pointer is None:
             parts.append(f"{name}:{gotext.quote(value or '')}")

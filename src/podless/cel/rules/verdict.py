@@ -20,9 +20,9 @@ from podless.runtime.release import NEWEST, Release, has
 
 RULES = "x-kubernetes-validations"
 # features of the served release that change estimates, also for stored rules
-_ESTIMATED = ("CELCostOfOpaqueEquality", "CELIntOrStringLengths", "CELPlainKeywords", "CELSizesOfConversions")
-_KEPT = 1024  # verdicts in the cache
-_LONGEST = 4096  # maximum characters of errors in a cached verdict
+_COST_FEATURES = ("CELCostOfOpaqueEquality", "CELIntOrStringLengths", "CELPlainKeywords", "CELSizesOfConversions")
+_CACHE_SIZE = 1024  # verdicts in the cache
+_MAX_ERROR_TEXT = 4096  # maximum characters of errors in a cached verdict
 
 
 class RuleVerdict(NamedTuple):
@@ -61,7 +61,7 @@ class _VerdictKey:
 
     def __init__(self, node: Schema, resource: bool, new: Release, stored: frozenset[str]) -> None:
         stored_sources = sorted(_collect_sources(node) & stored) if stored else []
-        estimated = [name for name in _ESTIMATED if not has(name)] if node.get(RULES) else []
+        estimated = [name for name in _COST_FEATURES if not has(name)] if node.get(RULES) else []
         self.digest = sha256(
             serializer.looked_at([node, resource, sorted(new.without), estimated, stored_sources])
         ).digest()
@@ -118,12 +118,12 @@ def _compute_verdict(key: _VerdictKey) -> NodeVerdict:
         for given in node.get(RULES) or ()
     )
     verdict = NodeVerdict(True, declared.root.min_bytes, rules)
-    if sum(len(rule.error) + len(rule.message_error) + 100 for rule in rules) > _LONGEST:
+    if sum(len(rule.error) + len(rule.message_error) + 100 for rule in rules) > _MAX_ERROR_TEXT:
         raise _LongVerdict(verdict)
     return verdict
 
 
-_compute_cached: Callable[[_VerdictKey], NodeVerdict] = lru_cache(maxsize=_KEPT)(_compute_verdict)
+_compute_cached: Callable[[_VerdictKey], NodeVerdict] = lru_cache(maxsize=_CACHE_SIZE)(_compute_verdict)
 
 
 def _judge_rule(rule: ValidationRule) -> RuleVerdict:

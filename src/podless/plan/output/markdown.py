@@ -7,14 +7,14 @@ from podless.plan.output.text import _write_change as _text_of
 from podless.plan.output.values import SIGNS
 from podless.plan.result import Action, Change, Plan
 
-MOST = 60_000  # characters; GitHub accepts 65,536 in a comment
+MAX_CHARACTERS = 60_000  # characters; GitHub accepts 65,536 in a comment
 _TABLE = 200  # maximum rows of the table
 _ORDER = (Action.REFUSED, Action.UNKNOWN, Action.DELETE, Action.UPDATE, Action.CREATE)
 _CELL = 200  # maximum characters of a cell
 
 
 def render(plan: Plan, *, color: bool, details: bool) -> str:
-    """Return the plan as Markdown of at most MOST characters."""
+    """Return the plan as Markdown of at most MAX_CHARACTERS characters."""
     mark = {0: "nothing to do", 1: "something is rejected or unknown", 2: "changes"}[plan.exit_code]
     parts = [f"### podless plan: {mark}", "", plan.summary()]
     parts += ["", f"From {_format_cell(plan.source)}, Kubernetes {plan.release}."]
@@ -31,7 +31,7 @@ def render(plan: Plan, *, color: bool, details: bool) -> str:
     if plan.missing:
         parts += ["", "**Not read, so the plan is not complete:**", ""]
         parts += [f"- {_format_cell(str(missing))}" for missing in plan.missing[:20]]
-    text = "\n".join(parts)[: MOST - 200]
+    text = "\n".join(parts)[: MAX_CHARACTERS - 200]
     return _with_details(text, changes, details) + "\n"
 
 
@@ -58,7 +58,7 @@ def _format_row(change: Change) -> str:
 def _with_details(text: str, changes: list[Change], details: bool) -> str:
     """Return the text with the fields of as many changes as fit."""
     head, foot = "\n\n<details><summary>Fields</summary>\n\n```diff\n", "\n```\n\n</details>"
-    room = MOST - len(text) - len(head) - len(foot) - 100
+    room = MAX_CHARACTERS - len(text) - len(head) - len(foot) - 100
     lines: list[str] = []
     left_out = 0
     for change in changes:

@@ -11,7 +11,7 @@ from podless.plan.secrecy import HIDDEN, hide_object
 from podless.runtime.jsonobject import Object
 
 LATER = "(known after apply)"
-_MOST = 100  # maximum characters of a value
+_MAX_CHARACTERS = 100  # maximum characters of a value
 _BY = {By.SERVER: "server", By.POLICY: "policy"}
 SIGNS = {"create": "+", "update": "~", "delete": "-", "refused": "!", "unchanged": "=", "unknown": "?"}
 
@@ -19,7 +19,7 @@ SIGNS = {"create": "+", "update": "~", "delete": "-", "refused": "!", "unchanged
 def format_value(value: Any) -> str:
     """Return a value as JSON, shortened if it is long."""
     text = serializer.encode_json(value).decode()
-    return text if len(text) <= _MOST else f"{text[: _MOST - 3]}..."
+    return text if len(text) <= _MAX_CHARACTERS else f"{text[: _MAX_CHARACTERS - 3]}..."
 
 
 def sign_of(field: FieldChange) -> str:
