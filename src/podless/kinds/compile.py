@@ -63,6 +63,7 @@ def compile_kind(
         webhook=_find_conversion(definition, hooked),
         more_subresources=_make_subresources(answering),
         verbs=VERBS_TERMINATING if terminating else VERBS,
+        hashed=any(served and version.name == storage for version, served in versions),
     )
 
 

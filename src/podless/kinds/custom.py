@@ -172,14 +172,14 @@ class CustomStrategy(Strategy[Kind]):
     def read_stored(self, kind: Kind, version: Version, obj: Object) -> Object:
         """Prune and default an object by the schema of its stored version.
 
-        Another version shows the fields of its own schema and adds no defaults.
+        Another version shows the fields and nulls that its own schema allows, and adds no defaults.
         """
         stored = kind.by_version.get(obj["apiVersion"].rpartition("/")[2])
         if stored is not None:
             self.get_schema(stored).normalize(obj)
         if stored is not version:
             obj = self._convert_object(kind, obj, version.name)
-            self.get_schema(version).prune(obj, drop=True)
+            self.drop_unknown_fields(version, obj)
         return obj
 
     def make_stored(self, kind: Kind, obj: Object) -> Object:
@@ -188,7 +188,7 @@ class CustomStrategy(Strategy[Kind]):
         storage = kind.by_version[kind.storage_version]
         if obj["apiVersion"] != stored_version:
             obj = self._convert_object(kind, obj, kind.storage_version)
-            self.get_schema(storage).prune(obj, drop=True)
+            self.drop_unknown_fields(storage, obj)
         return obj
 
     def convert_object(self, kind: Kind, version: Version, obj: Object) -> Object:
