@@ -18,6 +18,7 @@ _GO_TYPES = {
     type(None): "<nil>",
     str: "string",
     bool: "bool",
+    int: "int64",
     float: "float64",
     list: "[]interface {}",
     dict: "map[string]interface {}",
@@ -35,21 +36,17 @@ def validate_scale(obj: dict[str, Any], scale: Scale | None, *, required: bool =
     errors += _validate_replicas(obj, scale.status_replicas_path)
     path = scale.label_selector_path
     if path:
-        value, fault = get_path(obj, path)
-        if not fault and value is not NOTHING and not isinstance(value, str):
-            fault = f"{gotext.format_plain(value)} is of the type {_go_type(value)}, expected string"
+        _, fault = read_typed(obj, path, str)
         if fault:
-            errors.append(field.invalid(path, "", f"{path} accessor error: {fault}"))
+            errors.append(field.invalid(path, "", fault))
     return errors
 
 
 def _validate_replicas(obj: dict[str, Any], path: str) -> list[FieldError]:
-    value, fault = get_path(obj, path)
-    if not fault and value is not NOTHING and type(value) is not int:
-        fault = f"{gotext.format_plain(value)} is of the type {_go_type(value)}, expected int64"
+    value, fault = read_typed(obj, path, int)
     if fault:
-        return [field.invalid(path, 0, f"{path} accessor error: {fault}")]
-    if value is NOTHING:
+        return [field.invalid(path, 0, fault)]
+    if value is None:
         return []
     if value < 0:
         return [field.invalid(path, value, "should be a non-negative integer")]
@@ -58,8 +55,18 @@ def _validate_replicas(obj: dict[str, Any], path: str) -> list[FieldError]:
     return []
 
 
+def read_typed(obj: dict[str, Any], path: str, wanted: type) -> tuple[Any, str]:
+    """Return the value at a path (None if there is none), and the text of a real server if it has another type."""
+    value, fault = get_path(obj, path)
+    if not fault and value is not NOTHING and type(value) is not wanted:
+        fault = f"{gotext.format_plain(value)} is of the type {_go_type(value)}, expected {_GO_TYPES[wanted]}"
+    if fault:
+        return None, f"{path} accessor error: {fault}"
+    return (None if value is NOTHING else value), ""
+
+
 def _go_type(value: Any) -> str:
-    return _GO_TYPES.get(type(value), "int64")
+    return _GO_TYPES[type(value)]
 
 
 def get_path(obj: dict[str, Any], path: str) -> tuple[Any, str]:

@@ -30,11 +30,15 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The paths of a Scale's parts in the object; label_selector_path may be ""."""
+    """The paths of a Scale's parts in the object; label_selector_path may be "".
+
+    selects_with_text: the selector in the object is a string, not a map of labels or a LabelSelector.
+    """
 
     spec_replicas_path: str
     status_replicas_path: str
     label_selector_path: str = ""
+    selects_with_text: bool = True
 
 
 @dataclass(frozen=True, slots=True)

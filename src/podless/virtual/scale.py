@@ -20,6 +20,7 @@ from podless.fields.patches import APPLY
 from podless.fields.values import equal_values
 from podless.kinds import typemeta, view
 from podless.kinds.kind import Scale
+from podless.kinds.scaling import read_typed
 from podless.kinds.scheme import explain_unregistered
 from podless.meta import names, objectmeta, selectors
 from podless.meta.errors import BadRequest, Internal, Invalid
@@ -42,7 +43,8 @@ OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 SCALE = load_struct("autoscaling/v1", "Scale")
 
 
-_UNSET = -(1 << 31)  # replicas in a patched Scale of an object without replicas
+_OVER_INT32 = 1 << 31
+_UNSET = -_OVER_INT32  # replicas in a patched Scale of an object without replicas
 
 _NO_SCALE = "request to convert CR to an invalid group/version: autoscaling/v1"
 
@@ -53,14 +55,17 @@ _SHOWN = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
 def show_scale(obj: Object, paths: Scale, *, required: bool = True) -> Object:
-    """Return the Scale of an object. Raises Internal if required replicas are missing."""
-    replicas = _get_value(obj, paths.spec_replicas_path)
+    """Return the Scale of an object.
+
+    Raises Internal if required replicas are missing, and for values of other types.
+    """
+    replicas = _read_replicas(obj, paths.spec_replicas_path)
     if replicas is None and required:
         raise _internal_error(f'the spec replicas field "{paths.spec_replicas_path}" does not exist')
     metadata = obj["metadata"]
-    status: Object = {"replicas": _get_value(obj, paths.status_replicas_path) or 0}
-    if paths.label_selector_path and (selector := _get_value(obj, paths.label_selector_path)):
-        status["selector"] = selector if isinstance(selector, str) else _format_selector(selector)
+    status: Object = {"replicas": _read_replicas(obj, paths.status_replicas_path) or 0}
+    if selector := _read_selector(obj, paths):
+        status["selector"] = selector
     return {
         "kind": "Scale",
         "apiVersion": "autoscaling/v1",
@@ -70,8 +75,26 @@ def show_scale(obj: Object, paths: Scale, *, required: bool = True) -> Object:
     }
 
 
-def _format_selector(selector: Object) -> str:
-    """Return a label selector as text. The object has a map of labels or a LabelSelector."""
+def _read_replicas(obj: Object, path: str) -> int | None:
+    """Return the number at a path as an int32, None if there is none. Raises Internal for a value of another type."""
+    value, fault = read_typed(obj, path, int)
+    if fault:
+        raise Internal(fault)
+    return None if value is None else (value + _OVER_INT32) % (2 * _OVER_INT32) - _OVER_INT32
+
+
+def _read_selector(obj: Object, paths: Scale) -> str:
+    """Return the label selector as text, "" if there is none. Raises Internal for a value of another type."""
+    if not paths.label_selector_path:
+        return ""
+    if paths.selects_with_text:
+        text, fault = read_typed(obj, paths.label_selector_path, str)
+        if fault:
+            raise Internal(fault)
+        return text or ""
+    selector = _get_value(obj, paths.label_selector_path)
+    if not selector:
+        return ""
     plain = all(isinstance(value, str) for value in each(selector).values())
     return str(selectors.from_object({"matchLabels": selector} if plain else selector))
 

@@ -4,7 +4,7 @@ from podless.apis.shared.group import READ, WRITE, Group
 from podless.kinds.kind import Scale
 
 _ALL = ("all",)
-_REPLICAS = Scale(".spec.replicas", ".status.replicas", ".spec.selector")
+_REPLICAS = Scale(".spec.replicas", ".status.replicas", ".spec.selector", selects_with_text=False)
 _SCALED = "deployments deployments/scale replicasets replicasets/scale statefulsets statefulsets/scale"
 
 GROUP = Group(

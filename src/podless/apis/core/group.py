@@ -102,7 +102,7 @@ REPLICATION_CONTROLLERS = GROUP.kind(
     "rc",
     categories=_ALL,
     status=True,
-    scale=Scale(".spec.replicas", ".status.replicas", ".spec.selector"),
+    scale=Scale(".spec.replicas", ".status.replicas", ".spec.selector", selects_with_text=False),
 )
 SECRETS = GROUP.kind("Secret", needed=True)
 SERVICES = GROUP.kind(
