@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from greenlet import getcurrent
 
 from podless import Server
 from podless.http import lists
@@ -377,3 +378,67 @@ def test_an_iterator_raises_what_it_raises() -> None:
     assert pull.next_item() == 1
     with pytest.raises(ZeroDivisionError):
         pull.next_item()
+
+
+@pytest.fixture
+def short(client: Client) -> str:
+    """The name of a short object."""
+    name = f"short{next(_NUMBERS)}"
+    obj = {"apiVersion": f"{GROUP}/v1", "kind": "Gadget", "metadata": {"name": name}}
+    assert client.post(PATH.format("v1"), obj).status == 201
+    return name
+
+
+@pytest.mark.parametrize("accept", [TABLE, PARTIAL, JSON, "application/yaml"])
+@pytest.mark.parametrize("removed", [False, True])
+def test_a_short_object_is_converted_in_slices(
+    client: Client, short: str, accept: str, removed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sliced = []
+    real = view._read_as_version
+
+    def read(kind: Any, version: Any, entry: Any) -> Any:
+        if version.name == "v2":
+            sliced.append(type(getcurrent()) is _Worker)
+        return real(kind, version, entry)
+
+    monkeypatch.setattr(view, "_read_as_version", read)
+    if removed:
+        query = f"?fieldSelector=metadata.name={short}"
+        assert client.send("DELETE", PATH.format("v2") + query, Accept=accept.format("List")).status == 200
+    else:
+        get(client, "v2", short, accept=accept.format(""))
+        client.send("DELETE", f"{PATH.format('v1')}/{short}")
+    assert sliced
+    assert all(sliced)
+
+
+def test_a_watch_shows_short_objects_that_take_long_in_slices(
+    client: Client, short: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sliced = []
+    real = view._read_as_version
+
+    def read(kind: Any, version: Any, entry: Any) -> Any:
+        if version.name == "v2":
+            sliced.append(type(getcurrent()) is _Worker)
+            for _ in range(3):
+                charge(1 << 12)
+        return real(kind, version, entry)
+
+    path = f"{PATH.format('v1')}/{short}"
+    revision = client.get(path).body["metadata"]["resourceVersion"]
+    watching = client._connect()
+    query = f"?watch=1&timeoutSeconds=30&resourceVersion={revision}"
+    head = {"Authorization": f"Bearer {client._token}", "Accept": TABLE}
+    watching.request("GET", f"{PATH.format('v2')}{query}", headers=head)
+    lines = watching.getresponse()
+    monkeypatch.setattr(view, "_read_as_version", read)
+    monkeypatch.setattr(slices, "SLICE", -1.0)
+    revisions = [client.merge(path, {"n": place}).body["metadata"]["resourceVersion"] for place in range(3)]
+    seen = [json.loads(lines.readline())["object"] for _ in range(3)]
+    watching.close()
+    client.send("DELETE", path)
+    assert [one["metadata"]["resourceVersion"] for one in seen] == revisions
+    assert [bool(one["columnDefinitions"]) for one in seen] == [True, False, False]
+    assert sliced[:2] == [False, True]  # tried first, then made in slices

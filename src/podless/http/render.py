@@ -87,16 +87,15 @@ def render_quickly(call: Call, outcome: Outcome, form: AnswerForm, row_cache: Ro
 
     Raises as `render_response` does.
     """
-    if not isinstance(outcome, Single) or (entry := outcome.entry) is None:
-        if isinstance(outcome, AnswerDocument) and outcome.long:
+    if isinstance(outcome, Single) and (entry := outcome.entry) is not None:
+        body = view.known_body(call.kind, call.version, entry)
+        if body is None:  # even a short object can be expensive to convert, or to fill with defaults
             return None
-    elif form is PLAIN:  # the most frequent case
-        kind, version = call.kind, call.version
-        body = view.known_body(kind, version, entry)
-        if body is None and len(entry.body) <= _SHORT:
-            body = view.encode_body(kind, version, entry)
-        return Response(outcome.code, (body, b"\n")) if body is not None else None
-    elif len(entry.body) > _SHORT or (form.target == "Table" and call.kind.custom):  # its columns can be expensive
+        if form is PLAIN:  # the most frequent case
+            return Response(outcome.code, (body, b"\n"))
+        if len(body) > _SHORT or (form.target == "Table" and call.kind.custom):  # its columns can be expensive
+            return None
+    elif not isinstance(outcome, AnswerDocument) or outcome.long:
         return None
     return render_response(call, outcome, form, row_cache)
 

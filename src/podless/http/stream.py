@@ -162,11 +162,15 @@ class WatchStream:
         return table.table_layout(self._call.kind, self._call.version)
 
     def _send_events(self, events: Sequence[WatcherEvent]) -> bool:
+        columns_sent = self._columns_sent
         try:
             data = self._render_events(events)
         except APIError as error:
             self._fail_watch(error)
             return False
+        except BaseException:  # it takes long, and begins again in slices
+            self._columns_sent = columns_sent
+            raise
         return self._sink.send(data)
 
     def _fail_watch(self, error: APIError) -> None:

@@ -207,8 +207,11 @@ class Watch:
         unready = call.kind.webhook is not None and conversion.needs_webhook(
             call.kind, call.version, self._list_involved(events)
         )
-        if self._work is None and not unready and not (self.looks and _total_size(events) > _SLICED_EVENTS):
-            self._hand_over(events)
+        if (
+            self._work is None
+            and not unready
+            and (self._try_looking(events) if self.looks else self._hand_over(events))
+        ):
             return
         self._waiting.append(events)
         if len(self._waiting) > 1 and self._is_behind() and self._ended is not None:
@@ -273,16 +276,22 @@ class Watch:
                     involved.append(event.after)
         return involved
 
-    def _hand_over(self, events: Sequence[CacheEvent]) -> None:
+    def _try_looking(self, events: Sequence[CacheEvent]) -> bool:
+        """Deliver events whose objects must be decoded. Returns False if that takes longer than a slice."""
+        small = _total_size(events) <= _SLICED_EVENTS
+        return small and self._api.off_loop.slices.try_work(self._hand_over, events) is not None
+
+    def _hand_over(self, events: Sequence[CacheEvent]) -> bool:
         if not events:  # the resource was removed
             if self._ended is not None:
                 self._ended()
-            return
+            return True
         alike = isinstance(events, Batch) and self.call.kind.webhook is None
         seen = self._share_view(events) if alike else self._select_events(events)  # type: ignore[arg-type]
         if seen and self._receive is not None:
             self._receive(seen)
         self._delivered = events[-1].revision
+        return True
 
     def _view_key(self) -> Any:
         """Return the key of the watch's view. Equal selectors are mostly one object, so ids are compared."""
