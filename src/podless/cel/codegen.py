@@ -175,9 +175,7 @@ class CodeGenerator(ExprVisitor[Value]):
         always_fits = not self.exact and all(
             _always_fits(type_, declared) for type_, declared in zip(types, overloads[0].args, strict=True)
         )
-        if (len(overloads) == 1 and always_fits) or (
-            len({id(overload.call) for overload in overloads}) == 1 and always_fits
-        ):
+        if always_fits and len({id(overload.call) for overload in overloads}) == 1:
             call = overloads[0].call
             assert call is not None
             return call

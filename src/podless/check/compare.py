@@ -68,10 +68,10 @@ class _DefinitionComparison:
         self.name = name
         self.version = ""
 
-    def make_error(self, path: str, change: str, advice: str) -> SchemaChange:
+    def error(self, path: str, change: str, advice: str) -> SchemaChange:
         return SchemaChange(Severity.ERROR, self.name, self.version, path, change, advice)
 
-    def make_warning(self, path: str, change: str, advice: str) -> SchemaChange:
+    def warning(self, path: str, change: str, advice: str) -> SchemaChange:
         return SchemaChange(Severity.WARNING, self.name, self.version, path, change, advice)
 
     def compare_specs(self, old: Object, new: Object) -> Iterator[SchemaChange]:
@@ -92,7 +92,7 @@ class _DefinitionComparison:
         ]
         if stored[0] != stored[1]:
             what = f"objects are stored in {stored[1]} rather than {stored[0]} from their next change on"
-            yield self.make_warning("spec.versions", what, "run `podless migrate` when all servers have it")
+            yield self.warning("spec.versions", what, "run `podless migrate` when all servers have it")
 
     def compare_names(self, old: Object, new: Object) -> Iterator[SchemaChange]:
         """Yield changes of group, scope and names."""
@@ -100,19 +100,19 @@ class _DefinitionComparison:
             before, after = _get_value(old, path), _get_value(new, path)
             if before != after:
                 what = f"{before} became {after}, which a server rejects"
-                yield self.make_error(f"spec.{path}", what, "create another definition, and move the objects")
+                yield self.error(f"spec.{path}", what, "create another definition, and move the objects")
         for path in ("names.shortNames", "names.categories"):
             for removed in sorted({*(_get_value(old, path) or ())} - {*(_get_value(new, path) or ())}):
-                yield self.make_warning(
+                yield self.warning(
                     f"spec.{path}", f"{removed} is gone", "kubectl commands with this name fail; keep it"
                 )
         before, after = (_get_value(spec, "conversion.strategy") or "None" for spec in (old, new))
         if before == "Webhook" and after == "None":
             what = "objects are no longer converted, only their apiVersion changes"
-            yield self.make_error("spec.conversion", what, "keep the webhook while there is more than one version")
+            yield self.error("spec.conversion", what, "keep the webhook while there is more than one version")
         if not new.get("preserveUnknownFields") and old.get("preserveUnknownFields"):
             what = "unknown fields are dropped"
-            yield self.make_error(
+            yield self.error(
                 "spec.preserveUnknownFields",
                 what,
                 "add them to the schema, or keep them with x-kubernetes-preserve-unknown-fields",
@@ -126,43 +126,41 @@ class _DefinitionComparison:
         for lacking, path, having in _find_lacking(new):
             if (lacking, path, having) not in old_gaps:
                 what = f"the field is in {having} and not in {lacking}: a write in {lacking} drops it"
-                yield self.make_warning(path, what, f"add it to {lacking} too, or convert with a webhook")
+                yield self.warning(path, what, f"add it to {lacking} too, or convert with a webhook")
 
     def describe_removal(self, version: Object) -> Iterator[SchemaChange]:
         """Yield the effects of removing a version."""
         if version.get("storage"):
             what = "the version that objects are stored in is gone, so they cannot be read"
-            yield self.make_error("spec.versions", what, "store another version first, and run `podless migrate`")
+            yield self.error("spec.versions", what, "store another version first, and run `podless migrate`")
         if version.get("served"):
             what = "the version is gone: its clients get 404"
-            yield self.make_error("spec.versions", what, "deprecate it first, and serve it while it has clients")
+            yield self.error("spec.versions", what, "deprecate it first, and serve it while it has clients")
 
     def compare_versions(self, old: Object, new: Object) -> Iterator[SchemaChange]:
         """Yield changes in whether a version is served, and in its subresources."""
         if old.get("served") and not new.get("served"):
-            yield self.make_error(
+            yield self.error(
                 "served", "no longer served: its clients get 404", "deprecate it first, and keep serving it"
             )
         before, after = (one.get("subresources") or {} for one in (old, new))
         for name in ("status", "scale"):
             if name in before and name not in after:
-                yield self.make_error(f"subresources.{name}", f"/{name} is gone: its clients get 404", "keep it")
+                yield self.error(f"subresources.{name}", f"/{name} is gone: its clients get 404", "keep it")
         if "status" in after and "status" not in before:
             what = "the status can be written at /status only; other writes ignore it"
-            yield self.make_warning("subresources.status", what, "update the controllers first")
+            yield self.warning("subresources.status", what, "update the controllers first")
         for path in ("specReplicasPath", "statusReplicasPath", "labelSelectorPath"):
             old_path, new_path = _get_value(before, f"scale.{path}"), _get_value(after, f"scale.{path}")
             if "scale" in before and "scale" in after and old_path != new_path:
-                yield self.make_warning(
+                yield self.warning(
                     f"subresources.scale.{path}",
                     f"{old_path} became {new_path}",
                     "make sure that objects have both fields",
                 )
         columns = [{one["jsonPath"] for one in version.get("selectableFields") or ()} for version in (old, new)]
         for removed in sorted(columns[0] - columns[1]):
-            yield self.make_error(
-                "selectableFields", f"{removed} is gone: clients that select by it get 400", "keep it"
-            )
+            yield self.error("selectableFields", f"{removed} is gone: clients that select by it get 400", "keep it")
 
     def compare_schemas(self, old: Object, new: Object, before: Object, after: Object) -> Iterator[SchemaChange]:
         """Yield the changes of a version's schema."""
@@ -191,7 +189,7 @@ class _DefinitionComparison:
             _allows_unnamed(schema) or everywhere for schema, everywhere in ((old, open_before), (new, open_after))
         ]
         if new.get("additionalProperties") is False and old.get("additionalProperties") is not False:
-            yield self.make_error(path, "fields that the schema does not name are rejected", _STORED_ADVICE)
+            yield self.error(path, "fields that the schema does not name are rejected", _STORED_ADVICE)
         yield from self.compare_fields(old, new, path, *keeps)
         for name, part in (old.get("properties") or {}).items():
             new_part = (new.get("properties") or {}).get(name)
@@ -204,7 +202,7 @@ class _DefinitionComparison:
             if isinstance(before, dict) and isinstance(after, dict):
                 yield from self.compare_nodes(before, after, path + mark, open_before, open_after)
             elif isinstance(before, dict) and keyword == "additionalProperties" and not keeps[1]:
-                yield self.make_error(
+                yield self.error(
                     path,
                     "any key was allowed, now only known fields are",
                     "other keys are lost; keep additionalProperties",
@@ -216,39 +214,39 @@ class _DefinitionComparison:
             pass
         elif (before, after) in _WIDER_TYPES:
             what = f"{before} became {after}: clients may read values of a type that they do not expect"
-            yield self.make_warning(path, what, "make sure that clients accept both types")
+            yield self.warning(path, what, "make sure that clients accept both types")
         else:
-            yield self.make_error(path, f"the type {before or 'any'} became {after}", "add another field instead")
+            yield self.error(path, f"the type {before or 'any'} became {after}", "add another field instead")
         if old.get("nullable") and not new.get("nullable"):
-            yield self.make_error(
+            yield self.error(
                 path, "null is no longer allowed", "objects with null are rejected or lose it; keep nullable"
             )
         elif new.get("nullable") and not old.get("nullable"):
-            yield self.make_warning(path, "null is allowed", "clients may not expect null; update them first")
+            yield self.warning(path, "null is allowed", "clients may not expect null; update them first")
         if bool(old.get("x-kubernetes-embedded-resource")) != bool(new.get("x-kubernetes-embedded-resource")):
-            yield self.make_error(path, "x-kubernetes-embedded-resource changed", "add another field instead")
+            yield self.error(path, "x-kubernetes-embedded-resource changed", "add another field instead")
 
     def compare_values(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
         """Yield changes of enums, patterns, formats and defaults."""
         before, after = old.get("enum"), new.get("enum")
         if after is not None and before is None:
-            yield self.make_error(path, f"only {_format_list(after)} is allowed", _STORED_ADVICE)
+            yield self.error(path, f"only {_format_list(after)} is allowed", _STORED_ADVICE)
         elif before is not None and after is None:
-            yield self.make_warning(path, "any value is allowed", "clients may not expect it; update them first")
+            yield self.warning(path, "any value is allowed", "clients may not expect it; update them first")
         elif before is not None and after is not None:
             if removed := [value for value in before if value not in after]:
-                yield self.make_error(path, f"{_format_list(removed)} is no longer allowed", _STORED_ADVICE)
+                yield self.error(path, f"{_format_list(removed)} is no longer allowed", _STORED_ADVICE)
             if added := [value for value in after if value not in before]:
-                yield self.make_warning(
+                yield self.warning(
                     path, f"{_format_list(added)} is new", "clients may not expect it; update them first"
                 )
         for keyword in ("pattern", "format"):
             if new.get(keyword) and old.get(keyword) != new.get(keyword):
                 old_text = f"{old[keyword]!r} became" if old.get(keyword) else "is"
-                yield self.make_error(path, f"the {keyword} {old_text} {new[keyword]!r}", _STORED_ADVICE)
+                yield self.error(path, f"the {keyword} {old_text} {new[keyword]!r}", _STORED_ADVICE)
             elif old.get(keyword) and not new.get(keyword):
                 what = f"the {keyword} {old[keyword]!r} is gone"
-                yield self.make_warning(path, what, "clients may rely on it; make sure that they accept other values")
+                yield self.warning(path, what, "clients may rely on it; make sure that they accept other values")
         before, after = (
             serializer.encode_sorted(schema["default"]) if "default" in schema else b"" for schema in (old, new)
         )
@@ -256,7 +254,7 @@ class _DefinitionComparison:
             old_text = f"{before.decode()} became {after.decode()}" if before and after else ""
             change = f"{before.decode()} is gone" if before else f"{after.decode()} is new"
             what = f"the default {old_text or change}, also for objects that are stored without a value"
-            yield self.make_warning(path, what, "set the value in objects that rely on it")
+            yield self.warning(path, what, "set the value in objects that rely on it")
 
     def compare_bounds(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
         tighter: tuple[tuple[Sequence[str], Callable[[float, float], bool]], ...] = (
@@ -269,12 +267,12 @@ class _DefinitionComparison:
                 if after is None or (before is not None and not is_tighter(before, after)):
                     continue
                 old_text = f"{before} became" if before is not None else "is new:"
-                yield self.make_error(path, f"{keyword} {old_text} {after}", _STORED_ADVICE)
+                yield self.error(path, f"{keyword} {old_text} {after}", _STORED_ADVICE)
         for keyword in ("exclusiveMinimum", "exclusiveMaximum", "uniqueItems"):
             if new.get(keyword) and not old.get(keyword):
-                yield self.make_error(path, f"{keyword} is new", _STORED_ADVICE)
+                yield self.error(path, f"{keyword} is new", _STORED_ADVICE)
         if new.get("multipleOf") is not None and new["multipleOf"] != old.get("multipleOf"):
-            yield self.make_error(path, f"multipleOf {new['multipleOf']} is required", _STORED_ADVICE)
+            yield self.error(path, f"multipleOf {new['multipleOf']} is required", _STORED_ADVICE)
 
     def compare_lists(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
         """Yield changes of how lists and maps are merged."""
@@ -283,17 +281,17 @@ class _DefinitionComparison:
             if before != after:
                 change = f"{keyword} {_format_list(before)} became {_format_list(after)}"
                 what = f"{change}: fields change owners, duplicates may be rejected"
-                yield self.make_error(path, what, "add another field instead")
+                yield self.error(path, what, "add another field instead")
 
     def compare_rules(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
         before = {rule["rule"] for rule in old.get(RULES) or ()}
         for rule in new.get(RULES) or ():
             if rule["rule"] not in before:
                 advice = "find objects that break it with --objects; unchanged values may stay"
-                yield self.make_error(path, f"the rule {rule['rule']!r} is new", advice)
+                yield self.error(path, f"the rule {rule['rule']!r} is new", advice)
         for keyword in ("allOf", "anyOf", "oneOf", "not"):
             if new.get(keyword) and new.get(keyword) != old.get(keyword):
-                yield self.make_warning(path, f"{keyword} has changed", "find objects that break it with --objects")
+                yield self.warning(path, f"{keyword} has changed", "find objects that break it with --objects")
 
     def compare_fields(
         self, old: Schema, new: Schema, path: str, open_before: bool, open_after: bool
@@ -303,28 +301,28 @@ class _DefinitionComparison:
             field_path = f"{path}.{name}" if path else name
             if name not in after and not open_after and not isinstance(new.get("additionalProperties"), dict):
                 what = "the field is gone: objects lose it when they are read"
-                yield self.make_error(field_path, what, "keep it, and name its replacement in its description")
+                yield self.error(field_path, what, "keep it, and name its replacement in its description")
         for name in after:
             field_path = f"{path}.{name}" if path else name
             if name not in before and open_before:
                 what = "the field accepted any value, and has a schema now"
-                yield self.make_warning(field_path, what, "find objects that break it with --objects")
+                yield self.warning(field_path, what, "find objects that break it with --objects")
         for name in new.get("required") or ():
             field_path = f"{path}.{name}" if path else name
             if name in (old.get("required") or ()):
                 continue
             if "default" in (after.get(name) or {}):
-                yield self.make_warning(
+                yield self.warning(
                     field_path,
                     "the field is required, and has a default",
                     "clients see it in objects that had no value",
                 )
             else:
-                yield self.make_error(
+                yield self.error(
                     field_path, "the field is required", "objects without it are rejected; give it a default"
                 )
         if open_before and not open_after and not isinstance(new.get("additionalProperties"), dict):
-            yield self.make_error(
+            yield self.error(
                 path,
                 "unknown fields are dropped",
                 "add them to the schema, or keep x-kubernetes-preserve-unknown-fields",

@@ -53,10 +53,7 @@ class Schema:
 
     @classmethod
     def compile(
-        cls,
-        openapi_schema: dict[str, Any] | None,
-        preserve: bool = False,
-        count: Callable[[int], None] | None = None,
+        cls, openapi_schema: dict[str, Any] | None, preserve: bool = False, count: Callable[[int], None] | None = None
     ) -> Schema:
         """Return the compiled schema of an openAPIV3Schema; None and {} have no fields."""
         return cls(openapi_schema or {}, preserve, count)
