@@ -335,11 +335,11 @@ class App:
             return
         registry = cluster.api.registry
 
-        def named(group: str, plural: str) -> str:
+        def name_kind(group: str, plural: str) -> str:
             kind = registry.get(group, plural)
             return kind.kind if kind is not None else ""
 
-        self.faults.kinds = named
+        self.faults.kinds = name_kind
         if self.settings.enable_faults:
             from podless.http.faults.objects import FaultObjects
 

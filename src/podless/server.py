@@ -210,13 +210,13 @@ class Server:
     def _run_on_server(self, work: Callable[[], None]) -> None:
         """Run a function on the server's thread, and wait for it."""
 
-        async def there() -> None:
+        async def run_in_context() -> None:
             self._context.copy().run(work)
 
         if self._thread is None or self._thread is threading.current_thread():
             self._context.copy().run(work)
         else:
-            self._run_coroutine(there())
+            self._run_coroutine(run_in_context())
 
     def _run_coroutine(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the server's loop, and wait for its result. Raises RuntimeError on that thread."""

@@ -233,7 +233,7 @@ class ServiceAccountTokens:
         )
         pods, nodes = self._running.values()
 
-        def holds() -> bool:
+        def is_valid() -> bool:
             if clock.time() >= until or not account.is_live(self._accounts, namespace):
                 return False
             if secret is not None:
@@ -242,14 +242,14 @@ class ServiceAccountTokens:
                 return pods is not None and pod.is_running(pods, namespace)
             return node is None or (nodes is not None and node.is_running(nodes, ""))
 
-        if not holds():
+        if not is_valid():
             return _NOBODY
         extra = {CREDENTIAL: (f"JTI={claims['jti']}",)}
         for sort, bound in (("node", node), ("pod", pod)):
             if bound is not None:
                 extra |= {f"{_EXTRA}{sort}-{name}": (value,) for name, value in bound.make_claim().items()}
         user = of_account(namespace, account.name, account.uid, extra)
-        return TokenVerdict(user, tuple(bound for bound in audiences if bound in claims["aud"]), holds)
+        return TokenVerdict(user, tuple(bound for bound in audiences if bound in claims["aud"]), is_valid)
 
     def _verdict_of_kept(self, token: str, claims: dict[str, Any], audiences: Sequence[str]) -> TokenVerdict:
         claim = {name.removeprefix(_KEPT_CLAIM): value for name, value in claims.items()}
@@ -258,15 +258,15 @@ class ServiceAccountTokens:
         data = base64.b64encode(token.encode()).decode()
         secret_key = self._secrets.keys.key(namespace, secret)
 
-        def holds() -> bool:
+        def is_valid() -> bool:
             entry = self._secrets.get(secret_key)
             return entry is not None and _read_token(entry) == data and account.is_live(self._accounts, namespace)
 
         # tokens in Secrets have no audiences: they are for this server
         fitting = tuple(audience for audience in audiences if audience == self.issuer)
-        if not fitting or not holds():
+        if not fitting or not is_valid():
             return _NOBODY
-        return TokenVerdict(of_account(namespace, account.name, account.uid), fitting, holds)
+        return TokenVerdict(of_account(namespace, account.name, account.uid), fitting, is_valid)
 
     def make_key_set(self) -> dict[str, Any]:
         """Return the public key as a JSON Web Key Set. Raises BadKey."""

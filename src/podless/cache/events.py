@@ -77,8 +77,8 @@ def add_handler(handlers: list[T], handler: T) -> Callable[[], None]:
     """Add a handler to a list. Returns a function that removes it."""
     handlers.append(handler)
 
-    def leave() -> None:
+    def remove_handler() -> None:
         if handler in handlers:
             handlers.remove(handler)
 
-    return leave
+    return remove_handler

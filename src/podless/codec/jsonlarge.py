@@ -124,14 +124,14 @@ def find_repeats(raw: bytes) -> list[str]:
     """Return the paths of duplicate keys in the order of the text, as `jsontext.parse_json` does for valid JSON."""
     repeated: dict[int, tuple[Any, list[tuple[str, Any]]]] = {}
 
-    def pairs(entries: list[tuple[str, Any]]) -> Any:
+    def collect_pairs(entries: list[tuple[str, Any]]) -> Any:
         obj = dict(entries)
         charge(1 + len(entries))
         if len(obj) != len(entries):
             repeated[id(obj)] = (obj, entries)
         return obj
 
-    value = json.loads(raw, object_pairs_hook=pairs, parse_int=bool, parse_float=bool)
+    value = json.loads(raw, object_pairs_hook=collect_pairs, parse_int=bool, parse_float=bool)
     return _describe_repeats(value, repeated) if repeated else []
 
 
@@ -145,17 +145,17 @@ def _describe_repeats(value: Any, kept: dict[int, tuple[Any, list[tuple[str, Any
     # the remaining items of each open container, and its keys if some are duplicate
     left: list[tuple[int, Any, Any]] = []
 
-    def enter(item: Any, place: int) -> None:
+    def enter_container(item: Any, index: int) -> None:
         if item.__class__ is list:
-            left.append((place, enumerate(item), None))
+            left.append((index, enumerate(item), None))
         elif item.__class__ is dict:
             repeated = kept.get(id(item))
             items = item.items() if repeated is None else repeated[1]
-            left.append((place, iter(items), None if repeated is None else set()))
+            left.append((index, iter(items), None if repeated is None else set()))
 
-    enter(value, 0)
+    enter_container(value, 0)
     while left and len(results) < _MANY and room > 0:
-        place, rest, seen = left[-1]
+        index, rest, seen = left[-1]
         charge(1)
         entry = next(rest, None)
         if entry is None:
@@ -163,17 +163,17 @@ def _describe_repeats(value: Any, kept: dict[int, tuple[Any, list[tuple[str, Any
             continue
         key, item = entry
         if seen is not None:
-            if key in seen and (place, key) not in told:
-                told.add((place, key))
-                results.append(_format_path(above, place, key))
+            if key in seen and (index, key) not in told:
+                told.add((index, key))
+                results.append(_format_path(above, index, key))
                 room -= len(results[-1])
             seen.add(key)
         if item.__class__ is list or item.__class__ is dict:
-            inner = places.get((place, key))
+            inner = places.get((index, key))
             if inner is None:
-                inner = places[place, key] = len(above)
-                above.append((place, key))
-            enter(item, inner)
+                inner = places[index, key] = len(above)
+                above.append((index, key))
+            enter_container(item, inner)
     return results
 
 

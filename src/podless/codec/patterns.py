@@ -103,11 +103,11 @@ def make_searcher(
             (prefilter is None or len(text) <= fast_length or prefilter(len(text))) and search(text) is not None
         )
 
-    def contains(text: str) -> bool:
+    def contains_match(text: str) -> bool:
         if len(text) > fast_length and prefilter is not None and not prefilter(len(text)):
             return False
         data = text.encode("utf-8", "replace")
         is_match: bool = match(anchor, data, 0, len(data))[0][0] >= 0
         return is_match
 
-    return contains
+    return contains_match

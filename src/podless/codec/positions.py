@@ -47,7 +47,7 @@ def locate_json(raw: bytes) -> Located:
     starts = [0, *(located.end() for located in _NEWLINE.finditer(text))]
     located = Located(value, {}, {}, repeated)
 
-    def position(match: re.Match[str]) -> Position:
+    def find_position(match: re.Match[str]) -> Position:
         line = bisect_right(starts, match.start())
         return Position(line, match.start() - starts[line - 1] + 1)
 
@@ -62,9 +62,9 @@ def locate_json(raw: bytes) -> Located:
         elif token != ":":
             if steps and steps[-1] is None:
                 steps[-1] = serializer.decode_json(token.encode())
-                located.keys[tuple(steps)] = position(match)
+                located.keys[tuple(steps)] = find_position(match)
                 continue
-            located.values[tuple(steps)] = position(match)
+            located.values[tuple(steps)] = find_position(match)
             if token in "[{":
                 steps.append(0 if token == "[" else None)
     return located

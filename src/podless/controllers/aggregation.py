@@ -132,14 +132,14 @@ class APIServiceAvailability(Controller):
             self._remote[key] = service["namespace"], service["name"]
             await self._watch_services()
 
-        def say(obj: Object) -> Object:
+        def update_condition(obj: Object) -> Object:
             if service is None:
                 set_local(obj)
             else:
                 set_available(obj, "False", *self._find_fault(spec))
             return obj
 
-        await report_status(self.api, self._kind, key, say, SELF)
+        await report_status(self.api, self._kind, key, update_condition, SELF)
 
     def _list_entries(self, kind: Kind, prefix: str) -> Sequence[Entry]:
         served = self.api.registry.get(kind.group, kind.plural) is not None

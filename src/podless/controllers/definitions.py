@@ -143,14 +143,14 @@ class DefinitionController(Controller):
     async def _take_down(self, key: str) -> None:
         """Delete the objects, wait for those with finalizers, then remove our finalizer from the definition."""
 
-        def say(obj: Object) -> Object:
+        def mark_terminating(obj: Object) -> Object:
             rules.set_condition(obj, "Terminating", *_IN_PROGRESS, clock.now())
             return obj
 
         entry = self._collection.get(key)
         if entry is None:
             return
-        await report_status(self.api, self._kind, key, say, SELF)
+        await report_status(self.api, self._kind, key, mark_terminating, SELF)
         kind = self._serving.find_served(key)
         if kind is not None and kind.uid == entry.decode()["metadata"].get(
             "uid", ""

@@ -344,7 +344,7 @@ class GarbageCollector(Controller):
     async def _remove_references(self, key: str, uids: set[str]) -> None:
         """Remove an object's references to these owners."""
 
-        def change(obj: Object) -> Object:
+        def drop_references(obj: Object) -> Object:
             metadata = obj["metadata"]
             kept = [ref for ref in metadata.get("ownerReferences") or [] if ref["uid"] not in uids]
             if kept:
@@ -355,12 +355,12 @@ class GarbageCollector(Controller):
 
         kind = self._kind_of(key)
         if kind is not None:
-            await amend_object(self.api, kind, key, change)
+            await amend_object(self.api, kind, key, drop_references)
 
     async def _remove_finalizer(self, kind: Kind, entry: Entry, finalizer: str) -> None:
         """Remove our finalizer, and the object if no other finalizer holds it."""
 
-        def change(obj: Object) -> Object | None:
+        def drop_finalizer(obj: Object) -> Object | None:
             metadata = obj["metadata"]
             kept = [name for name in metadata.get("finalizers") or [] if name != finalizer]
             if kept:
@@ -369,7 +369,7 @@ class GarbageCollector(Controller):
                 metadata.pop("finalizers", None)
             return obj if kind.strategy.awaits_finalizers(obj) or "deletionTimestamp" not in metadata else None
 
-        await amend_object(self.api, kind, entry.key, change)
+        await amend_object(self.api, kind, entry.key, drop_finalizer)
 
     def _kind_of(self, key: str) -> Kind | None:
         return self.api.registry.get(*keys.resource_of(key)) if key.count("/") > _OTHERS else None

@@ -54,18 +54,18 @@ async def find_holder(store: Store) -> str:
     """Return the holder that still renews the lease, "" for none. This takes up to `LASTS`."""
     key = LEASES.key(_NAMESPACE, _NAME)
 
-    async def look() -> tuple[int, str]:
+    async def read_holder() -> tuple[int, str]:
         for record in (await store.read_range(key))[0]:
             if record.key == key:
                 spec = serializer.decode_own(record.stored.with_revision(record.revision)).get("spec") or {}
                 return record.revision, str(spec.get("holderIdentity") or "")
         return 0, ""
 
-    before, name = await look()
+    before, name = await read_holder()
     end = time.monotonic() + LASTS
     while name and time.monotonic() < end:
         await asyncio.sleep(_LOOK)
-        now, name = await look()
+        now, name = await read_holder()
         if name and now != before:
             return name
     return ""

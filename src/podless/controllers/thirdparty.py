@@ -110,14 +110,14 @@ class ThirdPartyController(Controller):
         if moves:
             self.api.registry.remove_kind(kind.group, kind.plural)  # clients cannot create objects from here on
 
-        async def plan() -> list[Operation]:
+        async def plan_operations() -> list[Operation]:
             operations = await self._plan_moves(kind, new_kind) if moves else []
             current = self._collection.get(entry.key)
             if current is not None:
                 operations.append(Operation(current.key, None, current.revision))
             return operations
 
-        await storage.commit_together(self.api, plan)
+        await storage.commit_together(self.api, plan_operations)
         if moves:
             self.api.cache.drop_collection(kind.prefix)
             await self._move_late_writes(kind, new_kind)
@@ -129,7 +129,7 @@ class ThirdPartyController(Controller):
     async def _move_late_writes(self, kind: Kind, new_kind: Kind) -> None:
         """Move objects that requests in flight still write to the old keys."""
 
-        def late(events: Sequence[CacheEvent]) -> None:
+        def move_writes(events: Sequence[CacheEvent]) -> None:
             if not any(event.after is not None for event in events):
                 return
             now = self.api.registry.get(new_kind.group, new_kind.plural)
@@ -139,7 +139,7 @@ class ThirdPartyController(Controller):
             self._movers.add(task)
             task.add_done_callback(self._movers.discard)
 
-        (await self.api.load_collection(kind)).add_event_handler(late)
+        (await self.api.load_collection(kind)).add_event_handler(move_writes)
         await self._move_remaining(kind, new_kind)
 
     async def _move_remaining(self, kind: Kind, new_kind: Kind) -> None:

@@ -98,22 +98,22 @@ async def amend_object(
     writes. Raises Unavailable.
     """
 
-    def attempt(entry: Entry | None) -> Next | AttemptOutcome:
+    def plan_write(entry: Entry | None) -> Next | AttemptOutcome:
         if entry is None:
             return AttemptOutcome.KEEP
         changed = change(view.load_object(kind, own_version(kind, entry), entry))
         return Next(changed) if changed is not None else AttemptOutcome.DELETE
 
-    await storage.amend_stored(api, kind, key, attempt, hooks=hooks)
+    await storage.amend_stored(api, kind, key, plan_write, hooks=hooks)
 
 
 async def discard_object(api: API, kind: Kind, key: str, revision: int) -> None:
     """Delete an object if it is still at a revision, regardless of finalizers."""
 
-    def attempt(entry: Entry | None) -> Next | AttemptOutcome:
+    def plan_write(entry: Entry | None) -> Next | AttemptOutcome:
         return AttemptOutcome.DELETE if entry is not None and entry.revision == revision else AttemptOutcome.KEEP
 
-    await storage.amend_stored(api, kind, key, attempt)
+    await storage.amend_stored(api, kind, key, plan_write)
 
 
 async def report_status(
@@ -136,7 +136,7 @@ async def report_status(
     version = kind.by_version[kind.storage_version]
     obj = stored
 
-    def attempt(entry: Entry | None) -> Next | AttemptOutcome:
+    def plan_write(entry: Entry | None) -> Next | AttemptOutcome:
         nonlocal obj
         if entry is None:
             return AttemptOutcome.KEEP
@@ -146,7 +146,7 @@ async def report_status(
         obj = with_status(kind, old, change, manager)
         return Next(obj, along)
 
-    written = await storage.amend_stored(api, kind, key, attempt, hooks=hooks)
+    written = await storage.amend_stored(api, kind, key, plan_write, hooks=hooks)
     if written.entry is None or obj is None:
         return None
     obj["metadata"]["resourceVersion"] = str(written.entry.revision)
@@ -213,10 +213,10 @@ async def delete_all(api: API, kind: Kind, entries: Sequence[Entry]) -> None:
     """Delete objects as a client would: those with finalizers are marked and kept."""
     options = DeleteOptions(False, "", None, None)
 
-    async def one(entry: Entry) -> None:
+    async def delete_entry(entry: Entry) -> None:
         call = Call(kind, own_version(kind, entry), entry.namespace, entry.name, user=SERVER)
         with suppress(APIError):
             await remove_object(api, call, options)
 
     for start in range(0, len(entries), _TOGETHER):
-        await asyncio.gather(*map(one, entries[start : start + _TOGETHER]))
+        await asyncio.gather(*map(delete_entry, entries[start : start + _TOGETHER]))

@@ -223,12 +223,12 @@ class MapShape:
         return owned if owned is not None else fill_attribute(self, "_owned", lambda: self._without_unowned(_UNOWNED))
 
     def _without_unowned(self, unowned: Fields) -> Shape:
-        def make(name: str) -> Any:
+        def make_shape(name: str) -> Any:
             shape, below = self.find_child(name)[1], unowned.get(f"f:{name}")
             return shape.map._without_unowned(below) if below and shape is not None and shape.map is not None else shape
 
         declared = {name: name for name in self.declared}
-        return Shape(map=MapShape(declared, make, self.element, self.atomic, unowned=unowned))
+        return Shape(map=MapShape(declared, make_shape, self.element, self.atomic, unowned=unowned))
 
     def find_plan(self, value: Mapping[str, Any]) -> MapPlan | None:
         """Return the plan for values like this one."""

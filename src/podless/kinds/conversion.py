@@ -148,13 +148,13 @@ class Converter:
         for entry in batch:
             entry.forms[flight] = task
 
-        def landed(done: asyncio.Task[None]) -> None:
+        def forget_batch(done: asyncio.Task[None]) -> None:
             for entry in batch:
                 entry.forms.pop(flight, None)
             if not done.cancelled():
                 done.exception()  # retrieved so that asyncio does not log it; the callers get it from the task
 
-        task.add_done_callback(landed)
+        task.add_done_callback(forget_batch)
         await asyncio.shield(task)
 
     async def _convert_batch(self, kind: Kind, version: Version, batch: list[Entry]) -> None:

@@ -145,12 +145,12 @@ class Kind:
             weight = self.strategy.weigh_form(draft.list_values())
         complete = self._derived
 
-        def publish() -> None:
+        def publish_values() -> None:
             draft.publish_values()
             complete["complete"] = True
             self.strategy.set_weight(weight)
 
-        return publish
+        return publish_values
 
     @made_once
     def views(self) -> tuple[Kind, ...]:

@@ -106,10 +106,10 @@ class LateKind(Kind):
         self.rules()
         self.fields()
 
-        def publish() -> None:
+        def publish_values() -> None:
             _ = self.strategy, self.structs
 
-        return publish
+        return publish_values
 
     @property
     def custom(self) -> bool:

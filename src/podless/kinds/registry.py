@@ -46,19 +46,19 @@ class Registry:
         """Call the listener after every change. The returned function removes it."""
         self._listeners[listener] = None
 
-        def leave() -> None:
+        def remove_listener() -> None:
             self._listeners.pop(listener, None)
 
-        return leave
+        return remove_listener
 
     def follow_versions(self, follower: Callable[[str, str], None]) -> Callable[[], None]:
         """Call the follower with group and version of each added or removed kind. The returned function removes it."""
         self._followers[follower] = None
 
-        def leave() -> None:
+        def remove_follower() -> None:
             self._followers.pop(follower, None)
 
-        return leave
+        return remove_follower
 
     def _call_listeners(self) -> None:
         self.generation += 1

@@ -112,7 +112,7 @@ def kind(
     whether this version is stored. deprecated: True, or a warning.
     """
 
-    def declare(cls: C) -> C:
+    def declare_kind(cls: C) -> C:
         own = name or cls.__name__
         given: Object = {
             "names": {
@@ -139,4 +139,4 @@ def kind(
         setattr(cls, KIND, Named(group, version, given, metadata or {}))
         return cls
 
-    return declare
+    return declare_kind

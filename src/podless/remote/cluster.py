@@ -221,14 +221,14 @@ class RemoteCluster:
 
         unanswered = (aiohttp.ClientError, OSError, TimeoutError)
 
-        async def work() -> Object:
+        async def attempt() -> Object:
             try:
                 return await self._send_once(method, path, body, media, headers)
             except aiohttp.ClientConnectorCertificateError as error:  # would be the same again
                 raise self._unanswered_error(error) from None
 
         try:
-            return await retry_call(work, RemoteBusy, *unanswered, tries=self._tries, pause=_REST, growth=_GROWTH)
+            return await retry_call(attempt, RemoteBusy, *unanswered, tries=self._tries, pause=_REST, growth=_GROWTH)
         except unanswered as error:
             raise self._unanswered_error(error) from None
 

@@ -105,22 +105,22 @@ def _is_domain(name: str) -> bool:
 def _matches_domain(name: str) -> Callable[[x509.GeneralName], bool]:
     """Return a function that matches a domain constraint: its name or one below; with a leading dot only below."""
 
-    def matches(limit: x509.GeneralName) -> bool:
+    def is_match(limit: x509.GeneralName) -> bool:
         domain, host = str(limit.value).lower(), name.lower()
         return not domain or host == domain or host.endswith(domain if domain.startswith(".") else f".{domain}")
 
-    return matches
+    return is_match
 
 
 def _covers_one_under(name: str) -> Callable[[x509.GeneralName], bool]:
     """Return a match like `_matches_domain` that also accepts a wildcard which covers the name of a constraint."""
     is_under = _matches_domain(name)
 
-    def matches(limit: x509.GeneralName) -> bool:
+    def is_match(limit: x509.GeneralName) -> bool:
         parent, host = str(limit.value).lower().partition(".")[1:], name.lower().partition(".")[1:]
         return is_under(limit) or (name.startswith("*") and bool(parent[0]) and parent == host)
 
-    return matches
+    return is_match
 
 
 def _in_network(address: str) -> Callable[[x509.GeneralName], bool]:
@@ -160,8 +160,8 @@ def _same_mailbox(mailbox: str) -> Callable[[x509.GeneralName], bool]:
         raise _MalformedName(f"cannot parse rfc822Name {gotext.quote(mailbox)}")
     is_under = _matches_domain(domain)
 
-    def matches(limit: x509.GeneralName) -> bool:
+    def is_match(limit: x509.GeneralName) -> bool:
         local_part, at, domain_part = str(limit.value).rpartition("@")
         return (local_part, domain_part.lower()) == (local, domain.lower()) if at else is_under(limit)
 
-    return matches
+    return is_match

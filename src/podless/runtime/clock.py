@@ -43,7 +43,7 @@ class Clock:
             listener(seconds)
 
 
-CURRENT: ContextVar[Clock] = ContextVar("clock", default=Clock())  # noqa: B039 (nobody advances the one of all)
+CURRENT: ContextVar[Clock] = ContextVar("clock", default=Clock())  # noqa: B039 (the shared clock never advances)
 _current = CURRENT.get
 
 

@@ -352,11 +352,11 @@ class StructFile:
         if not forms:
             raise ValueError(f"{name} is a name for a text, no type of fields")
 
-        def choose() -> dict[type, GoType | None]:
+        def choose_forms() -> dict[type, GoType | None]:
             # a value whose form has the name of the type itself is kept as it is
             return {form: None if text == "bool" else self._get_type(text) for form, text in forms.items()}
 
-        return Union(f"{self._version}.{name}", choose, refusal)
+        return Union(f"{self._version}.{name}", choose_forms, refusal)
 
 
 def _read_bytes(path: Path) -> bytes:

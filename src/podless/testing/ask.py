@@ -115,12 +115,12 @@ class ServerLoop:
     async def _run_there(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the server's loop, in its context."""
 
-        async def there() -> T:
+        async def run_in_context() -> T:
             return await self._loop.create_task(work, context=self._context.copy())
 
         if asyncio.get_running_loop() is self._loop:
-            return await there()
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(there(), self._loop))
+            return await run_in_context()
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(run_in_context(), self._loop))
 
 
 class Direct(ServerLoop):

@@ -35,10 +35,10 @@ async def restore_state(app: App, snapshot: Snapshot) -> None:
     assert app.cluster is not None
     api = app.cluster.api
 
-    async def plan() -> list[Operation]:
+    async def plan_restore() -> list[Operation]:
         return _compute_writes(snapshot, (await _read_present(app))[1])
 
-    if not await storage.commit_together(api, plan):
+    if not await storage.commit_together(api, plan_restore):
         return
     definitions = api.follow_ups.find_follow_up(DEFINITIONS)
     if definitions is not None:

@@ -53,7 +53,7 @@ async def remove_object(
     dropped: Entry | None = None
     stays = False
 
-    async def attempt(entry: Entry | None) -> Next | AttemptOutcome:
+    async def plan_write(entry: Entry | None) -> Next | AttemptOutcome:
         nonlocal answer, dropped, stays
         answer, dropped, stays = None, None, False
         if entry is None:
@@ -95,7 +95,7 @@ async def remove_object(
         return Next(obj)
 
     written = await storage.update_stored(
-        api, kind, call.key, lambda entry: api.off_loop.slices.slice_coroutine(attempt(entry))
+        api, kind, call.key, lambda entry: api.off_loop.slices.slice_coroutine(plan_write(entry))
     )
     if dropped is not None and written.entry is not None:
         written = await _remove_marked(api, call, written.entry)
@@ -136,11 +136,11 @@ def _begin_grace(obj: Object, period: int, chosen: DeleteOptions) -> tuple[Next 
 async def _remove_marked(api: API, call: Call, marked: Entry) -> storage.WriteResult:
     """Remove the marked object in a second write, so that watchers see its deletionTimestamp first."""
 
-    def attempt(entry: Entry | None) -> Next | AttemptOutcome:
+    def plan_write(entry: Entry | None) -> Next | AttemptOutcome:
         same = entry is not None and entry.created == marked.created
         return AttemptOutcome.DELETE if same else AttemptOutcome.KEEP
 
-    return await storage.amend_stored(api, call.kind, call.key, attempt)
+    return await storage.amend_stored(api, call.kind, call.key, plan_write)
 
 
 def _check_preconditions(kind: Kind, entry: Entry, metadata: Object, chosen: DeleteOptions) -> None:

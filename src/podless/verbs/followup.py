@@ -48,10 +48,10 @@ class FollowUps:
         assert kind.prefix not in self._by_prefix
         self._by_prefix[kind.prefix] = follow_up
 
-        def leave() -> None:
+        def remove_follow_up() -> None:
             del self._by_prefix[kind.prefix]
 
-        return leave
+        return remove_follow_up
 
     def find_follow_up(self, kind: Kind) -> FollowUp | None:
         """Return the follow-up of a kind; None if its writes are answered when they are committed."""

@@ -54,7 +54,7 @@ async def bind_pod(api: API, call: Call, obj: Object) -> Object:
         raise BadRequest("Name parameter required.")
     dry_run = options.read_write_options(call, "CreateOptions").dry_run
 
-    def attempt(entry: Entry | None) -> Next | AttemptOutcome:
+    def plan_write(entry: Entry | None) -> Next | AttemptOutcome:
         if entry is None:
             raise call.not_found()
         pod = view.load_object(call.kind, call.version, entry)
@@ -68,7 +68,7 @@ async def bind_pod(api: API, call: Call, obj: Object) -> Object:
         set_pod_condition(pod["status"], {"type": "PodScheduled", "status": "True"})
         return AttemptOutcome.KEEP if dry_run else Next(pod)
 
-    await storage.amend_stored(api, call.kind, call.key, attempt)
+    await storage.amend_stored(api, call.kind, call.key, plan_write)
     return dict(_DONE)
 
 
@@ -154,7 +154,7 @@ async def _spend_disruption(api: API, pod: Object, dry_run: bool) -> None:
         return
     key, version = budgets[0].key, kind.by_version[kind.storage_version]
 
-    def attempt(entry: Entry | None) -> Next | AttemptOutcome:
+    def plan_write(entry: Entry | None) -> Next | AttemptOutcome:
         if entry is None:
             return AttemptOutcome.KEEP
         budget = view.load_object(kind, version, entry)
@@ -163,7 +163,7 @@ async def _spend_disruption(api: API, pod: Object, dry_run: bool) -> None:
         _charge_budget(budget, pod["metadata"]["name"])
         return AttemptOutcome.KEEP if dry_run else Next(budget)
 
-    await storage.amend_stored(api, kind, key, attempt)
+    await storage.amend_stored(api, kind, key, plan_write)
 
 
 def _selects_pod(selector: Object | None, labels: dict[str, str]) -> bool:
@@ -247,7 +247,7 @@ async def _mark_disrupted(api: API, call: Call, chosen: DeleteOptions) -> None:
     if chosen.dry_run:
         return
 
-    def attempt(entry: Entry | None) -> Next | AttemptOutcome:
+    def plan_write(entry: Entry | None) -> Next | AttemptOutcome:
         if entry is None:
             return AttemptOutcome.KEEP
         pod = view.load_object(call.kind, call.version, entry)
@@ -262,4 +262,4 @@ async def _mark_disrupted(api: API, call: Call, chosen: DeleteOptions) -> None:
         )
         return Next(pod)
 
-    await storage.amend_stored(api, call.kind, call.key, attempt)
+    await storage.amend_stored(api, call.kind, call.key, plan_write)

@@ -356,19 +356,19 @@ def _prepare_custom_patch(call: Call, chosen: WriteOptions) -> Change:
 
     scale_call = _scale_call(call)
 
-    def change(before: Object, old: Object) -> Object:
-        def shown() -> Any:
+    def change_scale(before: Object, old: Object) -> Object:
+        def show_document() -> Any:
             return prepared.apply(_describe_scale(call, before, old))
 
         findings = [*repeated]
         try:
             patched = _decode_scale(prepared.apply(before), findings)
         except ValueError as error:
-            raise raise_unfit(scale_call, prepared, shown(), str(error)) from None
-        check_fields(scale_call, prepared, chosen, shown, findings)
+            raise raise_unfit(scale_call, prepared, show_document(), str(error)) from None
+        check_fields(scale_call, prepared, chosen, show_document, findings)
         return patched
 
-    return change
+    return change_scale
 
 
 def _scale_call(call: Call) -> Call:
@@ -392,13 +392,13 @@ def _prepare_builtin_patch(call: Call, chosen: WriteOptions) -> Change:
     media = media_type(call)
     prepared = prepare_patch(scale_call, media, chosen, repeated)
 
-    def change(before: Object, old: Object) -> Object:
-        def again() -> Any:
+    def change_scale(before: Object, old: Object) -> Object:
+        def reread() -> Any:
             return patch.read_again(scale_call, media, chosen, _describe_scale(call, before, old))
 
-        return patch.read_patched(scale_call, chosen, prepared, prepared.apply(before), repeated, patch_again=again)
+        return patch.read_patched(scale_call, chosen, prepared, prepared.apply(before), repeated, patch_again=reread)
 
-    return change
+    return change_scale
 
 
 def _describe_scale(call: Call, scale: Object, obj: Object) -> Object:

@@ -121,7 +121,7 @@ class Meter:
         about: tuple[str, str],
         applies: Callable[[Usage], bool],
     ) -> str:
-        def text(entry: Entry) -> str | None:
+        def usage_text(entry: Entry) -> str | None:
             usage: Usage = entry.forms["usage"]
             return usage.amounts.get(about[1]) if applies(usage) else None
 
@@ -131,7 +131,7 @@ class Meter:
             one = _Sum(space.last)
             for entry in collection.entries_under(scope)[0]:
                 _measure_entry(measure, entry)
-                one.put_amount(entry.key, text(entry))
+                one.put_amount(entry.key, usage_text(entry))
             if self._spaces.get(scope) is space:
                 self._store_sum(space, about, one)
         while True:
@@ -146,7 +146,7 @@ class Meter:
                 _measure_entry(measure, changed)
                 continue
             before = len(one.given)
-            one.put_amount(key, text(changed) if changed is not None else None)
+            one.put_amount(key, usage_text(changed) if changed is not None else None)
             one.seen += 1
             self.kept += len(one.given) - before if space.sums.get(about) is one else 0
 

@@ -80,7 +80,7 @@ class Order:
         self._settle_stages(documents)
 
     def _scan_documents(self, documents: Documents, warn: Callable[[str], None]) -> None:
-        """Read all documents once. Those whose stage depends on other documents are left for `_settle`."""
+        """Read all documents once. Those whose stage depends on other documents are left for `_settle_stages`."""
         named: set[str] = set()
         hashes = array("q")  # hashes, to save memory if there are very many uids
         for place, raw in documents:

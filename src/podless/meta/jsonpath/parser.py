@@ -190,7 +190,7 @@ def _unquote(text: str) -> str:
     if "\\" not in inside:
         return inside
 
-    def plain(match: re.Match[str]) -> str:
+    def unquote_escape(match: re.Match[str]) -> str:
         *codes, other = match.groups()
         for code, base in zip(codes, (16, 16, 16, 8), strict=True):
             if code is not None and int(code, base) < 0x110000:
@@ -199,4 +199,4 @@ def _unquote(text: str) -> str:
             raise ValueError(f"unquote string {text} error invalid syntax")
         return _ESCAPES[other]
 
-    return _ESCAPE.sub(plain, inside)
+    return _ESCAPE.sub(unquote_escape, inside)

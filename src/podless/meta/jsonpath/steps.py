@@ -53,10 +53,10 @@ def repeat_literal(value: float | bool) -> Step:
 def refuse_word(name: str) -> Step:
     """Return a step that fails because of an unknown word."""
 
-    def step(values: Values) -> Values:
+    def raise_fault(values: Values) -> Values:
         raise PathFault(f"unrecognized identifier {name}", values)
 
-    return step
+    return raise_fault
 
 
 class FieldStep:
@@ -116,7 +116,7 @@ def descend_values(values: Values) -> Values:
 def make_union(parts: list[list[Step]]) -> Step:
     """Return a step that yields the results of each part."""
 
-    def step(values: Values) -> Values:
+    def join_parts(values: Values) -> Values:
         results: Values = []
         try:
             for part in parts:
@@ -126,7 +126,7 @@ def make_union(parts: list[list[Step]]) -> Step:
             raise PathFault(str(fault), values) from None
         return results
 
-    return step
+    return join_parts
 
 
 def parse_array(text: str) -> Step:
@@ -138,7 +138,7 @@ def parse_array(text: str) -> Step:
     lone = not match[2]
     stop = (start or 0) + 1 if lone else stop
 
-    def step(values: Values) -> Values:
+    def select_items(values: Values) -> Values:
         items: Values = []
         for value in values:
             if value is None:
@@ -155,7 +155,7 @@ def parse_array(text: str) -> Step:
             items += islice(value, first, last, stride or 1)
         return items
 
-    return step
+    return select_items
 
 
 def _parse_index(text: str) -> int:
@@ -167,19 +167,19 @@ def _parse_index(text: str) -> int:
 def make_existence_filter(inner: list[Step]) -> Step:
     """Return a filter of items in which the inner path finds a value."""
 
-    def holds(value: Any) -> bool:
+    def finds_value(value: Any) -> bool:
         try:
             return bool(run_steps(inner, [value]))
         except PathFault as fault:
             return bool(fault.partial)
 
-    return _make_filter(holds)
+    return _make_filter(finds_value)
 
 
 def make_comparison(left: list[Step], operator: str, right: list[Step]) -> Step:
     """Return a filter of items for which the values of two paths meet a comparison."""
 
-    def holds(value: Any) -> bool:
+    def meets_comparison(value: Any) -> bool:
         sides = []
         for steps in (left, right):
             values = run_steps(steps, [value])
@@ -192,11 +192,11 @@ def make_comparison(left: list[Step], operator: str, right: list[Step]) -> Step:
             raise PathFault(f"unrecognized filter operator {operator}", [])
         return _compare_values(operator, *sides)
 
-    return _make_filter(holds)
+    return _make_filter(meets_comparison)
 
 
 def _make_filter(holds: Callable[[Any], bool]) -> Step:
-    def step(values: Values) -> Values:
+    def filter_items(values: Values) -> Values:
         items: Values = []
         for value in values:
             if type(value) is not list:
@@ -207,7 +207,7 @@ def _make_filter(holds: Callable[[Any], bool]) -> Step:
                 raise PathFault(str(fault), values) from None
         return items
 
-    return step
+    return filter_items
 
 
 _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {

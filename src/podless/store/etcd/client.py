@@ -201,13 +201,13 @@ class EtcdClient:
             return False
         began = channel.loop.time()
 
-        def ended(outcome: bytes | ChannelError) -> None:
+        def finish_call(outcome: bytes | ChannelError) -> None:
             if isinstance(outcome, bytes):
                 self.times[name].observe_seconds(channel.loop.time() - began)
             callback(outcome)
 
         call = channel.begin_call(_SERVICES[name][0], message)
-        call.on_end, call.deadline = ended, began + _PATIENCE
+        call.on_end, call.deadline = finish_call, began + _PATIENCE
         channel.flush()
         return True
 
@@ -260,7 +260,7 @@ class EtcdClient:
         member = self._member
         finished: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-        def told(message: bytes) -> None:
+        def take_message(message: bytes) -> None:
             if finished.done():
                 return
             try:
@@ -269,7 +269,7 @@ class EtcdClient:
             except Exception as error:
                 finished.set_exception(error)
 
-        def ended(outcome: bytes | ChannelError) -> None:
+        def finish_watch(outcome: bytes | ChannelError) -> None:
             if not finished.done():
                 quiet = StoreUnreachable("etcdserver: the watch has ended")
                 finished.set_exception(outcome if isinstance(outcome, ChannelError) else quiet)
@@ -277,8 +277,8 @@ class EtcdClient:
         call: rpc.ChannelCall | None = None
         try:
             channel = await self._open_channel()
-            call = channel.begin_call(_WATCH, m.WatchRequest(create_request=create).SerializeToString(), told)
-            call.on_end = ended
+            call = channel.begin_call(_WATCH, m.WatchRequest(create_request=create).SerializeToString(), take_message)
+            call.on_end = finish_watch
             await finished
         except ChannelError as error:
             raise self._make_broken_error(member, error) from None

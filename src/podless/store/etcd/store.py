@@ -250,12 +250,12 @@ class EtcdStore:
         follower = EtcdFollower(self._client, self._layout, prefix, after, (take, lost), self._current_and_compacted)
         self._followers.append(follower)
 
-        def leave() -> None:
+        def stop_watching() -> None:
             follower.stop()
             if follower in self._followers:
                 self._followers.remove(follower)
 
-        return leave
+        return stop_watching
 
     async def _current_and_compacted(self) -> int:
         await self._find_compacted()

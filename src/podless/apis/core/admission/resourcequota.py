@@ -193,7 +193,7 @@ def _make_refusal(attr: AdmissionAttributes, reason: str) -> Forbidden:
 def _format_exceeded(
     quota: str, exceeded: list[str], requested: dict[str, str], used: dict[str, str], hard: dict[str, str]
 ) -> str:
-    def listed(amount: dict[str, str]) -> str:
+    def show(amount: dict[str, str]) -> str:
         return ",".join(f"{name}={amount[name]}" for name in exceeded)
 
-    return f"exceeded quota: {quota}, requested: {listed(requested)}, used: {listed(used)}, limited: {listed(hard)}"
+    return f"exceeded quota: {quota}, requested: {show(requested)}, used: {show(used)}, limited: {show(hard)}"
