@@ -142,15 +142,15 @@ def _raise_invalid(kind: str, errors: list[FieldError]) -> None:
         raise Invalid(kind, _GROUP, "", errors)
 
 
-def _manager_errors(manager: str) -> field.Errors:
-    if len(manager.encode()) > 128:
-        yield field.too_long("fieldManager", 128)
-    if manager.isprintable():
-        return
-    for position, char in enumerate(manager):
-        if not char.isprintable():
-            detail = f"invalid character U+{ord(char):04X} (at position {position})"
-            yield field.invalid("fieldManager", manager, detail)
+def _manager_errors(manager: str) -> list[FieldError]:
+    # a list, because every write with a manager would wait for the creation of a generator
+    errors = [field.too_long("fieldManager", 128)] if len(manager.encode()) > 128 else []
+    if not manager.isprintable():
+        for position, char in enumerate(manager):
+            if not char.isprintable():
+                detail = f"invalid character U+{ord(char):04X} (at position {position})"
+                errors.append(field.invalid("fieldManager", manager, detail))
+    return errors
 
 
 _VALIDATIONS = ["", "Ignore", "Strict", "Warn"]
@@ -170,7 +170,7 @@ def read_write_options(call: Call, kind: str, *, apply: bool = False) -> WriteOp
     elif kind == "PatchOptions" and not apply and "force" in call.query:
         errors.append(field.forbidden("force", "may not be specified for non-apply patch"))
     dry_run, unsupported = _dry_run(list(call.query.get("dryRun", ())))
-    errors += [*_manager_errors(manager), *unsupported]
+    errors += _manager_errors(manager) + unsupported
     validation = read_text(call, "fieldValidation")
     errors += field.one_of("fieldValidation", validation, _VALIDATIONS)
     _raise_invalid(kind, errors)
