@@ -14,14 +14,16 @@ from hypothesis import strategies as st
 
 from podless.apis.rbac import rbac
 from podless.apis.rbac.group import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES
+from podless.auth import rbac as module
 from podless.auth.attributes import Attributes
 from podless.auth.rbac import RBAC
 from podless.auth.rules import RoleRules
 from podless.auth.user import User
 from podless.cache.cache import Cache
+from podless.cache.entry import Entry
 from podless.kinds import view
 from podless.kinds.kind import Kind
-from podless.store import Operation
+from podless.store import Operation, Record
 from podless.store.sqlite import SQLiteStore
 from tests.auth.test_rules import any_rule, paths, plainly, resources
 from tests.cost import Allowance, metered, stretch
@@ -283,3 +285,21 @@ async def test_a_decision_is_not_kept_where_something_changes_meanwhile(monkeypa
         monkeypatch.setattr(authorizer, "_compile_rules", compiled)
         assert authorizer.decide(User("ann"), called(1)).allowed
         assert authorizer.cached_size == 0
+
+
+async def test_a_long_role_that_changes_while_it_is_compiled_is_compiled_in_slices_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bound = (("Role", "x"), [{"kind": "User", "apiGroup": rbac.GROUP, "name": "ann"}])
+    rules = [rule(f"n{number}") for number in range(1000)]
+    async with deciding((ROLES, "x", rules), (ROLE_BINDINGS, "b", bound)) as authorizer:
+        key, stored = ROLES.key("one", "x"), view.encode_object(ROLES, document(ROLES, "one", "x", rules))
+        later = Entry(Record(key, stored, 9, 1))
+
+        def compile_rules(given: Any) -> RoleRules:
+            authorizer._note_role(later)  # as if another request had its turn here
+            return RoleRules(given)
+
+        monkeypatch.setattr(module, "RoleRules", compile_rules)
+        assert authorizer.decide(User("ann"), called(1)).allowed
+        assert authorizer.is_costly(User("ann"), called(2))

@@ -77,7 +77,7 @@ class RBAC:
         self._decided: dict[tuple[str, tuple[str, ...], Attributes], Decision] = {}
         self.cached_size = 0  # characters of the cached decisions
         self._changes = 0  # number of changes of roles and bindings
-        self._long_roles: set[str] = set()  # keys of long roles whose rules are not compiled
+        self._long_roles: dict[str, Entry] = {}  # by key: long roles whose rules are not compiled
 
     async def start(self) -> None:
         """Load the stored roles and bindings, and follow their changes."""
@@ -100,13 +100,13 @@ class RBAC:
     def _handle_roles(self, events: Sequence[CacheEvent]) -> None:
         self._drop_decisions(events)
         for event in events:
-            self._long_roles.discard(event.key)
+            self._long_roles.pop(event.key, None)
             if event.after is not None:
                 self._note_role(event.after)
 
     def _note_role(self, role: Entry) -> None:
         if len(role.body) >= LONG and "rbac" not in role.forms:
-            self._long_roles.add(role.key)
+            self._long_roles[role.key] = role
 
     def _handle_bindings(self, events: Sequence[CacheEvent]) -> None:
         self._drop_decisions(events)
@@ -243,7 +243,8 @@ class RBAC:
         if rules is None:
             charge(len(role.body) // _STEP)
             rules = role.forms["rbac"] = RoleRules(role.decode().get("rules") or ())
-            self._long_roles.discard(role.key)
+            if self._long_roles.get(role.key) is role:  # else a later state of the role is not compiled
+                del self._long_roles[role.key]
         return rules
 
     def _find_role(self, binding: RoleBinding) -> Entry | None:
