@@ -147,6 +147,35 @@ async def test_a_sum_may_be_brought_up_to_date_by_another_who_asks_for_it(
         assert meter.kept == 3
 
 
+async def test_a_change_that_another_includes_meanwhile_is_included_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with claims() as there:
+        meter, turns = Meter(), 0
+        real = usage.scope_matcher
+
+        def used() -> dict[str, str]:
+            return meter.measure_usage(CLAIMS, there.collection, "one", ALL, NAMES[:1])
+
+        def scope_matcher(quota: Any) -> Any:
+            applies = real(quota)
+
+            def match(found: Any) -> bool:  # it charges for many expressions
+                nonlocal turns
+                if turns:
+                    turns -= 1
+                    used()  # as if another request had its turn here
+                return applies(found)
+
+            return match
+
+        await there.put("one", "c", "1Gi")
+        assert used() == {NAMES[0]: "1Gi"}
+        monkeypatch.setattr(usage, "scope_matcher", scope_matcher)
+        for number in range(2, 5):
+            await there.put("one", "c", f"{number}Gi")
+            turns = 1
+            assert used() == {NAMES[0]: f"{number}Gi"}
+
+
 async def test_a_sum_costs_what_has_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     measured, steps = list[Any](), list[int]()
     measure = usage.usage_function(CLAIMS)

@@ -140,13 +140,17 @@ class Meter:
                 return self._sum_usage(measure, collection, scope, about, applies)
             if one.seen == space.last:
                 return one.format_sum()
-            key = space.changed[one.seen - space.first]
+            seen = one.seen
+            key = space.changed[seen - space.first]
             changed = collection.get(key)
             if changed is not None and "usage" not in changed.forms:
                 _measure_entry(measure, changed)
                 continue
+            text = usage_text(changed) if changed is not None else None
+            if one.seen != seen:  # another request has included the change meanwhile
+                continue
             before = len(one.given)
-            one.put_amount(key, usage_text(changed) if changed is not None else None)
+            one.put_amount(key, text)
             one.seen += 1
             self.kept += len(one.given) - before if space.sums.get(about) is one else 0
 
