@@ -17,9 +17,7 @@ RULES = "x-kubernetes-validations"
 _PRESERVE = "x-kubernetes-preserve-unknown-fields"
 # type, and a type that allows the same values and more
 _WIDER_TYPES = (("integer", "number"), ("integer", "integer or string"), ("string", "integer or string"))
-_STORED_ADVICE = (
-    "stored objects that break it keep their value, and can change only in other fields; correct them first"
-)
+_STORED = "stored objects that break it keep their value, and can change only in other fields; correct them first"
 # keywords of upper bounds, where less is stricter
 _UPPER = ("maximum", "maxLength", "maxItems", "maxProperties")
 _LOWER = ("minimum", "minLength", "minItems", "minProperties")
@@ -189,7 +187,7 @@ class _DefinitionComparison:
             _allows_unnamed(schema) or everywhere for schema, everywhere in ((old, open_before), (new, open_after))
         ]
         if new.get("additionalProperties") is False and old.get("additionalProperties") is not False:
-            yield self.error(path, "fields that the schema does not name are rejected", _STORED_ADVICE)
+            yield self.error(path, "fields that the schema does not name are rejected", _STORED)
         yield from self.compare_fields(old, new, path, *keeps)
         for name, part in (old.get("properties") or {}).items():
             new_part = (new.get("properties") or {}).get(name)
@@ -230,12 +228,12 @@ class _DefinitionComparison:
         """Yield changes of enums, patterns, formats and defaults."""
         before, after = old.get("enum"), new.get("enum")
         if after is not None and before is None:
-            yield self.error(path, f"only {_format_list(after)} is allowed", _STORED_ADVICE)
+            yield self.error(path, f"only {_format_list(after)} is allowed", _STORED)
         elif before is not None and after is None:
             yield self.warning(path, "any value is allowed", "clients may not expect it; update them first")
         elif before is not None and after is not None:
             if removed := [value for value in before if value not in after]:
-                yield self.error(path, f"{_format_list(removed)} is no longer allowed", _STORED_ADVICE)
+                yield self.error(path, f"{_format_list(removed)} is no longer allowed", _STORED)
             if added := [value for value in after if value not in before]:
                 yield self.warning(
                     path, f"{_format_list(added)} is new", "clients may not expect it; update them first"
@@ -243,7 +241,7 @@ class _DefinitionComparison:
         for keyword in ("pattern", "format"):
             if new.get(keyword) and old.get(keyword) != new.get(keyword):
                 old_text = f"{old[keyword]!r} became" if old.get(keyword) else "is"
-                yield self.error(path, f"the {keyword} {old_text} {new[keyword]!r}", _STORED_ADVICE)
+                yield self.error(path, f"the {keyword} {old_text} {new[keyword]!r}", _STORED)
             elif old.get(keyword) and not new.get(keyword):
                 what = f"the {keyword} {old[keyword]!r} is gone"
                 yield self.warning(path, what, "clients may rely on it; make sure that they accept other values")
@@ -267,12 +265,12 @@ class _DefinitionComparison:
                 if after is None or (before is not None and not is_tighter(before, after)):
                     continue
                 old_text = f"{before} became" if before is not None else "is new:"
-                yield self.error(path, f"{keyword} {old_text} {after}", _STORED_ADVICE)
+                yield self.error(path, f"{keyword} {old_text} {after}", _STORED)
         for keyword in ("exclusiveMinimum", "exclusiveMaximum", "uniqueItems"):
             if new.get(keyword) and not old.get(keyword):
-                yield self.error(path, f"{keyword} is new", _STORED_ADVICE)
+                yield self.error(path, f"{keyword} is new", _STORED)
         if new.get("multipleOf") is not None and new["multipleOf"] != old.get("multipleOf"):
-            yield self.error(path, f"multipleOf {new['multipleOf']} is required", _STORED_ADVICE)
+            yield self.error(path, f"multipleOf {new['multipleOf']} is required", _STORED)
 
     def compare_lists(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
         """Yield changes of how lists and maps are merged."""

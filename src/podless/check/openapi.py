@@ -21,18 +21,7 @@ _META = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _QUANTITY = "io.k8s.apimachinery.pkg.api.resource.Quantity"
 _INT_OR_STRING: Schema = {"x-kubernetes-int-or-string": True}
 _ANY_OBJECT: Schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-_COPIED_KEYWORDS = (
-    "type",
-    "format",
-    "enum",
-    "required",
-    "pattern",
-    "minimum",
-    "maximum",
-    "minLength",
-    "maxLength",
-    "nullable",
-)
+_COPIED = ("type", "format", "enum", "required", "pattern", "minimum", "maximum", "minLength", "maxLength", "nullable")
 _OPEN_TYPES = ("RawExtension", "FieldsV1", "JSON", "JSONSchemaPropsOrBool", "JSONSchemaPropsOrArray", "Unknown")
 _MAX_DEPTH = 40  # levels of a schema; recursive schemas end there
 
@@ -111,7 +100,7 @@ def _build_schema(definitions: Mapping[str, Schema], source: Schema, level: int)
         return _build_schema(definitions, definitions.get(name) or {}, level + 1)
     if source.get("format") == "int-or-string" or source.get("oneOf"):
         return _INT_OR_STRING
-    schema: Schema = {key: source[key] for key in _COPIED_KEYWORDS if key in source}
+    schema: Schema = {key: source[key] for key in _COPIED if key in source}
     if "properties" in source:
         schema["type"] = "object"
         schema["properties"] = {

@@ -35,14 +35,7 @@ _TYPES: dict[str, tuple[type, ...]] = (
     | {"additionalProperties": (dict, bool), "additionalItems": (dict, bool)}
 )
 _TEXTS = ("required", "x-kubernetes-list-map-keys")
-_TYPE_NAMES = {
-    str: "a string",
-    bool: "a boolean",
-    int: "an integer",
-    float: "a number",
-    dict: "an object",
-    list: "an array",
-}
+_NOUNS = {str: "a string", bool: "a boolean", int: "an integer", float: "a number", dict: "an object", list: "an array"}
 
 
 def check_shape(schema: Any, path: str, plain: Collection[int] = ()) -> list[FieldError]:
@@ -75,7 +68,7 @@ def _check_keywords(node: dict[str, Any], path: str) -> list[FieldError]:
         if value is None:
             continue
         if expected is not None and value.__class__ not in expected:
-            errors.append(field.invalid(f"{path}.{name}", value, f"must be {_TYPE_NAMES[expected[0]]}"))
+            errors.append(field.invalid(f"{path}.{name}", value, f"must be {_NOUNS[expected[0]]}"))
         elif name in _TEXTS and not (value.__class__ is list and all(item.__class__ is str for item in each(value))):
             errors.append(field.invalid(f"{path}.{name}", value, "must be an array of strings"))
         elif name == "x-kubernetes-validations":

@@ -70,17 +70,12 @@ def oldest_release() -> Release:
     return Release(without=_list_features())
 
 
-def kubernetes_libraries(release: Release = NEWEST) -> Declarations:
-    """Return the declarations for rules of definitions and for validating policies.
+def kubernetes_libraries(release: Release = NEWEST, *, patches: bool = False) -> Declarations:
+    """Return the declarations for rules of definitions and for policies.
 
-    release: limits new expressions; stored ones may use everything.
+    release: limits new expressions; stored ones may use everything. patches: for mutating policies.
     """
-    return _declare_libraries(release, patches=False)
-
-
-def patch_libraries(release: Release = NEWEST) -> Declarations:
-    """Return the declarations for mutating policies; see `kubernetes_libraries`."""
-    return _declare_libraries(release, patches=True)
+    return _declare_libraries(release, patches=patches)
 
 
 @bounded_cache(16)

@@ -140,7 +140,7 @@ class Environment:
             variables |= _AUTHORIZER_VARIABLES
         if self._composed:
             variables["variables"] = types.struct_type(VARIABLES)
-        functions = (library.patch_libraries if patches else library.kubernetes_libraries)(self._new)
+        functions = library.kubernetes_libraries(self._new, patches=patches)
         structs: Any = PolicyStructs(self._variables, patches)
         try:
             tree = program.analyze_source(source, variables, functions, structs, macros.select_macros(self._new))

@@ -378,18 +378,18 @@ class _RuleEvaluation:
             text, cost = rule.message.run(obj, old_self, limit=LIMIT)
         except EvaluationError as error:
             if error.cost > self.budget:
-                return "", _MESSAGE_BUDGET_MESSAGE
+                return "", _OUT_OF_BUDGET
             if isinstance(error, CostExceeded):
                 return "", stopped
             self.budget -= error.cost
             return rule.failure_text, ""
         if cost > self.budget:
-            return "", _MESSAGE_BUDGET_MESSAGE
+            return "", _OUT_OF_BUDGET
         self.budget -= cost
         return (_clean_message(text) or rule.failure_text), ""
 
 
-_MESSAGE_BUDGET_MESSAGE = (
+_OUT_OF_BUDGET = (
     "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run"
 )
 
