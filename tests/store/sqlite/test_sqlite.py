@@ -179,7 +179,10 @@ async def test_writes_that_wait_together_are_one_transaction() -> None:
     await store.open()
     follower = Follower(store, "/g/", 0)
     await asyncio.gather(*(put(store, f"/g/r/{i}", b"") for i in range(10)))
-    assert len(follower.batches) == 1
+    for name in ("a", "b"):  # a lone write after a lone one is committed sooner
+        await put(store, f"/g/r/{name}", b"")
+    await asyncio.gather(*(put(store, f"/g/r/{i}", b"") for i in range(10, 20)))
+    assert len(follower.batches) == 4
     await store.close()
 
 
