@@ -183,15 +183,14 @@ def serve_arguments(flags: dict[str, list[str]]) -> tuple[list[str], list[str]]:
                 arguments.append(f"--{serve_name}" if values[-1] != "false" else f"--no-{serve_name}")
             else:
                 arguments += [
-                    f"--{serve_name}={_choose_mode(value) if name == 'authorization-mode' else value}"
-                    for value in values
+                    f"--{serve_name}={_auth_mode(value) if name == 'authorization-mode' else value}" for value in values
                 ]
         else:
             unknown.append(f"--{name}")
     return arguments, unknown
 
 
-def _choose_mode(value: str) -> str:
+def _auth_mode(value: str) -> str:
     """Return RBAC if it is one of several authorization modes: podless has no nodes for the others."""
     return "RBAC" if "RBAC" in value.split(",") else value
 

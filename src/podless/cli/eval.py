@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
         old = _read_document(options.old) if options.old else None
         schema = _find_schema(options, obj)
         this, before = (_select_part(value, options.at) if value is not None else None for value in (obj, old))
-        evaluation = evaluate_rule(
+        result = evaluate_rule(
             options.rule,
             this,
             before,
@@ -65,21 +65,18 @@ def run(options: argparse.Namespace) -> int:
         return 2
     if options.output == "json":
         steps = [
-            {"depth": step.depth, "text": step.text, "value": step.value, "error": step.error}
-            for step in evaluation.steps
+            {"depth": step.depth, "text": step.text, "value": step.value, "error": step.error} for step in result.steps
         ]
-        document = {"value": format_value(evaluation.value), "error": evaluation.error, "type": evaluation.type}
-        print(
-            json.dumps({**document, "cost": evaluation.cost, "estimate": evaluation.estimate, "steps": steps}, indent=2)
-        )
+        document = {"value": format_value(result.value), "error": result.error, "type": result.type}
+        print(json.dumps({**document, "cost": result.cost, "estimate": result.estimate, "steps": steps}, indent=2))
     else:
-        if not evaluation.steps:  # a constant
-            print(f"{options.rule} => {evaluation.error or format_value(evaluation.value)}")
-        for step in evaluation.steps:
+        if not result.steps:  # a constant
+            print(f"{options.rule} => {result.error or format_value(result.value)}")
+        for step in result.steps:
             outcome = step.value if not step.error else f"error: {step.error}"
             print(f"{'  ' * step.depth}{step.text} => {outcome}")
-        print(f"cost {evaluation.cost}, estimated at most {evaluation.estimate}")
-    return 0 if evaluation.value is not False and not evaluation.error else 1
+        print(f"cost {result.cost}, estimated at most {result.estimate}")
+    return 0 if result.value is not False and not result.error else 1
 
 
 def _read_document(name: str) -> Object:

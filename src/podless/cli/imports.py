@@ -107,10 +107,7 @@ async def _import_objects(options: argparse.Namespace, documents: Documents, sel
                 raise BadRequest(str(error)) from None
             selection = replace(selection, kinds=kinds)
         order = Order(documents, selection, record_unread)
-        importer = Import(cluster, documents, order, progress.show, progress.print_line, existing=options.existing)
-        await importer.run()
-    progress.end(
-        f"imported {importer.created}, changed {importer.updated}, "
-        f"unchanged {importer.unchanged}, failed {importer.failed}"
-    )
-    return 1 if importer.failed or unread else 0
+        job = Import(cluster, documents, order, progress.show, progress.print_line, existing=options.existing)
+        await job.run()
+    progress.end(f"imported {job.created}, changed {job.updated}, unchanged {job.unchanged}, failed {job.failed}")
+    return 1 if job.failed or unread else 0

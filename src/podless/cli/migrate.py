@@ -128,9 +128,7 @@ class Migration:
             page, token = await self._fetch_page(f"{base}/{plural}", token)
             items = page.get("items") or []
             for start in range(0, len(items), _TOGETHER):
-                await asyncio.gather(
-                    *(self._rewrite_object(base, plural, item) for item in items[start : start + _TOGETHER])
-                )
+                await asyncio.gather(*(self._rewrite(base, plural, item) for item in items[start : start + _TOGETHER]))
                 left = (page["metadata"].get("remainingItemCount") or 0) + len(items) - start - _TOGETHER
                 rewritten = format_count(self._rewritten, "object")
                 self._say(f"{self._name}: {rewritten} rewritten in {storage}, {max(left, 0)} left")
@@ -153,10 +151,10 @@ class Migration:
             return await self._fetch_page(path, fresh_token)
         return page, page["metadata"].get("continue") or ""
 
-    async def _rewrite_object(self, base: str, plural: str, item: Object) -> None:
+    async def _rewrite(self, base: str, plural: str, item: Object) -> None:
         metadata = item["metadata"]
-        namespace_path = f"/namespaces/{quote(metadata['namespace'])}" if metadata.get("namespace") else ""
-        path = f"{base}{namespace_path}/{plural}/{quote(metadata['name'])}"
+        scope = f"/namespaces/{quote(metadata['namespace'])}" if metadata.get("namespace") else ""
+        path = f"{base}{scope}/{plural}/{quote(metadata['name'])}"
         first = [item]
 
         async def write() -> None:
@@ -168,9 +166,7 @@ class Migration:
             self._refused.append(f"{metadata['name']}: changed during every attempt")
         except Refused as refused:
             if refused.code != 404:
-                self._refused.append(
-                    f"{namespace_path.rpartition('/')[2]}/{metadata['name']}".lstrip("/") + f": {refused}"
-                )
+                self._refused.append(f"{scope.rpartition('/')[2]}/{metadata['name']}".lstrip("/") + f": {refused}")
         else:
             self._rewritten += 1
 

@@ -116,13 +116,9 @@ async def _serve_until_signal(settings: Settings) -> None:
     collector.start()
     if not sys.stderr.isatty():  # in a terminal, the lines below are enough
         place = "in memory" if settings.data is None else f"in {settings.data}"
-        state_place = "in etcd" if settings.is_shared else place
+        state = "in etcd" if settings.is_shared else place
         log.info(
-            "start: podless %s serves %s as Kubernetes %s: data %s",
-            __version__,
-            app.url,
-            settings.release.name,
-            state_place,
+            "start: podless %s serves %s as Kubernetes %s: data %s", __version__, app.url, settings.release.name, state
         )
     print(f"podless serves {app.url}", flush=True)
     print(f"export KUBECONFIG={app.kubeconfig}", flush=True)

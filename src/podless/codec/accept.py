@@ -37,12 +37,10 @@ def parse_accept(accept: str) -> list[MediaRange]:
         clause = _parse_range(part.strip(" "))
         if clause is not None:
             ranges.append(clause)
-    return (
-        _sort_by_insertion(ranges) if len(ranges) <= _FEW and len(clauses) <= _MANY else sorted(ranges, key=_rank_range)
-    )
+    return _sort(ranges) if len(ranges) <= _FEW and len(clauses) <= _MANY else sorted(ranges, key=_rank_range)
 
 
-def _sort_by_insertion(media_ranges: list[MediaRange]) -> list[MediaRange]:
+def _sort(media_ranges: list[MediaRange]) -> list[MediaRange]:
     """Sort by insertion, as apimachinery does. The order is not transitive, so other sorts give other results."""
     for last in range(1, len(media_ranges)):
         at = last

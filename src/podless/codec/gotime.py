@@ -333,10 +333,6 @@ def human_duration(duration: float) -> str:
     for threshold, unit, lesser in _HUMAN_SPANS:
         if seconds >= threshold:
             count, rest = divmod(seconds, unit)
-            remainder = rest // lesser if lesser else 0
-            return (
-                f"{count}{_UNIT_NAMES[unit]}{remainder}{_UNIT_NAMES[lesser]}"
-                if remainder
-                else f"{count}{_UNIT_NAMES[unit]}"
-            )
+            minor = rest // lesser if lesser else 0
+            return f"{count}{_UNIT_NAMES[unit]}{minor}{_UNIT_NAMES[lesser]}" if minor else f"{count}{_UNIT_NAMES[unit]}"
     return f"{max(seconds, 0)}s"

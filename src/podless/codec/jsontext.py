@@ -108,9 +108,7 @@ class _JSONParser:
         self.text = raw.decode("latin-1") + " "
         self.end = len(raw)
         self.repeated = repeated
-        self.overflow: JSONError | None = (
-            None  # the first too large number, reported last: Go scans the whole text first
-        )
+        self.large: JSONError | None = None  # the first too large number, reported last: Go scans the whole text first
         self.stack: list[Any] = []
         self.keys: list[str] = []  # the current key of every open container; "" for lists
 
@@ -126,13 +124,13 @@ class _JSONParser:
                     pos = self.skip_blanks(pos)
                     if pos < self.end:
                         self.fail(pos, "after top-level value")
-                    overflow, self.overflow = self.overflow, None
-                    if overflow is None:
+                    large, self.large = self.large, None
+                    if large is None:
                         return value
                     try:
-                        raise overflow
+                        raise large
                     finally:
-                        del overflow  # its traceback refers to this frame, which holds the text
+                        del large  # its traceback refers to this frame, which holds the text
                 charge(1)
                 value, pos = self.add_value(value, self.skip_blanks(pos))
             value, pos = self.parse_value(pos)
@@ -254,7 +252,7 @@ class _JSONParser:
         try:
             return parse_number(match.group()), after
         except OutOfRange as error:
-            self.overflow = self.overflow or error
+            self.large = self.large or error
             return 0, after
 
     def skip_blanks(self, pos: int) -> int:

@@ -84,27 +84,21 @@ def end_quotation(pattern: str) -> str:
 
 
 def make_searcher(
-    compiled: Any,
-    *,
-    begins: bool = False,
-    fast_length: int = sys.maxsize,
-    prefilter: Callable[[int], bool] | None = None,
+    compiled: Any, *, begins: bool = False, limit: int = sys.maxsize, admit: Callable[[int], bool] | None = None
 ) -> Callable[[str], bool]:
     """Return a function that returns whether a text contains a match, with little overhead.
 
-    begins: match only at the start of the text. prefilter: called with the length of a text longer than `fast_length`;
+    begins: match only at the start of the text. admit: called with the length of a text longer than `limit`;
     returns whether to search that text.
     """
     match = getattr(getattr(compiled, "_regexp", None), "Match", None)
     anchor = getattr(re2.ANCHOR, "ANCHOR_START" if begins else "UNANCHORED", None)
     if match is None or anchor is None:  # not google-re2
         search = compiled.match if begins else compiled.search
-        return lambda text: (
-            (prefilter is None or len(text) <= fast_length or prefilter(len(text))) and search(text) is not None
-        )
+        return lambda text: (admit is None or len(text) <= limit or admit(len(text))) and search(text) is not None
 
     def contains_match(text: str) -> bool:
-        if len(text) > fast_length and prefilter is not None and not prefilter(len(text)):
+        if len(text) > limit and admit is not None and not admit(len(text)):
             return False
         data = text.encode("utf-8", "replace")
         is_match: bool = match(anchor, data, 0, len(data))[0][0] >= 0

@@ -76,9 +76,7 @@ def _compose_document(parser: Any) -> YAMLNode:
         kind = event.__class__
         if kind is scalar:
             tag = event.tag
-            node = YAMLNode(
-                "scalar", event.start_mark, event.value, _shorten_tag(tag) if tag else "", event.implicit[0]
-            )
+            node = YAMLNode("scalar", event.start_mark, event.value, _tag_name(tag) if tag else "", event.implicit[0])
             children.append(node)
             if event.anchor:
                 anchors[event.anchor] = node
@@ -113,6 +111,6 @@ _KINDS = (
 )
 
 
-def _shorten_tag(tag: str) -> str:
+def _tag_name(tag: str) -> str:
     """Return a tag without YAML's own prefix. Other tags get a "!" in front."""
     return tag[len(_TAGS) :] if tag.startswith(_TAGS) else f"!{tag}"

@@ -127,15 +127,13 @@ def key_text(key: Any, value: Any) -> str:
     if isinstance(key, int) and key <= _MAX_INT:
         return str(key)
     if isinstance(key, float):
-        return {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}.get(str(key)) or gotext.format_float(
-            _shorten_float32(key)
-        )
+        return {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}.get(str(key)) or gotext.format_float(_shorten(key))
     kind = "%!s(<nil>)" if key is None else "uint64"
     message = f"map key of type: {kind}, key: {format_gosyntax(key)}, value: {format_gosyntax(value)}"
     raise YAMLError(f"unsupported {message}" if has("LowerYAMLErrors") else f"Unsupported {message}")
 
 
-def _shorten_float32(value: float) -> float:
+def _shorten(value: float) -> float:
     """Return the shortest decimal for a 32-bit float."""
     try:
         target = struct.pack("f", value)

@@ -69,9 +69,7 @@ def decode_json_patch(raw: bytes, *, checked: bool = True) -> list[dict[str, Any
         raise BadRequest(f"{prefix}{reason}") from None
     patch = [] if patch is None else patch
     fault = (
-        _find_fault(patch, f"[]{_OP_TYPE}", _OP_TYPE)
-        if checked
-        else _find_fault(patch, "jsonpatch.Patch", "jsonpatch.Operation")
+        _check(patch, f"[]{_OP_TYPE}", _OP_TYPE) if checked else _check(patch, "jsonpatch.Patch", "jsonpatch.Operation")
     )
     if fault is None and checked:
         fault = _field_fault(patch)
@@ -112,7 +110,7 @@ def find_unknown_fields(raw: bytes) -> list[str]:
     return unknown_fields
 
 
-def _find_fault(patch: Any, whole: str, one: str) -> str | None:
+def _check(patch: Any, whole: str, one: str) -> str | None:
     if not isinstance(patch, list):
         return f"{JSON_NAMES[type(patch)]} into Go value of type {whole}"
     wrong = next((op for op in each(patch) if op is not None and not isinstance(op, dict)), None)
@@ -327,7 +325,7 @@ class _Patch:
                 actual = _get_value(holder, key, None)
             except _MissingPlace as fault:
                 raise OperationRejected(f"error in test for path: '{path}': {fault}") from None
-        if not _are_equal(actual, expected):
+        if not _equal(actual, expected):
             raise OperationRejected(f"testing value {path} failed: test failed", untrue=True)
 
 
@@ -396,16 +394,14 @@ def _pop_value(holder: Any, key: str, message: str) -> Any:
     return holder.pop(key)
 
 
-def _are_equal(one: Any, other: Any) -> bool:
+def _equal(one: Any, other: Any) -> bool:
     """Return whether two values have equal JSON, apart from the order of keys."""
     if type(one) is not type(other):
         return False
     if isinstance(one, dict | list):
         charge(len(one))
     if isinstance(one, dict):
-        return len(one) == len(other) and all(
-            key in other and _are_equal(item, other[key]) for key, item in one.items()
-        )
+        return len(one) == len(other) and all(key in other and _equal(item, other[key]) for key, item in one.items())
     if isinstance(one, list):
-        return len(one) == len(other) and all(map(_are_equal, one, other))
+        return len(one) == len(other) and all(map(_equal, one, other))
     return bool(one == other)

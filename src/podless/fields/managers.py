@@ -480,10 +480,7 @@ def settle_times(obj: Object, old: Object) -> None:
     entries, managed_fields = obj["metadata"].get("managedFields"), old["metadata"].get("managedFields")
     if not entries or not managed_fields or len(entries) != len(managed_fields) or entries == managed_fields:
         return
-    if any(
-        _drop_time(entry) != _drop_time(stored_entry)
-        for entry, stored_entry in zip(entries, managed_fields, strict=True)
-    ):
+    if any(_drop_time(entry) != _drop_time(other) for entry, other in zip(entries, managed_fields, strict=True)):
         return
     if equal_values(_drop_managed_fields(obj), _drop_managed_fields(old)):
         obj["metadata"]["managedFields"] = managed_fields

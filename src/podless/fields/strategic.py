@@ -180,9 +180,7 @@ def _merge_ordered(merged: dict[str, Any], patch: dict[str, Any], name: str, pat
     _check_order(new or [], order, key or "")
     if old is None and new is None:
         return
-    items = (
-        _strip_directives(new) if old is None else old if new is None else _merge_list(old, new, inside, table, False)
-    )
+    items = _strip(new) if old is None else old if new is None else _merge_list(old, new, inside, table, False)
     of_maps = _element_type(old or [], new or []) is dict
     by = key or "" if of_maps else ""
     first, others = _split_items(items, order, by)
@@ -355,7 +353,7 @@ def _set_new(merged: dict[str, Any], key: str, item: Any) -> None:
     if isinstance(item, dict) and _DIRECTIVE in item:
         merged.pop(key, None)
     else:
-        merged[key] = _strip_directives(item)
+        merged[key] = _strip(item)
 
 
 def _without_nulls(value: Any) -> Any:
@@ -373,7 +371,7 @@ def _without_nulls(value: Any) -> Any:
     return value
 
 
-def _strip_directives(value: Any) -> Any:
+def _strip(value: Any) -> Any:
     """Return a value without the objects in it that have a directive. Objects are changed, lists are copied."""
     if isinstance(value, dict | list):
         charge(len(value))
@@ -382,9 +380,9 @@ def _strip_directives(value: Any) -> Any:
             if _has_directive(item):
                 del value[key]
             else:
-                value[key] = _strip_directives(item)
+                value[key] = _strip(item)
     if isinstance(value, list):
-        return [_strip_directives(item) for item in value if not _has_directive(item)]
+        return [_strip(item) for item in value if not _has_directive(item)]
     return value
 
 

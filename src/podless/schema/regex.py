@@ -167,9 +167,7 @@ class Matcher:
             return True
 
         _kept.set_weight(self, weight)
-        contains = patterns.make_searcher(
-            compiled, begins=begins, fast_length=_UNCHARGED_SEARCH // size, prefilter=look
-        )
+        contains = patterns.make_searcher(compiled, begins=begins, limit=_UNCHARGED_SEARCH // size, admit=look)
         if min_length == 0 and max_length is None:
             return contains
         return lambda text: (

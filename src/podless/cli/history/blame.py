@@ -50,23 +50,20 @@ async def _run(options: argparse.Namespace, server: HistorySource) -> int:
 
 def format_blame(fields: Sequence[Blamed[Object]]) -> Iterator[str]:
     """Yield an object as YAML, each field preceded by the change that set it."""
-    width = max((len(_format_change(field_blame.change)) for field_blame in fields), default=0)
+    width = max((len(_format_change(item.change)) for item in fields), default=0)
     previous: tuple[Step, ...] = ()
-    for field_blame in fields:
+    for item in fields:
         common = 0
-        while common < min(len(previous), len(field_blame.path) - 1) and previous[common] == field_blame.path[common]:
+        while common < min(len(previous), len(item.path) - 1) and previous[common] == item.path[common]:
             common += 1
-        for depth in range(common, len(field_blame.path) - 1):
-            if isinstance(field_blame.path[depth], str):
-                yield f"{'':{width}}  {_indent_step(field_blame.path, depth)}{_format_step(field_blame.path[depth])}:"
-        previous = field_blame.path
-        last, start = (
-            field_blame.path[-1],
-            _indent_step(field_blame.path, len(field_blame.path) - 1, first=_is_first(field_blame.path, common)),
-        )
-        value = orjson.dumps(field_blame.value).decode()
+        for depth in range(common, len(item.path) - 1):
+            if isinstance(item.path[depth], str):
+                yield f"{'':{width}}  {_indent_step(item.path, depth)}{_format_step(item.path[depth])}:"
+        previous = item.path
+        last, start = (item.path[-1], _indent_step(item.path, len(item.path) - 1, first=_is_first(item.path, common)))
+        value = orjson.dumps(item.value).decode()
         text = f"{_format_step(last)}: {value}" if isinstance(last, str) else value
-        yield f"{_format_change(field_blame.change):{width}}  {start}{text}"
+        yield f"{_format_change(item.change):{width}}  {start}{text}"
 
 
 def _is_first(path: tuple[Step, ...], common: int) -> bool:

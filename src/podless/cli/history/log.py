@@ -79,7 +79,7 @@ async def _run(options: argparse.Namespace, source: HistorySource) -> int:
     if options.why:
         if resource is None or not options.name:
             raise InvalidArguments("--why needs KIND and NAME")
-        return await _explain_field(options, source, resource, namespace)
+        return await _explain(options, source, resource, namespace)
     show = _Printer(options)
     since = _read_since(options.since)
     async for change in source.list_changes(resource, namespace, options.name, by=options.by, states=options.state):
@@ -168,9 +168,7 @@ async def _follow_changes(options: argparse.Namespace, server: HistoryServer) ->
             sys.stdout.flush()
 
 
-async def _explain_field(
-    options: argparse.Namespace, source: HistorySource, resource: ServedResource, namespace: str
-) -> int:
+async def _explain(options: argparse.Namespace, source: HistorySource, resource: ServedResource, namespace: str) -> int:
     """Show the changes of a field's value, newest first."""
     is_known = False
     async for change in source.list_changes(resource, namespace, options.name):
