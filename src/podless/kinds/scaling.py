@@ -13,7 +13,6 @@ from podless.meta import field
 from podless.meta.field import FieldError
 
 _MOST = 2**31 - 1
-NOTHING = object()
 _GO_TYPES = {
     type(None): "<nil>",
     str: "string",
@@ -56,31 +55,24 @@ def _validate_replicas(obj: dict[str, Any], path: str) -> list[FieldError]:
 
 
 def read_typed(obj: dict[str, Any], path: str, wanted: type) -> tuple[Any, str]:
-    """Return the value at a path (None if there is none), and the text of a real server if it has another type."""
-    value, fault = get_path(obj, path)
-    if not fault and value is not NOTHING and type(value) is not wanted:
-        fault = f"{gotext.format_plain(value)} is of the type {_go_type(value)}, expected {_GO_TYPES[wanted]}"
-    if fault:
-        return None, f"{path} accessor error: {fault}"
-    return (None if value is NOTHING else value), ""
+    """Return the value at a path such as .spec.replicas, and "" or a real server's text for a value of another type.
 
-
-def _go_type(value: Any) -> str:
-    return _GO_TYPES[type(value)]
-
-
-def get_path(obj: dict[str, Any], path: str) -> tuple[Any, str]:
-    """Return the value at a path such as .spec.replicas (NOTHING if unreachable), and why it is unreachable."""
+    The value is None if there is none.
+    """
     value: Any = obj
+    reached = ""
     for name in filter(None, path.split(".")):
         if value is None:
-            return NOTHING, ""
+            return None, ""
+        reached += f".{name}"
         if not isinstance(value, dict):
-            return (
-                NOTHING,
-                f"{gotext.format_plain(value)} is of the type {_go_type(value)}, expected map[string]interface{{}}",
-            )
+            return None, _explain_type(reached, value, "map[string]interface{}")
         if name not in value:
-            return NOTHING, ""
+            return None, ""
         value = value[name]
-    return value, ""
+    return (value, "") if type(value) is wanted else (None, _explain_type(reached, value, _GO_TYPES[wanted]))
+
+
+def _explain_type(path: str, value: Any, wanted: str) -> str:
+    found = _GO_TYPES[type(value)]
+    return f"{path} accessor error: {gotext.format_plain(value)} is of the type {found}, expected {wanted}"
