@@ -423,8 +423,8 @@ def test_one_walk_merges_and_compares(triples: list[tuple[Any, Any, Any]]) -> No
 def test_few_sorts_of_values_are_remembered() -> None:
     form = of_schema({"type": "object", "properties": {f"f{number}": NUMBER for number in range(12)}}).map
     assert form is not None
-    plans = [form.find_plan({f"f{place}": place for place in range(number)}) for number in range(12)]
+    plans = [form.plans[tuple(f"f{place}" for place in range(number)), (int,) * number] for number in range(12)]
     assert [plan is not None for plan in plans] == [True] * 8 + [False] * 4
     assert plans[3] is not None
     assert plans[3].leaves == {"f:f0": {}, "f:f1": {}, "f:f2": {}}
-    assert form.find_plan({"f0": 1, "g": 2}) is None
+    assert form.plans[("f0", "g"), (int, int)] is None

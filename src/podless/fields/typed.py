@@ -230,10 +230,6 @@ class MapShape:
         declared = {name: name for name in self.declared}
         return Shape(map=MapShape(declared, make_shape, self.element, self.atomic, unowned=unowned))
 
-    def find_plan(self, value: Mapping[str, Any]) -> MapPlan | None:
-        """Return the plan for values like this one."""
-        return self.plans[tuple(value), tuple(map(type, value.values()))]
-
     def plan_all(self, items: list[Any]) -> MapPlan | None:
         """Return the plan for all items of a list if they have equal fields of equal types, all of them leaves.
 

@@ -66,9 +66,9 @@ async def discover_resources(cluster: RemoteCluster, warn: Callable[[str], None]
 
     resources: dict[tuple[str, str], ServedResource] = {}
     for listed in await asyncio.gather(*map(list_version, versions)):
-        for group_version in listed:
-            if (group_version.group, group_version.plural) not in _TWICE:
-                resources.setdefault((group_version.group, group_version.plural), group_version)
+        for resource in listed:
+            if (resource.group, resource.plural) not in _TWICE:
+                resources.setdefault((resource.group, resource.plural), resource)
     return list(resources.values())
 
 
@@ -86,14 +86,14 @@ async def list_served(cluster: RemoteCluster, api_version: str) -> list[ServedRe
             entry["kind"],
             entry["namespaced"],
             entry["name"] in statuses,
-            _collect_names(entry),
+            _all_names(entry),
         )
         for entry in listed
         if "/" not in entry["name"] and set(entry["verbs"]) >= _NEEDED
     ]
 
 
-def _collect_names(entry: Object) -> frozenset[str]:
+def _all_names(entry: Object) -> frozenset[str]:
     names = [entry["name"], entry["kind"], entry.get("singularName") or "", *(entry.get("shortNames") or ())]
     return frozenset(name.lower() for name in names if name)
 
@@ -108,7 +108,7 @@ def choose_kinds(resources: Iterable[ServedResource], definitions: Iterable[Obje
         spec_names = spec.get("names") or {}
         kind, group = str(spec_names.get("kind") or ""), str(spec.get("group") or "")
         named = {"name": spec_names.get("plural") or "", "singularName": spec_names.get("singular"), "kind": kind}
-        names_by_kind.append((_collect_names({**spec_names, **named}), kind, group))
+        names_by_kind.append((_all_names({**spec_names, **named}), kind, group))
     kinds: list[str] = []
     for name in map(str.lower, names):
         fitting = [(kind, group) for called, kind, group in names_by_kind if _is_called(name, called, group)]
