@@ -30,12 +30,12 @@ def is_required(field: dataclasses.Field[Any]) -> bool:
     return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
-def read_object(target: type[T], value: Any) -> T:
+def read_object(wanted: type[T], value: Any) -> T:
     """Return an object in JSON as an instance of a class. Raises pydantic's errors, and TypeError."""
-    validate = getattr(target, "model_validate", None)
+    validate = getattr(wanted, "model_validate", None)
     if validate is not None:
         return typing.cast(T, validate(_read_numbers(value)))
-    return typing.cast(T, _read_value(target, value))
+    return typing.cast(T, _read_value(wanted, value))
 
 
 def _read_numbers(value: Any) -> Any:
