@@ -139,7 +139,7 @@ class ControlGenerator(CodeGenerator):
             sign = "not " if node.macro == "all" else ""
             stop = f"{result} = {node.macro == 'exists'}"
 
-            def test() -> None:
+            def emit_test() -> None:
                 code = self.emit_condition(node.body)
                 writer.write_cost()
                 writer.open_block(f"if {sign}{code}:")
@@ -148,9 +148,9 @@ class ControlGenerator(CodeGenerator):
                 writer.close_block()
 
             if error:
-                self.emit_attempt(error, test)
+                self.emit_attempt(error, emit_test)
             else:
-                test()
+                emit_test()
             return
         guard = node.body if node.macro == "exists_one" else node.filter
         if guard is not None:

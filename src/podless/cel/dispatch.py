@@ -92,11 +92,11 @@ def guard_overloads(function: str, overloads: list[Overload], is_nameless: bool 
         for overload in overloads
     ]
 
-    def call(*args: Any) -> Any:
+    def call_matching(*args: Any) -> Any:
         for arg_types, run in candidates:
             if run is not None and all(map(fits_type, args, arg_types)):
                 return run(*args)
         raise no_overload() if is_nameless else _make_overload_error(function, args)
 
-    call.__name__ = function
-    return call
+    call_matching.__name__ = function
+    return call_matching

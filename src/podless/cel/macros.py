@@ -70,24 +70,24 @@ def _require_two_names(args: list[Expr]) -> tuple[str, str]:
 
 
 def _build_quantifier(macro: str, offset: int, iter_range: Expr, names: tuple[str, str], body: Expr) -> Expr:
-    def accu() -> Expr:
+    def read_accu() -> Expr:
         return Ident(offset, ACCU)
 
-    def call(function: str, *args: Expr) -> Expr:
+    def make_call(function: str, *args: Expr) -> Expr:
         return CallExpr(offset, function, list(args))
 
     parts: tuple[Expr, Expr, Expr, Expr]
     if macro == "exists_one":
         one = LiteralExpr(offset, 1, INT)
-        step = call("_?_:_", body, call("_+_", accu(), one), accu())
-        result = call("_==_", accu(), LiteralExpr(offset, 1, INT))
+        step = make_call("_?_:_", body, make_call("_+_", read_accu(), one), read_accu())
+        result = make_call("_==_", read_accu(), LiteralExpr(offset, 1, INT))
         parts = (LiteralExpr(offset, 0, INT), LiteralExpr(offset, True, BOOL), step, result)
     elif macro == "all":
-        condition = call("@not_strictly_false", accu())
-        parts = (LiteralExpr(offset, True, BOOL), condition, call("_&&_", accu(), body), accu())
+        condition = make_call("@not_strictly_false", read_accu())
+        parts = (LiteralExpr(offset, True, BOOL), condition, make_call("_&&_", read_accu(), body), read_accu())
     else:
-        condition = call("@not_strictly_false", call("!_", accu()))
-        parts = (LiteralExpr(offset, False, BOOL), condition, call("_||_", accu(), body), accu())
+        condition = make_call("@not_strictly_false", make_call("!_", read_accu()))
+        parts = (LiteralExpr(offset, False, BOOL), condition, make_call("_||_", read_accu(), body), read_accu())
     return Comprehension(offset, macro, iter_range, names, ACCU, parts, None, body)
 
 

@@ -43,12 +43,12 @@ def _send_requests(config: Path | None, context: str, paths: Sequence[str]) -> l
     from podless.remote import kubeconfig as configs
     from podless.remote.cluster import RemoteCluster
 
-    async def ask() -> list[Object]:
+    async def fetch_all() -> list[Object]:
         async with RemoteCluster(access, f"podless-check/{__version__}") as cluster:
             return [await cluster.send("GET", path) for path in paths]
 
     try:
         access = configs.read_kubeconfig(config or configs.find_kubeconfig(), context)
-        return asyncio.run(ask())
+        return asyncio.run(fetch_all())
     except (configs.BadKubeconfig, RemoteError) as error:
         raise CannotCheck(str(error)) from None

@@ -127,10 +127,10 @@ def check_files(
             report.add_report(result.report)
         judged = work.share_state(state._replace(definitions=definitions, unsound=frozenset(unsound)))
 
-        def left(document: Document) -> bool:
+        def is_left(document: Document) -> bool:
             return not _may_define(document) or (document.file, document.line) in mixed
 
-        for result in work.run_batches(_check_objects, judged, _make_batches(sources, left, progress)):
+        for result in work.run_batches(_check_objects, judged, _make_batches(sources, is_left, progress)):
             report.add_report(result.report)
             identities += result.identities
             named += result.references

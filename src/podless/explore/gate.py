@@ -345,10 +345,10 @@ class GatedRun:
         if view is None:
             note_event = partial(self._note_event, client, resource)
 
-            def queue(revision: int, take: Take) -> None:
+            def queue_event(revision: int, take: Take) -> None:
                 self.turns.queue_turn((EVENT, revision, f"{client} {resource}"), client, take)
 
-            view = self._views[client, resource] = ResourceView(note_event, queue)
+            view = self._views[client, resource] = ResourceView(note_event, queue_event)
         return view
 
     def _note_event(self, client: str, resource: str, event: bytes) -> None:

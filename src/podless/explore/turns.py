@@ -64,12 +64,12 @@ class Turns:
         """Wait for a turn, and be busy until `leave_turn`. Return False if the client was killed meanwhile."""
         coming: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
 
-        def take(came: bool) -> None:
+        def take_turn(came: bool) -> None:
             if not coming.done():  # the client may have closed the connection
                 self.busy += came  # at once, so that nothing else passes before the waiting task resumes
                 coming.set_result(came)
 
-        self.queue_turn(rank, client, take)
+        self.queue_turn(rank, client, take_turn)
         try:
             return await coming
         except asyncio.CancelledError:  # the client closed the connection

@@ -356,11 +356,11 @@ class WorkerPool:
             raise LoadFailed(f"{len(alive)} threads run hooks that do not end")
         loop = asyncio.get_running_loop()
 
-        def say(text: str) -> None:
+        def log_text(text: str) -> None:
             with contextlib.suppress(RuntimeError):  # the server has stopped
                 loop.call_soon_threadsafe(log.error, "hooks: %s", text)
 
-        self._threads = [*alive, worker.start_thread(worker_end, self._hooks, say)]
+        self._threads = [*alive, worker.start_thread(worker_end, self._hooks, log_text)]
         return lambda: None
 
     def handle_answer(self, peer: Peer, number: int, status: int, raw: bytes) -> None:

@@ -140,7 +140,7 @@ class _BaselineReader:
         revisions = index_revisions(self.baseline.objects)
         absent = {key_of(identity) for identity in self.baseline.absent}
 
-        async def one(endpoint: Endpoint, namespace: str, names: list[str]) -> None:
+        async def read_again(endpoint: Endpoint, namespace: str, names: list[str]) -> None:
             objects, _, faults = await self.reader.read_named(endpoint, namespace, names)
             now = index_revisions(objects)
             group = endpoint.api_version.rpartition("/")[0]
@@ -151,7 +151,7 @@ class _BaselineReader:
                     identity = Identity(endpoint.api_version, endpoint.kind, namespace, name)
                     self.reader.missing.append(UnreadPart(str(identity), _CHANGED, "the plan is for its earlier state"))
 
-        await asyncio.gather(*(one(*place, names) for place, names in self._named.items() if names))
+        await asyncio.gather(*(read_again(*place, names) for place, names in self._named.items() if names))
 
     async def _find_applyset(self, named: dict[tuple[Endpoint, str], list[str]]) -> ApplySet | None:
         """Read the parent of the ApplySet together with the set's objects."""
@@ -194,7 +194,7 @@ class _BaselineReader:
         """Find the endpoints of API versions, and read the definitions of those that are not built in."""
         kinds = {(kind.api_version(version.name), kind.kind): kind for kind in ALL for version in kind.versions}
 
-        async def one(api_version: str) -> None:
+        async def discover_version(api_version: str) -> None:
             path = f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
             try:
                 listed = await self.reader.read_document(path, "get discovery")
@@ -208,7 +208,9 @@ class _BaselineReader:
                 endpoint = Endpoint(api_version, resource["name"], resource["kind"], bool(resource["namespaced"]), kind)
                 self._endpoints.setdefault((api_version, resource["kind"]), endpoint)
 
-        await asyncio.gather(*map(one, sorted({*api_versions} - {version for version, _ in self._endpoints})))
+        await asyncio.gather(
+            *map(discover_version, sorted({*api_versions} - {version for version, _ in self._endpoints}))
+        )
         needed = {(item.identity.api_version, item.identity.kind) for item in self.items}
         await asyncio.gather(
             *(
@@ -303,7 +305,7 @@ class _BaselineReader:
         }
 
     async def _read_objects(self, named: dict[tuple[Endpoint, str], list[str]]) -> None:
-        async def one(endpoint: Endpoint, namespace: str, names: list[str]) -> None:
+        async def read_named(endpoint: Endpoint, namespace: str, names: list[str]) -> None:
             if endpoint.plural == _DEFINITIONS.plural:
                 names = [name for name in names if name not in self._read]
             objects, absent, faults = await self.reader.read_named(endpoint, namespace, names)
@@ -313,7 +315,7 @@ class _BaselineReader:
             for name, fault in faults.items():
                 self._note_unknown(endpoint, namespace, name, fault)
 
-        await asyncio.gather(*(one(*place, names) for place, names in named.items() if names))
+        await asyncio.gather(*(read_named(*place, names) for place, names in named.items() if names))
 
     def _note_unknown(self, endpoint: Endpoint, namespace: str, name: str, reason: str) -> None:
         """Record that an object cannot be read, in all versions in which the set may name it."""

@@ -375,10 +375,10 @@ def _complete_change(change: Change, manifest: Object, recorded: dict[str, set[A
 def _note_refusal(change: Change, place: Place, refused: Refused | writes.Unwritable, manifest: Object) -> None:
     """Complete a change with an error and the places of its fields."""
 
-    def hide(text: str) -> str:
+    def hide_text(text: str) -> str:
         return hide_message(change.identity, text, manifest, change.before)
 
-    change.action, change.message = Action.REFUSED, hide(str(refused))
+    change.action, change.message = Action.REFUSED, hide_text(str(refused))
     if not isinstance(refused, Refused):
         return
     change.code = refused.code
@@ -390,7 +390,7 @@ def _note_refusal(change: Change, place: Place, refused: Refused | writes.Unwrit
             line, column = place.find_position(path)
         except ValueError:  # the server's path is not a path in the object
             line, column = change.line, change.column
-        causes.append(Cause(path, hide(str(cause.get("message") or "")), line, column))
+        causes.append(Cause(path, hide_text(str(cause.get("message") or "")), line, column))
     change.causes = causes
     named = [cause for cause in causes if cause.field]
     if named:

@@ -127,7 +127,7 @@ class Simulation:
         """Store keys as they are, without requests. Definitions among them are served afterwards."""
         states = {record.key: record.stored for record in records}
 
-        async def plan() -> list[Operation]:
+        async def plan_operations() -> list[Operation]:
             present = {record.key: record for record in await self.read_records() if record.key in states}
             return [
                 Operation(key, stored, present[key].revision if key in present else 0)
@@ -136,7 +136,7 @@ class Simulation:
                 or (stored is None and key in present)
             ]
 
-        if states and await storage.commit_together(self.api, plan):
+        if states and await storage.commit_together(self.api, plan_operations):
             definitions = self.api.follow_ups.find_follow_up(DEFINITIONS)
             if definitions is not None:
                 await definitions.reconcile_all()

@@ -347,25 +347,25 @@ def _check_number(value: float, node: Node, path: Path, result: Result) -> None:
     form = node.format if formats.is_known(node.format, (kind,)) and kind else ""
     type_text = f"{kind} with format {form}" if form else f"{kind} (default format)"
 
-    def fits(number: float, subject: str) -> bool:
+    def check_range(number: float, subject: str) -> bool:
         if numbers.in_range(number, kind, form) or not has("NumericFormats"):
             return True
         result.add_plain_error(lambda: f"{subject} value must be of type {type_text} in {field.format_path(path)}")
         return False
 
-    fits(value, "Checked")
+    check_range(value, "Checked")
     exact = value.__class__ is int
     factor, maximum_keyword, minimum_keyword = raw.get("multipleOf"), raw.get("maximum"), raw.get("minimum")
     if factor is not None:
-        _check_multiple(value, float(factor), path, result, fits(float(factor), "MultipleOf") and exact)
+        _check_multiple(value, float(factor), path, result, check_range(float(factor), "MultipleOf") and exact)
     if maximum_keyword is not None:
-        maximum = _read_bound(maximum_keyword, fits(float(maximum_keyword), "Maximum boundary") and exact)
+        maximum = _read_bound(maximum_keyword, check_range(float(maximum_keyword), "Maximum boundary") and exact)
         strict = raw.get("exclusiveMaximum")
         if value > maximum or (strict and value == maximum):
             than = "less than" if strict else "less than or equal to"
             result.add_invalid(path, value, f"in body should be {than} %s", numbers.format_number(maximum))
     if minimum_keyword is not None:
-        minimum = _read_bound(minimum_keyword, fits(float(minimum_keyword), "Minimum boundary") and exact)
+        minimum = _read_bound(minimum_keyword, check_range(float(minimum_keyword), "Minimum boundary") and exact)
         strict = raw.get("exclusiveMinimum")
         if value < minimum or (strict and value == minimum):
             than = "greater than" if strict else "greater than or equal to"

@@ -160,14 +160,14 @@ class Matcher:
         # if RE2's automaton exceeds its memory, as for a.{0,900}c, each character takes a step for each instruction
         self.longest = longest = max(_STEPS // size, _ALWAYS_MATCHED)
 
-        def look(length: int) -> bool:
+        def check_length(length: int) -> bool:
             if length > longest:
                 return False
             charge(length * size // _PER_STEP + length // _CHARACTERS_PER_STEP)
             return True
 
         _kept.set_weight(self, weight)
-        contains = patterns.make_searcher(compiled, begins=begins, limit=_UNCHARGED_SEARCH // size, admit=look)
+        contains = patterns.make_searcher(compiled, begins=begins, limit=_UNCHARGED_SEARCH // size, admit=check_length)
         if min_length == 0 and max_length is None:
             return contains
         return lambda text: (
@@ -200,12 +200,12 @@ def _make_member_check(chars: str, required: bool) -> Callable[[str], bool]:
     RE2 takes ten times as long for a short text.
     """
 
-    def consists(text: str) -> bool:
+    def has_only_members(text: str) -> bool:
         if len(text) > _UNCHARGED_SEARCH:
             charge(len(text) // _CHARACTERS_PER_STEP)
         return not text.strip(chars) and (bool(text) or not required)
 
-    return consists
+    return has_only_members
 
 
 _matchers: WeakValueDictionary[str, Matcher] = WeakValueDictionary()

@@ -21,10 +21,10 @@ _CHECK = 350_000
 
 
 def _make_method_call(name: str) -> Callable[..., Any]:
-    def call(target: Any, *args: Any) -> Any:
+    def call_method(target: Any, *args: Any) -> Any:
         return getattr(target, name)(*args)
 
-    return call
+    return call_method
 
 
 def _declare_method(

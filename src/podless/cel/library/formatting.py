@@ -290,18 +290,18 @@ def make_integer_formatter(letter: str) -> Callable[[Any, int | None], str]:
     """Return the function for %b or %o."""
     classes = (int, Uint, bool) if letter == "b" else (int, Uint)
 
-    def show(value: Any, precision: int | None) -> str:
+    def format_integer(value: Any, precision: int | None) -> str:
         if value.__class__ not in classes:
             raise clause_error(letter, value)
         return f"{int(value):{letter}}"
 
-    return show
+    return format_integer
 
 
 def make_hex_formatter(upper: bool) -> Callable[[Any, int | None], str]:
     """Return the function for %x or %X."""
 
-    def show(value: Any, precision: int | None) -> str:
+    def format_hex(value: Any, precision: int | None) -> str:
         kind = value.__class__
         if kind is str or kind is bytes:
             text = (value.encode() if kind is str else value).hex()
@@ -311,7 +311,7 @@ def make_hex_formatter(upper: bool) -> Callable[[Any, int | None], str]:
             raise clause_error("x", value)
         return str(text.upper()) if upper else str(text)
 
-    return show
+    return format_hex
 
 
 CLAUSES = Clauses(

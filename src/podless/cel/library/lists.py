@@ -57,7 +57,7 @@ def _make_sum(zero: Any) -> Callable[[list[Any]], Any]:
 
 
 def _make_extreme(name: str, sign: int) -> Callable[[list[Any]], Any]:
-    def extreme(items: list[Any]) -> Any:
+    def find_extreme(items: list[Any]) -> Any:
         if not items:
             raise EvaluationError(f"{name} called on empty list")
         result = items[0]
@@ -66,7 +66,7 @@ def _make_extreme(name: str, sign: int) -> Callable[[list[Any]], Any]:
                 result = item
         return result
 
-    return extreme
+    return find_extreme
 
 
 def _find_index(items: list[Any], value: Any) -> int:
@@ -186,12 +186,12 @@ def _make_comparison_estimate(index: int) -> Callable[[CallSite], Estimate]:
 
 
 def _make_comparison_count(index: int) -> Callable[..., int]:
-    def actual(*given: Any) -> int:
+    def count_cost(*given: Any) -> int:
         items = given[index]
         texts = bool(items) and items[0].__class__ in (str, bytes)
         return _count_new_list(2.0 + PER_CHARACTER * texts, len(items) ** 2)
 
-    return actual
+    return count_cost
 
 
 def _distinct_estimate(site: CallSite) -> Estimate:
@@ -217,11 +217,11 @@ def _overload_types(pattern: str, call: Callable[[list[Any]], Any], returns_item
 
 
 def _declare_sorts() -> list[Overload]:
-    def sort(items: list[Any]) -> list[Any]:
+    def sort_items(items: list[Any]) -> list[Any]:
         return _sort_by(items, items)
 
     cost = Cost(_make_comparison_estimate(0), _make_comparison_count(0))
-    return [member(f"list_{kind.name}_sort", (list_of(kind),), list_of(kind), sort, cost) for kind in _COMPARABLE]
+    return [member(f"list_{kind.name}_sort", (list_of(kind),), list_of(kind), sort_items, cost) for kind in _COMPARABLE]
 
 
 def _declare_sorts_by_key() -> list[Overload]:

@@ -18,7 +18,7 @@ _NUMBERS = (INT, UINT, DOUBLE)
 
 
 def _make_pick(sign: int) -> Callable[..., Any]:
-    def pick(*given: Any) -> Any:
+    def pick_extreme(*given: Any) -> Any:
         items = given[0] if len(given) == 1 and isinstance(given[0], list) else given
         if not items:
             raise EvaluationError(f"math.@{'max' if sign > 0 else 'min'}(list) argument must not be empty")
@@ -28,7 +28,7 @@ def _make_pick(sign: int) -> Callable[..., Any]:
                 result = item
         return result
 
-    return pick
+    return pick_extreme
 
 
 def _declare_extreme(name: str, sign: int) -> Function:
@@ -66,7 +66,7 @@ def _round_half_away(value: float) -> float:
 
 
 def _make_shift(left: bool) -> Callable[[int, int], int]:
-    def shift(value: int, count: int) -> int:
+    def shift_bits(value: int, count: int) -> int:
         if count < 0:
             raise EvaluationError(f"math.bitShift{'Left' if left else 'Right'}() negative offset: {count}")
         if count > 63:
@@ -74,7 +74,7 @@ def _make_shift(left: bool) -> Callable[[int, int], int]:
         bits = (int(value) & UINT_MAX) << count & UINT_MAX if left else (int(value) & UINT_MAX) >> count
         return Uint(bits) if value.__class__ is Uint else _convert_signed(bits)
 
-    return shift
+    return shift_bits
 
 
 def _convert_signed(bits: int) -> int:

@@ -161,12 +161,12 @@ def _make_containment_cost(extra: bool) -> Cost:
             cost = cost.add(site.get_size(1).scale(PER_CHARACTER))
         return cost, None
 
-    def actual(cidr: Cidr, argument: Ip | Cidr | str, *_: object) -> int:
+    def count_cost(cidr: Cidr, argument: Ip | Cidr | str, *_: object) -> int:
         size = _count_bytes(cidr)
         cost = math.ceil(2 * size * PER_CHARACTER) + (math.ceil(size * PER_CHARACTER) + 1 if extra else 0)
         return cost + (math.ceil(len(argument) * PER_CHARACTER) if isinstance(argument, str) else 0)
 
-    return Cost(estimate, actual)
+    return Cost(estimate, count_cost)
 
 
 _TRAVERSAL, _ONE = traversal_cost(), unit_cost()

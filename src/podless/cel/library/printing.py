@@ -72,7 +72,7 @@ _TEXTS: dict[type, Callable[[Any], str]] = {
 
 
 def _make_number_formatter(letter: str) -> Callable[[Any, int | None], str]:
-    def show(value: Any, precision: int | None) -> str:
+    def format_number(value: Any, precision: int | None) -> str:
         if value.__class__ not in (int, Uint, float):
             raise clause_error(letter, value, _TYPE_ERRORS)
         if not math.isfinite(value):
@@ -80,10 +80,10 @@ def _make_number_formatter(letter: str) -> Callable[[Any, int | None], str]:
         return _format_double(value) if value.__class__ is float else str(int(value))
 
     def fixed(value: Any, precision: int | None) -> str:
-        plain = show(value, precision)
+        plain = format_number(value, precision)
         return f"{float(value):.{6 if precision is None else precision}{letter}}" if math.isfinite(value) else plain
 
-    return show if letter == "d" else fixed
+    return format_number if letter == "d" else fixed
 
 
 CLAUSES = Clauses(

@@ -26,21 +26,21 @@ _SPANS = {"getHours": 3600 * SECOND, "getMinutes": 60 * SECOND, "getSeconds": SE
 
 
 def _make_duration_part(unit: int) -> Callable[[Duration], int]:
-    def part(value: Duration) -> int:
+    def count_units(value: Duration) -> int:
         count = abs(value.ns) // unit
         return -count if value.ns < 0 else count
 
-    return part
+    return count_units
 
 
 def _declare_getter(name: str, part: Callable[[datetime], int]) -> Function:
-    def zoned(time: Timestamp, zone: str = "UTC") -> int:
+    def get_in_zone(time: Timestamp, zone: str = "UTC") -> int:
         moment, years = gotimes.convert_to_zone(time, zone)
         return part(moment) + (years if name == "getFullYear" else 0)
 
     overloads = [
-        member(f"timestamp_{name}", (TIMESTAMP,), INT, zoned),
-        member(f"timestamp_{name}_with_tz", (TIMESTAMP, STRING), INT, zoned),
+        member(f"timestamp_{name}", (TIMESTAMP,), INT, get_in_zone),
+        member(f"timestamp_{name}_with_tz", (TIMESTAMP, STRING), INT, get_in_zone),
     ]
     if name in _SPANS:
         overloads.append(member(f"duration_{name}", (DURATION,), INT, _make_duration_part(_SPANS[name])))
