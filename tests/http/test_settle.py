@@ -38,6 +38,7 @@ async def test_an_answer_that_finds_no_room_is_told_as_such() -> None:
 
     def inner(request: HTTPRequest) -> Response:
         request.user = User("a")
+        assert request.audit is not None
         request.audit.set_user(request.user)
         return Response(200, [LONG if request.path == "/long" else b"short"])
 

@@ -7,7 +7,7 @@ from typing import Any, Final, Protocol
 from urllib.parse import unquote
 
 from podless.auth.certificates import Certificate
-from podless.auth.user import ANONYMOUS
+from podless.auth.user import ANONYMOUS, User
 from podless.codec import gotext
 from podless.http.info import RequestInfo
 from podless.http.target import parse_query
@@ -31,6 +31,22 @@ class BodySource(Protocol):
 
     async def wait_body(self, request: HTTPRequest) -> bytes:
         """Return the rest of a claimed body, with the part that was read. Raises as `claim_body` does."""
+
+
+class AuditRecord(Protocol):
+    """The audit data of a request, to which the filters add."""
+
+    id: str
+    annotations: dict[str, str]
+
+    def set_user(self, user: User) -> None:
+        """Set the authenticated user."""
+
+    def act_as(self, user: User) -> None:
+        """Set the user that the request impersonates."""
+
+    def set_decision(self, allowed: bool, reason: str) -> None:
+        """Set the result of authorization, and its reason."""
 
 
 class HTTPRequest:
@@ -79,7 +95,7 @@ class HTTPRequest:
         self.certificate = certificate
         self.user = ANONYMOUS
         self.warnings: list[str] = []
-        self.audit: Any = None
+        self.audit: AuditRecord | None = None
 
     async def read_body(self) -> bytes:
         """Return the whole body, once the client has sent it. Raises TooLarge, TooManyRequests, BadRequest."""

@@ -23,7 +23,18 @@ from podless.http.audit.policy import (
     AuditRule,
     logs_bodies,
 )
-from podless.http.message import Answer, EndingSink, Handler, HTTPRequest, Pending, Response, Sink, Stream, is_long
+from podless.http.message import (
+    Answer,
+    AuditRecord,
+    EndingSink,
+    Handler,
+    HTTPRequest,
+    Pending,
+    Response,
+    Sink,
+    Stream,
+    is_long,
+)
 from podless.http.target import mask_query
 from podless.meta import objectmeta
 from podless.runtime import clock
@@ -94,10 +105,8 @@ _AGENT = 1024  # bytes of a User-Agent that are logged
 _FAILED = 400
 
 
-class AuditContext:
-    """The audit data of one request so far. The filters add to it with `set_user`, `act_as` and `set_decision`."""
-
-    __slots__ = ("_audit", "annotations", "attributes", "began", "id", "impersonated", "request", "rule", "user")
+class AuditContext(AuditRecord):
+    """The audit data of one request so far."""
 
     def __init__(self, audit: Auditor, request: HTTPRequest) -> None:
         self._audit = audit
@@ -117,11 +126,9 @@ class AuditContext:
             self._audit.write_event(self, RECEIVED, self.began, None)
 
     def act_as(self, user: User) -> None:
-        """Set the user that the request impersonates."""
         self.impersonated = user
 
     def set_decision(self, allowed: bool, reason: str) -> None:
-        """Set the result of authorization, and its reason."""
         self.annotations = {_DECISION: "allow" if allowed else "forbid", _REASON: reason}
 
 
