@@ -151,7 +151,6 @@ def test_the_example_of_the_readme_is_recorded_and_replayed(remote: Server, tmp_
 
 
 @pytest.mark.slow  # decodes all recordings
-@pytest.mark.slow
 def test_the_readme_counts_what_is_here() -> None:
     scenarios = recorded.scenarios(*recorded.areas())
     corpora = [one for name in recorded.corpora() for one in recorded.corpus(name)]
