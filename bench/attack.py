@@ -51,7 +51,7 @@ _WATCHED = 3.0  # seconds for which watches are open where nothing else is asked
 LOOK = 0.01  # seconds between two looks at memory
 SETTLED = 1.0  # seconds for which memory must not fall before it counts as what is kept
 PATIENCE = 8.0  # seconds that it may take to fall
-MOST_HELD, MOST_LATE = 0.1, 0.05  # seconds
+MAX_HELD, MAX_LATE = 0.1, 0.05  # seconds
 _TOLD = re.compile(r"^podless_loop_held_worst_seconds (\S+)$", re.MULTILINE)
 
 
@@ -94,9 +94,9 @@ class Found(NamedTuple):
         return [
             name
             for name, wrong in (
-                ("held", max(self.held, 0.0) > MOST_HELD),
+                ("held", max(self.held, 0.0) > MAX_HELD),
                 ("kept", self.after - self.before > self.attack.keeps),
-                ("late", self.waited > MOST_LATE),
+                ("late", self.waited > MAX_LATE),
                 ("error", 500 in self.answers and not self.attack.fails),
                 ("no answer", 0 in self.answers),
             )

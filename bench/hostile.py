@@ -33,7 +33,7 @@ from bench.record.figure import Figure
 ANONYMOUS, KNOWN = 1000, 100
 OBJECTS = 2000
 COME = 60.0  # seconds in which the hostile are to be there
-MOST = 10.0  # seconds that the good client waits for one answer
+MAX = 10.0  # seconds that the good client waits for one answer
 
 
 class Size(NamedTuple):
@@ -209,7 +209,7 @@ async def good(port: int, pid: int, seconds: float) -> Seen:
         for verb, data in asked.items():
             start = time.perf_counter()
             try:
-                async with asyncio.timeout(MOST):
+                async with asyncio.timeout(MAX):
                     refused += await wire.ask(data) >= 300
             except (TimeoutError, OSError, asyncio.IncompleteReadError):
                 refused += 1

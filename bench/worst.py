@@ -42,7 +42,7 @@ from podless.http.limits import Limits
 from podless.runtime.bounded import CACHES
 from podless.runtime.collector import Collector
 
-MOST_TIME = 30.0  # seconds that an answer is waited for
+MAX_TIME = 30.0  # seconds that an answer is waited for
 AGAIN = 0.06  # seconds; who held the loop for longer is sent again
 TRIES = 3
 
@@ -176,7 +176,7 @@ async def read(port: int, data: bytes) -> int:
     reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 20)
     try:
         writer.write(data.replace(b"\r\n", b"\r\nConnection: close\r\n", 1))
-        async with asyncio.timeout(MOST_TIME):
+        async with asyncio.timeout(MAX_TIME):
             head = await reader.readline()
             while await reader.read(1 << 20):
                 pass

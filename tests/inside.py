@@ -181,7 +181,7 @@ def inside() -> Iterator[Inside]:
     """One for all tests of a file; each takes names of its own."""
     patch = pytest.MonkeyPatch()
     patch.setattr(offloop, "LONG", _NEVER)
-    patch.setattr(runner, "_MOST_YAML", _NEVER)
+    patch.setattr(runner, "_MAX_YAML", _NEVER)
     running = Inside()
     before = sys.gettrace()
     yield running

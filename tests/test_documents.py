@@ -53,7 +53,7 @@ FIGURES: Mapping[str, Figures] = {
             errors.InsufficientStorage.code,
             disk._BYTES,
         ),
-        "No object is larger than # MiB": (storage._MOST,),
+        "No object is larger than # MiB": (storage._MAX,),
         "is renewed # days before": (tls._RENEW.total_seconds(),),
         "Heads over # KiB, bodies over # MiB and JSON nested deeper than # levels": (
             LIMITS.head,
@@ -66,7 +66,7 @@ FIGURES: Mapping[str, Figures] = {
             LIMITS.idle_time,
             LIMITS.buffer,
         ),
-        "except for # bytes of a ping": (websocket._MOST,),
+        "except for # bytes of a ping": (websocket._MAX,),
         "# s of processor time for each piece": (offloop.SECONDS,),
         "queued for # s gets #": (fairqueue._SECONDS, errors.TooManyRequests.code),
         "take at most # s of a request, by their price, and the cache of them # MiB": (
@@ -95,7 +95,7 @@ FIGURES: Mapping[str, Figures] = {
         "| queued requests of one user | #, # s each | # |": (LIMITS.queue, LIMITS.wait, errors.TooManyRequests.code),
         "| requests of a connection behind the one in flight | # |": (LIMITS.pipeline,),
         "| watches | #; # for one user | # |": (LIMITS.watches, LIMITS.watches // 2, errors.TooManyRequests.code),
-        "| long requests (# KiB or more) in flight | # MiB together |": (offloop.LONG, fairqueue._MOST),
+        "| long requests (# KiB or more) in flight | # MiB together |": (offloop.LONG, fairqueue._MAX),
         "| queued long requests | #; # for one user; # s each | # |": (
             fairqueue._WAITING,
             fairqueue._OWN,
@@ -107,9 +107,9 @@ FIGURES: Mapping[str, Figures] = {
         "a kill -9 loses those of the last # s": (backend._SOON,),
         "At # MiB": (AUDIT.size,),
         "the last # of them": (AUDIT.backups,),
-        "queues up to # MiB": (backend._MOST,),
+        "queues up to # MiB": (backend._MAX,),
         "A stop waits at most # s": (backend._PATIENCE,),
-        "leaves out those over # KiB": (auditor.MOST,),
+        "leaves out those over # KiB": (auditor.MAX,),
         "those that take more than # steps": (auditor.STEPS,),
     },
     "how-to/operations.md": {
@@ -130,7 +130,7 @@ FIGURES: Mapping[str, Figures] = {
         "up to # times after a conflict": (storage._TRIES,),
         "after # ms other requests run": (slices.SLICE,),
         "Work on long objects, from # KiB on": (offloop.LONG,),
-        "take turns by user, # MiB at once": (fairqueue._MOST,),
+        "take turns by user, # MiB at once": (fairqueue._MAX,),
         "every step that holds the loop for # ms": (watchdog.LONG,),
     },
 }

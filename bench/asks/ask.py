@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-MOST = 3 * 1024 * 1024 - 4096  # bytes of a body
+MAX = 3 * 1024 * 1024 - 4096  # bytes of a body
 GROUP = "worst.example.com"
 CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 THINGS = f"/apis/{GROUP}/v1/namespaces/default/things"
@@ -48,7 +48,7 @@ def config(name: str, data: Any = None, **metadata: Any) -> Any:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, **metadata}, "data": data or {}}
 
 
-def upto(item: Callable[[int], bytes], size: int = MOST) -> bytes:
+def upto(item: Callable[[int], bytes], size: int = MAX) -> bytes:
     """Items with commas between, up to a size."""
     parts: list[bytes] = []
     left = size

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bench.asks.ask import GROUP, MAPS, MOST, PROTOBUF, THINGS, YAML, Ask, ask, thing, upto, varint
+from bench.asks.ask import GROUP, MAPS, MAX, PROTOBUF, THINGS, YAML, Ask, ask, thing, upto, varint
 
 
 def bodies() -> Iterator[tuple[str, Ask]]:
@@ -14,13 +14,13 @@ def bodies() -> Iterator[tuple[str, Ask]]:
     yield "json: exponents", ask("POST", dry, thing("any", upto(lambda n: b"1e5")))
     yield "json: many keys", ask("POST", dry, b'{"spec":{"any":{%b}}}' % upto(lambda n: b'"k%d":1' % n))
     yield "json: the same key", ask("POST", dry, b'{"spec":{"any":{%b}}}' % upto(lambda n: b'"k":1'))
-    yield "json: escapes, malformed", ask("POST", dry, b'{"spec":"' + rb"\"" * (MOST // 2))
+    yield "json: escapes, malformed", ask("POST", dry, b'{"spec":"' + rb"\"" * (MAX // 2))
     yield (
         "json: texts in brackets",
         ask("POST", dry, b'{"spec":%b%b%b}' % (b"[" * 40, upto(lambda n: b'"a"'), b"]" * 40)),
     )
     yield "json: small objects", ask("POST", dry, thing("any", upto(lambda n: b'{"a":{}}')))
-    yield "json: deep", ask("POST", dry, b'{"a":' * (MOST // 6))
+    yield "json: deep", ask("POST", dry, b'{"a":' * (MAX // 6))
     yield "json: unknown fields", ask("POST", f"{dry}&fieldValidation=Strict", b"{%b}" % upto(lambda n: b'"u%d":1' % n))
     yield (
         "json: a config map",
@@ -40,18 +40,18 @@ def bodies() -> Iterator[tuple[str, Ask]]:
         "json: a config map in no order",
         ask("POST", f"{MAPS}?dryRun=All", b'{"metadata":{"name":"x"},"data":{%b}}' % mixed),
     )
-    twice = b'{"metadata":{"name":"x"},"data":{"a":"b","a":"c",%b}}' % upto(lambda n: b'"k%d":"v"' % n, MOST - 200)
+    twice = b'{"metadata":{"name":"x"},"data":{"a":"b","a":"c",%b}}' % upto(lambda n: b'"k%d":"v"' % n, MAX - 200)
     yield "json: a config map with a key twice", ask("POST", f"{MAPS}?dryRun=All", twice)
-    yield "json: a number too large", ask("POST", dry, thing("any", b"1e999," + upto(lambda n: b"{}", MOST - 200)))
+    yield "json: a number too large", ask("POST", dry, thing("any", b"1e999," + upto(lambda n: b"{}", MAX - 200)))
     yield "json: empty objects", ask("POST", dry, thing("any", upto(lambda n: b"{}")))
     yield "json: wrong types", ask("POST", dry, thing("numbers", upto(lambda n: b'"a"')))
     yield (
         "json: a config map of wrong types",
         ask("POST", f"{MAPS}?dryRun=All", b'{"metadata":{"name":"x"},"data":{%b}}' % upto(lambda n: b'"k%d":1' % n)),
     )
-    yield "yaml: a list", ask("POST", dry, b"spec:\n  any:\n" + b"  - a: b\n" * (MOST // 9), YAML)
-    yield "yaml: flow", ask("POST", dry, b"spec: {any: [" + b"a," * (MOST // 3) + b"a]}", YAML)
-    yield "yaml: aliases", ask("POST", dry, b"a: &a [x,x,x,x,x,x,x,x]\nb: [" + b"*a," * (MOST // 4) + b"*a]", YAML)
+    yield "yaml: a list", ask("POST", dry, b"spec:\n  any:\n" + b"  - a: b\n" * (MAX // 9), YAML)
+    yield "yaml: flow", ask("POST", dry, b"spec: {any: [" + b"a," * (MAX // 3) + b"a]}", YAML)
+    yield "yaml: aliases", ask("POST", dry, b"a: &a [x,x,x,x,x,x,x,x]\nb: [" + b"*a," * (MAX // 4) + b"*a]", YAML)
     yield "yaml: 60 KB", ask("POST", dry, b"spec:\n  any:\n" + b"  - a: b\n" * 6900, YAML)
     item = b"\x0a\x01k\x12\x01v"
     message = b"".join(

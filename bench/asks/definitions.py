@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from bench.asks.ask import CRDS, MOST, ROLES, Ask, ask, crd, text
+from bench.asks.ask import CRDS, MAX, ROLES, Ask, ask, crd, text
 
 
 def definitions() -> Iterator[tuple[str, Ask]]:
@@ -63,7 +63,7 @@ def definitions() -> Iterator[tuple[str, Ask]]:
         ("anyOf", any_of),
     ):
         body = text(crd("defined", schema))
-        if len(body) < MOST:
+        if len(body) < MAX:
             yield f"definition: {name}", ask("POST", dry, body)
     columns = [{"name": f"c{n}", "type": "string", "jsonPath": ".spec.a[?(@.b=='c')].d"} for n in range(20_000)]
     yield (
@@ -134,11 +134,11 @@ def definitions() -> Iterator[tuple[str, Ask]]:
     yield "review: a selector", ask("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", text(review))
     yield (
         "review: a token",
-        ask("POST", "/apis/authentication.k8s.io/v1/tokenreviews", text({"spec": {"token": "a." * (MOST // 2 - 100)}})),
+        ask("POST", "/apis/authentication.k8s.io/v1/tokenreviews", text({"spec": {"token": "a." * (MAX // 2 - 100)}})),
     )
     event = {
         "metadata": {"name": "x", "namespace": "default"},
         "involvedObject": {"namespace": "default"},
-        "message": "m" * (MOST - 300),
+        "message": "m" * (MAX - 300),
     }
     yield "event: a message", ask("POST", "/api/v1/namespaces/default/events?dryRun=All", text(event))

@@ -12,8 +12,8 @@ from bench.asks.ask import (
     CRDS,
     GROUP,
     JSON,
+    MAX,
     MERGE,
-    MOST,
     PATCH,
     PROTOBUF,
     STRATEGIC,
@@ -29,7 +29,7 @@ from podless.apis.catalog import ALL
 from podless.structs import protobuf, structs
 
 Item = Callable[[int], bytes]
-SIZE = MOST - 4096
+SIZE = MAX - 4096
 ADMISSION = "/apis/admissionregistration.k8s.io/v1"
 
 

@@ -12,7 +12,7 @@ from bench.asks.ask import (
     CRDS,
     JSON,
     MAPS,
-    MOST,
+    MAX,
     PATCH,
     PROTOBUF,
     ROLES,
@@ -188,10 +188,10 @@ def _values() -> Iterator[tuple[str, Ask]]:
     yield "metadata: managers", ask("POST", f"{MAPS}?dryRun=All", body_)
     one = b'{"manager":"m","operation":"Apply","apiVersion":"v1","fieldsType":"FieldsV1","fieldsV1":{"f:data":{%b}}}'
     wide = text(config("x")).replace(
-        b'"name":"x"', b'"name":"x","managedFields":[%b]' % (one % upto(lambda n: b'"f:k%d":{}' % n, MOST - 500))
+        b'"name":"x"', b'"name":"x","managedFields":[%b]' % (one % upto(lambda n: b'"f:k%d":{}' % n, MAX - 500))
     )
     yield "metadata: a manager of much", ask("POST", f"{MAPS}?dryRun=All", wide)
-    owners = upto(lambda n: b'{"apiVersion":"v1","kind":"Pod","name":"p%d","uid":"u%d"}' % (n, n), MOST - 500)
+    owners = upto(lambda n: b'{"apiVersion":"v1","kind":"Pod","name":"p%d","uid":"u%d"}' % (n, n), MAX - 500)
     yield (
         "metadata: owners",
         ask("POST", f"{MAPS}?dryRun=All", b'{"metadata":{"name":"x","ownerReferences":[%b]}}' % owners),
@@ -222,11 +222,11 @@ def _errors() -> Iterator[tuple[str, Ask]]:
     )
     subsets = b'{"metadata":{"name":"x"},"subsets":[{"addresses":[%b]}]}' % upto(lambda n: b'{"ip":"x"}')
     yield "endpoints: wrong addresses", ask("POST", f"{DEFAULT}/endpoints?dryRun=All", subsets)
-    test = b'{"op":"test","path":"/spec","value":{"any":[%b]}}' % upto(lambda n: b"1", MOST - 300)
+    test = b'{"op":"test","path":"/spec","value":{"any":[%b]}}' % upto(lambda n: b"1", MAX - 300)
     yield "json patch: a long test", ask("PATCH", f"{THINGS}/one?dryRun=All", b"[%b]" % test, PATCH)
-    tests = upto(lambda n: b'{"op":"test","path":"/spec/any/0","value":0}', MOST - 300)
+    tests = upto(lambda n: b'{"op":"test","path":"/spec/any/0","value":0}', MAX - 300)
     yield "json patch: too many tests", ask("PATCH", f"{THINGS}/one?dryRun=All", b"[%b]" % tests, PATCH)
-    add = b'{"op":"add","path":"/spec/any","value":[%b]},' % upto(lambda n: b"0", MOST - 3000)
+    add = b'{"op":"add","path":"/spec/any","value":[%b]},' % upto(lambda n: b"0", MAX - 3000)
     test = b",".join([b'{"op":"test","path":"/spec/any/1","value":0}'] * 60)
     yield (
         "json patch: tests behind a long value",
@@ -257,7 +257,7 @@ def _zeros() -> Iterator[tuple[str, Ask]]:
         ("definition: empty versions", CRDS, b'"spec":{"versions"', b"{}"),
         ("definition: empty names", CRDS, b'"spec":{"names":{"shortNames"', b'""'),
     ):
-        many = b",".join([item] * ((MOST - 300) // (len(item) + 1)))
+        many = b",".join([item] * ((MAX - 300) // (len(item) + 1)))
         body = b'{"metadata":{"name":"x"},%b:[%b]%b}' % (head, many, b"}" * head.count(b"{"))
         yield name, ask("POST", f"{path}?dryRun=All", body)
 
@@ -309,13 +309,13 @@ def _options() -> Iterator[tuple[str, Ask]]:
     hpa = b'{"metadata":{"name":"x"},"spec":{"maxReplicas":1,"scaleTargetRef":{"kind":"a","name":"b"},"metrics":[%b]}}'
     metrics = upto(lambda n: b'{"type":"Resource","resource":{"name":"r%d","target":{"type":"Value","value":"1"}}}' % n)
     path = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers?dryRun=All"
-    yield "autoscaler: metrics", ask("POST", path, hpa % metrics[: MOST - 500].rpartition(b",{")[0])
-    scale = b'{"metadata":{"name":"x"},"spec":{%b}}' % upto(lambda n: b'"k%d":1' % n, MOST - 500)
+    yield "autoscaler: metrics", ask("POST", path, hpa % metrics[: MAX - 500].rpartition(b",{")[0])
+    scale = b'{"metadata":{"name":"x"},"spec":{%b}}' % upto(lambda n: b'"k%d":1' % n, MAX - 500)
     yield (
         "scale: unknown fields",
         ask("PUT", "/apis/apps/v1/namespaces/default/deployments/every-deployment/scale", scale),
     )
-    eviction = b'{"metadata":{"name":"x"},"deleteOptions":{"dryRun":[%b]}}' % upto(lambda n: b'"All"', MOST - 500)
+    eviction = b'{"metadata":{"name":"x"},"deleteOptions":{"dryRun":[%b]}}' % upto(lambda n: b'"All"', MAX - 500)
     yield "eviction: dry runs", ask("POST", f"{DEFAULT}/pods/every-pod/eviction", eviction)
     labels = {f"k{n}": "v" for n in range(150_000)}
     selector = {"metadata": {"name": "x"}, "spec": {"podSelector": {"matchLabels": labels}}}

@@ -8,8 +8,8 @@ from bench.asks.ask import (
     APPLY,
     GROUP,
     MAPS,
+    MAX,
     MERGE,
-    MOST,
     PATCH,
     STRATEGIC,
     THINGS,
@@ -40,7 +40,7 @@ def writes() -> Iterator[tuple[str, Ask]]:
     ):
         whole = b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x","%b":[%b]}}' % (
             field.encode(),
-            upto(item, MOST - 200),
+            upto(item, MAX - 200),
         )
         yield f"metadata: {name}", ask("POST", f"{MAPS}?dryRun=All", whole)
     labels = b'{"metadata":{"name":"x","labels":{%b}}}' % upto(lambda n: b'"l%d":"v"' % n)
@@ -64,14 +64,14 @@ def writes() -> Iterator[tuple[str, Ask]]:
     yield "json patch: copies", ask("PATCH", f"{THINGS}/one?dryRun=All", b"[%b]" % b",".join([copy] * 9999), PATCH)
     test = b'{"op":"test","path":"/spec/any","value":[1]}'
     yield "json patch: tests", ask("PATCH", f"{THINGS}/one?dryRun=All", b"[%b]" % b",".join([test] * 9999), PATCH)
-    items = upto(lambda n: b"{}", MOST - 200)
+    items = upto(lambda n: b"{}", MAX - 200)
     for what, more in (
         ("a long value", b""),
         ("a long value and a test", b',{"op":"test","path":"/kind","value":"Things"}'),
     ):
         patch = b'[{"op":"add","path":"/spec/any/0","value":[%b]}%b]' % (items, more)
         yield f"json patch: {what}", ask("PATCH", f"{THINGS}/one?dryRun=All", patch, PATCH)
-    gone = upto(lambda n: b'{"$patch":"delete","name":"d%d"}' % n, MOST - 100)
+    gone = upto(lambda n: b'{"$patch":"delete","name":"d%d"}' % n, MAX - 100)
     yield (
         "strategic: deletes",
         ask(
@@ -81,7 +81,7 @@ def writes() -> Iterator[tuple[str, Ask]]:
             STRATEGIC,
         ),
     )
-    new = upto(lambda n: b'{"name":"d%d"}' % n, MOST - 100)
+    new = upto(lambda n: b'{"name":"d%d"}' % n, MAX - 100)
     yield (
         "strategic: a list",
         ask(
@@ -91,7 +91,7 @@ def writes() -> Iterator[tuple[str, Ask]]:
             STRATEGIC,
         ),
     )
-    order = upto(lambda n: b'{"name":"d%d"}' % n, MOST // 2)
+    order = upto(lambda n: b'{"name":"d%d"}' % n, MAX // 2)
     yield (
         "strategic: an order",
         ask(
@@ -112,22 +112,22 @@ def writes() -> Iterator[tuple[str, Ask]]:
             ask(
                 "PATCH",
                 f"{THINGS}/x?fieldManager=m&force=true&dryRun=All",
-                thing(field, upto(item, MOST - 200), "x"),
+                thing(field, upto(item, MAX - 200), "x"),
                 APPLY,
             ),
         )
-        yield f"create: {name}", ask("POST", dry, thing(field, upto(item, MOST - 200), "x"))
+        yield f"create: {name}", ask("POST", dry, thing(field, upto(item, MAX - 200), "x"))
     keys = b'{"apiVersion":"%b/v1","kind":"Things","metadata":{"name":"x"},"spec":{"any":{%b}}}' % (
         GROUP.encode(),
-        upto(lambda n: b'"k%d":1' % n, MOST - 200),
+        upto(lambda n: b'"k%d":1' % n, MAX - 200),
     )
     yield "apply: keys", ask("PATCH", f"{THINGS}/x?fieldManager=m&force=true&dryRun=All", keys, APPLY)
     maps = b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"},"data":{%b}}' % upto(
-        lambda n: b'"k%d":"v"' % n, MOST - 200
+        lambda n: b'"k%d":"v"' % n, MAX - 200
     )
     yield "apply: a config map", ask("PATCH", f"{MAPS}/x?fieldManager=m&dryRun=All", maps, APPLY)
     mixed = b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"},"data":{%b}}' % upto(
-        lambda n: b'"%08x":"v"' % (n * 2654435761 % (1 << 32)), MOST - 200
+        lambda n: b'"%08x":"v"' % (n * 2654435761 % (1 << 32)), MAX - 200
     )
     yield "apply: a config map in no order", ask("PATCH", f"{MAPS}/x?fieldManager=m&dryRun=All", mixed, APPLY)
     for name in ("pattern", "one", "duration", "stamp", "email"):

@@ -27,7 +27,7 @@ SIZE = 12
 KINDS = {f"{kind.plural}.{kind.group}": kind for kind in ALL if kind.home is None and not kind.virtual}
 # what is judged for pods as well, or is a tree that tests/schema is about
 SHARED = {"ObjectMeta", "PodTemplateSpec", "JSONSchemaProps"}
-# as many errors as pairs of equal items, up to field.MOST, as kube-apiserver reports them
+# as many errors as pairs of equal items, up to field.MAX, as kube-apiserver reports them
 REPEATED = {("storageclasses", "allowedTopologies")}
 
 

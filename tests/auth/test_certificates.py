@@ -147,7 +147,7 @@ def test_a_session_that_goes_on_is_judged_again(
 
 
 def test_untrusted_certificates_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(clientcertificates, "_MOST", 2)
+    monkeypatch.setattr(clientcertificates, "_MAX", 2)
     monkeypatch.setattr(clientcertificates, "_CONTEXTS", 2)
     with Server(tmp_path / "data") as server:
         for _ in range(5):

@@ -33,7 +33,7 @@ class Endless(io.RawIOBase):
 def limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    monkeypatch.setattr(inputs, "MOST", 2 << 20)
+    monkeypatch.setattr(inputs, "MAX", 2 << 20)
     monkeypatch.setattr(documents, "_INPUT", 3 << 20)
     yield
     assert not list(tmp_path.glob("podless-*"))

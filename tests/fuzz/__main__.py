@@ -13,7 +13,7 @@ import subprocess
 import sys
 import time
 
-_MOST = 1200  # seconds of a round, which hangs after that
+_MAX = 1200  # seconds of a round, which hangs after that
 _WHAT = ("tests/fuzz", *(f"tests/faults/test_{name}.py" for name in ("disk", "kill", "linearizable")))
 
 
@@ -37,9 +37,9 @@ def main() -> int:
         arguments = ["-m", "pytest", "-m", "", "-n", "auto", *_WHAT, f"--hypothesis-seed={seed}"]
         print(f"HYPOTHESIS_PROFILE=fresh FUZZ_HELD={options.held} python {shlex.join(arguments)}", flush=True)
         try:
-            code = subprocess.run([sys.executable, *arguments], env=environment, check=False, timeout=_MOST).returncode
+            code = subprocess.run([sys.executable, *arguments], env=environment, check=False, timeout=_MAX).returncode
         except subprocess.TimeoutExpired:
-            print(f"not over after {_MOST} s")
+            print(f"not over after {_MAX} s")
             code = 1
         if code:
             print(f"to see it again: python -m tests.fuzz --seconds 1 --seed {seed}")

@@ -15,7 +15,7 @@ from tests.fuzz.adversary import run
 from tests.fuzz.adversary.pairs import Pair
 
 _PAIRS = int(os.environ.get("ADVERSARY_PAIRS", "50" if PROFILE == "fresh" else "3"))
-_MOST = 3  # pairs that fail until no other is looked for
+_MAX = 3  # pairs that fail until no other is looked for
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300 + 60 * _PAIRS)]
 
@@ -30,6 +30,6 @@ def test_no_step_takes_long(pytestconfig: pytest.Config) -> None:
             if report.faults:
                 small = runs.shrink(report)
                 failed.append(f"{run.tell(report)}\n    smaller: {small.pair}\n        {small.faults[0]}")
-            if len(failed) >= _MOST:
+            if len(failed) >= _MAX:
                 break
     assert not failed, "\n".join(failed)

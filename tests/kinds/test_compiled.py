@@ -26,7 +26,7 @@ RULE = {"rule": "self.size() < 3"}
 @pytest.fixture
 def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[WeightAccount]:
     """An account for these tests, smaller than that of the process."""
-    account = WeightAccount("tests.kinds.test_compiled", compiled._LEAST, TOTAL)
+    account = WeightAccount("tests.kinds.test_compiled", compiled._MIN, TOTAL)
     monkeypatch.setattr(compiled, "_account", account)
     yield account
     account.drop_all()

@@ -82,8 +82,8 @@ MANY: dict[str, Any] = {
 
 @pytest.mark.parametrize("plural", MANY)
 def test_a_look_ends_where_far_more_is_wrong_than_is_told(plural: str) -> None:
-    few, many = (sent(plural, **MANY[plural](size)) for size in (field.MOST, 4 * field.MOST))
-    assert len(wrong(many, plural)) >= field.MOST
+    few, many = (sent(plural, **MANY[plural](size)) for size in (field.MAX, 4 * field.MAX))
+    assert len(wrong(many, plural)) >= field.MAX
     told = [list(map(str, field.summarize_errors(wrong(obj, plural))[0])) for obj in (few, many)]
     assert told[0] == told[1]
     cost = [lines(lambda obj: wrong(obj, plural), obj) for obj in (few, many)]

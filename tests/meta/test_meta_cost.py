@@ -139,7 +139,7 @@ def test_numbers_of_any_length() -> None:
 def test_only_so_many_unknown_fields_are_named() -> None:
     unknown: list[str] = []
     structs.decode_struct(OBJECT_META, {f"x{n}": 1 for n in range(1000)}, unknown)
-    assert unknown == [f"x{n}" for n in range(structs.MOST_UNKNOWN)]
+    assert unknown == [f"x{n}" for n in range(structs.MAX_UNKNOWN)]
 
 
 BYTES = structs.Struct("T", (structs.Field("b", gotypes.BYTES),))

@@ -9,7 +9,7 @@ from tests.pages.sessions import ROOT
 
 PAGE = ROOT / "docs" / "explanation" / "performance.md"
 CHART = ROOT / "docs" / "images" / "beside-kube-apiserver.svg"
-_ROW, _LEFT, _WIDTH, _MOST = 22, 330, 800, 40.0
+_ROW, _LEFT, _WIDTH, _MAX = 22, 330, 800, 40.0
 _UNITS = {"MB": 1.0, "ms": 0.001, "s": 1.0}
 
 
@@ -36,7 +36,7 @@ def draw() -> str:
     parts = [f'<text x="{_LEFT}" y="18">times better than kube-apiserver 1.36.2 with etcd 3.6</text>']
     for place, (work, ratio) in enumerate(rows):
         y = 32 + _ROW * place
-        length = (_WIDTH - _LEFT - 60) * min(ratio, _MOST) / _MOST
+        length = (_WIDTH - _LEFT - 60) * min(ratio, _MAX) / _MAX
         parts.append(f'<text x="{_LEFT - 8}" y="{y + 13}" text-anchor="end">{escape(work)}</text>')
         parts.append(f'<rect x="{_LEFT}" y="{y}" width="{length:.1f}" height="16" fill="#5e81ac"/>')
         parts.append(f'<text x="{_LEFT + length + 6:.1f}" y="{y + 13}">{ratio:.2g}</text>')

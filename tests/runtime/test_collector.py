@@ -13,7 +13,7 @@ import pytest
 from podless.runtime.collector import Collector
 from podless.runtime.gcpause import pause_gc
 
-MOST = 2000
+MAX = 2000
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +49,7 @@ def run(work: Callable[[Seen], Any], many: int = 1 << 40, too_many: int = 1 << 4
     async def main() -> None:
         gc.collect()
         gc.freeze()
-        collector = Collector(MOST, many, too_many, 0.01)
+        collector = Collector(MAX, many, too_many, 0.01)
         collector.start()
         gc.set_threshold(300, 4, 100)
         gc.callbacks.append(seen)  # after the collector's own
@@ -69,18 +69,18 @@ def test_what_a_pause_leaves_is_not_looked_through() -> None:
 
     def work(seen: Seen) -> None:
         with pause_gc():
-            kept.extend([] for _ in range(20 * MOST))
-        kept.extend([] for _ in range(2 * MOST))
+            kept.extend([] for _ in range(20 * MAX))
+        kept.extend([] for _ in range(2 * MAX))
 
     seen = run(work)
     assert seen.objects
-    assert max(seen.objects) <= 2 * MOST
+    assert max(seen.objects) <= 2 * MAX
 
 
 def test_few_objects_are_looked_through() -> None:
     def work(seen: Seen) -> weakref.ref[Ring]:
         found = weakref.ref(Ring())
-        kept: list[Any] = [[] for _ in range(MOST)]
+        kept: list[Any] = [[] for _ in range(MAX)]
         assert kept
         return found
 
@@ -94,12 +94,12 @@ def test_the_last_generation_stays_small() -> None:
 
     async def work(seen: Seen) -> None:
         for _ in range(20):
-            kept.extend([] for _ in range(MOST // 2))
+            kept.extend([] for _ in range(MAX // 2))
             await asyncio.sleep(0)
-        assert len(gc.get_objects(2)) <= 2 * MOST
+        assert len(gc.get_objects(2)) <= 2 * MAX
 
     seen = run(work)
-    assert max(seen.objects) <= 3 * MOST
+    assert max(seen.objects) <= 3 * MAX
 
 
 def test_garbage_of_the_last_generation_is_collected_before_the_rest_is_exempt() -> None:
@@ -113,7 +113,7 @@ def test_garbage_of_the_last_generation_is_collected_before_the_rest_is_exempt()
         gc.collect(1)  # it is old now
         rings.clear()
         for _ in range(100):
-            kept.extend([] for _ in range(MOST // 10))
+            kept.extend([] for _ in range(MAX // 10))
             await asyncio.sleep(0)
 
     run(work)
@@ -124,7 +124,7 @@ def exempt_rings() -> asyncio.Event:
     """Have garbage exempt; the event is set when one of it is freed."""
     freed = asyncio.Event()
     with pause_gc():
-        found = [Ring() for _ in range(3 * MOST)]
+        found = [Ring() for _ in range(3 * MAX)]
     weakref.finalize(found[-1], freed.set)
     gc.collect(0)
     assert gc.get_freeze_count() >= len(found)
@@ -137,7 +137,7 @@ def test_exempt_garbage_is_collected_while_the_loop_is_idle() -> None:
         async with asyncio.timeout(30):
             await freed.wait()
 
-    run(work, many=MOST)
+    run(work, many=MAX)
 
 
 def test_work_that_pauses_the_collector_is_not_interrupted() -> None:
@@ -147,7 +147,7 @@ def test_work_that_pauses_the_collector_is_not_interrupted() -> None:
             await asyncio.sleep(0.1)
         assert not freed.is_set()
 
-    run(work, many=MOST)
+    run(work, many=MAX)
 
 
 def test_all_work_is_interrupted_before_garbage_uses_up_the_memory() -> None:
@@ -157,7 +157,7 @@ def test_all_work_is_interrupted_before_garbage_uses_up_the_memory() -> None:
             async with asyncio.timeout(30):
                 await freed.wait()
 
-    run(work, many=MOST, too_many=2 * MOST)
+    run(work, many=MAX, too_many=2 * MAX)
 
 
 def test_little_that_is_kept_is_not_looked_through() -> None:

@@ -30,8 +30,8 @@ STATUS = load_struct("meta/v1", "Status")
 
 
 VERSIONS = ("v1", "v1beta1")
-ANSWER_MOST = 4 << 20  # bytes of a response
-WARNINGS_MOST = 10_000  # distinct warnings of a response; clients get 4,096 characters of them
+MAX_ANSWER = 4 << 20  # bytes of a response
+MAX_WARNINGS = 10_000  # distinct warnings of a response; clients get 4,096 characters of them
 TICK = 0.005  # seconds that a timer may fire early: timers of uvloop count whole milliseconds
 _GROUP = "admission.k8s.io"
 
@@ -81,7 +81,7 @@ async def call_webhook(
     seconds, until = webhook["timeoutSeconds"], DEADLINE.get()
     try:
         raw = await client.post_json(
-            target, serializer.encode_json(attr), seconds=seconds, limit=ANSWER_MOST, until=until
+            target, serializer.encode_json(attr), seconds=seconds, limit=MAX_ANSWER, until=until
         )
     except RemoteError as error:
         if until is not None and time.monotonic() >= until - TICK:
@@ -177,6 +177,6 @@ def _make_verdict(response: Object, patch: bytes, kind: str) -> Verdict:
         patch,
         kind,
         response.get("status"),
-        list(islice(dict.fromkeys(response.get("warnings") or ()), WARNINGS_MOST)),
+        list(islice(dict.fromkeys(response.get("warnings") or ()), MAX_WARNINGS)),
         response.get("auditAnnotations") or {},
     )

@@ -12,7 +12,7 @@ from podless.kinds.kind import Kind
 # the plugins that mutate, allocate and validate
 WritePlugins = tuple[Sequence[Plugin], Sequence[Plugin], Sequence[Plugin]]
 
-_KNOWN_MOST = 1000  # entries of the cache of allocating plugins
+_MAX_KNOWN = 1000  # entries of the cache of allocating plugins
 _CHANGED = attrgetter("changed")
 
 
@@ -54,7 +54,7 @@ class AdmissionChain:
         about = operation, kind.prefix, subresource
         known = self._allocating.get(about)
         if known is None:
-            if len(self._allocating) >= _KNOWN_MOST:
+            if len(self._allocating) >= _MAX_KNOWN:
                 self._allocating.clear()
             known = self._allocating[about] = [one for one in asked if one.allocates(operation, kind, subresource)]
         return known

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from podless.admission.calls import ACCEPT, STATUS, TICK, WARNINGS_MOST, CallFailed, Verdict
+from podless.admission.calls import ACCEPT, MAX_WARNINGS, STATUS, TICK, CallFailed, Verdict
 from podless.admission.subject import AdmissionSubject
 from podless.apis.admissionregistration.validation.webhooks import check_hook
 from podless.auth.user import User
@@ -106,7 +106,7 @@ def _read_verdict(answer: bytes) -> Verdict:
     return Verdict(
         found["allowed"],
         result=status,
-        warnings=list(islice(dict.fromkeys(warnings), WARNINGS_MOST)),
+        warnings=list(islice(dict.fromkeys(warnings), MAX_WARNINGS)),
         annotations=annotations,
         obj=found.get("object"),
         size=len(answer),

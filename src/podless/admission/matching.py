@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 ANY = "*"
 _OWN = "admissionregistration.k8s.io"
-_KNOWN_MOST = 1000  # cached decisions
+_MAX_KNOWN = 1000  # cached decisions
 _REVIEWS = frozenset(
     {
         ("authentication.k8s.io", "selfsubjectreviews"),
@@ -115,7 +115,7 @@ class _AnswerCache(Generic[T]):
 
     def cache_answer(self, kind: Kind, sort: tuple[str | bool, ...], answer: T) -> T:
         """Cache an answer, and return it."""
-        if len(self.answers) >= _KNOWN_MOST:
+        if len(self.answers) >= _MAX_KNOWN:
             self.answers.clear()
         self.answers[sort] = ref(kind), answer
         return answer

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _LONGEST_MESSAGE = 5 * 1024
 _LONGEST_ANNOTATION = 10 * 1024
-_MOST_FAILURES = 50
+_MAX_FAILURES = 50
 _FAILURES = "validation.policy.admission.k8s.io/validation_failure"
 
 
@@ -132,7 +132,7 @@ class _PolicyRun:
         for key, values in self.annotations.items():
             self.attr.annotations[key] = ", ".join(values)
         if self.audited:
-            self.attr.annotations[_FAILURES] = serializer.encode_json(self.audited[:_MOST_FAILURES]).decode()
+            self.attr.annotations[_FAILURES] = serializer.encode_json(self.audited[:_MAX_FAILURES]).decode()
         if self.denied is not None:
             raise self.denied
 

@@ -30,7 +30,7 @@ from podless.runtime.meter import charge, each_part
 Subject = tuple[str, str]  # ("User", name) or ("Group", name); a service account is the user that it authenticates as
 
 # characters of all cached decisions with their keys, and of the longest one: users can be in hundreds of groups
-_MOST = 8 << 20
+_MAX = 8 << 20
 _LONGEST = 16 * MAX_KEY_LENGTH
 _OWN = 256  # characters that each cached decision counts for, besides its texts
 _MERGED = 8  # bindings of a subject that one step merges
@@ -179,7 +179,7 @@ class RBAC:
             return
         self.cached_size += size
         self._decided[key] = decision
-        while self.cached_size > _MOST:
+        while self.cached_size > _MAX:
             oldest = next(iter(self._decided))
             self.cached_size -= _decision_size(*oldest, self._decided.pop(oldest))
 

@@ -18,12 +18,12 @@ from podless.cache.events import Batch, CacheEvent, EventHandler, call_handler, 
 _TURN = 0.002  # seconds in one turn of the loop
 # a longer queue gets longer turns, so that writers cannot outrun watchers: seconds per byte, and the maximum
 _HURRY = 0.048 / (16 << 20)
-_TURN_MOST = 0.05
+_MAX_TURN = 0.05
 # the pause between deliveries: seconds per watcher, or this many times the last delivery if that is longer, and the
 # maximum. The time of a delivery varies, so the number of watchers sets a lower limit
 _REST_EACH = 0.00025
 _REST = 5.0
-_REST_MOST = 0.05
+_MAX_REST = 0.05
 _TOGETHER = 1 << 18  # approximate bytes of a batch, which TLS encrypts for a watcher in one go
 _BEHIND = 64 << 20  # bytes in the queue; beyond them, watchers that lack the first batch are ended
 _NEVER = -1
@@ -179,7 +179,7 @@ class Fanout:
 
     def go_on(self, until: float) -> bool:
         """Deliver batches until a deadline. Returns whether to continue in the next turn of the loop."""
-        until = min(until + self._size * _HURRY, until + _TURN_MOST)
+        until = min(until + self._size * _HURRY, until + _MAX_TURN)
         began = _clock()
         try:
             while self._batches:
@@ -239,7 +239,7 @@ class Fanout:
         self._deliveries.end_one()
         spent, self._spent = self._spent, 0.0
         rest = max(len(self._followers) * _REST_EACH, spent * _REST)
-        self._rested = asyncio.get_running_loop().time() + min(rest, _REST_MOST)
+        self._rested = asyncio.get_running_loop().time() + min(rest, _MAX_REST)
         if self._batches:
             self._begin_delivery()
 

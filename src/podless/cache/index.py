@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from podless.cache.entry import Entry
 from podless.runtime.meter import charge
 
-_MOST = 8  # indexed labels of a resource; the least recently used one is dropped
+_MAX = 8  # indexed labels of a resource; the least recently used one is dropped
 _LOOK = 16  # steps to decode a short object
 
 Keys = dict[str, set[str]]
@@ -50,7 +50,7 @@ class LabelIndex:
                 self._walks.remove(walk)
             for key, (had, has) in walk.missed.items():
                 _move_key(known, key, had, has)
-            while len(self._names) >= _MOST:
+            while len(self._names) >= _MAX:
                 del self._names[next(iter(self._names))]
         self._names[name] = known
 

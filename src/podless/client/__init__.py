@@ -31,7 +31,7 @@ __all__ = ["Client", "Conflicting", "Event", "Refused", "RemoteError", "Transpor
 R = TypeVar("R", bound=Resource)
 
 _APPLY = "application/apply-patch+yaml"
-_REST, _REST_MOST = 0.1, 10.0  # seconds between two attempts to watch: the first, and the maximum
+_REST, _MAX_REST = 0.1, 10.0  # seconds between two attempts to watch: the first, and the maximum
 _GONE = 410  # status code of an expired resourceVersion
 _PAGE = 500  # objects of one page of a list
 
@@ -179,7 +179,7 @@ class Client:
             except RemoteError:
                 pass  # the connection was lost
             await asyncio.sleep(rest)
-            rest = min(rest * 2, _REST_MOST)
+            rest = min(rest * 2, _MAX_REST)
 
     async def _follow_watch(self, path: str) -> AsyncIterator[tuple[str, Object]]:
         """Yield type and object of a watch's events, until the watch ends. Raises RemoteGone if it must list again."""

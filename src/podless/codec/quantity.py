@@ -15,15 +15,15 @@ _SUFFIXES = {power: suffix for suffix, power in DECIMAL.items()}
 _SYNTAX = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _SUFFIX = "unable to parse quantity's suffix"
 _NUMERIC = "unable to parse numeric part of quantity"
-_MOST_DIGITS = 18
+_MAX_DIGITS = 18
 _FINEST = 9  # the maximum number of decimals of an amount
 NANO = 1_000_000_000
 # sign, zeros, digits, a point, digits and a suffix; all are optional
 _FORM = re.compile(r"([+-]?+)(0*+)([0-9]*+)(?:\.([0-9]*+))?+([eEinumkKMGTP]*+[+-]?+[0-9]*+)")
 _EXPONENT = re.compile(r"[eE][+-]?[0-9]++\Z")
-_MOST_POWER = 1000
-_MOST_BYTES = 1000
-_MOST_BINARY = (1 << 63) - 1
+_MAX_POWER = 1000
+_MAX_BYTES = 1000
+_MAX_BINARY = (1 << 63) - 1
 _MILLI = NANO // 1000
 _AT_ONCE = (0, 1, 2, 3, 6, 9)  # the powers of ten by which apimachinery multiplies in one step
 
@@ -50,7 +50,7 @@ def parse_units(text: str) -> int:
     Raises QuantityError.
     """
     amount = parse_nanos(text)
-    whole = min(-(-abs(amount) // NANO), _MOST_BINARY)
+    whole = min(-(-abs(amount) // NANO), _MAX_BINARY)
     return -whole if amount < 0 else whole
 
 
@@ -63,10 +63,10 @@ def is_whole(text: str) -> bool:
     _, _, whole, part, suffix = parts = _split_text(text)
     amount, _ = _compute_amount(*parts)
     thousandths = -(-abs(amount) // _MILLI)
-    if thousandths > _MOST_BINARY:
+    if thousandths > _MAX_BINARY:
         if suffix not in BINARY and _vanishes(whole, part, _find_power(suffix)):
             return True
-        thousandths = (thousandths + _MOST_BINARY + 1) % (1 << 64) - _MOST_BINARY - 1
+        thousandths = (thousandths + _MAX_BINARY + 1) % (1 << 64) - _MAX_BINARY - 1
     return thousandths % 1000 == 0
 
 
@@ -120,7 +120,7 @@ def _parse_amount(text: str) -> tuple[int, str]:
 def _split_text(text: str) -> tuple[str, ...]:
     """Return sign, zeros, digits, digits after the point, and suffix."""
     match = _FORM.fullmatch(text)
-    if match is None or not text or len(text) > _MOST_BYTES:
+    if match is None or not text or len(text) > _MAX_BYTES:
         raise QuantityError(_SYNTAX)
     return match.groups("")
 
@@ -128,7 +128,7 @@ def _split_text(text: str) -> tuple[str, ...]:
 def _compute_amount(sign: str, zeros: str, whole: str, part: str, suffix: str) -> tuple[int, str]:
     if suffix in BINARY:
         digits = _read_digits(zeros, whole, part, slow=not _fits_int64(whole, part, suffix))
-        amount = min(_scale_digits(digits << BINARY[suffix], _FINEST - len(part)), _MOST_BINARY * NANO)
+        amount = min(_scale_digits(digits << BINARY[suffix], _FINEST - len(part)), _MAX_BINARY * NANO)
     else:
         power = _find_power(suffix)
         slow = not _is_integer(whole, part, power)
@@ -146,14 +146,14 @@ def _find_power(suffix: str) -> int:
     """Return the power of ten of a suffix."""
     if suffix in DECIMAL:
         return DECIMAL[suffix]
-    if not _EXPONENT.match(suffix) or abs(int(suffix[1:])) > _MOST_POWER:
+    if not _EXPONENT.match(suffix) or abs(int(suffix[1:])) > _MAX_POWER:
         raise QuantityError(_SUFFIX)
     return int(suffix[1:])
 
 
 def _is_integer(whole: str, part: str, power: int) -> bool:
     """Return whether apimachinery has a decimal amount as a 64-bit integer with a power of ten."""
-    return len(whole or "0") + len(part) <= _MOST_DIGITS and power - len(part) >= -_FINEST
+    return len(whole or "0") + len(part) <= _MAX_DIGITS and power - len(part) >= -_FINEST
 
 
 def _vanishes(whole: str, part: str, power: int) -> bool:
@@ -164,7 +164,7 @@ def _vanishes(whole: str, part: str, power: int) -> bool:
 def _fits_int64(whole: str, part: str, suffix: str) -> bool:
     """Return whether apimachinery computes a binary amount in one 64-bit step."""
     bits = BINARY[suffix]
-    return not part and len(whole or "0") <= 14 - bits * 3 // 10 and int(whole or 0) << bits <= _MOST_BINARY
+    return not part and len(whole or "0") <= 14 - bits * 3 // 10 and int(whole or 0) << bits <= _MAX_BINARY
 
 
 def _read_digits(zeros: str, whole: str, part: str, *, slow: bool) -> int:
@@ -199,7 +199,7 @@ def _format_binary(amount: int) -> str:
 def _format_decimal(amount: int, exponent: bool) -> str:
     """Return billionths with a suffix, or with a power of ten if `exponent` is set or no suffix is large enough."""
     power = -_FINEST
-    while amount % 1000 == 0 and power + 3 <= _MOST_POWER:  # a larger power could not be read again
+    while amount % 1000 == 0 and power + 3 <= _MAX_POWER:  # a larger power could not be read again
         amount, power = amount // 1000, power + 3
     if not exponent and power in _SUFFIXES:
         return f"{amount}{_SUFFIXES[power]}"

@@ -9,7 +9,7 @@ from hashlib import sha256
 from podless.runtime import clock
 
 LIFETIME = 600.0  # seconds
-_MOST = 16  # maximum number of codes; the oldest is dropped
+_MAX = 16  # maximum number of codes; the oldest is dropped
 
 
 class Links:
@@ -21,7 +21,7 @@ class Links:
 
     def make_code(self) -> str:
         """Return a new code."""
-        while len(self._ends) >= _MOST:
+        while len(self._ends) >= _MAX:
             del self._ends[next(iter(self._ends))]
         code = secrets.token_urlsafe(24)
         self._ends[_hash_code(code)] = self._now() + LIFETIME

@@ -30,7 +30,7 @@ _ALL = "all"  # aggregate all roles
 _AGAIN = "again"  # the same, later, for cycles of roles
 _LATER = 10.0  # seconds until then
 _SELECTOR = 8  # steps on the meter to parse a selector
-_MOST = 16  # rounds of aggregation before a write is answered, which limits the length of chains
+_MAX = 16  # rounds of aggregation before a write is answered, which limits the length of chains
 
 
 class RoleController(Controller):
@@ -73,7 +73,7 @@ class RoleController(Controller):
     async def reconcile(self, key: str) -> None:
         if self._gathered == self._roles.changed and key == _ALL:
             return
-        for first in (True, *repeat(False, _MOST)):
+        for first in (True, *repeat(False, _MAX)):
             seen = self._roles.changed
             entries = self._list_roles()
             for entry in entries:

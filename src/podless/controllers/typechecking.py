@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Named = tuple[str, str, str]  # group, version, kind
 
-_MOST = 10  # maximum kinds to check a policy against
+_MAX = 10  # maximum kinds to check a policy against
 
 
 class PolicyTypeChecking(Controller):
@@ -106,7 +106,7 @@ def match_kinds(registry: Registry, rules: Iterable[Mapping[str, Any]]) -> dict[
             for kind, version in _served_kinds(registry, *place):
                 result[kind.group, version.name, kind.kind] = kind, version
                 count += 1
-                if count == _MOST:
+                if count == _MAX:
                     return result
     return result
 

@@ -11,7 +11,7 @@ from typing import Any
 from podless.codec import gotext
 from podless.fields import elements, values
 from podless.fields.typed import ListShape, MapShape, SchemaMisfit, Shape, make_element, name_items
-from podless.meta.field import MOST
+from podless.meta.field import MAX
 from podless.runtime.meter import MAX_UNCHARGED, charge, each
 
 Fault = tuple[str, str]  # (path, text)
@@ -134,7 +134,7 @@ def _check_map(value: dict[str, Any], form: MapShape, repeats: bool) -> list[Fau
     results: list[Fault] = []
     known = form.known
     for key, item in each(value).items():
-        if len(results) >= MOST:
+        if len(results) >= MAX:
             break
         name, shape, _ = known.get(key) or form.find_child(key)
         if shape is None:
@@ -152,7 +152,7 @@ def _check_list(value: list[Any], form: ListShape, repeats: bool) -> list[Fault]
     results: list[Fault] = []
     shape, seen = form.item, set()
     for index, item in enumerate(each(value)):
-        if len(results) >= MOST:
+        if len(results) >= MAX:
             break
         name = f"i:{index}"
         if form.associative:

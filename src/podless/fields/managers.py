@@ -22,7 +22,7 @@ from podless.fields.sets import Fields, Path
 from podless.fields.typed import UNOWNED, SchemaMisfit, Shape
 from podless.fields.values import equal_values
 from podless.meta.errors import APIError, BadRequest, Internal
-from podless.meta.objectmeta import MOST_ANNOTATIONS, MOST_MANAGER
+from podless.meta.objectmeta import MAX_ANNOTATIONS, MAX_MANAGER
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
@@ -37,7 +37,7 @@ Times = dict[FieldOwner, str | None]
 BEFORE_APPLY = "before-first-apply"
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _ANCIENT = "ancient-changes"
-_MOST_UPDATES = 10  # maximum separate entries of updates; older ones are merged
+_MAX_UPDATES = 10  # maximum separate entries of updates; older ones are merged
 _KUBECTL = "kubectl"  # the only apply manager whose last-applied annotation is used and updated
 _SELF = FieldOwner("", "", "", "")  # a placeholder for the update in progress
 
@@ -95,12 +95,12 @@ def manager_name(manager: str, agent: str) -> str:
 @bounded_cache(1024)
 def _agent_name(agent: str) -> str:
     first = agent.partition("/")[0]
-    if first.isprintable() and len(first.encode()) <= MOST_MANAGER:
+    if first.isprintable() and len(first.encode()) <= MAX_MANAGER:
         return first
     name = ""
     for char in first:
         if char.isprintable():
-            if len((name + char).encode()) > MOST_MANAGER:
+            if len((name + char).encode()) > MAX_MANAGER:
                 break
             name += char
     return name
@@ -284,10 +284,10 @@ def _update_owners(
 
 def _cap_owners(owners: Owners, times: Times) -> Owners:
     """Limit the number of update entries: merge the oldest ones of a version."""
-    if len(owners) <= _MOST_UPDATES:
+    if len(owners) <= _MAX_UPDATES:
         return owners
     updaters = [owner for owner in owners if owner.operation == "Update"]
-    surplus = len(updaters) - _MOST_UPDATES
+    surplus = len(updaters) - _MAX_UPDATES
     if surplus <= 0:
         return owners
     charge(len(updaters))
@@ -470,7 +470,7 @@ def _note_applied(metadata: Object, applied: Object) -> None:
             key: text for key, text in last["metadata"]["annotations"].items() if key != LAST_APPLIED
         }
     noted = {**annotations, LAST_APPLIED: encode_compact(last) + "\n"}
-    if sum(len(key.encode()) + len(text.encode()) for key, text in noted.items()) > MOST_ANNOTATIONS:
+    if sum(len(key.encode()) + len(text.encode()) for key, text in noted.items()) > MAX_ANNOTATIONS:
         del noted[LAST_APPLIED]
     metadata["annotations"] = noted
 

@@ -12,7 +12,7 @@ from podless.runtime.meter import charge, each
 
 _TOKEN = compile_late(r'("(?:[^"\\]++|\\.)*+")|[ \t\r\n]++', re.DOTALL)
 _DECODER = json.JSONDecoder()
-_MOST = 9  # digits of a mark
+_MAX = 9  # digits of a mark
 
 
 class WrittenValue(NamedTuple):
@@ -88,7 +88,7 @@ def unmark_values(encoded: bytes, found: list[bytes]) -> bytes:
 
     def restore_value(match: re.Match[bytes]) -> bytes:
         charge(1)
-        index = int(match[1]) if len(match[1]) < _MOST else len(found)
+        index = int(match[1]) if len(match[1]) < _MAX else len(found)
         return found[index] if index < len(found) else match[0]
 
     return _MARK.sub(restore_value, encoded)

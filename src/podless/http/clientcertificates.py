@@ -22,7 +22,7 @@ from podless.runtime import clock
 
 log = logging.getLogger("podless")
 
-_MOST = 256  # digests of trusted certificates that are cached
+_MAX = 256  # digests of trusted certificates that are cached
 _CONTEXTS = 32  # cached contexts, each trusts one certificate; a new one takes 0.3 ms
 _SAY = 10.0  # minimum seconds between two log lines about untrusted certificates
 # X509_CERT_AUX of OpenSSL: trusted for client authentication (1.3.6.1.5.5.7.3.2), whatever the certificate allows
@@ -100,7 +100,7 @@ class TLSContext(ssl.SSLContext):
         except Exception as error:  # cryptography raises many types of errors for unreadable certificates
             return f"{type(error).__name__}: {error}"
         self._trusted[sha256(chain[0]).digest()] = None
-        if len(self._trusted) > _MOST:
+        if len(self._trusted) > _MAX:
             del self._trusted[next(iter(self._trusted))]
         return ""
 

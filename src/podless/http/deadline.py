@@ -15,7 +15,7 @@ from podless.http.message import TEXT, Answer, Handler, HTTPRequest, Pending, Re
 from podless.meta.errors import BadRequest
 from podless.remote import DEADLINE
 
-_MOST = 60.0  # seconds; longer timeouts have no effect
+_MAX = 60.0  # seconds; longer timeouts have no effect
 _LONGEST = 100  # maximum characters of a duration; Go rejects such long numbers too
 _UNITS = {"ns": 1e-9, "us": 1e-6, "\u00b5s": 1e-6, "\u03bcs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
 
@@ -32,7 +32,7 @@ def with_request_deadline(handler: Handler) -> Handler:
             return handler(request)
         given = request.query.get("timeout", [""])[0]
         seconds = parse_duration(given) if given else 0.0
-        if not 0 < seconds < _MOST:
+        if not 0 < seconds < _MAX:
             return handler(request)
         until = time.monotonic() + seconds
         outside = DEADLINE.set(until)

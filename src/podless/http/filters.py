@@ -59,7 +59,7 @@ _MODULES = {  # part of a media type -> its modules, whose import takes 15 to 36
     "protobuf": ("podless.structs.protobuf_messages",),
     "as=Table": ("podless.publish.table",),
 }
-_KNOWN_MOST = 256
+_MAX_KNOWN = 256
 
 
 def _import_all(names: Sequence[str]) -> None:
@@ -86,7 +86,7 @@ def with_imports(off_loop: OffLoop) -> Callable[[Handler], Handler]:
                 if media not in plain:
                     if names := [name for name in missing if any(one and name in one for one in media)]:
                         return later(request, names)
-                    if len(plain) >= _KNOWN_MOST:
+                    if len(plain) >= _MAX_KNOWN:
                         plain.clear()
                     plain.add(media)
             return handler(request)

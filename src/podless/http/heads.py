@@ -6,7 +6,7 @@ first came (parsing.py), in a request that arrived alone. llhttp parses every re
 
 from __future__ import annotations
 
-_MOST = 256  # cached heads
+_MAX = 256  # cached heads
 _LONGEST = 1 << 12  # maximum bytes of a cached head
 _LINE, _END = b"\r\n", b"\r\n\r\n"
 _VERSION = "HTTP/1.1"
@@ -60,7 +60,7 @@ class Heads:
             return
         if len(data) - end - len(body) > _LONGEST or data.find(_END) + len(_END) + len(body) != len(data):
             return
-        if len(self._cached) >= _MOST:
+        if len(self._cached) >= _MAX:
             del self._cached[next(iter(self._cached))]
         self._cached[fields] = headers
         if self.find_request(data) != (method, target, headers, body):  # its first line is less plain

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 else:
     table = lazy.LateModule("podless.publish.table")
 
-_MOST = 5000  # changes in one answer if the client sets no limit
-_TOO_MANY = f"There are more than {_MOST} changes since; list them in pages instead."
+_MAX = 5000  # changes in one answer if the client sets no limit
+_TOO_MANY = f"There are more than {_MAX} changes since; list them in pages instead."
 
 
 class HistoryAnswers:
@@ -81,7 +81,7 @@ class HistoryAnswers:
             chosen.match == "Exact" or (chosen.limit and not chosen.match)
         ):  # as for a list of objects
             revision, before = wanted_revision, await reader.sequence_of(wanted_revision) + 1
-        page = await self._read_page(reader, call, chosen, before, 0, chosen.limit or _MOST)
+        page = await self._read_page(reader, call, chosen, before, 0, chosen.limit or _MAX)
         return Many(
             [_make_entry(change) for change in page.changes], revision, str(page.following) if page.following else ""
         )
@@ -114,7 +114,7 @@ class HistoryAnswers:
 
     async def read_later(self, reader: HistoryReader, call: Call, chosen: ListOptions, after: int) -> list[Object]:
         """Return changes above a sequence number, oldest first. Raises Expired if there are too many."""
-        page = await self._read_page(reader, call, chosen, 0, after, _MOST)
+        page = await self._read_page(reader, call, chosen, 0, after, _MAX)
         if page.following:
             raise Expired(_TOO_MANY)
         return page.changes[::-1]

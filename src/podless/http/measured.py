@@ -28,7 +28,7 @@ from podless.runtime.histogram import Histogram
 
 BOUNDS: tuple[float, ...] = (0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 BOUNDS += (10.0, 15.0, 20.0, 30.0, 45.0, 60.0)
-_MOST = 2000  # sets of label values with their own metrics; clients can send any number of different ones
+_MAX = 2000  # sets of label values with their own metrics; clients can send any number of different ones
 _REFUSED, _FAILED = 401, 400
 _NOWHERE = (401, 403, 404)  # answers for resources that may not exist, whose names are not used as labels
 _VERBS = {"create": "POST", "update": "PUT", "deletecollection": "DELETE"}
@@ -103,7 +103,7 @@ class RequestMetrics:
     def _find_sort(self, request: HTTPRequest, status: int, key: str) -> _Sort:
         """Return the figures of a request, and keep them by its key unless that is ""."""
         labels, times, counts = self._find_figures(request, status)
-        if not key or labels is _OTHERS or len(self._sorts) >= _MOST:
+        if not key or labels is _OTHERS or len(self._sorts) >= _MAX:
             return labels, times, counts, None
         found = self._sorts[key] = labels, times, counts, Flow()
         return found
@@ -117,7 +117,7 @@ class RequestMetrics:
         labels = _label_request(request.info.attributes, request)
         figures = self._by_labels.get(labels)
         if figures is None:
-            if len(self._by_labels) >= _MOST or status in _NOWHERE:
+            if len(self._by_labels) >= _MAX or status in _NOWHERE:
                 labels = _OTHERS
             figures = self._by_labels.setdefault(labels, (labels, Histogram(BOUNDS), defaultdict(int)))
         return figures

@@ -13,7 +13,7 @@ from podless.http.message import Answer, Handler, HTTPRequest, NoAnswer, Pending
 from podless.http.target import mask_query
 from podless.runtime import clock
 
-_MOST = 4000  # requests that are kept
+_MAX = 4000  # requests that are kept
 _Line = tuple[float, float, float, str, str, RequestInfo, str, str, int]
 
 
@@ -50,7 +50,7 @@ class RecentRequests:
     """
 
     def __init__(self) -> None:
-        self._lines: deque[_Line] = deque(maxlen=_MOST)
+        self._lines: deque[_Line] = deque(maxlen=_MAX)
         self._followers: dict[object, Callable[[], None]] = {}
         self.open = self.count = 0
         self.last = time.monotonic()

@@ -17,7 +17,7 @@ from podless.meta.errors import BadRequest
 
 _FIRST = 100  # earlier requests at the start of a watch
 _EVERY = 0.1  # seconds between two pieces of a watch
-_MOST = 500  # requests in one piece; more are only counted
+_MAX = 500  # requests in one piece; more are only counted
 _WATCH = {"": False, "0": False, "false": False, "1": True, "true": True}
 
 
@@ -38,7 +38,7 @@ class RequestLogPath:
 
     def _list(self) -> Iterator[bytes]:
         lines = map(_encode_line, self._requests)
-        while piece := b"".join(islice(lines, _MOST)):
+        while piece := b"".join(islice(lines, _MAX)):
             yield piece
 
 
@@ -71,7 +71,7 @@ class RequestWatch:
         self._timer = None
         new = self._requests.count - self._sent_count
         self._sent_count += new
-        lines = [_encode_line(one) for one in self._requests.newest(min(new, _MOST))]
+        lines = [_encode_line(one) for one in self._requests.newest(min(new, _MAX))]
         if new > len(lines):
             lines.insert(0, orjson.dumps({"skipped": new - len(lines)}, option=orjson.OPT_APPEND_NEWLINE))
         if not self._sink.send(b"".join(lines)):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 else:
     table = lazy.LateModule("podless.publish.table")
 
-_MOST = 32 << 20  # maximum bytes of all rows
+_MAX = 32 << 20  # maximum bytes of all rows
 _OLD = 8  # one in 8 dropped rows is the oldest one, see `_drop_row`
 _TEXTS = 256  # cached texts that rows share
 _TEXT = 4096  # maximum bytes of a shared text
@@ -32,7 +32,7 @@ class CachedRow(NamedTuple):
 class RowCache:
     """Rows by the keys of their objects, each with the state that it shows."""
 
-    def __init__(self, limit: int = _MOST) -> None:
+    def __init__(self, limit: int = _MAX) -> None:
         self._limit = limit
         self._size = 0
         self._drop_count = 0

@@ -15,7 +15,7 @@ from podless.verbs.call import API, Call
 from podless.verbs.get import get_object
 
 PARAMETER = "ruleCosts"
-_MOST = (1 << 63) - 1
+_MAX = (1 << 63) - 1
 
 
 def asks_costs(call: Call) -> bool:
@@ -62,6 +62,6 @@ def _list_costs(version: Object) -> Object:
             total += cost.total + cost.message
             told = {"once": cost.per_evaluation, "times": cost.times, "cost": cost.total, "messageCost": cost.message}
             shown = {"path": ".".join(steps), "rule": given.get("rule") or ""}
-            shown |= {name: min(value, _MOST) for name, value in told.items()}
+            shown |= {name: min(value, _MAX) for name, value in told.items()}
             rules.append(shown | ({"error": cost.error} if cost.error else {}))
-    return {"name": version["name"], "total": min(total, _MOST), "rules": rules}
+    return {"name": version["name"], "total": min(total, _MAX), "rules": rules}

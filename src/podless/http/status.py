@@ -135,8 +135,8 @@ def refuse_bytes(code: int, text: str) -> Response:
     return status_response(error.status(), code)
 
 
-_WARNINGS_MOST = 4096  # maximum characters of all warnings; with more, each is shortened
-_WARNING_MOST = 256
+_MAX_WARNINGS = 4096  # maximum characters of all warnings; with more, each is shortened
+_MAX_WARNING = 256
 # control characters, and surrogates, which UTF-8 cannot encode
 _UNTOLD = compile_late(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
@@ -157,8 +157,8 @@ def _format_warnings(warnings: Iterable[str]) -> list[str]:
     for text in warnings:
         if not text or text in texts or _UNTOLD.search(text):
             continue
-        if whole > _WARNINGS_MOST and cut >= _WARNINGS_MOST:
+        if whole > _MAX_WARNINGS and cut >= _MAX_WARNINGS:
             break
         texts[text] = None
-        whole, cut = whole + len(text), cut + min(len(text), _WARNING_MOST)
-    return list(texts) if whole <= _WARNINGS_MOST else [text[:_WARNING_MOST] for text in texts]
+        whole, cut = whole + len(text), cut + min(len(text), _MAX_WARNING)
+    return list(texts) if whole <= _MAX_WARNINGS else [text[:_MAX_WARNING] for text in texts]

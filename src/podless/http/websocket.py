@@ -18,7 +18,7 @@ from podless.structs import protobuf
 _MAGIC = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 _TEXT, _BINARY, _CLOSE, _PING, _PONG = 0x1, 0x2, 0x8, 0x9, 0xA
 _CONTROL = 0x8  # the bit of control frames' opcodes
-_MOST = 125  # maximum bytes of a control frame's payload
+_MAX = 125  # maximum bytes of a control frame's payload
 _NORMAL, _BROKEN, _NOISY = 1000, 1002, 1008  # status codes of a close frame
 _FRAMES = 1000  # maximum frames of a client in a second; a client that watches sends few
 _LENGTH = 4  # bytes of the length before each protobuf event
@@ -58,7 +58,7 @@ def accept_head(headers: Mapping[str, str]) -> bytes:
 def frame_message(operation: int, payload: bytes | memoryview) -> bytes:
     """Return a message in one frame, unmasked, as servers send it."""
     size = len(payload)
-    if size <= _MOST:
+    if size <= _MAX:
         start = bytes((0x80 | operation, size))
     elif size < 1 << 16:
         start = bytes((0x80 | operation, 126)) + size.to_bytes(2, "big")
@@ -137,10 +137,10 @@ class WebSocketReader:
     def _begin_frame(self, talker: ControlHandler) -> None:
         head, self._head = self._head, bytearray()
         self._operation, size = head[0] & 0xF, head[1] & 0x7F
-        if size > _MOST:
+        if size > _MAX:
             size = int.from_bytes(head[2 : 2 + (2 if size == 126 else 8)], "big")
         masked = head[1] >> 7
-        broken = not masked or (self._operation & _CONTROL and size > _MOST)
+        broken = not masked or (self._operation & _CONTROL and size > _MAX)
         if broken or self._is_noisy():
             talker.send_close(frame_message(_CLOSE, (_BROKEN if broken else _NOISY).to_bytes(2, "big")))
             self._talker = None

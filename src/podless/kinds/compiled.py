@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 _TOTAL = 64 << 20  # maximum bytes of all compiled forms of the process
 _LARGE = 1 << 20  # bytes; larger forms are freed in pieces
-_LEAST = 8 << 10  # minimum bytes that a form counts
+_MIN = 8 << 10  # minimum bytes that a form counts
 _DECODED = 10  # bytes of a decoded schema for each byte of its JSON
 _RULE, _RULE_BYTE = 20_000, 400  # bytes of a compiled rule, plus those for each byte of its text
 
-_account = WeightAccount("podless.kinds.compiled.Compiled", _LEAST, _TOTAL)
+_account = WeightAccount("podless.kinds.compiled.Compiled", _MIN, _TOTAL)
 
 
 class CompiledDefinition:

@@ -42,9 +42,9 @@ STATUS = load_struct("meta/v1", "Status")
 _GROUP = "apiextensions.k8s.io"
 _SECONDS = 30  # timeout of one review in seconds
 # maximum objects, and bytes of objects, in one review
-_OBJECTS_MOST = 500
-_BYTES_MOST = 3 << 20
-_ANSWER_MOST = 16 << 20  # maximum bytes of an answer
+_MAX_OBJECTS = 500
+_MAX_BYTES = 3 << 20
+_MAX_ANSWER = 16 << 20  # maximum bytes of an answer
 
 
 def _review_type(version: str) -> Struct:
@@ -132,7 +132,7 @@ class Converter:
                 waiting[task] = None
                 continue
             together = batch and view.stored_version(kind, batch[0]) == view.stored_version(kind, entry)
-            if batch and (not together or len(batch) >= _OBJECTS_MOST or size + len(entry.body) > _BYTES_MOST):
+            if batch and (not together or len(batch) >= _MAX_OBJECTS or size + len(entry.body) > _MAX_BYTES):
                 await self._send_review(kind, version, batch, flight)
                 batch, size = [], 0
             batch.append(entry)
@@ -187,7 +187,7 @@ class Converter:
         body = await self.client.run_by_size(size, serializer.encode_json, review)
         target = kind.derive("conversion target", lambda: WebhookTarget.from_config(webhook["clientConfig"]))
         try:
-            answer = await self.client.post_json(target, body, seconds=_SECONDS, limit=_ANSWER_MOST)
+            answer = await self.client.post_json(target, body, seconds=_SECONDS, limit=_MAX_ANSWER)
             read_answer = partial(_read_review, uid=review["request"]["uid"], version=version, scheme=self._scheme)
             converted = await self.client.read(answer, read_answer)
         except (RemoteError, _InvalidReview) as error:

@@ -15,7 +15,7 @@ from podless.structs import repeats, structs
 from podless.structs.structs import Struct
 
 _OBJECT = re.compile(rb"[ \t\r\n]*+\{")
-_YAML_MOST = 3 << 20  # bytes, as for request bodies; decoded YAML takes a hundred times as much memory
+_MAX_YAML = 3 << 20  # bytes, as for request bodies; decoded YAML takes a hundred times as much memory
 
 
 class Undecodable(Exception):
@@ -33,8 +33,8 @@ def decode_review(raw: bytes, struct: Struct, api_version: str, scheme: GoScheme
             value = serializer.decode_json(raw, repeated)
             if repeated:
                 value = repeats.decode_repeats(struct, raw, [])
-        elif len(raw) > _YAML_MOST:
-            raise Undecodable(f"an answer that is no JSON object is read up to {_YAML_MOST} bytes")
+        elif len(raw) > _MAX_YAML:
+            raise Undecodable(f"an answer that is no JSON object is read up to {_MAX_YAML} bytes")
         else:
             value = serializer.decode_yaml(raw)
         type_meta = typemeta.read_type_meta(value)

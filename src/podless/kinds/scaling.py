@@ -12,7 +12,7 @@ from podless.kinds.version import Scale
 from podless.meta import field
 from podless.meta.field import FieldError
 
-_MOST = 2**31 - 1
+_MAX = 2**31 - 1
 _GO_TYPES = {
     type(None): "<nil>",
     str: "string",
@@ -49,8 +49,8 @@ def _validate_replicas(obj: dict[str, Any], path: str) -> list[FieldError]:
         return []
     if value < 0:
         return [field.invalid(path, value, "should be a non-negative integer")]
-    if value > _MOST:
-        return [field.invalid(path, value, f"should be less than or equal to {_MOST}")]
+    if value > _MAX:
+        return [field.invalid(path, value, f"should be less than or equal to {_MAX}")]
     return []
 
 

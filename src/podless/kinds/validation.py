@@ -14,7 +14,7 @@ from podless.codec.serializer import Floats
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Strategy
 from podless.meta import names, objectmeta
-from podless.meta.field import MOST, Enough, FieldError, FoundErrors, Path, invalid
+from podless.meta.field import MAX, Enough, FieldError, FoundErrors, Path, invalid
 from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
@@ -62,7 +62,7 @@ def validate_new(
             errors += strategy.validate_create(kind, version, obj)
             errors += strategy.validate_rules(version, obj, None, errors, floats=bool(floats))
     except Enough:
-        errors = look.errors[:MOST]
+        errors = look.errors[:MAX]
     errors = errors or named
     return errors if not errors or has("ValuesAsJSON") else [*_add_types(kind, version, errors)]
 
@@ -97,7 +97,7 @@ def validate_change(
             ratchet = subresource != "status" or has("StatusRatcheting")
             errors += strategy.validate_rules(version, obj, old, errors, warnings, floats=bool(floats), ratchet=ratchet)
     except Enough:
-        errors = look.errors[:MOST]
+        errors = look.errors[:MAX]
     return errors if not errors or has("ValuesAsJSON") else [*_add_types(kind, version, errors)]
 
 

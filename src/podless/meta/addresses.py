@@ -14,7 +14,7 @@ from podless.runtime.release import has
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-_MOST = 64  # maximum characters of an address or range
+_MAX = 64  # maximum characters of an address or range
 _NO_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 _FUTURE = "will be considered invalid in a future Kubernetes release: use"
 _NO_RANGE = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
@@ -22,7 +22,7 @@ _NO_RANGE = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
 
 def parse_address(text: str) -> Address | None:
     """Return an address, even with leading zeros in its numbers; None for an invalid one."""
-    if len(text) > _MOST or "%" in text:
+    if len(text) > _MAX or "%" in text:
         return None
     try:
         return ipaddress.ip_address(text)

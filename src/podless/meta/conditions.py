@@ -10,7 +10,7 @@ from podless.meta.field import FieldError
 from podless.runtime.meter import each
 
 _STATUSES = ("False", "True", "Unknown")
-_MOST_REASON, _MOST_MESSAGE = 1024, 32768  # maximum bytes
+_MAX_REASON, _MAX_MESSAGE = 1024, 32768  # maximum bytes
 _REASON = re.compile(r"[A-Za-z](?:[A-Za-z0-9_,:]*+(?<![,:]))?")
 _REASON_TEXT = (
     "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric "
@@ -47,8 +47,8 @@ def _validate_condition(condition: dict[str, Any], kind: str, path: str) -> list
         errors.append(field.required(f"{path}.reason"))
     elif not _REASON.fullmatch(reason):
         errors.append(field.invalid(f"{path}.reason", reason, _REASON_TEXT))
-    if len(reason.encode()) > _MOST_REASON:
-        errors.append(field.too_long(f"{path}.reason", _MOST_REASON))
-    if len((condition.get("message") or "").encode()) > _MOST_MESSAGE:
-        errors.append(field.too_long(f"{path}.message", _MOST_MESSAGE))
+    if len(reason.encode()) > _MAX_REASON:
+        errors.append(field.too_long(f"{path}.reason", _MAX_REASON))
+    if len((condition.get("message") or "").encode()) > _MAX_MESSAGE:
+        errors.append(field.too_long(f"{path}.message", _MAX_MESSAGE))
     return errors

@@ -44,8 +44,8 @@ class Key(str):
 Path = tuple[str | int, ...]
 # a path, as a tuple or as text
 At = str | Path
-MOST = 5000  # maximum errors that a client gets
-_ENOUGH = 4 * MOST  # errors after which the search in an object stops
+MAX = 5000  # maximum errors that a client gets
+_ENOUGH = 4 * MAX  # errors after which the search in an object stops
 _TEXT = 4 << 20  # approximate characters of their texts after which it stops
 _STEPS = 8  # steps on the meter for an error's text
 _BYTES = 64  # characters of a text that count as one more step
@@ -242,7 +242,7 @@ def summarize_errors(errors: Iterable[FieldError]) -> tuple[list[FieldError], st
     texts: dict[str | int, str] = {}
     room = _TEXT
     for error in errors:
-        if len(shown) >= MOST or room < 0:
+        if len(shown) >= MAX or room < 0:
             break
         at, body = error.field, error.body
         charge(_STEPS + len(body) // _BYTES)

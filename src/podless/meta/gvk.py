@@ -8,7 +8,7 @@ from typing import NamedTuple
 from podless.codec.gotext import parse_natural
 
 _KUBE_VERSION = re.compile(r"v([0-9]++)(?:(alpha|beta)([0-9]++))?")
-_MOST = (1 << 63) - 1  # a version with a larger number counts as any other name
+_MAX = (1 << 63) - 1  # a version with a larger number counts as any other name
 _STAGES = {None: 2, "beta": 1, "alpha": 0}
 
 
@@ -40,6 +40,6 @@ def version_priority(version: str) -> tuple[int, int, int, int, str]:
     if not match:
         return (1, 0, 0, 0, version)
     major, minor = parse_natural(match[1]), parse_natural(match[3] or "")
-    if major > _MOST or minor > _MOST:
+    if major > _MAX or minor > _MAX:
         return (1, 0, 0, 0, version)
     return (0, -_STAGES[match[2]], -major, -minor, version)

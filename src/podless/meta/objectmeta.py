@@ -28,9 +28,9 @@ from podless.structs.structs import DecodeError
 OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 OWNER_REFERENCE = load_struct("meta/v1", "OwnerReference")
 
-MOST_ANNOTATIONS = 256 * 1024
-MOST_MANAGER = 128
-MOST_SUBRESOURCE = 256
+MAX_ANNOTATIONS = 256 * 1024
+MAX_MANAGER = 128
+MAX_SUBRESOURCE = 256
 _LONGEST_CHAR = 4  # maximum bytes of a character in UTF-8
 # A real server repeats the whole list of owners, or the whole name, in each of its errors. podless returns only as many
 # errors as show this number of owner references, or of characters of a name, but at least one.
@@ -167,8 +167,8 @@ def check_annotations(items: dict[str, str], path: str) -> list[FieldError]:
         size += len(key.encode()) + len(value.encode())
         if texts := _check_label_key(key.lower()):
             errors += field.invalid_details(path, key, texts)
-    if size > MOST_ANNOTATIONS:
-        errors.append(field.too_long(path, MOST_ANNOTATIONS))
+    if size > MAX_ANNOTATIONS:
+        errors.append(field.too_long(path, MAX_ANNOTATIONS))
     return errors
 
 
@@ -228,16 +228,16 @@ def check_managed_fields(entries: list[dict[str, Any]], path: str) -> list[Field
             errors.append(field.invalid(f"{path}[{index}].operation", entry.get("operation", ""), text))
         if entry.get("fieldsType", "FieldsV1") != "FieldsV1":
             errors.append(field.invalid(f"{path}[{index}].fieldsType", entry["fieldsType"], "must be `FieldsV1`"))
-        if len(manager) * _LONGEST_CHAR > MOST_MANAGER or not manager.isprintable():
+        if len(manager) * _LONGEST_CHAR > MAX_MANAGER or not manager.isprintable():
             errors += check_field_manager(manager, f"{path}[{index}].manager")
-        if len(entry.get("subresource", "").encode()) > MOST_SUBRESOURCE:
-            errors.append(field.too_long(f"{path}[{index}].subresource", MOST_SUBRESOURCE))
+        if len(entry.get("subresource", "").encode()) > MAX_SUBRESOURCE:
+            errors.append(field.too_long(f"{path}[{index}].subresource", MAX_SUBRESOURCE))
     return errors
 
 
 def check_field_manager(name: str, path: str) -> list[FieldError]:
     """Validate the name of a field manager."""
-    errors = [field.too_long(path, MOST_MANAGER)] if len(name.encode()) > MOST_MANAGER else []
+    errors = [field.too_long(path, MAX_MANAGER)] if len(name.encode()) > MAX_MANAGER else []
     if name.isprintable():
         return errors
     offset, room = 0, _ROOM_MANAGER

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 
 from podless.meta.errors import TooManyRequests
 
-_MOST = 3 << 20  # bytes of admitted requests; a longer request is admitted alone
+_MAX = 3 << 20  # bytes of admitted requests; a longer request is admitted alone
 _WAITING = 64  # queued requests
 _OWN = 16  # queued requests of one user
 _SECONDS = 15.0  # maximum seconds in the queue
@@ -31,8 +31,8 @@ class FairQueue:
 
         Raises TooManyRequests if too many requests are queued, and after 15 s.
         """
-        size = min(size, _MOST)
-        if self.waiting or self._admitted + size > _MOST:
+        size = min(size, _MAX)
+        if self.waiting or self._admitted + size > _MAX:
             await self._queue_request(user, size)
         else:
             self._admitted += size
@@ -80,7 +80,7 @@ class FairQueue:
             user = next(iter(self._queues))
             queue = self._queues[user]
             size, turn = queue[0]
-            if self._admitted + size > _MOST and not turn.done():
+            if self._admitted + size > _MAX and not turn.done():
                 return
             queue.popleft()
             self.waiting -= 1

@@ -16,7 +16,7 @@ _LOOK = 512  # steps between two checks of the loop: a quarter of a millisecond 
 _LITTLE = 0.00002  # seconds of processor time; if the loop's thread used less, it was idle
 _PAUSE = 0.0005  # seconds of a pause, after which the work checks again
 _SHARE = 4.0  # seconds of pauses allowed for each second of work
-_MOST = 0.02  # maximum seconds of pauses at one check
+_MAX = 0.02  # maximum seconds of pauses at one check
 
 
 class YieldingMeter(CPUMeter):
@@ -29,7 +29,7 @@ class YieldingMeter(CPUMeter):
         self._loop = loop
         self._loop_time = time.clock_gettime(loop)
         self._began = time.thread_time()
-        self._allowed = _MOST
+        self._allowed = _MAX
         self.steps_left = _LOOK
 
     def check_time(self) -> None:
@@ -40,7 +40,7 @@ class YieldingMeter(CPUMeter):
     def give_way(self) -> None:
         """Pause while the loop is busy, within the limits."""
         now = time.thread_time()
-        self._allowed = min(_MOST, self._allowed + (now - self._began) * _SHARE)
+        self._allowed = min(_MAX, self._allowed + (now - self._began) * _SHARE)
         self._began = now
         seen = time.clock_gettime(self._loop)
         while seen - self._loop_time > _LITTLE and self._allowed > 0.0:

@@ -71,10 +71,10 @@ def _normalize_path(path: str) -> str:
 
 R = TypeVar("R")
 
-ANSWER_MOST = 64 << 20  # maximum bytes of an answer
+MAX_ANSWER = 64 << 20  # maximum bytes of an answer
 # deadline of the client's request, by time.monotonic(); None without one
 DEADLINE: ContextVar[float | None] = ContextVar("deadline", default=None)
-_REFUSAL_MOST = 1 << 17  # bytes that are read of an error answer, which is decoded on the event loop
+_MAX_REFUSAL = 1 << 17  # bytes that are read of an error answer, which is decoded on the event loop
 _LONG = 1 << 18  # bytes; longer answers are parsed off the loop
 _KEEP_CONTEXTS = 200
 _UNKNOWN_AUTHORITY = (2, 18, 19, 20, 21)  # OpenSSL's codes for a chain that ends in no trusted certificate
@@ -120,7 +120,7 @@ class WebhookClient:
         self._trusted: dict[bytes, ssl.SSLContext | aiohttp.Fingerprint] = {}
 
     async def post_json(
-        self, target: WebhookTarget, body: bytes, *, seconds: int, limit: int = ANSWER_MOST, until: float | None = None
+        self, target: WebhookTarget, body: bytes, *, seconds: int, limit: int = MAX_ANSWER, until: float | None = None
     ) -> bytes:
         """Send a JSON document and return the answer's body, at most `limit` bytes. Raises RemoteError, TimedOut.
 
@@ -192,8 +192,8 @@ class WebhookClient:
             read = bytearray()
             async for piece in answer.content.iter_any():
                 read += piece
-                if not 200 <= answer.status <= 206 and len(read) > _REFUSAL_MOST:
-                    del read[_REFUSAL_MOST:]
+                if not 200 <= answer.status <= 206 and len(read) > _MAX_REFUSAL:
+                    del read[_MAX_REFUSAL:]
                     break
                 if len(read) > limit:
                     raise ValueError(f"the answer is larger than {limit} bytes")
@@ -350,7 +350,7 @@ _STATUSES = {
     504: "the server was unable to return a response in the time allotted, but may still be processing the request",
 }
 _QUOTED = (403, 406, 415)  # status codes whose body is quoted in the error text
-_TEXT_MOST = 2048  # maximum bytes of a body in an error text
+_MAX_TEXT = 2048  # maximum bytes of a body in an error text
 
 
 def _describe_refusal(status: int, media: str, body: bytes) -> str:
@@ -362,7 +362,7 @@ def _describe_refusal(status: int, media: str, body: bytes) -> str:
             document = {}
         if document.get("kind") == "Status" and document.get("message"):
             return str(document["message"])
-    refusal = body[:_TEXT_MOST].decode("utf-8", "replace").strip() if media in ("", "text") else "unknown"
+    refusal = body[:_MAX_TEXT].decode("utf-8", "replace").strip() if media in ("", "text") else "unknown"
     if status in _STATUSES:
         return _STATUSES[status]
     if status in _QUOTED:

@@ -18,7 +18,7 @@ from podless.codec import gotext
 from podless.meta.addresses import Network
 
 _KINDS = (x509.DNSName, x509.IPAddress, x509.RFC822Name, x509.UniformResourceIdentifier)
-_LEAST, _MOST = "!", "~"  # first and last character that Go allows in a domain name
+_MIN, _MAX = "!", "~"  # first and last character that Go allows in a domain name
 
 
 class _ConstrainedName(NamedTuple):
@@ -99,7 +99,7 @@ def _list_names(extension: x509.ExtensionType) -> Iterator[_ConstrainedName]:
 
 def _is_domain(name: str) -> bool:
     labels = name.split(".")
-    return not name or (all(labels) and all(_LEAST <= letter <= _MOST for letter in name))
+    return not name or (all(labels) and all(_MIN <= letter <= _MAX for letter in name))
 
 
 def _matches_domain(name: str) -> Callable[[x509.GeneralName], bool]:

@@ -21,9 +21,9 @@ from podless.codec import gotext
 from podless.meta.addresses import Address
 from podless.remote import nameconstraints, verification
 
-_LEAST_BITS, _MOST_BITS = 1024, 8192  # allowed bits of an RSA key
-_MOST_CHECKS = 100  # maximum signature checks for one chain
-_MOST_NAMES = 100  # maximum names in a message
+_MIN_BITS, _MAX_BITS = 1024, 8192  # allowed bits of an RSA key
+_MAX_CHECKS = 100  # maximum signature checks for one chain
+_MAX_NAMES = 100  # maximum names in a message
 _PEM = b"-----BEGIN CERTIFICATE-----", b"-----END CERTIFICATE-----"
 _KNOWN = (
     x509.BasicConstraints,
@@ -65,15 +65,15 @@ def judge_server(chain: list[bytes], host: str, roots: list[x509.Certificate], n
         key = leaf.public_key()
     except (ValueError, UnsupportedAlgorithm, IndexError) as error:
         raise Untrusted(f"tls: failed to parse certificate from server: {error}") from None
-    if isinstance(key, RSAPublicKey) and key.key_size > _MOST_BITS:
-        raise Untrusted(f"tls: server sent certificate containing RSA key larger than {_MOST_BITS} bits")
+    if isinstance(key, RSAPublicKey) and key.key_size > _MAX_BITS:
+        raise Untrusted(f"tls: server sent certificate containing RSA key larger than {_MAX_BITS} bits")
     try:
         _ChainSearch(certificates[1:], roots, now, ExtendedKeyUsageOID.SERVER_AUTH).check_leaf(leaf, host)
     except Untrusted as error:
         raise Untrusted(f"tls: failed to verify certificate: x509: {error}") from None
     except ValueError as error:
         raise Untrusted(f"tls: failed to parse certificate from server: {error}") from None
-    if isinstance(key, RSAPublicKey) and key.key_size < _LEAST_BITS:
+    if isinstance(key, RSAPublicKey) and key.key_size < _MIN_BITS:
         raise Untrusted(f"tls: invalid signature by the server certificate: {_insecure_text(key)}")
 
 
@@ -136,7 +136,7 @@ class _ChainSearch:
             if parent.subject.public_bytes() != child.issuer.public_bytes() or parent in chain:
                 continue
             self.checks += 1
-            if self.checks > _MOST_CHECKS:
+            if self.checks > _MAX_CHECKS:
                 raise Untrusted("signature check attempts limit reached while verifying certificate chain")
             if problem := _explain_unsigned(child, parent):
                 text, name = gotext.quote(problem), gotext.quote(_certificate_name(parent))
@@ -200,7 +200,7 @@ def _explain_unsigned(child: x509.Certificate, parent: x509.Certificate) -> str:
         key = parent.public_key()
         if isinstance(child.signature_hash_algorithm, SHA1 | MD5):
             return f"x509: cannot verify signature: insecure algorithm {_describe_algorithm(child, key)}"
-        if isinstance(key, RSAPublicKey) and key.key_size < _LEAST_BITS:
+        if isinstance(key, RSAPublicKey) and key.key_size < _MIN_BITS:
             return _insecure_text(key)
         child.verify_directly_issued_by(parent)
     except InvalidSignature:
@@ -261,7 +261,7 @@ def check_host(certificate: x509.Certificate, host: str) -> None:
     if address is not None and not addresses:
         raise Untrusted(f"cannot validate certificate for {host} because it doesn't contain any IP SANs")
     listed = names if address is None else list(map(str, addresses))
-    if len(listed) >= _MOST_NAMES:
+    if len(listed) >= _MAX_NAMES:
         kind = "names" if address is None else "IP SANs"
         raise Untrusted(f"certificate is valid for {len(listed)} {kind}, but none matched {host}")
     if not listed:

@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from cryptography.x509.oid import SignatureAlgorithmOID
 from cryptography.x509.verification import Criticality, ExtensionPolicy, PolicyBuilder, Store, VerificationError
 
-_LEAST_BITS = 2048  # minimum bits of an RSA key in the Web PKI
+_MIN_BITS = 2048  # minimum bits of an RSA key in the Web PKI
 _CURVES: tuple[type[EllipticCurve], ...] = (SECP256R1, SECP384R1, SECP521R1)
 _SIGNATURES = {
     SignatureAlgorithmOID.RSA_WITH_SHA256,
@@ -64,7 +64,7 @@ def has_say(chain: list[x509.Certificate]) -> bool:
 def _is_plain(certificate: x509.Certificate) -> bool:
     key = certificate.public_key()
     if isinstance(key, RSAPublicKey):
-        strong = key.key_size >= _LEAST_BITS
+        strong = key.key_size >= _MIN_BITS
     else:
         strong = isinstance(key, EllipticCurvePublicKey) and isinstance(key.curve, _CURVES)
     return (

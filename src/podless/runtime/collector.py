@@ -16,7 +16,7 @@ import time
 from contextlib import suppress
 from typing import Final, Literal
 
-MOST: Final = 50_000  # objects that one run looks through while requests may wait
+MAX: Final = 50_000  # objects that one run looks through while requests may wait
 # blocks of memory that are allocated and not freed between two runs over all objects; 100,000 take about 10 MB
 _MANY: Final = 2_000_000  # after as many, the next run waits until the loop is idle
 _TOO_MANY: Final = 10_000_000  # a loop that is never idle is interrupted: memory that is never freed would be worse
@@ -32,7 +32,7 @@ class Collector:
     most, many, too_many, wait: as above.
     """
 
-    def __init__(self, most: int = MOST, many: int = _MANY, too_many: int = _TOO_MANY, wait: float = _WAIT) -> None:
+    def __init__(self, most: int = MAX, many: int = _MANY, too_many: int = _TOO_MANY, wait: float = _WAIT) -> None:
         self._most = most
         self._many = many
         self._too_many = too_many

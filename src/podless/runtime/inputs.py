@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-MOST = 256 << 20  # bytes that are read into memory
+MAX = 256 << 20  # bytes that are read into memory
 STANDARD_INPUT = "standard input"
 _PIECE = 1 << 20
 
@@ -25,7 +25,7 @@ def open_standard_input() -> BinaryIO:
 
 def read_standard_input() -> bytes:
     """Return all of standard input. Raises BadInput, OSError."""
-    return b"".join(read_pieces(open_standard_input(), STANDARD_INPUT, MOST))
+    return b"".join(read_pieces(open_standard_input(), STANDARD_INPUT, MAX))
 
 
 def read_path(path: Path) -> bytes:
@@ -33,7 +33,7 @@ def read_path(path: Path) -> bytes:
     if path.is_file():
         return path.read_bytes()
     with path.open("rb") as file:
-        return b"".join(read_pieces(file, str(path), MOST))
+        return b"".join(read_pieces(file, str(path), MAX))
 
 
 def read_pieces(file: BinaryIO, name: str, limit: int) -> Iterator[bytes]:

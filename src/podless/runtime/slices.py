@@ -33,7 +33,7 @@ R = TypeVar("R")
 SLICE: Final = 0.001  # seconds of processor time
 _SUSPENDED: Final = object()  # returned by a greenlet whose slice is used up
 _RAISED: Final = object()
-_IDLE_MOST: Final = 8  # idle workers that are kept; making one takes ten times as long as most work
+_MAX_IDLE: Final = 8  # idle workers that are kept; making one takes ten times as long as most work
 
 
 class _Cancelled(BaseException):
@@ -221,13 +221,13 @@ class SlicedWork:
             while worker.work is not None:  # cleanup code of the work may be suspended as well
                 worker.switch()
         worker.raised = worker.gr_context = None
-        if len(self._idle) < _IDLE_MOST:
+        if len(self._idle) < _MAX_IDLE:
             self._idle.append(worker)
 
     def keep_worker(self, worker: _Worker) -> None:
         """Take back a worker whose work ended in its first slice."""
         worker.gr_context = None
-        if len(self._idle) < _IDLE_MOST:
+        if len(self._idle) < _MAX_IDLE:
             self._idle.append(worker)
 
     def request_turn(self, took: float) -> asyncio.Future[None]:

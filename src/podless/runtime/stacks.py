@@ -20,7 +20,7 @@ _THREAD = compile_late(rb"^(?:Current thread|Thread) 0x([0-9a-f]+)[^\n]*\n((?:  
 _CALL = compile_late(rb'^  File "([^\n]*)", line (\d+|\?\?\?) in ([^\n]*)$', re.MULTILINE)
 _DEEPEST = 100
 """Calls that faulthandler writes of a stack, the innermost."""
-_MOST = 1 << 21
+_MAX = 1 << 21
 """Bytes of the file that can be read; faulthandler writes up to 100 calls of each thread."""
 _REWIND = 1 << 16
 """Bytes of stacks after which the file is written from its start again."""
@@ -50,8 +50,8 @@ class Stacks:
         self._file = _open_file()
         self._text: mmap.mmap | None = None
         with suppress(OSError):  # a limit of the size of files holds in memory, too: then no stack is found
-            os.truncate(self._file, _MOST)
-            self._text = mmap.mmap(self._file, _MOST)
+            os.truncate(self._file, _MAX)
+            self._text = mmap.mmap(self._file, _MAX)
         self._end = 0  # where faulthandler writes next; only zeros follow
 
     def close(self) -> None:
@@ -72,7 +72,7 @@ class Stacks:
         start = self._end
         faulthandler.dump_traceback(self._file)
         end = text.find(b"\0", start)
-        self._end = end if end >= 0 else _MOST
+        self._end = end if end >= 0 else _MAX
         for found in _THREAD.finditer(text[start : self._end]):
             if int(found[1], 16) == thread:
                 return [

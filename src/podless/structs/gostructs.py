@@ -20,7 +20,7 @@ from podless.structs.structs import Field, Struct
 
 _META = "meta/v1"  # Go uses the API's names for these structs
 _OBJECT_META = load_struct(_META, "ObjectMeta")
-_MOST_LINES = 4000  # lines; longer documents are not compared line by line
+_MAX_LINES = 4000  # lines; longer documents are not compared line by line
 
 
 def format_struct(struct: Struct, value: Object | None) -> Any:
@@ -56,7 +56,7 @@ def diff_structs(struct: Struct, old: Object, new: Object) -> str:
     """Return the differences of two values of a struct as a unified diff."""
     struct = in_release(struct, CURRENT.get())
     one, other = _format_lines(struct, old), _format_lines(struct, new)
-    if len(one) + len(other) > _MOST_LINES:
+    if len(one) + len(other) > _MAX_LINES:
         return _diff_block(one, other)
     import difflib  # imported late: few servers show a difference
 

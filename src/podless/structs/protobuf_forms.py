@@ -31,7 +31,7 @@ Decoder = Callable[[Any, "Budget"], Any]
 
 # Maximum messages in one body. The smallest schema of a Go client has 31 bytes, so a valid body of 3 MiB has no more;
 # but an empty message takes only two bytes.
-MOST_MESSAGES = 100_000
+MAX_MESSAGES = 100_000
 
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 _DAY = 86_400
@@ -46,13 +46,13 @@ class Budget:
     __slots__ = ("remaining",)
 
     def __init__(self) -> None:
-        self.remaining = MOST_MESSAGES
+        self.remaining = MAX_MESSAGES
 
     def count_message(self) -> None:
         """Count a message. Raises ProtobufError."""
         self.remaining -= 1
         if self.remaining < 0:
-            raise ProtobufError(f"the protobuf message holds more than {MOST_MESSAGES} messages")
+            raise ProtobufError(f"the protobuf message holds more than {MAX_MESSAGES} messages")
 
 
 class Blob(GoType):

@@ -25,7 +25,7 @@ from podless.structs.structs import TYPE_META, Field, Struct
 from podless.structs.wire import ProtobufError
 
 # bytes of unknown fields up to which they are checked; more are only skipped
-_MOST_LOOKED_AT = 64 * 1024
+_MAX_LOOKED_AT = 64 * 1024
 _LOOK = 1025  # steps on the meter after which sliced work can be suspended
 _MALFORMED = "the protobuf message is truncated, malformed or nested too deep"
 _PACKAGE = "podless"
@@ -318,7 +318,7 @@ def _parse_message(cls: Any, raw: bytes) -> Any:
         known_size = message.ByteSize()
         if known_size != len(raw):
             whole = cls.FromString(raw)
-            if 0 < whole.ByteSize() - known_size <= _MOST_LOOKED_AT:
+            if 0 < whole.ByteSize() - known_size <= _MAX_LOOKED_AT:
                 _check_wires(whole)
     except (DecodeError, UnicodeDecodeError):  # the package checks some strings late, such as map keys
         raise ProtobufError(_MALFORMED) from None

@@ -14,7 +14,7 @@ from podless.runtime.meter import charge, each
 from podless.structs.gotypes import Bool, Float, GoType, Int, ListOf, MapOf, String
 from podless.structs.structs import Field, Struct
 
-_MOST = 100  # maximum findings, as in a real server
+_MAX = 100  # maximum findings, as in a real server
 _KEPT = (String, Bool, Int, Float, Struct)  # types whose values null does not change
 
 
@@ -57,7 +57,7 @@ class _RepeatWalk:
         self.findings: dict[str, None] = {}
 
     def note_repeated(self, adjective: str, path: str) -> None:
-        if len(self.findings) < _MOST:
+        if len(self.findings) < _MAX:
             self.findings[f"{adjective} field {gotext.quote(path)}"] = None
 
     def decode_value(self, kind: GoType, old: Any, item: Any, path: str) -> Any:

@@ -29,7 +29,7 @@ from podless.structs.gotypes import (
 # the properties of Struct that are computed at first use
 _LAZY = ("fields", "embedded_names", "declared_fields", "decode_plan", "field_ranks", "off_gates", "always_written")
 # maximum unknown fields that the strict decoder reports
-MOST_UNKNOWN = 100
+MAX_UNKNOWN = 100
 
 
 class DecodeError(ValueError):
@@ -192,7 +192,7 @@ class Struct(GoType):
         for key, item in value.items():
             entry = plan.get(key)
             if entry is None:
-                if len(unknown) < MOST_UNKNOWN:
+                if len(unknown) < MAX_UNKNOWN:
                     unknown.append(key)
                 continue
             kind, keep, joint, place, plain = entry
@@ -257,7 +257,7 @@ def decode_struct(struct: Struct, value: Any, unknown: list[str] | None = None) 
     except RecursionError:
         raise DecodeError("exceeded max depth") from None
     if unknown is not None and paths:
-        unknown.extend(paths[:MOST_UNKNOWN])
+        unknown.extend(paths[:MAX_UNKNOWN])
     return result
 
 

@@ -25,7 +25,7 @@ DELETE_OPTIONS = load_struct("meta/v1", "DeleteOptions")
 
 _GROUP = "meta.k8s.io"
 _INT64 = 1 << 63
-_MOST_DIGITS = 20  # longer texts exceed an int64
+_MAX_DIGITS = 20  # longer texts exceed an int64
 # characters; longer selectors are parsed and prepared for matching in slices, others prepared at the first match
 _SLICED_SELECTORS = 1024
 _SELECTOR = 8  # parsing a selector costs as much as decoding an object of 8 times its length
@@ -110,10 +110,10 @@ def parse_int(value: str) -> int:
 
 def _parse_number(value: str) -> int | None:
     """Parse decimal digits with an optional sign; None if there are too many for 64 bits."""
-    if len(value) <= _MOST_DIGITS:
+    if len(value) <= _MAX_DIGITS:
         return int(value)
     sign, digits = value[:1] if value[:1] in "+-" else "", value.lstrip("+-").lstrip("0")
-    return int(f"{sign}{digits or 0}") if len(digits) <= _MOST_DIGITS else None
+    return int(f"{sign}{digits or 0}") if len(digits) <= _MAX_DIGITS else None
 
 
 def parse_revision(value: str) -> int:

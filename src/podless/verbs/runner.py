@@ -28,8 +28,8 @@ from podless.verbs.options import WriteOptions
 from podless.verbs.ready import keep_ready
 
 # bytes of a body that the event loop parses; longer ones go to the worker process, because parsing keeps the GIL
-_MOST_YAML = 64 * 1024
-_MOST_JSON = 256 * 1024
+_MAX_YAML = 64 * 1024
+_MAX_JSON = 256 * 1024
 _FEW = 4 * 1024  # bytes of a write whose stages nearly always end within a slice, by their declared cost
 
 
@@ -93,13 +93,13 @@ async def parse_body(api: API, call: Call) -> None:
     TooManyRequests.
     """
     body, worker = call.body, api.off_loop.worker
-    if len(body) <= _MOST_YAML or "protobuf" in call.content_type:
+    if len(body) <= _MAX_YAML or "protobuf" in call.content_type:
         return
     if "yaml" not in call.content_type:
-        call.body = await worker.parse_json(body) if len(body) > _MOST_JSON else body
+        call.body = await worker.parse_json(body) if len(body) > _MAX_JSON else body
     elif call.verb != "patch":
         call.body = await worker.parse_yaml(body)
-    elif len(body) > _MOST_JSON:
+    elif len(body) > _MAX_JSON:
         call.body = await worker.parse_applied(body)
     else:
         read = await api.off_loop.run(len(body), yamlasjson.read_yaml_as_json, body)
@@ -111,7 +111,7 @@ async def _parse_body(api: API, write: Write) -> None:
 
 
 def _has_long_body(write: Write) -> bool:
-    return len(write.call.body) > _MOST_YAML
+    return len(write.call.body) > _MAX_YAML
 
 
 W = TypeVar("W", bound=Write)

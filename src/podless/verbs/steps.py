@@ -28,7 +28,7 @@ from podless.verbs.runner import AwaitedStage, Write, is_short
 _SERVERS = frozenset({"uid", "creationTimestamp", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"})
 _NOT_PLACED = "not allowed on this type"
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"  # rand.String of k8s.io/apimachinery: no vowels, no characters that look alike
-_PREFIX_MOST = 58  # characters of generateName that are kept; MaxGeneratedNameLength of k8s.io/apiserver storage/names
+_MAX_PREFIX = 58  # characters of generateName that are kept; MaxGeneratedNameLength of k8s.io/apiserver storage/names
 
 
 def decode_body(call: Call, options: options_.WriteOptions) -> Object:
@@ -79,7 +79,7 @@ def generate_name(metadata: Object) -> None:
     """Set a name from generateName if there is none."""
     prefix = metadata.get("generateName") or ""
     if not metadata.get("name") and prefix:
-        metadata["name"] = prefix[:_PREFIX_MOST] + "".join(secrets.choice(_SUFFIX) for _ in range(5))
+        metadata["name"] = prefix[:_MAX_PREFIX] + "".join(secrets.choice(_SUFFIX) for _ in range(5))
 
 
 def strip_server_fields(metadata: Object) -> None:

@@ -31,7 +31,7 @@ from podless.verbs.ready import keep_ready
 T = TypeVar("T")
 
 _TRIES = 50  # attempts of one write while other writes come first
-_MOST = 3 << 19  # bytes of an object (1.5 MiB); etcd's default --max-request-bytes
+_MAX = 3 << 19  # bytes of an object (1.5 MiB); etcd's default --max-request-bytes
 _BUSY = "the object changes faster than this request can be carried out; try again"
 
 
@@ -153,10 +153,10 @@ def _is_removal(outcome: Next | AttemptOutcome) -> bool:
 def encode_stored(kind: Kind, obj: Object) -> StoredValue:
     """Return the stored form. Raises Oversized."""
     stored = view.encode_object(kind, obj)
-    if len(stored.data) > _MOST:
+    if len(stored.data) > _MAX:
         struct = kind.struct
         # a real server stores built-in kinds as protobuf, in which long texts take fewer bytes
-        if struct is None or len(protobuf.write_object(struct, obj)) > _MOST:
+        if struct is None or len(protobuf.write_object(struct, obj)) > _MAX:
             raise ValueTooLarge
     return stored
 

@@ -46,7 +46,7 @@ class WatcherEvents(list[WatcherEvent]):
 Receive = Callable[[Sequence[WatcherEvent]], object]
 
 # events that wait for a conversion webhook; a watch with more of them ends, as it does if a client does not read
-_WAITING_MOST = 4096
+_MAX_WAITING = 4096
 _WAITING_BYTES = 8 << 20  # bytes of the objects of these events
 _SLICED_EVENTS = 1 << 14  # bytes of objects of a batch; longer ones are decoded in slices
 _TOGETHER = 256  # objects in a piece of the initial state
@@ -237,7 +237,7 @@ class Watch:
             self.looks = True
 
     def _is_behind(self) -> bool:
-        return sum(map(len, self._waiting)) > _WAITING_MOST or sum(map(_total_size, self._waiting)) > _WAITING_BYTES
+        return sum(map(len, self._waiting)) > _MAX_WAITING or sum(map(_total_size, self._waiting)) > _WAITING_BYTES
 
     async def _work_off(self) -> None:
         """Convert and deliver waiting batches, in order."""

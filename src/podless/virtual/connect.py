@@ -24,7 +24,7 @@ _PORT = 10250
 _ADDRESSES = ("Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP")
 _PARTS = ("initContainers", "containers", "ephemeralContainers")
 _NEGATIVE = "must be greater than or equal to 0"
-_LEAST = {"tailLines": 0, "limitBytes": 1, "sinceSeconds": 1}
+_MIN = {"tailLines": 0, "limitBytes": 1, "sinceSeconds": 1}
 _ONE_SINCE = "at most one of `sinceTime` or `sinceSeconds` may be specified"
 _SCHEMES = ("", "http", "https")
 
@@ -93,7 +93,7 @@ _READ: Mapping[GoType, Callable[[Sequence[str]], object]] = {BOOL: _parse_bool, 
 
 
 async def _check_log(api: API, call: Call) -> None:
-    numbers = {name: _read_number(call, name) for name in _LEAST}
+    numbers = {name: _read_number(call, name) for name in _MIN}
     errors = list(_log_errors(numbers, _read_since_time(call), "stream" in call.query))
     if errors:
         raise Invalid("PodLogOptions", "", call.name, errors)
@@ -108,8 +108,8 @@ async def _check_log(api: API, call: Call) -> None:
 
 def _log_errors(numbers: dict[str, int | None], since: str, stream: bool) -> field.Errors:
     for name in ("tailLines", "limitBytes"):
-        if (number := numbers[name]) is not None and number < _LEAST[name]:
-            yield field.invalid(name, number, "must be greater than 0" if _LEAST[name] else _NEGATIVE)
+        if (number := numbers[name]) is not None and number < _MIN[name]:
+            yield field.invalid(name, number, "must be greater than 0" if _MIN[name] else _NEGATIVE)
     seconds = numbers["sinceSeconds"]
     if seconds is not None and since:
         yield field.forbidden("", _ONE_SINCE)

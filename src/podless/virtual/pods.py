@@ -31,7 +31,7 @@ _REFUSED = "Cannot evict pod as it would violate the pod's disruption budget."
 _SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 _FREE = ("Failed", "Pending", "Succeeded")
 _BEHIND = 10  # seconds to wait for a budget whose status is not up to date
-_MOST_DISRUPTED = 2000
+_MAX_DISRUPTED = 2000
 
 
 async def bind_pod(api: API, call: Call, obj: Object) -> Object:
@@ -191,7 +191,7 @@ def _charge_budget(budget: Object, pod: str) -> None:
     allowed = status.get("disruptionsAllowed", 0)
     if allowed < 0:
         raise Forbidden("poddisruptionbudget", "policy", name, "pdb disruptions allowed is negative")
-    if len(status.get("disruptedPods") or ()) > _MOST_DISRUPTED:
+    if len(status.get("disruptedPods") or ()) > _MAX_DISRUPTED:
         problem = "DisruptedPods map too big - too many evictions not confirmed by PDB controller"
         raise Forbidden("poddisruptionbudget", "policy", name, problem)
     if not allowed:

@@ -21,9 +21,9 @@ from podless.verbs.call import API, Call
 
 OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 
-_LEAST, _MOST = 600, 1 << 32  # seconds: allowed lifetimes of a token
-_UNDER_LEAST = "may not specify a duration less than 10 minutes"
-_OVER_MOST = "may not specify a duration larger than 2^32 seconds"
+_MIN, _MAX = 600, 1 << 32  # seconds: allowed lifetimes of a token
+_MIN_UNDER = "may not specify a duration less than 10 minutes"
+_MAX_OVER = "may not specify a duration larger than 2^32 seconds"
 _BINDABLE = {"Node": "nodes", "Pod": "pods", "Secret": "secrets"}
 _OTHER = "must match the service account name if specified"
 
@@ -66,10 +66,10 @@ def _validate_request(call: Call, obj: Object, account: Entry) -> None:
         problem = f"the UID in the token request ({expected_uid}) does not match the UID of the service account ({uid})"
         raise Conflict("TokenRequest", GROUP.name, account.name, problem)
     seconds = obj["spec"]["expirationSeconds"]
-    if seconds < _LEAST:
-        errors.append(field.invalid("spec.expirationSeconds", seconds, _UNDER_LEAST))
-    if seconds > _MOST:
-        errors.append(field.invalid("spec.expirationSeconds", seconds, _OVER_MOST))
+    if seconds < _MIN:
+        errors.append(field.invalid("spec.expirationSeconds", seconds, _MIN_UNDER))
+    if seconds > _MAX:
+        errors.append(field.invalid("spec.expirationSeconds", seconds, _MAX_OVER))
     if errors:
         raise Invalid("TokenRequest", GROUP.name, "", errors)
 

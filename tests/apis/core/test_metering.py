@@ -76,7 +76,7 @@ writes = st.tuples(
 
 async def play(steps: list[Any], most: int, changes: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(metering, "MOST", most)
+        patch.setattr(metering, "MAX", most)
         patch.setattr(metering, "_CHANGES", changes)
         async with claims() as there:
             meter = Meter()
@@ -207,7 +207,7 @@ async def test_a_sum_costs_what_has_changed(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 async def test_sums_of_many_objects_give_way_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metering, "MOST", 50)
+    monkeypatch.setattr(metering, "MAX", 50)
     async with claims() as there:
         meter = Meter()
         for space in "abcdefgh":

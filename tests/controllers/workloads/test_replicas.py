@@ -90,7 +90,7 @@ def test_what_cannot_be_made_is_told(home: Namespace) -> None:
 
 
 def test_pods_are_bounded(home: Namespace, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(owned, "MOST_PODS", len(home.client.get("/api/v1/pods").body["items"]) + 3)
+    monkeypatch.setattr(owned, "MAX_PODS", len(home.client.get("/api/v1/pods").body["items"]) + 3)
     where = home.make("apps/v1", "ReplicaSet", "web", {**SPEC, "replicas": 2_000_000})
     found = home.until(where, lambda obj: (obj.get("status") or {}).get("conditions"))["status"]["conditions"][0]
     assert (found["type"], found["reason"]) == ("ReplicaFailure", "FailedCreate")

@@ -82,7 +82,7 @@ async def test_only_some_old_files_are_kept(tmp_path: Path, monkeypatch: pytest.
 async def test_a_full_disk_is_said_once_and_what_is_missing_when_it_works_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(backend, "_MOST", 25)
+    monkeypatch.setattr(backend, "_MAX", 25)
     monkeypatch.setattr(backend, "_AGAIN", 0)
     file, room, tried = tmp_path / "audit.log", threading.Event(), threading.Semaphore(0)
     write = os.write

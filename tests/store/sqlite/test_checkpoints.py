@@ -140,11 +140,11 @@ async def test_commits_wait_only_when_checkpoints_are_short_or_repeated(
 ) -> None:
     gate = Gate(store, monkeypatch, took=10.0)
     await put(store, "/g/r/a", _LARGE)
-    for number in range(1, checkpoints._MOST + 1):
+    for number in range(1, checkpoints._MAX + 1):
         await gate.begun(number)
         await put(store, f"/g/r/{number}", b"1")
         gate.let_go()
-    await gate.begun(checkpoints._MOST + 1)
+    await gate.begun(checkpoints._MAX + 1)
     waiting = asyncio.ensure_future(put(store, "/g/r/b", b"1"))
     await turn_loop()
     assert not waiting.done()

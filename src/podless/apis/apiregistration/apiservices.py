@@ -17,7 +17,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _STATES = ("True", "False", "Unknown")
-_MOST_GROUP, _MOST_VERSION = 20_000, 1000
+_MAX_GROUP, _MAX_VERSION = 20_000, 1000
 
 
 def set_available(obj: Object, status: str, reason: str, message: str) -> None:
@@ -83,7 +83,7 @@ def _group_version(spec: Object) -> field.Errors:
     if group:
         yield from field.invalid_details("spec.group", group, names.check_subdomain(group))
     yield from field.invalid_details("spec.version", version, names.label_1035(version))
-    for name, most in (("groupPriorityMinimum", _MOST_GROUP), ("versionPriority", _MOST_VERSION)):
+    for name, most in (("groupPriorityMinimum", _MAX_GROUP), ("versionPriority", _MAX_VERSION)):
         if not 0 < spec[name] <= most:
             yield field.invalid(f"spec.{name}", spec[name], f"must be positive and less than {most}")
 

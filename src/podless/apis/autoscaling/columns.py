@@ -8,7 +8,7 @@ from podless.apis.autoscaling import versions
 from podless.apis.shared.columns import AGE, NAME, NONE, UNSET, Columns, Object, at, number, shorten, string, text
 from podless.runtime.meter import each
 
-_MOST = 2
+_MAX = 2
 _UNKNOWN = "<unknown>"
 _SOURCES = {
     "External": "external",
@@ -45,7 +45,7 @@ def _read_targets(obj: Object) -> str:
         obj = versions.to_v2(dict(obj))  # v2 has metrics as fields
     specs, now = at(obj, "spec", "metrics", default=()), at(obj, "status", "currentMetrics", default=())
     texts = [_read_metric(spec, now[index] if index < len(now) else None) for index, spec in enumerate(each(specs))]
-    return shorten(texts, ", ", _MOST) or NONE
+    return shorten(texts, ", ", _MAX) or NONE
 
 
 def _read_reference(obj: Object) -> str:

@@ -161,7 +161,7 @@ _BLANK: dict[str, Object] = {
 }
 _SELECTIONS = ("Disabled", "Max", "Min")
 _POLICIES = ("Percent", "Pods")
-_MOST_PERIOD, _MOST_WINDOW = 1800, 3600  # seconds
+_MAX_PERIOD, _MAX_WINDOW = 1800, 3600  # seconds
 _UP: Object = {
     "stabilizationWindowSeconds": 0,
     "selectPolicy": "Max",
@@ -258,8 +258,8 @@ def _validate_rules(rules: Object, path: str) -> field.Errors:
     where = f"{path}.stabilizationWindowSeconds"
     if window is not None and window < 0:
         yield field.invalid(where, window, "must be greater than or equal to zero")
-    if window is not None and window > _MOST_WINDOW:
-        yield field.invalid(where, window, f"must be less than or equal to {_MOST_WINDOW}")
+    if window is not None and window > _MAX_WINDOW:
+        yield field.invalid(where, window, f"must be less than or equal to {_MAX_WINDOW}")
     yield from field.one_of(f"{path}.selectPolicy", chosen, _SELECTIONS)
     if not policies:
         yield field.required(f"{path}.policies", "must specify at least one Policy")
@@ -277,8 +277,8 @@ def _validate_policy(policy: Object, path: str) -> field.Errors:
         yield field.invalid(f"{path}.value", value, "must be greater than zero")
     if period <= 0:
         yield field.invalid(f"{path}.periodSeconds", period, "must be greater than zero")
-    if period > _MOST_PERIOD:
-        yield field.invalid(f"{path}.periodSeconds", period, f"must be less than or equal to {_MOST_PERIOD}")
+    if period > _MAX_PERIOD:
+        yield field.invalid(f"{path}.periodSeconds", period, f"must be less than or equal to {_MAX_PERIOD}")
 
 
 STRATEGY = AutoscalerStrategy()

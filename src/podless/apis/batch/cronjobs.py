@@ -14,7 +14,7 @@ from podless.runtime.jsonobject import Object
 
 _JOB = "spec.jobTemplate.spec"
 _POLICIES = ("Allow", "Forbid", "Replace")
-_MOST_NAME = 52  # bytes; names of Jobs have 11 more
+_MAX_NAME = 52  # bytes; names of Jobs have 11 more
 _TIMED = (
     "cannot use TZ or CRON_TZ in spec.spec.schedule, use timeZone instead, see "
     "https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/ for more details"
@@ -37,8 +37,8 @@ class CronJobStrategy(TemplateStrategy):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         errors, name = _validate_spec(obj["spec"], None), obj["metadata"].get("name") or ""
-        if len(name.encode()) > _MOST_NAME:
-            errors.append(field.invalid("metadata.name", name, f"must be no more than {_MOST_NAME} characters"))
+        if len(name.encode()) > _MAX_NAME:
+            errors.append(field.invalid("metadata.name", name, f"must be no more than {_MAX_NAME} characters"))
         return errors
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:

@@ -11,7 +11,7 @@ from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
-_MOST_CLAIMS, _MOST_DOMAINS = 4, 1
+_MAX_CLAIMS, _MAX_DOMAINS = 4, 1
 _POLICIES, _MODES = ("basic", "gang"), ("single", "all")
 _CLAIMS = ("resourceClaimName", "resourceClaimTemplateName")
 _FIXED = ("schedulingConstraints", "disruptionMode", "resourceClaims")
@@ -27,8 +27,8 @@ def validate_scheduling(spec: Object, path: str) -> field.Errors:
         yield from _validate_union(policy, f"{path}.schedulingPolicy", _POLICIES)
         yield from _validate_min_count(policy.get("gang") or {}, spec, f"{path}.schedulingPolicy.gang.minCount")
     domains = (scheduling.get("schedulingConstraints") or {}).get("topology") or []
-    if len(domains) > _MOST_DOMAINS:
-        yield field.too_many(f"{path}.schedulingConstraints.topology", len(domains), _MOST_DOMAINS)
+    if len(domains) > _MAX_DOMAINS:
+        yield field.too_many(f"{path}.schedulingConstraints.topology", len(domains), _MAX_DOMAINS)
     else:
         for index, domain in enumerate(each(domains)):
             where = f"{path}.schedulingConstraints.topology[{index}].key"
@@ -81,8 +81,8 @@ def _validate_min_count(gang: Object, spec: Object, path: str) -> field.Errors:
 
 
 def _validate_claims(claims: list[Object], path: str) -> field.Errors:
-    if len(claims) > _MOST_CLAIMS:
-        yield field.too_many(path, len(claims), _MOST_CLAIMS)
+    if len(claims) > _MAX_CLAIMS:
+        yield field.too_many(path, len(claims), _MAX_CLAIMS)
         return
     seen: set[str] = set()
     for index, claim in enumerate(each(claims)):

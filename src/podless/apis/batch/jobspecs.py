@@ -25,9 +25,9 @@ from podless.structs.structfiles import load_struct
 _ACTIONS = ("Count", "FailIndex", "FailJob", "Ignore")
 _OPERATORS = ("In", "NotIn")
 _STATUSES = ("False", "True", "Unknown")
-_MOST_FAILURE_RULES = 20
-_MOST_CODES = 255
-_MOST_PATTERNS = 20
+_MAX_FAILURE_RULES = 20
+_MAX_CODES = 255
+_MAX_PATTERNS = 20
 
 
 def default_failure_policy(policy: Object) -> None:
@@ -42,7 +42,7 @@ def validate_failure_policy(policy: Object, spec: Object, path: str) -> list[Fie
     """Validate the podFailurePolicy of a Job spec."""
     rules, pods = policy.get("rules") or [], spec["template"]["spec"]
     errors = (
-        [field.too_many(f"{path}.rules", len(rules), _MOST_FAILURE_RULES)] if len(rules) > _MOST_FAILURE_RULES else []
+        [field.too_many(f"{path}.rules", len(rules), _MAX_FAILURE_RULES)] if len(rules) > _MAX_FAILURE_RULES else []
     )
     containers = {one.get("name") for part in ("containers", "initContainers") for one in each(pods.get(part) or ())}
     for index, rule in enumerate(each(rules)):
@@ -75,8 +75,8 @@ def _one_of(path: str, value: str, known: tuple[str, ...]) -> list[FieldError]:
 
 
 def _validate_patterns(patterns: list[Object], path: str) -> field.Errors:
-    if len(patterns) > _MOST_PATTERNS:
-        yield field.too_many(path, len(patterns), _MOST_PATTERNS)
+    if len(patterns) > _MAX_PATTERNS:
+        yield field.too_many(path, len(patterns), _MAX_PATTERNS)
     for index, pattern in enumerate(each(patterns)):
         kind = pattern.get("type") or ""
         yield from field.invalid_details(f"{path}[{index}].type", kind, names.qualified_name(kind))
@@ -91,8 +91,8 @@ def _validate_codes(codes: Object, containers: set[Any], path: str) -> field.Err
         yield field.invalid(f"{path}.containerName", name, text)
     if not values:
         yield field.invalid(f"{path}.values", codes.get("values"), "at least one value is required")
-    elif len(values) > _MOST_CODES:
-        yield field.too_many(f"{path}.values", len(values), _MOST_CODES)
+    elif len(values) > _MAX_CODES:
+        yield field.too_many(f"{path}.values", len(values), _MAX_CODES)
     seen: set[int] = set()
     for index, value in enumerate(each(values)):
         if operator == "In" and value == 0:
@@ -104,8 +104,8 @@ def _validate_codes(codes: Object, containers: set[Any], path: str) -> field.Err
 
 # validates a Job's successPolicy. Source: Kubernetes' pkg/apis/batch/validation
 
-_MOST_RULES = 20
-_MOST_BYTES = 64 * 1024
+_MAX_RULES = 20
+_MAX_BYTES = 64 * 1024
 
 
 def validate_success_policy(policy: Object, completions: int, path: str) -> field.Errors:
@@ -113,8 +113,8 @@ def validate_success_policy(policy: Object, completions: int, path: str) -> fiel
     rules, path = policy.get("rules") or [], f"{path}.rules"
     if not rules:
         yield field.required(path, "at least one rules must be specified when the successPolicy is specified")
-    if len(rules) > _MOST_RULES:
-        yield field.too_many(path, len(rules), _MOST_RULES)
+    if len(rules) > _MAX_RULES:
+        yield field.too_many(path, len(rules), _MAX_RULES)
     for index, rule in enumerate(each(rules)):
         yield from _validate_rule(rule, completions, f"{path}[{index}]")
 
@@ -127,8 +127,8 @@ def _validate_rule(rule: Object, completions: int, path: str) -> list[FieldError
         errors.append(field.required(path, missing))
     if succeeded_indexes is not None:
         where = f"{path}.succeededIndexes"
-        if len(succeeded_indexes.encode()) > _MOST_BYTES:
-            errors.append(field.too_long(where, _MOST_BYTES))
+        if len(succeeded_indexes.encode()) > _MAX_BYTES:
+            errors.append(field.too_long(where, _MAX_BYTES))
         try:
             total = indexes.count_indexes(succeeded_indexes, completions)
         except indexes.IndexFault as why:
@@ -149,11 +149,11 @@ def _validate_rule(rule: Object, completions: int, path: str) -> list[FieldError
 SUCCESS_POLICY = load_struct("batch/v1", "SuccessPolicy")
 
 INDEXED, NOT_INDEXED = "Indexed", "NonIndexed"
-_MOST_PARALLEL = 100_000
-_MOST_FAILED = 100_000
+_MAX_PARALLEL = 100_000
+_MAX_FAILED = 100_000
 _MANY = 100_000  # completions of a large indexed Job, which has the next limit
-_MOST_OF_MANY = 10_000  # maximum parallelism, and maximum failed indexes
-_MOST_MANAGER = 63  # bytes
+_MAX_OF_MANY = 10_000  # maximum parallelism, and maximum failed indexes
+_MAX_MANAGER = 63  # bytes
 _COUNTS = (
     "parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished",
     "backoffLimitPerIndex", "maxFailedIndexes",
@@ -216,7 +216,7 @@ def _validate_manager(name: str | None, path: str) -> list[FieldError]:
     if name is None:
         return []
     errors = checks.domain_path(name, path)
-    return [*errors, field.too_long(path, _MOST_MANAGER)] if len(name.encode()) > _MOST_MANAGER else errors
+    return [*errors, field.too_long(path, _MAX_MANAGER)] if len(name.encode()) > _MAX_MANAGER else errors
 
 
 def _validate_mode(spec: Object, path: str) -> list[FieldError]:
@@ -234,13 +234,13 @@ def _validate_indexed(spec: Object, path: str) -> field.Errors:
     failed = spec.get("maxFailedIndexes")
     if completions is None:
         yield field.required(f"{path}.completions", f"when completion mode is {INDEXED}")
-    if parallelism > _MOST_PARALLEL:
-        text = f"must be less than or equal to {_MOST_PARALLEL} when completion mode is {INDEXED}"
+    if parallelism > _MAX_PARALLEL:
+        text = f"must be less than or equal to {_MAX_PARALLEL} when completion mode is {INDEXED}"
         yield field.invalid(f"{path}.parallelism", parallelism, text)
     if failed is not None and completions is not None and failed > completions:
         yield field.invalid(f"{path}.maxFailedIndexes", failed, "must be less than or equal to completions")
-    if failed is not None and failed > _MOST_FAILED:
-        text = f"must be less than or equal to {_MOST_FAILED}"
+    if failed is not None and failed > _MAX_FAILED:
+        text = f"must be less than or equal to {_MAX_FAILED}"
         yield field.invalid(f"{path}.maxFailedIndexes", failed, text)
     if (completions or 0) > _MANY and spec.get("backoffLimitPerIndex") is not None:
         yield from _validate_many_completions(parallelism, failed, path)
@@ -248,13 +248,13 @@ def _validate_indexed(spec: Object, path: str) -> field.Errors:
 
 def _validate_many_completions(parallelism: int, failed: int | None, path: str) -> field.Errors:
     """Validate the limits of an indexed Job with many completions and backoffLimitPerIndex."""
-    text = f"must be less than or equal to {_MOST_OF_MANY} when completions are above {_MANY}"
+    text = f"must be less than or equal to {_MAX_OF_MANY} when completions are above {_MANY}"
     text += " and used with backoff limit per index"
     if failed is None:
         yield field.required(f"{path}.maxFailedIndexes", f"must be specified when completions is above {_MANY}")
-    if parallelism > _MOST_OF_MANY:
+    if parallelism > _MAX_OF_MANY:
         yield field.invalid(f"{path}.parallelism", parallelism, text)
-    if (failed or 0) > _MOST_OF_MANY:
+    if (failed or 0) > _MAX_OF_MANY:
         yield field.invalid(f"{path}.maxFailedIndexes", failed, text)
 
 
@@ -278,7 +278,7 @@ def _validate_restarts(spec: Object, path: str) -> list[FieldError]:
 def warn_of_job_spec(spec: Object, path: str) -> list[str]:
     """Return the warnings about a Job spec and its template."""
     warnings = []
-    many = (spec.get("completions") or 0) > _MANY and (spec.get("parallelism") or 0) > _MOST_OF_MANY
+    many = (spec.get("completions") or 0) > _MANY and (spec.get("parallelism") or 0) > _MAX_OF_MANY
     if spec.get("completionMode") == INDEXED and many:
         warnings.append(_UNTRACKED)
     return [*warnings, *podspec.warn_of_template(spec["template"], f"{path}.template")]

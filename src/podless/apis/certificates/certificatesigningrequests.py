@@ -33,7 +33,7 @@ _STATUSES = ("False", "True", "Unknown")
 _LEGACY = "kubernetes.io/legacy-unknown"
 _SHORTEST = 600  # seconds
 _SIGNER = "must be a fully qualified domain and path of the form 'example.com/signer-name'"
-_DOMAIN_MOST, _SIGNER_MOST = 253, 571  # bytes
+_MAX_DOMAIN, _MAX_SIGNER = 253, 571  # bytes
 _HIDDEN = "<certificate data>"
 
 
@@ -171,14 +171,14 @@ def signer_name(name: str, path: str) -> field.Errors:
         yield field.invalid(path, name, _SIGNER)
         return
     domain, rest = parts
-    if len(domain.encode()) > _DOMAIN_MOST:
-        yield field.too_long(path, _DOMAIN_MOST)
+    if len(domain.encode()) > _MAX_DOMAIN:
+        yield field.too_long(path, _MAX_DOMAIN)
     yield from _label_faults(path, domain, names.check_label_name)
     if "." not in domain:
         yield field.invalid(path, domain, "should be a domain with at least two segments separated by dots")
     yield from _label_faults(path, rest, names.check_subdomain)
-    if len(name.encode()) > _SIGNER_MOST:
-        yield field.too_long(path, _SIGNER_MOST)
+    if len(name.encode()) > _MAX_SIGNER:
+        yield field.too_long(path, _MAX_SIGNER)
 
 
 def _label_faults(path: str, part: str, check: Callable[[str], list[str]]) -> list[FieldError]:

@@ -13,7 +13,7 @@ from podless.kinds.strategy import Faults
 from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 
-_MOST = 1 << 20  # bytes
+_MAX = 1 << 20  # bytes
 _HIDDEN = "<value omitted>"
 
 
@@ -61,8 +61,8 @@ def _name_faults(name: str, signer: str) -> list[str]:
 
 def _validate_bundle(bundle: str) -> field.Errors:
     path = "spec.trustBundle"
-    if len(bundle.encode()) > _MOST:
-        yield field.too_long(path, _MOST)
+    if len(bundle.encode()) > _MAX:
+        yield field.too_long(path, _MAX)
         return
     places: dict[bytes, list[int]] = {}
     is_sound = True

@@ -19,7 +19,7 @@ from podless.runtime.meter import each
 if TYPE_CHECKING:
     from cryptography import x509
 
-_MOST = 100 << 10  # maximum bytes of a certificate chain
+_MAX = 100 << 10  # maximum bytes of a certificate chain
 _SKEW = timedelta(minutes=5)
 _MARGIN = timedelta(minutes=10)
 _SHORTEST = timedelta(hours=1)
@@ -40,8 +40,8 @@ def validate_issued(status: Object, spec: Object, request: x509.CertificateSigni
     request: the certificate request in the spec, None if it is invalid.
     """
     chain = status.get("certificateChain") or ""
-    if len(chain.encode()) > _MOST:
-        yield field.too_long(_CHAIN, _MOST)
+    if len(chain.encode()) > _MAX:
+        yield field.too_long(_CHAIN, _MAX)
         return
     blocks = [*read_pem_blocks(chain.encode())]
     if fault := _find_leaf_fault(blocks):

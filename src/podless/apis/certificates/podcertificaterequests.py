@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 SPEC = load_struct("certificates/v1", "PodCertificateRequestSpec")
 
 _ENDS = ("Issued", "Denied", "Failed")
-_UID_MOST = 128  # bytes
+_MAX_UID = 128  # bytes
 _SHORTEST, _LONGEST, _LONGEST_OWN = 3600, 91 * 86_400, 86_400  # seconds; the last one for Kubernetes' own signers
-_REQUEST_MOST = 10 << 10  # bytes
+_MAX_REQUEST = 10 << 10  # bytes
 _NAMES = (
     ("podName", names.check_subdomain, "podUID"),
     ("serviceAccountName", names.check_subdomain, "serviceAccountUID"),
@@ -84,8 +84,8 @@ def _validate_spec(spec: Object) -> field.Errors:
         yield from field.invalid_details(f"spec.{name}", spec[name], check(spec[name]))
         if not spec[uid]:
             yield field.invalid(f"spec.{uid}", "", "must not be empty")
-        elif len(spec[uid].encode()) > _UID_MOST:
-            yield field.too_long(f"spec.{uid}", _UID_MOST)
+        elif len(spec[uid].encode()) > _MAX_UID:
+            yield field.too_long(f"spec.{uid}", _MAX_UID)
     seconds = spec["maxExpirationSeconds"]
     most = _LONGEST_OWN if _is_own(signer) else _LONGEST
     if not _SHORTEST <= seconds <= most:
@@ -116,8 +116,8 @@ def _is_own(signer: str) -> bool:
 def _validate_request(spec: Object) -> field.Errors:
     from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 
-    if len(base64.b64decode(spec["stubPKCS10Request"])) > _REQUEST_MOST:
-        yield field.too_long(_REQUEST, _REQUEST_MOST)
+    if len(base64.b64decode(spec["stubPKCS10Request"])) > _MAX_REQUEST:
+        yield field.too_long(_REQUEST, _MAX_REQUEST)
         return
     request = load_request(spec)
     if request is None:

@@ -20,7 +20,7 @@ _STORE = "etcd-0"
 _PORTS = {"controller-manager": 10257, "scheduler": 10259}
 _HOST, _PATH = "127.0.0.1", "/healthz"
 _SECONDS = 5.0  # timeout of one probe
-_MOST = 10 << 10  # bytes of a probe's answer that are read
+_MAX = 10 << 10  # bytes of a probe's answer that are read
 _NOWHERE = "/health"  # a key that does not exist: the read only shows that the store answers
 
 
@@ -76,8 +76,8 @@ async def _request_health(port: int) -> tuple[str, str]:
     reader, writer = await asyncio.open_connection(_HOST, port, ssl=context)
     try:
         writer.write(f"GET {_PATH} HTTP/1.0\r\nHost: {_HOST}:{port}\r\n\r\n".encode())
-        raw = await reader.read(_MOST)
-        while len(raw) < _MOST and (more := await reader.read(_MOST - len(raw))):
+        raw = await reader.read(_MAX)
+        while len(raw) < _MAX and (more := await reader.read(_MAX - len(raw))):
             raw += more
     finally:
         writer.close()

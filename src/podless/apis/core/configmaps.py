@@ -12,7 +12,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.sorting import sort_keys
 
-_MOST = 1024 * 1024  # maximum bytes of all keys and values
+_MAX = 1024 * 1024  # maximum bytes of all keys and values
 
 
 class ConfigMapStrategy(TypedStrategy):
@@ -30,8 +30,8 @@ class ConfigMapStrategy(TypedStrategy):
         for key, value in each(sort_keys(binary)).items():
             errors += field.invalid_details(f"binaryData[{key}]", key, names.config_key(key))
             size += gobase64.decoded_size(value or "")  # null has no bytes
-        if size > _MOST:
-            errors.append(field.too_long("", _MOST))
+        if size > _MAX:
+            errors.append(field.too_long("", _MAX))
         return errors
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:

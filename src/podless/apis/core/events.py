@@ -34,7 +34,7 @@ _WORDS = {
 _BACK = {new: old for old, new in _WORDS.items()}
 
 _REFERENCE = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
-_MOST = {"reportingInstance": 128, "action": 128, "reason": 128, "message": 1024}  # bytes
+_MAX = {"reportingInstance": 128, "action": 128, "reason": 128, "message": 1024}  # bytes
 _UNRELATED = "does not match event.namespace"
 _SINCE_STRICT = ("default", "kube-system")  # namespaces of events about cluster-scoped objects
 
@@ -159,7 +159,7 @@ def _check_new(obj: Object, named: str) -> list[FieldError]:
     if not controller:
         errors.append(field.required(named))
     errors += field.invalid_details(named, controller, names.qualified_name(controller))
-    for name, most in _MOST.items():
+    for name, most in _MAX.items():
         value = obj.get(name, "")
         if not value and name != "message":
             errors.append(field.required(name))

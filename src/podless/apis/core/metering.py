@@ -21,7 +21,7 @@ from podless.kinds.kind import Kind
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge
 
-MOST: Final = 1 << 19  # maximum amounts in all sums; each takes about 150 bytes
+MAX: Final = 1 << 19  # maximum amounts in all sums; each takes about 150 bytes
 _SPACES: Final = 4096  # maximum namespaces of kinds with sums
 _SUMS: Final = 1 << 15  # maximum sums; one without objects takes about 300 bytes
 _CHANGES: Final = 4096  # changes by which a sum can be behind before it is computed again
@@ -160,7 +160,7 @@ class Meter:
         space.sums[about] = one
         self._sums += before is None
         self.kept += len(one.given) - (len(before.given) if before is not None else 0)
-        while self.kept > MOST or self._sums > _SUMS or len(self._spaces) > _SPACES:
+        while self.kept > MAX or self._sums > _SUMS or len(self._spaces) > _SPACES:
             scope, oldest = next(iter(self._spaces.items()))
             if oldest is space and len(space.sums) == 1:
                 break

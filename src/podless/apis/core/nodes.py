@@ -34,7 +34,7 @@ _UNIQUE = "taints must be unique by key and effect pair"
 _FAMILIES = "may specify no more than one CIDR for each IP family"
 _ONCE = 'node updates may not change {} except from "" to valid'
 _NO_CONFIG = "spec.configSource: the feature is removed"
-_MOST_FEATURE = 253  # bytes
+_MAX_FEATURE = 253  # bytes
 _FEATURE = re.compile("[A-Z][a-zA-Z0-9]*(?:/[a-zA-Z][a-zA-Z0-9]*)*")
 _NO_FEATURE = (
     "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or "
@@ -181,8 +181,8 @@ def _validate_features(features: list[str]) -> Errors:
     """Validate the names and the order of declared features."""
     path = "status.declaredFeatures"
     for index, name in enumerate(each(features)):
-        if len(name.encode()) > _MOST_FEATURE:
-            reason = f"invalid feature name {gotext.quote(name)}: must be no more than {_MOST_FEATURE} characters"
+        if len(name.encode()) > _MAX_FEATURE:
+            reason = f"invalid feature name {gotext.quote(name)}: must be no more than {_MAX_FEATURE} characters"
             yield invalid(f"{path}[{index}]", name, reason)
         elif not _FEATURE.fullmatch(name):
             yield invalid(f"{path}[{index}]", name, f"invalid feature name {gotext.quote(name)}: {_NO_FEATURE}")

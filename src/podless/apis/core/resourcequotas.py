@@ -142,12 +142,12 @@ def _check_scopes(spec: Object) -> list[FieldError]:
     errors: list[FieldError] = []
     for scope in each(scopes):
         errors += _check_scope(scope, unfit, "spec.scopes", scopes)
-        if len(errors) > field.MOST:  # a Status has no more causes
+        if len(errors) > field.MAX:  # a Status has no more causes
             return errors
     errors += _validate_opposed_scopes(scopes, "spec.scopes", scopes)
     path, text = "spec.scopeSelector.matchExpressions", gostructs.format_struct(SCOPE_SELECTOR, selector)
     for one in each(match_expressions):
-        if len(errors) > field.MOST:
+        if len(errors) > field.MAX:
             return errors
         scope, operator, values = one["scopeName"], one["operator"], one.get("values") or []
         if scope not in _SCOPES:

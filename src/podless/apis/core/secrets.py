@@ -21,7 +21,7 @@ ACCOUNT_TOKEN = "kubernetes.io/service-account-token"
 ACCOUNT_NAME = "kubernetes.io/service-account.name"
 ACCOUNT_UID = "kubernetes.io/service-account.uid"
 
-_MOST = 1024 * 1024  # maximum bytes of all values
+_MAX = 1024 * 1024  # maximum bytes of all values
 _TLS = "kubernetes.io/tls"
 _IMMUTABLE = "field is immutable when `immutable` is set"
 # required keys by type; for the last two types one of the keys, and one that is not empty
@@ -54,8 +54,8 @@ class SecretStrategy(TypedStrategy):
         data = obj.get("data") or {}
         for key in each(sort_texts(data)):
             errors += field.invalid_details(f"data[{key}]", key, names.config_key(key))
-        if sum(gobase64.decoded_size(value or "") for value in each(data).values()) > _MOST:
-            errors.append(field.too_long("data", _MOST))
+        if sum(gobase64.decoded_size(value or "") for value in each(data).values()) > _MAX:
+            errors.append(field.too_long("data", _MAX))
         return [*errors, *_check_type(obj, data)]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:

@@ -33,7 +33,7 @@ _POLICIES = ("Cluster", "Local")
 _DISTRIBUTIONS = ("PreferClose", "PreferSameZone", "PreferSameNode")
 _FAMILIES = ("IPv4", "IPv6")
 _FAMILY_POLICIES = ("PreferDualStack", "RequireDualStack", "SingleStack")
-_MOST_SECONDS = 86400
+_MAX_SECONDS = 86400
 EXPOSED = ("LoadBalancer", "NodePort")
 OLD_HINTS, HINTS = "service.kubernetes.io/topology-aware-hints", "service.kubernetes.io/topology-mode"
 _RANGES = "service.beta.kubernetes.io/load-balancer-source-ranges"
@@ -162,8 +162,8 @@ def _validate_selection(spec: Object) -> field.Errors:
     yield from field.one_of("spec.sessionAffinity", affinity, _AFFINITIES)
     if affinity == "ClientIP":
         seconds = spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"]
-        if not 0 < seconds <= _MOST_SECONDS:
-            text = f"must be greater than 0 and less than {_MOST_SECONDS}"
+        if not 0 < seconds <= _MAX_SECONDS:
+            text = f"must be greater than 0 and less than {_MAX_SECONDS}"
             yield field.invalid("spec.sessionAffinityConfig.clientIP.timeoutSeconds", seconds, text)
 
 

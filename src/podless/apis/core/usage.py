@@ -31,7 +31,7 @@ _PLACES = {
 _NEEDED = frozenset(_PLACES)
 _CLASS = ".storageclass.storage.k8s.io/"
 _DEVICES = ".deviceclass.resource.k8s.io/devices"
-_DEVICES_MOST = 32  # maximum devices of a request; a request for all devices counts as many
+_MAX_DEVICES = 32  # maximum devices of a request; a request for all devices counts as many
 _OVER = ("Succeeded", "Failed")
 
 
@@ -234,7 +234,7 @@ def _device_claim(claim: Object) -> Usage:
         most: dict[str, int] = {}
         for one in each(request.get("firstAvailable") or ([request["exactly"]] if request.get("exactly") else ())):
             name, mode = f"{one.get('deviceClassName', '')}{_DEVICES}", one.get("allocationMode")
-            number = one.get("count") or 0 if mode == "ExactCount" else _DEVICES_MOST if mode == "All" else 0
+            number = one.get("count") or 0 if mode == "ExactCount" else _MAX_DEVICES if mode == "All" else 0
             most[name] = max(number, most.get(name, 0))
         for name, number in most.items():
             asked[name] = asked.get(name, 0) + number

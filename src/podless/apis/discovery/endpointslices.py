@@ -21,7 +21,7 @@ from podless.runtime.meter import each
 from podless.runtime.release import has
 
 _TYPES = ("FQDN", "IPv4", "IPv6")
-_MOST_ENDPOINTS, _MOST_ADDRESSES, _MOST_PORTS, _MOST_HINTS = 1000, 100, 20000, 8
+_MAX_ENDPOINTS, _MAX_ADDRESSES, _MAX_PORTS, _MAX_HINTS = 1000, 100, 20000, 8
 _MANAGED_BY = "endpointslice.kubernetes.io/managed-by"
 _CONTROLLERS = ("endpointslice-controller.k8s.io", "endpointslicemirroring-controller.k8s.io")
 _DOMAINS = "spec.addressType: FQDN endpoints are deprecated"
@@ -83,8 +83,8 @@ def _validate_slice(obj: Object) -> list[FieldError]:
 
 def _check_endpoints(obj: Object) -> list[FieldError]:
     endpoints = obj.get("endpoints") or []
-    if len(endpoints) > _MOST_ENDPOINTS:
-        return [field.too_many("endpoints", len(endpoints), _MOST_ENDPOINTS)]
+    if len(endpoints) > _MAX_ENDPOINTS:
+        return [field.too_many("endpoints", len(endpoints), _MAX_ENDPOINTS)]
     sort = obj["addressType"]
     return [
         error
@@ -98,8 +98,8 @@ def _validate_endpoint(endpoint: Object, sort: str, path: str) -> field.Errors:
     where = f"{path}.addresses"
     if not addresses:
         yield field.required(where, "must contain at least 1 address")
-    elif len(addresses) > _MOST_ADDRESSES:
-        yield field.too_many(where, len(addresses), _MOST_ADDRESSES)
+    elif len(addresses) > _MAX_ADDRESSES:
+        yield field.too_many(where, len(addresses), _MAX_ADDRESSES)
     for index, address in enumerate(each(addresses)):
         if sort == "FQDN":
             yield from _validate_domain(address, f"{where}[{index}]")
@@ -155,8 +155,8 @@ def _validate_domain(name: str, path: str) -> field.Errors:
 def _validate_hints(hints: Object, path: str) -> field.Errors:
     for name, rule in (("forZones", names.label_value), ("forNodes", names.check_subdomain)):
         given, seen = hints.get(name) or [], set[str]()
-        if len(given) > _MOST_HINTS:
-            yield field.too_many(f"{path}.{name}", len(given), _MOST_HINTS)
+        if len(given) > _MAX_HINTS:
+            yield field.too_many(f"{path}.{name}", len(given), _MAX_HINTS)
             return
         for index, hint in enumerate(each(given)):
             where, value = f"{path}.{name}[{index}].name", hint["name"]
@@ -165,8 +165,8 @@ def _validate_hints(hints: Object, path: str) -> field.Errors:
 
 
 def _slice_ports(ports: Sequence[Object]) -> field.Errors:
-    if len(ports) > _MOST_PORTS:
-        yield field.too_many("ports", len(ports), _MOST_PORTS)
+    if len(ports) > _MAX_PORTS:
+        yield field.too_many("ports", len(ports), _MAX_PORTS)
         return
     seen: set[str] = set()
     for index, port in enumerate(each(ports)):

@@ -19,7 +19,7 @@ FLOW_SCHEMA_SPEC = load_struct("flowcontrol/v1", "FlowSchemaSpec")
 _VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch")
 _METHODS = ("ByNamespace", "ByUser")
 _SUBJECTS = {"Group": "group", "ServiceAccount": "serviceAccount", "User": "user"}
-_MOST = 10000
+_MAX = 10000
 _EXEMPT = "exempt"
 _ALL = "*"
 _NO_SUBJECTS = "subjects must contain at least one value"
@@ -46,8 +46,8 @@ def _validate_spec(spec: Object, name: str) -> field.Errors:
     path, precedence = "spec.matchingPrecedence", spec.get("matchingPrecedence") or 0
     if precedence <= 0:
         yield field.invalid(path, precedence, "must be a positive value")
-    if precedence > _MOST:
-        yield field.invalid(path, precedence, f"must not be greater than {_MOST}")
+    if precedence > _MAX:
+        yield field.invalid(path, precedence, f"must not be greater than {_MAX}")
     if precedence == 1 and name != _EXEMPT:
         yield field.invalid(path, precedence, "only the schema named 'exempt' may have matchingPrecedence 1")
     method = spec.get("distinguisherMethod")

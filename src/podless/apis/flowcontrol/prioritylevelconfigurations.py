@@ -23,7 +23,7 @@ PRIORITY_LEVEL_CONFIGURATION_SPEC = load_struct("flowcontrol/v1", "PriorityLevel
 
 _EXEMPT, _LIMITED = "Exempt", "Limited"
 _QUEUE, _REJECT = "Queue", "Reject"
-_MOST_QUEUES, _MOST_BITS = 10_000_000, 60
+_MAX_QUEUES, _MAX_BITS = 10_000_000, 60
 _POSITIVE, _NOT_NEGATIVE = "must be positive", "must be a non-negative integer"
 _OLD = "v1beta3"  # in this version, 0 shares mean the default unless the annotation is set
 _KEEPS_ZERO = "flowcontrol.k8s.io/v1beta3-preserve-zero-concurrency-shares"
@@ -143,14 +143,14 @@ def _validate_queues(queuing: Object, path: str) -> field.Errors:
         yield field.invalid(f"{path}.queueLengthLimit", length, _POSITIVE)
     if queues <= 0:
         yield field.invalid(f"{path}.queues", queues, _POSITIVE)
-    elif queues > _MOST_QUEUES:
-        yield field.invalid(f"{path}.queues", queues, f"must not be greater than {_MOST_QUEUES}")
+    elif queues > _MAX_QUEUES:
+        yield field.invalid(f"{path}.queues", queues, f"must not be greater than {_MAX_QUEUES}")
     if hand <= 0:
         yield field.invalid(f"{path}.handSize", hand, _POSITIVE)
     elif hand > queues:
         yield field.invalid(f"{path}.handSize", hand, f"should not be greater than queues ({queues})")
-    elif math.ceil(math.log2(queues) * hand) > _MOST_BITS:
-        text = f"required entropy bits of deckSize {queues} and handSize {hand} should not be greater than {_MOST_BITS}"
+    elif math.ceil(math.log2(queues) * hand) > _MAX_BITS:
+        text = f"required entropy bits of deckSize {queues} and handSize {hand} should not be greater than {_MAX_BITS}"
         yield field.invalid(f"{path}.handSize", hand, text)
 
 

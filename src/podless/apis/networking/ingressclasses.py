@@ -13,7 +13,7 @@ from podless.meta import field, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 
-_MOST_CONTROLLER = 250  # bytes
+_MAX_CONTROLLER = 250  # bytes
 _CLUSTER, _NAMESPACE = "Cluster", "Namespace"
 
 
@@ -31,8 +31,8 @@ class IngressClassStrategy(SpecStrategy):
 def _validate_spec(spec: Object) -> list[FieldError]:
     controller, parameters = spec.get("controller") or "", spec.get("parameters")
     errors = []
-    if len(controller.encode()) > _MOST_CONTROLLER:
-        errors.append(field.too_long("spec.controller", _MOST_CONTROLLER))
+    if len(controller.encode()) > _MAX_CONTROLLER:
+        errors.append(field.too_long("spec.controller", _MAX_CONTROLLER))
     errors += checks.domain_path(controller, "spec.controller")
     return errors if parameters is None else [*errors, *_validate_parameters(parameters, "spec.parameters")]
 

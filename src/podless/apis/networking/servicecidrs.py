@@ -14,7 +14,7 @@ from podless.structs.structfiles import load_struct
 
 _SPEC = load_struct("networking/v1", "ServiceCIDRSpec")
 _PATH = "spec.cidrs"
-_MOST_RANGES = 2
+_MAX_RANGES = 2
 _SAME_FAMILY = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
 
 
@@ -48,9 +48,9 @@ def _validate_ranges(ranges: list[str]) -> field.Errors:
     if not ranges:
         yield field.required(_PATH, "at least one CIDR required")
         return
-    if len(ranges) > _MOST_RANGES:
+    if len(ranges) > _MAX_RANGES:
         shown_text = gostructs.format_struct(_SPEC, {"cidrs": ranges})
-        yield field.invalid(_PATH, shown_text, f"may only hold up to {_MOST_RANGES} values")
+        yield field.invalid(_PATH, shown_text, f"may only hold up to {_MAX_RANGES} values")
         return
     yield from (
         field.invalid(f"{_PATH}[{index}]", text, fault)
@@ -58,7 +58,7 @@ def _validate_ranges(ranges: list[str]) -> field.Errors:
         for fault in addresses.canonical_range_faults(text)
     )
     families = [addresses.range_family(text) for text in each(ranges)]
-    if len(ranges) == _MOST_RANGES and families[0] and families[0] == families[1]:
+    if len(ranges) == _MAX_RANGES and families[0] and families[0] == families[1]:
         yield field.invalid(_PATH, ranges, _SAME_FAMILY)
 
 

@@ -148,7 +148,7 @@ _PULLS = ("Always", "IfNotPresent", "Never")
 _RESIZED, _RESIZES = ("cpu", "memory"), ("NotRequired", "RestartContainer")
 _RESTARTS = ("Always", "Never", "OnFailure")
 _ACTIONS = ("Restart", "RestartAllContainers")
-_MOST_RULES, _MOST_CODES = 20, 255
+_MAX_RULES, _MAX_CODES = 20, 255
 _NOT_INIT = "may not be set for init containers without restartPolicy=Always"
 _NOT_EPHEMERAL = "cannot be set for an Ephemeral Container"
 # fields that ephemeral containers must not have
@@ -345,8 +345,8 @@ def _validate_restart(container: Object, path: str, *, first: bool = False) -> f
     else:
         yield from checks.validate_enum(f"{path}.restartPolicy", policy, _RESTARTS, needed=False)
     where = f"{path}.restartPolicyRules"
-    if len(rules) > _MOST_RULES:
-        yield field.too_many(where, len(rules), _MOST_RULES)
+    if len(rules) > _MAX_RULES:
+        yield field.too_many(where, len(rules), _MAX_RULES)
     for index, rule in enumerate(each(rules)):
         at, codes = f"{where}[{index}]", rule.get("exitCodes")
         actions = _ACTIONS if has("RestartAllContainersOnContainerExits") else _ACTIONS[:1]
@@ -357,5 +357,5 @@ def _validate_restart(container: Object, path: str, *, first: bool = False) -> f
         yield from checks.validate_enum(
             f"{at}.exitCodes.operator", codes.get("operator"), ("In", "NotIn"), needed=False
         )
-        if len(codes.get("values") or ()) > _MOST_CODES:
-            yield field.too_many(f"{at}.exitCodes.values", len(codes["values"]), _MOST_CODES)
+        if len(codes.get("values") or ()) > _MAX_CODES:
+            yield field.too_many(f"{at}.exitCodes.values", len(codes["values"]), _MAX_CODES)

@@ -15,7 +15,7 @@ from podless.runtime.meter import each
 from podless.runtime.sorting import sort_keys
 
 _LATEST = "latest"
-_MOST_NAME = 255
+_MAX_NAME = 255
 _IDENTIFIER = re.compile(r"[a-f0-9]{64}")
 _LABEL = r"[a-zA-Z0-9]++(?:-++[a-zA-Z0-9]++)*+"
 _DOMAIN = re.compile(rf"(?:{_LABEL}(?:\.{_LABEL})*+|\[[a-fA-F0-9:]++\])(?::[0-9]++)?+")
@@ -163,7 +163,7 @@ def is_latest(image: str) -> bool:
     if not _DOMAIN.fullmatch(domain) and not _COMPONENT.fullmatch(domain):
         return False
     match = _REST.fullmatch(rest)
-    if match is None or len(domain) + 1 + len(match["path"]) > _MOST_NAME:
+    if match is None or len(domain) + 1 + len(match["path"]) > _MAX_NAME:
         return False
     if match["digest"]:
         return match["tag"] == _LATEST and _DIGESTS.fullmatch(match["digest"]) is not None

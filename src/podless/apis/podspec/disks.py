@@ -14,7 +14,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has
 
-_MOST_PORTAL = 64
+_MAX_PORTAL = 64
 _PORTAL = (
     "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is "
     "specified."
@@ -32,8 +32,8 @@ _AZURE = ("Dedicated", "Managed", "Shared")
 _MANAGED = "/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}"
 _BLOB = "https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd"
 _RESERVED = (".kubernetes.io", ".k8s.io")
-_MOST_DRIVER = 63
-_MOST_LUN = 255
+_MAX_DRIVER = 63
+_MAX_LUN = 255
 
 Check = Callable[[Object, str], field.Errors]
 
@@ -80,7 +80,7 @@ def _validate_target(source: Object, path: str, unknown: str) -> field.Errors:
     yield from checks.require_fields(source, path, "iqn")
     if source.get("iqn"):
         yield from _validate_qualified_name(source["iqn"], f"{path}.iqn", unknown)
-    yield from checks.validate_range(f"{path}.lun", source.get("lun"), 0, _MOST_LUN)
+    yield from checks.validate_range(f"{path}.lun", source.get("lun"), 0, _MAX_LUN)
     if (source.get("chapAuthDiscovery") or source.get("chapAuthSession")) and source.get("secretRef") is None:
         yield field.required(f"{path}.secretRef")
 
@@ -92,7 +92,7 @@ def _validate_initiator(source: Object, path: str, unknown: str) -> field.Errors
 
 def _too_long(source: Object, volume: str) -> bool:
     length = len(f"{volume}:{source.get('targetPortal', '')}".encode())
-    return source.get("initiatorName") is not None and length > _MOST_PORTAL
+    return source.get("initiatorName") is not None and length > _MAX_PORTAL
 
 
 def validate_portal(volume: Object, source: Object, path: str) -> field.Errors:
@@ -166,7 +166,7 @@ def fibre_channel(source: Object, path: str) -> field.Errors:
         if source.get("lun") is None:
             yield field.required(f"{path}.lun", "lun is required if targetWWNs is specified")
         else:
-            yield from checks.validate_range(f"{path}.lun", source["lun"], 0, _MOST_LUN)
+            yield from checks.validate_range(f"{path}.lun", source["lun"], 0, _MAX_LUN)
 
 
 def validate_flex(source: Object, path: str) -> field.Errors:
@@ -205,6 +205,6 @@ def driver_name(name: str, path: str) -> field.Errors:
         yield field.required(path)
         if has("MissingDriversOnce"):
             return
-    if len(name.encode()) > _MOST_DRIVER:
-        yield field.too_long(path, _MOST_DRIVER)
+    if len(name.encode()) > _MAX_DRIVER:
+        yield field.too_long(path, _MAX_DRIVER)
     yield from field.invalid_details(path, name, names.check_subdomain(name.lower()))

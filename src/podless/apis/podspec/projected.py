@@ -11,7 +11,7 @@ from podless.meta import field
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
-_LEAST, _MOST = 600, 1 << 32  # seconds
+_MIN, _MAX = 600, 1 << 32  # seconds
 _TWICE = "conflicting duplicate paths"
 
 
@@ -85,9 +85,9 @@ def _validate_distinct_path(file: str, shown: str, path: str, seen: set[str]) ->
 
 def _validate_token(token: Object, where: str, path: str, far: bool) -> field.Errors:
     seconds, place = token.get("expirationSeconds") or 0, token.get("path", "")
-    if seconds < _LEAST:
+    if seconds < _MIN:
         yield field.invalid(f"{where}.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")
-    if seconds > _MOST:
+    if seconds > _MAX:
         reason = "may not specify a duration larger than 2^32 seconds"
         yield field.invalid(f"{where}.expirationSeconds", seconds, reason)
     if not place:

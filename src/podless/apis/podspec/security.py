@@ -26,7 +26,7 @@ _SEGMENT = "[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
 _SYSCTL = rf"^({_SEGMENT}[\./])*{_SEGMENT}$"
 _PART = "[a-z0-9]++(?:[-_]++[a-z0-9]++)*+"
 _IS_SYSCTL = re.compile(rf"{_PART}(?:[./]{_PART})*+")
-_MOST_SYSCTL = 253
+_MAX_SYSCTL = 253
 _IPC = ("kernel.shm", "kernel.msg", "fs.mqueue.")
 _SWAPPED = str.maketrans("./", "/.")
 _SYSTEM_ADMIN = "CAP_SYS_ADMIN"
@@ -95,8 +95,8 @@ def _validate_sysctls(sysctls: list[Object], path: str, spec: Object, host: bool
         name, where = sysctl.get("name", ""), f"{path}[{index}].name"
         if not name:
             yield field.required(where)
-        elif len(name) > _MOST_SYSCTL or not _IS_SYSCTL.fullmatch(name):
-            yield field.invalid(where, name, f"must have at most {_MOST_SYSCTL} characters and match regex {_SYSCTL}")
+        elif len(name) > _MAX_SYSCTL or not _IS_SYSCTL.fullmatch(name):
+            yield field.invalid(where, name, f"must have at most {_MAX_SYSCTL} characters and match regex {_SYSCTL}")
         elif name in seen:
             yield field.duplicate(where, name)
         if not host and (reason := _of_host(name, spec)):

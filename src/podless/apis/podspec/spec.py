@@ -22,9 +22,9 @@ POD_RESOURCE_CLAIM = load_struct("core/v1", "PodResourceClaim")
 _RESTARTS = ("Always", "OnFailure", "Never")
 _DNS = ("ClusterFirstWithHostNet", "ClusterFirst", "Default", "None")
 _PREEMPTIONS = ("PreemptLowerPriority", "Never")
-_MOST_SERVERS, _MOST_PATHS, _MOST_CHARACTERS = 3, 32, 2048
-_MOST_HOSTNAME = 64
-_MOST_SECONDS = (1 << 31) - 1
+_MAX_SERVERS, _MAX_PATHS, _MAX_CHARACTERS = 3, 32, 2048
+_MAX_HOSTNAME = 64
+_MAX_SECONDS = (1 << 31) - 1
 _HIDDEN = "when `hostUsers` is false"
 
 
@@ -140,8 +140,8 @@ def _validate_dns(spec: Object, path: str) -> field.Errors:
             return
     if config is None:
         return
-    if len(servers) > _MOST_SERVERS:
-        yield field.invalid(f"{path}.nameservers", servers, f"must not have more than {_MOST_SERVERS} nameservers")
+    if len(servers) > _MAX_SERVERS:
+        yield field.invalid(f"{path}.nameservers", servers, f"must not have more than {_MAX_SERVERS} nameservers")
     for index, server in enumerate(each(servers)):
         yield from field.invalid_details(f"{path}.nameservers[{index}]", server, addresses.find_address_faults(server))
     yield from _validate_searches(config.get("searches") or [], f"{path}.searches")
@@ -151,10 +151,10 @@ def _validate_dns(spec: Object, path: str) -> field.Errors:
 
 
 def _validate_searches(searches: list[str], path: str) -> field.Errors:
-    if len(searches) > _MOST_PATHS:
-        yield field.invalid(path, searches, f"must not have more than {_MOST_PATHS} search paths")
-    if len(" ".join(searches).encode()) > _MOST_CHARACTERS:
-        reason = f"must not have more than {_MOST_CHARACTERS} characters (including spaces) in the search list"
+    if len(searches) > _MAX_PATHS:
+        yield field.invalid(path, searches, f"must not have more than {_MAX_PATHS} search paths")
+    if len(" ".join(searches).encode()) > _MAX_CHARACTERS:
+        reason = f"must not have more than {_MAX_CHARACTERS} characters (including spaces) in the search list"
         yield field.invalid(path, searches, reason)
     relaxed = has("RelaxedDNSSearchValidation")
     check = names.check_underscored_subdomain if relaxed else names.check_subdomain
@@ -189,8 +189,8 @@ def _validate_hostname(spec: Object, path: str) -> field.Errors:
         yield field.forbidden(where, "may not be specified when setHostnameAsFQDN is true")
     if spec.get("hostNetwork"):
         yield field.forbidden(where, "may not be specified when hostNetwork is true")
-    if len(hostname_override.encode()) > _MOST_HOSTNAME:
-        yield field.too_long(where, _MOST_HOSTNAME)
+    if len(hostname_override.encode()) > _MAX_HOSTNAME:
+        yield field.too_long(where, _MAX_HOSTNAME)
     yield from field.invalid_details(where, hostname_override, names.check_subdomain(hostname_override))
 
 
@@ -199,7 +199,7 @@ def _validate_names(spec: Object, path: str) -> field.Errors:
         if value := spec.get(key):
             yield from field.invalid_details(f"{path}.{key}", value, names.check_subdomain(value))
     yield from checks.validate_range(
-        f"{path}.activeDeadlineSeconds", spec.get("activeDeadlineSeconds"), 1, _MOST_SECONDS
+        f"{path}.activeDeadlineSeconds", spec.get("activeDeadlineSeconds"), 1, _MAX_SECONDS
     )
     for key in ("hostname", "subdomain"):
         if value := spec.get(key):

@@ -31,7 +31,7 @@ _CHANGEABLE = (
     "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)\n"
 )
 _DEADLINE, _GRACE = "activeDeadlineSeconds", "terminationGracePeriodSeconds"
-_MOST = (1 << 31) - 1
+_MAX = (1 << 31) - 1
 _COMPUTE = ("cpu", "memory")
 _BY_GATE = (
     "resize of pods with pod-level resources is forbidden when InPlacePodLevelResourcesVerticalScalingEnabled feature "
@@ -102,7 +102,7 @@ def _validate_deadline(given: int | None, before: int | None) -> FieldError | No
         if before is None:
             return None
         return field.invalid(where, None, "must not update from a positive integer to nil value")
-    if wrong := checks.validate_range(where, given, 0, _MOST):
+    if wrong := checks.validate_range(where, given, 0, _MAX):
         return wrong[0]
     if before is not None and before < given:
         return field.invalid(where, given, "must be less than or equal to previous value")

@@ -21,7 +21,7 @@ from podless.runtime.release import has
 # warns of overlapping files in projected volumes: equal paths, or a file where another path has a directory. Source:
 # Kubernetes' pkg/api/pod (warnings.go).
 
-_MOST = 256  # the maximum number of warnings about a volume
+_MAX = 256  # the maximum number of warnings about a volume
 
 
 class File(NamedTuple):
@@ -83,7 +83,7 @@ class _Folder:
 
 def _find_clashes(given: list[File], head: str) -> Iterator[str]:
     files = [File(file.path.rstrip("/"), file.source) for file in given]
-    top, left = _Folder(), _MOST
+    top, left = _Folder(), _MAX
     for index, file in enumerate(files):
         if not file.path:
             continue
@@ -134,7 +134,7 @@ _NO_PODS = "a null labelSelector results in matching no pod"
 _SECCOMP = 'non-functional in v1.27+; use the "seccompProfile" field instead'
 APP_ARMOR = 'deprecated since v1.30; use the "appArmorProfile" field instead'
 _BYTES = ("memory", "ephemeral-storage")
-_MOST_PORTS = 64  # maximum ports with one number that are compared with each other
+_MAX_PORTS = 64  # maximum ports with one number that are compared with each other
 
 
 def warn_of_pod(obj: Object) -> list[str]:
@@ -292,7 +292,7 @@ def _warn_of_ports(visited: list[tuple[Object, str]]) -> Iterator[str]:
                 yield f"{where}: hostIP set without hostPort: {_format_port(port)}"
             others = known.setdefault((port.get("containerPort", 0), port.get("protocol", "")), [])
             yield from _same_port(where, port, others)
-            if len(others) < _MOST_PORTS:
+            if len(others) < _MAX_PORTS:
                 others.append((where, port))
             if name and name in named:
                 first = named[name]

@@ -12,9 +12,9 @@ from podless.runtime.meter import each
 _SYSTEMS = ("linux", "windows")
 _NOT_WINDOWS = "cannot be set for a windows pod"
 _NOT_LINUX = "windows options cannot be set for a linux pod"
-_MOST_SPEC = 64  # KiB
-_MOST_DOMAIN = 256
-_MOST_USER = 104
+_MAX_SPEC = 64  # KiB
+_MAX_DOMAIN = 256
+_MAX_USER = 104
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _NETBIOS = re.compile(r'[^\\/:*?"<>|.][^\\/:*?"<>|]{0,14}')
 _DNS_LABEL = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?")
@@ -47,8 +47,8 @@ def validate_windows_options(windows_options: Object | None, path: str) -> field
         where = f"{path}.gmsaCredentialSpec"
         if not spec:
             yield field.invalid(where, spec, "gmsaCredentialSpec cannot be an empty string")
-        elif len(spec.encode()) > _MOST_SPEC << 10:
-            yield field.invalid(where, spec, f"gmsaCredentialSpec size must be under {_MOST_SPEC} KiB")
+        elif len(spec.encode()) > _MAX_SPEC << 10:
+            yield field.invalid(where, spec, f"gmsaCredentialSpec size must be under {_MAX_SPEC} KiB")
     if user is not None:
         yield from field.invalid_details(f"{path}.runAsUserName", user, _find_user_faults(user))
 
@@ -67,8 +67,8 @@ def _find_user_faults(text: str) -> list[str]:
         user_faults += _find_domain_faults(parts[0])
     if not user:
         user_faults.append("runAsUserName's User cannot be empty")
-    elif len(user.encode()) > _MOST_USER:
-        user_faults.append(f"runAsUserName's User length must not be longer than {_MOST_USER} characters")
+    elif len(user.encode()) > _MAX_USER:
+        user_faults.append(f"runAsUserName's User length must not be longer than {_MAX_USER} characters")
     if _ONLY_DOTS.fullmatch(user):
         user_faults.append("runAsUserName's User cannot contain only periods or spaces")
     if _NOT_IN_USERS.search(user):
@@ -78,8 +78,8 @@ def _find_user_faults(text: str) -> list[str]:
 
 def _find_domain_faults(domain: str) -> list[str]:
     domain_faults = []
-    if len(domain.encode()) >= _MOST_DOMAIN:
-        domain_faults.append(f"runAsUserName's Domain length must be under {_MOST_DOMAIN} characters")
+    if len(domain.encode()) >= _MAX_DOMAIN:
+        domain_faults.append(f"runAsUserName's Domain length must be under {_MAX_DOMAIN} characters")
     if not _NETBIOS.fullmatch(domain) and not all(_DNS_LABEL.fullmatch(part) for part in each(domain.split("."))):
         domain_faults.append("runAsUserName's Domain doesn't match the NetBios nor the DNS format")
     return domain_faults

@@ -46,7 +46,7 @@ _TEMPLATES = {
     ("batch", "jobs"): ("spec", "template"),
     ("batch", "cronjobs"): ("spec", "jobTemplate", "spec", "template"),
 }
-_MOST_PODS = 3000
+_MAX_PODS = 3000
 
 
 class _PodSecurityLevel(NamedTuple):
@@ -205,13 +205,13 @@ def _evaluate_pod(attr: AdmissionAttributes, policy: _Policy, pod: Object, *, en
 def _warn_of_pods(namespace: str, rule: _PodSecurityLevel, pods: list[Object]) -> list[str]:
     """Return warnings about existing pods, grouped by their violations."""
     names: dict[str, list[str]] = {}
-    for pod in pods[:_MOST_PODS]:
+    for pod in pods[:_MAX_PODS]:
         reasons = ", ".join(reason for reason, _ in rule.find_violations(pod["metadata"], pod["spec"]))
         if reasons:
             names.setdefault(reasons, []).append(pod["metadata"]["name"])
     warnings = []
-    if len(pods) > _MOST_PODS:
-        only = f"only checked against the first {_MOST_PODS} of {len(pods)} existing pods"
+    if len(pods) > _MAX_PODS:
+        only = f"only checked against the first {_MAX_PODS} of {len(pods)} existing pods"
         warnings.append(f"new PodSecurity enforce level {only}")
     if names:
         violated = f"violate the new PodSecurity enforce level {quote(str(rule))}"

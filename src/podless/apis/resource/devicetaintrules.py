@@ -12,7 +12,7 @@ from podless.meta import field
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 
-_MOST_CONDITIONS = 8
+_MAX_CONDITIONS = 8
 
 
 class DeviceTaintRuleStrategy(KeptMetadataStrategy, SpecStrategy):
@@ -41,8 +41,8 @@ class DeviceTaintRuleStrategy(KeptMetadataStrategy, SpecStrategy):
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         conditions = (obj.get("status") or {}).get("conditions") or []
         errors = [*validate_conditions(conditions, "status.conditions")]
-        if len(conditions) > _MOST_CONDITIONS:
-            errors.append(field.too_many("status.conditions", len(conditions), _MOST_CONDITIONS))
+        if len(conditions) > _MAX_CONDITIONS:
+            errors.append(field.too_many("status.conditions", len(conditions), _MAX_CONDITIONS))
         return errors
 
 

@@ -16,13 +16,13 @@ from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
-MOST_SELECTORS = MOST_CONFIGS = 32
+MAX_SELECTORS = MAX_CONFIGS = 32
 STRAIN = 16  # for compiling selectors, which takes 30 ms for each KiB
-MOST_DATA = 10 * 1024  # maximum bytes of a configuration for a driver, or data from it
-_MOST_POOL = 253
-_MOST_NAME = 32
+MAX_DATA = 10 * 1024  # maximum bytes of a configuration for a driver, or data from it
+_MAX_POOL = 253
+_MAX_NAME = 32
 _SHORTEST_CUT = 16
-_MOST_CONDITIONS = 4
+_MAX_CONDITIONS = 4
 _EFFECTS = ("NoExecute", "NoSchedule", "None")
 _OPERATORS = ("Equal", "Exists")
 _HEX = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
@@ -95,16 +95,16 @@ def validate_pool_name(name: str, path: str) -> field.Errors:
     if not name:
         yield field.required(path)
         return
-    if len(name.encode()) > _MOST_POOL:
-        yield field.too_long(path, _MOST_POOL)
+    if len(name.encode()) > _MAX_POOL:
+        yield field.too_long(path, _MAX_POOL)
     for part in each(name.split("/")):
         yield from field.invalid_details(path, part, names.check_subdomain(part))
 
 
 def validate_identifier(name: str, path: str) -> field.Errors:
     """Validate a name of letters, digits and underscores."""
-    if len(name.encode()) > _MOST_NAME:
-        yield field.too_long(path, _MOST_NAME)
+    if len(name.encode()) > _MAX_NAME:
+        yield field.too_long(path, _MAX_NAME)
     yield from field.invalid_details(path, name, names.c_identifier(name))
 
 
@@ -151,8 +151,8 @@ def validate_raw(value: Any, path: str, *, stored: bool = False) -> field.Errors
     """Validate a driver's JSON object. stored: the old object has it too, so accept any length."""
     if value is None:
         yield field.required(path)
-    elif not stored and len(gotext.format_json(value).encode()) > MOST_DATA:
-        yield field.too_long(path, MOST_DATA)
+    elif not stored and len(gotext.format_json(value).encode()) > MAX_DATA:
+        yield field.too_long(path, MAX_DATA)
     elif not isinstance(value, dict):
         yield field.invalid(path, "<value omitted>", "must be a valid JSON object")
 
@@ -184,7 +184,7 @@ def validate_binding(binding: Object, path: str) -> field.Errors:
     sorts = ("bindingConditions", "bindingFailureConditions")
     good, bad = (binding.get(name) or [] for name in each(sorts))
     for name, conditions in zip(each(sorts), (good, bad), strict=True):
-        yield from validate_list(conditions, _MOST_CONDITIONS, f"{path}.{name}", _validate_condition)
+        yield from validate_list(conditions, _MAX_CONDITIONS, f"{path}.{name}", _validate_condition)
     wanted, seen = set[str](), set[str]()
     for index, condition in enumerate(each(good)):
         yield from checks.validate_unique(f"{path}.{sorts[0]}[{index}]", condition, wanted)
@@ -232,4 +232,4 @@ def validate_selector(selector: Object, path: str) -> field.Errors:
 
 def validate_selectors(given: Iterable[Object] | None, path: str) -> field.Errors:
     """Validate a list of device selectors."""
-    yield from validate_list(list(given or ()), MOST_SELECTORS, path, validate_selector)
+    yield from validate_list(list(given or ()), MAX_SELECTORS, path, validate_selector)

@@ -14,9 +14,9 @@ from podless.meta import field, names
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
-MOST_REQUESTS = 32
-_MOST_CONSTRAINTS = 32
-_MOST_CHOICES = 8
+MAX_REQUESTS = 32
+_MAX_CONSTRAINTS = 32
+_MAX_CHOICES = 8
 _ONE = "exactly one of `exactly` or `firstAvailable` is required"
 _UNKNOWN = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 _ATTRIBUTES = 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'
@@ -35,17 +35,17 @@ def validate_claim(spec: Object, path: str) -> field.Errors:
     """Validate the spec of a ResourceClaim."""
     devices, where, requests = spec.get("devices") or {}, f"{path}.devices", known_requests(spec)
     yield from parts.validate_set(
-        devices.get("requests"), MOST_REQUESTS, f"{where}.requests", _validate_request, _request_name
+        devices.get("requests"), MAX_REQUESTS, f"{where}.requests", _validate_request, _request_name
     )
     constraint = partial(_validate_constraint, requests)
-    yield from parts.validate_list(devices.get("constraints"), _MOST_CONSTRAINTS, f"{where}.constraints", constraint)
+    yield from parts.validate_list(devices.get("constraints"), _MAX_CONSTRAINTS, f"{where}.constraints", constraint)
     told = partial(_validate_configuration, requests)
-    yield from parts.validate_list(devices.get("config"), parts.MOST_CONFIGS, f"{where}.config", told)
+    yield from parts.validate_list(devices.get("config"), parts.MAX_CONFIGS, f"{where}.config", told)
 
 
 def validate_request_names(request_names: list[str] | None, path: str, requests: Known) -> field.Errors:
     """Validate references to requests."""
-    yield from parts.validate_set(request_names, MOST_REQUESTS, path, partial(validate_request_name, requests), str)
+    yield from parts.validate_set(request_names, MAX_REQUESTS, path, partial(validate_request_name, requests), str)
 
 
 def validate_request_name(requests: Known, name: str, path: str) -> field.Errors:
@@ -71,7 +71,7 @@ def _validate_request(request: Object, path: str) -> field.Errors:
     if exactly is not None and choices:
         yield field.invalid(path, None, f"{_ONE}, but multiple fields are set")
     elif choices:
-        yield from parts.validate_set(choices, _MOST_CHOICES, f"{path}.firstAvailable", _validate_choice, _request_name)
+        yield from parts.validate_set(choices, _MAX_CHOICES, f"{path}.firstAvailable", _validate_choice, _request_name)
     elif exactly is not None:
         yield from _validate_exact_request(exactly, f"{path}.exactly")
     else:

@@ -25,9 +25,9 @@ from podless.structs.structfiles import load_struct
 
 ALLOCATION_RESULT = load_struct("resource/v1", "AllocationResult")
 
-_MOST_USERS = 256
-_MOST_CONDITIONS = 8
-_MOST_ADDRESSES = 16
+_MAX_USERS = 256
+_MAX_CONDITIONS = 8
+_MAX_ADDRESSES = 16
 _LENGTHS = {"interfaceName": 256, "hardwareAddress": 128}  # bytes
 _SOURCES = ("FromClaim", "FromClass")
 _UNALLOCATED = "may not be specified when `allocated` is not set"
@@ -54,7 +54,7 @@ def validate_allocation(obj: Object, old: Object) -> field.Errors:
     """Validate the status of a ResourceClaim."""
     status, before = obj["status"], old["status"]
     users, allocation = status.get("reservedFor") or [], status.get("allocation")
-    yield from parts.validate_set(users, _MOST_USERS, "status.reservedFor", _validate_user, lambda one: one["uid"])
+    yield from parts.validate_set(users, _MAX_USERS, "status.reservedFor", _validate_user, lambda one: one["uid"])
     told = partial(_validate_device, allocated_devices(status))
     yield from parts.validate_set(status.get("devices"), -1, "status.devices", told, device_key, _show_device)
     if users and allocation is None:
@@ -82,10 +82,10 @@ def _validate_user(user: Object, path: str) -> field.Errors:
 def _validate_allocation(allocation: Object, known: requests.Known) -> field.Errors:
     devices, path = allocation["devices"], "status.allocation.devices"
     yield from parts.validate_list(
-        devices.get("results"), requests.MOST_REQUESTS, f"{path}.results", partial(_validate_result, known)
+        devices.get("results"), requests.MAX_REQUESTS, f"{path}.results", partial(_validate_result, known)
     )
     config = partial(_validate_configuration, known)
-    yield from parts.validate_list(devices.get("config"), 2 * parts.MOST_CONFIGS, f"{path}.config", config)
+    yield from parts.validate_list(devices.get("config"), 2 * parts.MAX_CONFIGS, f"{path}.config", config)
     if (selector := allocation.get("nodeSelector")) is not None:
         yield from node_selector(selector, "status.allocation.nodeSelector")
 
@@ -117,8 +117,8 @@ def _validate_device(allocated: set[Any], device: Object, path: str) -> field.Er
     if (name := device_key(device)) not in allocated:
         yield field.invalid(path, _show_device(name), "must be an allocated device in the claim")
     said = device.get("conditions") or []
-    if len(said) > _MOST_CONDITIONS:
-        yield field.too_many(f"{path}.conditions", len(said), _MOST_CONDITIONS)
+    if len(said) > _MAX_CONDITIONS:
+        yield field.too_many(f"{path}.conditions", len(said), _MAX_CONDITIONS)
     yield from conditions.validate_conditions(said, f"{path}.conditions")
     if "data" in device:
         yield from parts.validate_raw(device["data"], f"{path}.data")
@@ -129,7 +129,7 @@ def _validate_network(network: Object, path: str) -> field.Errors:
     for name, most in _LENGTHS.items():
         if len(network.get(name, "").encode()) > most:
             yield field.too_long(f"{path}.{name}", most)
-    yield from parts.validate_set(network.get("ips"), _MOST_ADDRESSES, f"{path}.ips", _validate_address, str)
+    yield from parts.validate_set(network.get("ips"), _MAX_ADDRESSES, f"{path}.ips", _validate_address, str)
 
 
 def _validate_address(address: str, path: str) -> field.Errors:

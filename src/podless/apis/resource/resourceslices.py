@@ -24,7 +24,7 @@ from podless.structs.structfiles import load_struct
 # validates capacities of devices, and policies for requests of them. Source: Kubernetes'
 # pkg/apis/resource/validation.
 
-_MOST_VALUES = 10
+_MAX_VALUES = 10
 _BOTH = 'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time'
 
 
@@ -54,9 +54,9 @@ def _validate_values(values: list[str], usual: str, most: str, path: str) -> fie
         if amounts[place - 1] > amounts[place]:
             yield field.invalid(f"{path}[{place}]", values[place], "values must be sorted in ascending order")
     check = partial(_validate_value, most)
-    yield from parts.validate_set(values, _MOST_VALUES, path, check, lambda text: str(quantity.parse_units(text)))
+    yield from parts.validate_set(values, _MAX_VALUES, path, check, lambda text: str(quantity.parse_units(text)))
     # surplus values are not compared
-    if len(values) > _MOST_VALUES or quantity.parse_quantity(usual) not in amounts:
+    if len(values) > _MAX_VALUES or quantity.parse_quantity(usual) not in amounts:
         yield field.invalid(path, usual, "default value is not valid according to the requestPolicy")
 
 
@@ -100,9 +100,9 @@ def _validate_step(text: str, low: str, step: str, path: str) -> field.Errors:
 DEVICE_ATTRIBUTE = load_struct("resource/v1", "DeviceAttribute")
 NODE_SELECTOR = load_struct("core/v1", "NodeSelector")
 
-_MOST_DEVICES, _MOST_RICH, _MOST_SETS = 128, 64, 8
-_MOST_USES, _MOST_COUNTERS, _MOST_TAINTS = 2, 32, 16
-_MOST_ENTRIES, _MOST_ATTRIBUTES, _MOST_VALUE = 32, 48, 64
+_MAX_DEVICES, _MAX_RICH, _MAX_SETS = 128, 64, 8
+_MAX_USES, _MAX_COUNTERS, _MAX_TAINTS = 2, 32, 16
+_MAX_ENTRIES, _MAX_ATTRIBUTES, _MAX_VALUE = 32, 48, 64
 _LONGEST_LABEL, _LONGEST_NAME = 63, 63 + 1 + 32  # bytes
 _EITHER = ("devices", "sharedCounters")
 _LISTS = ("ints", "bools", "strings", "versions")  # fields of a disabled feature, like the mappings
@@ -191,11 +191,11 @@ def _validate_slice(spec: Object, before: Object | None) -> field.Errors:
     rich = any(device.get("taints") or device.get("consumesCounters") for device in each(devices or ()))
     known = {device["name"]: device for device in reversed(each((before or {}).get("devices") or ()))}
     check = partial(_validate_device, known, bool(spec.get("perDeviceNodeSelection")))
-    most = _MOST_RICH if rich else _MOST_DEVICES
+    most = _MAX_RICH if rich else _MAX_DEVICES
     yield from parts.validate_set(devices, most, "spec.devices", check, lambda one: one["name"])
     sets = "spec.sharedCounters"
     yield from parts.validate_set(
-        counters, _MOST_SETS, sets, partial(_validate_counters, "name"), lambda one: one["name"]
+        counters, _MAX_SETS, sets, partial(_validate_counters, "name"), lambda one: one["name"]
     )
 
 
@@ -255,7 +255,7 @@ def _validate_counters(key: str, value: Object, path: str) -> field.Errors:
     counters, where = value.get("counters"), f"{path}.counters"
     if not counters:
         yield field.required(where)
-    yield from parts.by_key(counters, _MOST_COUNTERS, _LONGEST_LABEL, where, parts.validate_label, _accept_any)
+    yield from parts.by_key(counters, _MAX_COUNTERS, _LONGEST_LABEL, where, parts.validate_label, _accept_any)
 
 
 def _accept_any(given: Object, path: str) -> field.Errors:
@@ -266,11 +266,11 @@ def _validate_device(known: dict[str, Object], placed: bool, device: Object, pat
     """Validate a device. known: the old devices by name. placed: whether each device selects its nodes."""
     attributes, capacity = device.get("attributes") or {}, device.get("capacity") or {}
     yield from parts.validate_label(device["name"], f"{path}.name")
-    if (count := len(attributes) + len(capacity)) > _MOST_ENTRIES:
-        reason = f"the total number of attributes and capacities must not exceed {_MOST_ENTRIES}"
+    if (count := len(attributes) + len(capacity)) > _MAX_ENTRIES:
+        reason = f"the total number of attributes and capacities must not exceed {_MAX_ENTRIES}"
         yield field.invalid(path, count, reason)
-    if len(attributes) > _MOST_ATTRIBUTES:
-        reason = f"the total number of attribute values must not exceed {_MOST_ATTRIBUTES}"
+    if len(attributes) > _MAX_ATTRIBUTES:
+        reason = f"the total number of attribute values must not exceed {_MAX_ATTRIBUTES}"
         yield field.invalid(path, len(attributes), reason)
     yield from parts.by_key(
         attributes, -1, _LONGEST_NAME, f"{path}.attributes", parts.validate_qualified_name, _validate_attribute
@@ -279,12 +279,10 @@ def _validate_device(known: dict[str, Object], placed: bool, device: Object, pat
     yield from parts.by_key(capacity, -1, _LONGEST_NAME, f"{path}.capacity", parts.validate_qualified_name, amount)
     before = known.get(device["name"])
     if before is None or (before.get("taints") or []) != (device.get("taints") or []):
-        yield from parts.validate_list(device.get("taints"), _MOST_TAINTS, f"{path}.taints", parts.validate_taint)
+        yield from parts.validate_list(device.get("taints"), _MAX_TAINTS, f"{path}.taints", parts.validate_taint)
     uses = partial(_validate_counters, "counterSet")
     where = f"{path}.consumesCounters"
-    yield from parts.validate_set(
-        device.get("consumesCounters"), _MOST_USES, where, uses, lambda one: one["counterSet"]
-    )
+    yield from parts.validate_set(device.get("consumesCounters"), _MAX_USES, where, uses, lambda one: one["counterSet"])
     if placed:
         yield from _validate_node_selection(device, path, _WHERE[:3], _ONE_OF_DEVICE, _ONE_OF_DEVICE)
     elif any(device.get(name) is not None for name in _WHERE[:3]):
@@ -299,8 +297,8 @@ def _validate_attribute(attribute: Object, path: str) -> field.Errors:
             continue
         if name == "version" and not _SEMVER.fullmatch(text):
             yield field.invalid(where, text, _VERSION)
-        if len(text.encode()) > _MOST_VALUE:
-            yield field.too_long(where, _MOST_VALUE)
+        if len(text.encode()) > _MAX_VALUE:
+            yield field.too_long(where, _MAX_VALUE)
     given = [name for name in ("int", "bool", "string", "version") if attribute.get(name) is not None]
     if len(given) != 1:
         shown = gostructs.format_struct(DEVICE_ATTRIBUTE, attribute) if given else ""

@@ -12,9 +12,9 @@ from podless.meta.errors import Forbidden
 from podless.runtime.jsonobject import Object
 
 _RESERVED = "system-"
-_MOST = 1000000000  # maximum value of classes that are not the system's
+_MAX = 1000000000  # maximum value of classes that are not the system's
 _POLICIES = ("PreemptLowerPriority", "Never")
-_CRITICAL = 2 * _MOST
+_CRITICAL = 2 * _MAX
 # the initial classes
 SYSTEM: tuple[Object, ...] = (
     {
@@ -49,8 +49,8 @@ class PriorityClassStrategy(TypedStrategy):
             if not _is_known(obj):
                 text = "priority class names with 'system-' prefix are reserved for system use only. error: "
                 errors.append(field.forbidden("metadata.name", text + _explain_not_system(obj)))
-        elif value > _MOST:
-            errors.append(field.forbidden("value", f"maximum allowed value of a user defined priority is {_MOST}"))
+        elif value > _MAX:
+            errors.append(field.forbidden("value", f"maximum allowed value of a user defined priority is {_MAX}"))
         if (policy := obj.get("preemptionPolicy")) is not None:
             errors += checks.validate_enum("preemptionPolicy", policy, _POLICIES)
         return errors

@@ -20,8 +20,8 @@ from podless.runtime.release import has
 
 POSITIVE = "must be greater than zero"
 _MODES = "must be a number between 0 and 0777 (octal), both inclusive"
-_MOST_MODE = 0o777
-_MOST_ID = (1 << 31) - 1
+_MAX_MODE = 0o777
+_MAX_ID = (1 << 31) - 1
 _PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 _PATH_SCAN = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]++")
 _IN_TEMPLATES = ("annotations", "labels")
@@ -104,19 +104,19 @@ def validate_port(path: str, value: int | str | None) -> field.Errors:
 def validate_ids(obj: Object, path: str, *keys: str) -> field.Errors:
     """Validate user and group IDs."""
     for key in keys:
-        yield from validate_range(f"{path}.{key}", obj.get(key), 0, _MOST_ID)
+        yield from validate_range(f"{path}.{key}", obj.get(key), 0, _MAX_ID)
 
 
 def validate_group_ids(obj: Object, path: str) -> field.Errors:
     """Validate supplemental group IDs."""
     for index, group in enumerate(each(obj.get("supplementalGroups") or ())):
-        yield from validate_range(f"{path}.supplementalGroups[{index}]", group, 0, _MOST_ID)
+        yield from validate_range(f"{path}.supplementalGroups[{index}]", group, 0, _MAX_ID)
 
 
 def validate_mode(obj: Object, path: str, key: str = "defaultMode") -> field.Errors:
     """Validate a file mode."""
     value = obj.get(key)
-    if value is not None and not 0 <= value <= _MOST_MODE:
+    if value is not None and not 0 <= value <= _MAX_MODE:
         yield field.invalid(f"{path}.{key}", value, _MODES)
 
 

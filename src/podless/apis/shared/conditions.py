@@ -20,7 +20,7 @@ _REASON_FAULT: Final = (
     " 'MyName',  or 'ReasonA,ReasonB',  or 'ReasonA:ReasonB', regex used for validation is"
     " '[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?')"
 )
-_REASON_MOST, _MESSAGE_MOST = 1 << 10, 1 << 15  # bytes
+_MAX_REASON, _MAX_MESSAGE = 1 << 10, 1 << 15  # bytes
 
 
 def validate_conditions(conditions: Sequence[Object] | None, path: str) -> field.Errors:
@@ -65,6 +65,6 @@ def _validate_condition(condition: Object, type_: str, path: str) -> field.Error
         yield field.invalid(f"{path}.observedGeneration", generation, "must be greater than or equal to zero")
     if condition.get("lastTransitionTime") is None:
         yield field.required(f"{path}.lastTransitionTime")
-    yield from validate_reason(reason, f"{path}.reason", _REASON_MOST)
-    if len((condition.get("message") or "").encode()) > _MESSAGE_MOST:
-        yield field.too_long(f"{path}.message", _MESSAGE_MOST)
+    yield from validate_reason(reason, f"{path}.reason", _MAX_REASON)
+    if len((condition.get("message") or "").encode()) > _MAX_MESSAGE:
+        yield field.too_long(f"{path}.message", _MAX_MESSAGE)

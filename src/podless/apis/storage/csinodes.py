@@ -19,9 +19,9 @@ from podless.structs.structfiles import load_struct
 
 CSI_NODE_DRIVER = load_struct("storage/v1", "CSINodeDriver")
 
-_ID_MOST = 256  # bytes
-_MOST_CONDITIONS = 16
-_REASON_MOST, _MESSAGE_MOST = 256, 1024  # bytes
+_MAX_ID = 256  # bytes
+_MAX_CONDITIONS = 16
+_MAX_REASON, _MAX_MESSAGE = 256, 1024  # bytes
 _HEALTH = ("StorageDegraded", "StorageUnreachable")
 _ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _VOLUME_MODES = ("Filesystem", "Block")
@@ -68,8 +68,8 @@ class CSINodeStrategy(KeptMetadataStrategy):
 def _validate_health(health: Object, path: str) -> field.Errors:
     conditions = health.get("healthConditions") or []
     yield from disks.driver_name(health["name"], f"{path}.name")
-    if len(conditions) > _MOST_CONDITIONS:
-        yield field.too_many(f"{path}.healthConditions", len(conditions), _MOST_CONDITIONS)
+    if len(conditions) > _MAX_CONDITIONS:
+        yield field.too_many(f"{path}.healthConditions", len(conditions), _MAX_CONDITIONS)
         return
     for index, condition in enumerate(each(conditions)):
         yield from _validate_condition(condition, f"{path}.healthConditions[{index}]")
@@ -78,9 +78,9 @@ def _validate_health(health: Object, path: str) -> field.Errors:
 def _validate_condition(condition: Object, path: str) -> field.Errors:
     if condition["status"] not in _HEALTH:
         yield field.not_supported(f"{path}.status", condition["status"], _HEALTH)
-    yield from validate_reason(condition["reason"], f"{path}.reason", _REASON_MOST)
-    if len((condition.get("message") or "").encode()) > _MESSAGE_MOST:
-        yield field.too_long(f"{path}.message", _MESSAGE_MOST)
+    yield from validate_reason(condition["reason"], f"{path}.reason", _MAX_REASON)
+    if len((condition.get("message") or "").encode()) > _MAX_MESSAGE:
+        yield field.too_long(f"{path}.message", _MAX_MESSAGE)
     for name, modes in (("accessMode", _ACCESS_MODES), ("volumeMode", _VOLUME_MODES)):
         mode = condition.get(name)
         if mode is not None and mode not in modes:
@@ -99,8 +99,8 @@ def _validate_driver(driver: Object, path: str) -> field.Errors:
     node = driver["nodeID"]
     if not node:
         yield field.required(f"{path}.nodeID")
-    if len(node.encode()) > _ID_MOST:
-        yield field.invalid(f"{path}.nodeID", node, f"must be {_ID_MOST} characters or less")
+    if len(node.encode()) > _MAX_ID:
+        yield field.invalid(f"{path}.nodeID", node, f"must be {_MAX_ID} characters or less")
     yield from checks.validate_nonnegative(f"{path}.allocatable.count", (driver.get("allocatable") or {}).get("count"))
     seen: set[str] = set()
     for key in each(driver.get("topologyKeys") or []):

@@ -17,8 +17,8 @@ from podless.runtime.release import has
 
 # validates common parts of storage kinds. Source: Kubernetes' pkg/apis/storage/validation
 
-_MOST_BYTES = 256 * 1024
-_MOST_PARAMETERS = 512
+_MAX_BYTES = 256 * 1024
+_MAX_PARAMETERS = 512
 
 
 def validate_provisioner(name: str, path: str) -> field.Errors:
@@ -32,8 +32,8 @@ def validate_provisioner(name: str, path: str) -> field.Errors:
 def validate_parameters(parameters: dict[str, str]) -> field.Errors:
     """Validate the parameters of a StorageClass or VolumeAttributesClass."""
     path = "parameters"
-    if len(parameters) > _MOST_PARAMETERS:
-        yield field.too_long(path, _MOST_PARAMETERS)
+    if len(parameters) > _MAX_PARAMETERS:
+        yield field.too_long(path, _MAX_PARAMETERS)
         return
     if "" in parameters:
         yield field.invalid(path, "", "field can not be empty.")
@@ -42,8 +42,8 @@ def validate_parameters(parameters: dict[str, str]) -> field.Errors:
 
 def validate_size(size: dict[str, str], path: str) -> field.Errors:
     """Reject a map whose keys and values are too large together."""
-    if sum(len(key.encode()) + len(value.encode()) for key, value in each(size).items()) > _MOST_BYTES:
-        yield field.too_long(path, _MOST_BYTES)
+    if sum(len(key.encode()) + len(value.encode()) for key, value in each(size).items()) > _MAX_BYTES:
+        yield field.too_long(path, _MAX_BYTES)
 
 
 _MODES = ("Immediate", "WaitForFirstConsumer")
@@ -92,7 +92,7 @@ def _validate_topologies(terms: Sequence[Object]) -> field.Errors:
         for index, expression in enumerate(each(term.get("matchLabelExpressions") or [])):
             yield from _validate_expression(expression, found, f"{path}.matchLabelExpressions[{index}]")
         topology = frozenset(found.items())
-        for _ in range(min(seen[topology], field.MOST - repeated)):
+        for _ in range(min(seen[topology], field.MAX - repeated)):
             charge(1)
             repeated += 1
             yield field.duplicate(f"{path}.matchLabelExpressions", "")

@@ -21,7 +21,7 @@ from podless.structs.structfiles import load_struct
 
 VOLUME_ATTACHMENT_SPEC = load_struct("storage/v1", "VolumeAttachmentSpec")
 
-_MESSAGE_MOST, _SHOWN_MOST = 1024, 256 * 1024  # bytes: the real limit, and the one that most releases name in the error
+_MAX_MESSAGE, _MAX_SHOWN = 1024, 256 * 1024  # bytes: the real limit, and the one that most releases name in the error
 _LARGEST = (1 << 31) - 1
 _ONE = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
 
@@ -82,8 +82,8 @@ def _validate_source(source: Object) -> field.Errors:
 
 
 def _validate_error(error: Object, path: str) -> field.Errors:
-    if len((error.get("message") or "").encode()) > _MESSAGE_MOST:
-        yield field.too_long(f"{path}.message", _SHOWN_MOST if has("OddMessageLimits") else _MESSAGE_MOST)
+    if len((error.get("message") or "").encode()) > _MAX_MESSAGE:
+        yield field.too_long(f"{path}.message", _MAX_SHOWN if has("OddMessageLimits") else _MAX_MESSAGE)
     yield from checks.validate_range(f"{path}.errorCode", error.get("errorCode"), 0, _LARGEST)
 
 

@@ -66,7 +66,7 @@ async def drop_object(api: API, kind: Kind, obj: Object, **options: Any) -> None
         await delete.delete_object(api, _make_call(kind, metadata, metadata["name"], delete_options, _JSON))
 
 
-_SAID_MOST = 1024  # maximum bytes of an event's message
+_MAX_SAID = 1024  # maximum bytes of an event's message
 
 
 async def record_warning(api: API, kind: Kind, obj: Object, reason: str, message: str, source: str) -> None:
@@ -85,7 +85,7 @@ async def _record_event(
     metadata, now = obj["metadata"], clock.now()
     digest = hashlib.sha256(f"{metadata['uid']} {repeated}".encode()).hexdigest()[:16]
     name, namespace = f"{metadata['name']}.{digest}", metadata.get("namespace") or "default"
-    message = message.encode()[:_SAID_MOST].decode(errors="ignore")
+    message = message.encode()[:_MAX_SAID].decode(errors="ignore")
     reference = {"kind": kind.kind, "apiVersion": kind.api_version(kind.storage_version)}
     reference |= {part: metadata[part] for part in ("namespace", "name", "uid", "resourceVersion") if part in metadata}
     with suppress(APIError):

@@ -18,7 +18,7 @@ _DESIRED, _MAX = f"{_PREFIX}desired-replicas", f"{_PREFIX}max-replicas"
 # annotations that are not copied to ReplicaSets
 _OWN = {_REVISION, _HISTORY, _DESIRED, _MAX, "kubectl.kubernetes.io/last-applied-configuration"}
 _OWN |= {"deprecated.deployment.rollback.to"}
-_MOST_HISTORY = 2000  # characters of a revision history
+_MAX_HISTORY = 2000  # characters of a revision history
 _FAILURE = "ReplicaFailure"
 _AVAILABLE = ("MinimumReplicasAvailable", "Deployment has minimum availability.")
 _LACKING = ("MinimumReplicasUnavailable", "Deployment does not have minimum availability.")
@@ -85,8 +85,8 @@ class DeploymentController(OwnerController):
         annotations = _shared_annotations(obj)
         if (before := _read_revision(new)) < revision:
             history = f"{known.get(_HISTORY, '')},{before}".lstrip(",")
-            if len(history) > _MOST_HISTORY:
-                history = history[-_MOST_HISTORY:].partition(",")[2]
+            if len(history) > _MAX_HISTORY:
+                history = history[-_MAX_HISTORY:].partition(",")[2]
             annotations |= {_REVISION: str(revision), _HISTORY: history}
         seconds = obj["spec"].get("minReadySeconds") or 0
         if not annotations.items() <= known.items() or seconds != (new["spec"].get("minReadySeconds") or 0):

@@ -23,7 +23,7 @@ _HEADLESS, _ZONE = "service.kubernetes.io/headless", "topology.kubernetes.io/zon
 _OF_ENDPOINTS = "endpoints.kubernetes.io/managed-by"
 _MANAGER = "endpointslice.kubernetes.io/managed-by"
 _SLICES = "endpointslice-controller.k8s.io"  # the name of the real controller, which clients look for
-_MOST = 1000  # maximum addresses
+_MAX = 1000  # maximum addresses
 _DECODE = 16  # steps of decoding a pod
 _Target = tuple[str | int | None, str]
 
@@ -107,7 +107,7 @@ def _find_pods(service: Object, entries: Sequence[Entry]) -> list[Object]:
         labels, address = pod["metadata"].get("labels") or {}, (pod.get("status") or {}).get("podIP", ":")
         if selector.items() <= labels.items() and not pods.is_ended(pod) and ":" not in address:
             selected.append(pod)
-    return sorted(selected, key=lambda pod: str(pod["metadata"]["name"]))[:_MOST]
+    return sorted(selected, key=lambda pod: str(pod["metadata"]["name"]))[:_MAX]
 
 
 def _group_by_ports(service: Object, chosen: list[Object]) -> list[_PortGroup]:

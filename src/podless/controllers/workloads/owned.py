@@ -19,7 +19,7 @@ from podless.runtime.jsonobject import Object
 from podless.store import keys
 from podless.verbs.call import API
 
-MOST_PODS = 10_000  # maximum pods in all namespaces that the simulated controllers create
+MAX_PODS = 10_000  # maximum pods in all namespaces that the simulated controllers create
 _AGAIN = 5.0  # seconds until a rejected create is retried
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _LENGTH = 10
@@ -160,8 +160,8 @@ class OwnerController(Controller):
         metadata, kind = owner["metadata"], self.owners
         head = {"namespace": metadata["namespace"], **obj["metadata"], "ownerReferences": [self.make_reference(owner)]}
         try:
-            if self.dependent_kind is PODS and len(self.api.collection(PODS)) + self._making >= MOST_PODS:
-                raise Forbidden(PODS.plural, "", "", f"the stand-ins for controllers make at most {MOST_PODS} pods")
+            if self.dependent_kind is PODS and len(self.api.collection(PODS)) + self._making >= MAX_PODS:
+                raise Forbidden(PODS.plural, "", "", f"the stand-ins for controllers make at most {MAX_PODS} pods")
             self._making += 1
             try:
                 created = await ask.create_object(self.api, self.dependent_kind, {**obj, "metadata": head})

@@ -47,7 +47,7 @@ from podless.structs.structs import Struct
 
 # reads the bodies of requests and answers for the audit log, which shows them as JSON whatever their media type
 
-MOST = 64 * 1024  # bytes; longer YAML and protobuf bodies are not decoded, because that takes long
+MAX = 64 * 1024  # bytes; longer YAML and protobuf bodies are not decoded, because that takes long
 STEPS = 4096  # one or two for each decoded value: at most 20 ms of the event loop
 _UNVERSIONED = ("DeleteOptions", "Status")  # kinds of bodies that requests for any resource can have
 
@@ -78,7 +78,7 @@ def read_body(raw: bytes, media: str, attributes: Attributes, find_struct: FindS
         except orjson.JSONDecodeError:
             if "yaml" not in media:
                 return None
-    if len(raw) > MOST:
+    if len(raw) > MAX:
         return None
     outer = METER.set(_StepLimit())  # a few bytes of protobuf can decode to an object with many fields
     try:
@@ -222,7 +222,7 @@ class Auditor:
         if "user-agent" in request.headers:
             event["userAgent"] = _cut_user_agent(request.headers["user-agent"])
         sent = None
-        if answer is not None and asked.verb != "get" and (level != METADATA_LEVEL or len(request.body) <= MOST):
+        if answer is not None and asked.verb != "get" and (level != METADATA_LEVEL or len(request.body) <= MAX):
             sent = read_body(request.body, request.headers.get("content-type", ""), asked, self._find_struct)
         if asked.resource:
             event["objectRef"] = _make_object_reference(asked, sent)

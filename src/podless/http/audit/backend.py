@@ -20,7 +20,7 @@ log = logging.getLogger("podless")
 
 _SOON = 0.2  # seconds until a queued line is written
 _AT_ONCE = 256 * 1024  # queued bytes that are written without this delay; also the maximum of one write
-_MOST = 8 * 1024 * 1024  # maximum bytes in the queue
+_MAX = 8 * 1024 * 1024  # maximum bytes in the queue
 _AGAIN = 2.0  # seconds between a failed write and the next attempt
 _PATIENCE = 2.0  # seconds in which `close` waits for the queue to be written
 
@@ -36,7 +36,7 @@ class Backend:
     def __init__(self, path: Path, size: int = 0, backups: int = 0) -> None:
         self.events = 0
         self._path = path
-        self._queue = _Queue(_MOST)
+        self._queue = _Queue(_MAX)
         self._writer = _LogWriter(path, size, backups, self._queue)
         self._full = False  # a full queue has been logged
         self._timer: asyncio.TimerHandle | None = None

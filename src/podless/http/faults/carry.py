@@ -15,7 +15,7 @@ from podless.meta.errors import APIError, Expired
 
 # changes the events of a watch as a fault says
 
-_MOST = 1 << 20  # maximum bytes of events that a burst collects
+_MAX = 1 << 20  # maximum bytes of events that a burst collects
 
 
 class FaultySink:
@@ -61,7 +61,7 @@ class FaultySink:
             return self._send_changed(data)
         self._delayed.append(data)
         self._delayed_size += len(data)
-        if self._delayed_size > _MOST:
+        if self._delayed_size > _MAX:
             return self._flush()
         if self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(self._fault.burst, self._flush)

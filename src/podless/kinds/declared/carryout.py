@@ -30,7 +30,7 @@ from podless.runtime.meter import charge
 
 # converts values of CEL to JSON, by their type
 
-VALUES_MOST: Final = 4 << 20  # approximate bytes of all values of an object; the answer of a webhook has the same limit
+MAX_VALUES: Final = 4 << 20  # approximate bytes of all values of an object; the answer of a webhook has the same limit
 _PART: Final = 64  # minimum bytes that each part of a value counts
 _DEEP: Final = 100  # maximum depth
 _TEXTS: Final = 64  # bytes of a text that count as one step of the meter
@@ -50,14 +50,14 @@ class SizeAccount:
     __slots__ = ("remaining",)
 
     def __init__(self) -> None:
-        self.remaining = VALUES_MOST
+        self.remaining = MAX_VALUES
 
     def charge_bytes(self, size: int) -> None:
         """Subtract the bytes of a part. Raises ValueTooLarge."""
         charge(1 + size // _TEXTS)
         self.remaining -= max(size, _PART)
         if self.remaining < 0:
-            raise ValueTooLarge(f"the values have more than {VALUES_MOST} bytes")
+            raise ValueTooLarge(f"the values have more than {MAX_VALUES} bytes")
 
 
 def to_json(value: Any, type_: Type, account: SizeAccount) -> Any:

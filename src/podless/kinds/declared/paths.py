@@ -13,7 +13,7 @@ from podless.runtime.meter import charge
 _STEP = re.compile(
     r"""(?:^|\.)(?P<name>[A-Za-z_$][A-Za-z0-9_$-]*+)|\[(?P<each>\*)\]|\[(?P<quoted>"(?:[^"\\]|\\.)*+")\]"""
 )
-_STEPS_MOST = 64
+_MAX_STEPS = 64
 _TEXTS: Object = {"type": "object", "additionalProperties": {"type": "string"}}
 ANYTHING: Object = {}  # the schema of a field that may have any value
 
@@ -58,7 +58,7 @@ def parse_path(text: Any) -> DeclaredPath:
     offset = 0
     while offset < len(text):
         match = _STEP.match(text, offset) if offset or text[0] != "." else None
-        if match is None or len(steps) == _STEPS_MOST:
+        if match is None or len(steps) == _MAX_STEPS:
             raise BadPath('must be names separated by dots; write [*] for each item and ["name"] for other names')
         if match["quoted"]:
             try:

@@ -94,9 +94,9 @@ def check_default(node: Object, value: Any) -> str:
     return errors[0].body if errors else ""
 
 
-_MOST = 500  # maximum number of entries and paths together
-_EXPRESSION_MOST = 4096  # maximum characters of one expression
-_EXPRESSIONS_MOST = 32768  # maximum characters of all expressions; compiling takes 12 us for each character
+_MAX = 500  # maximum number of entries and paths together
+_MAX_EXPRESSION = 4096  # maximum characters of one expression
+_MAX_EXPRESSIONS = 32768  # maximum characters of all expressions; compiling takes 12 us for each character
 # costs from here on mean that a size is unknown, such as that of string(1); the evaluation has its own limit
 _UNKNOWN = 1 << 60
 _WORDS = ("from", "to", "move", "set", "remove", "default")
@@ -155,8 +155,8 @@ class _ConversionReader:
             return
         for index, entry in enumerate(entries):
             self._read_entry(entry, f"{path}[{index}]")
-            if self._count > _MOST:
-                self.errors.append(field.too_many(path, self._count, _MOST))
+            if self._count > _MAX:
+                self.errors.append(field.too_many(path, self._count, _MAX))
                 return
         for pair, moves in self._moves.items():
             self.steps[pair].moves = sort_moves(moves)
@@ -239,8 +239,8 @@ class _ConversionReader:
                 continue
             if None in path.steps:
                 self._add_error(item_path, text, "must not have [*]: use map() in the expression")
-            elif not isinstance(source, str) or len(source) > _EXPRESSION_MOST:
-                problem = f"must be an expression in CEL with at most {_EXPRESSION_MOST} characters"
+            elif not isinstance(source, str) or len(source) > _MAX_EXPRESSION:
+                problem = f"must be an expression in CEL with at most {_MAX_EXPRESSION} characters"
                 self._add_error(item_path, source if isinstance(source, str | int | bool) else None, problem)
             elif self._claim_field(pair, path, item_path) and (program := self._compile(pair[0], source, item_path)):
                 node = find_schema(self._schemas[pair[1]].openapi, path) or {}
@@ -251,8 +251,8 @@ class _ConversionReader:
 
     def _compile(self, version: str, source: str, at: str) -> Program | None:
         self._length += len(source)
-        if self._length > _EXPRESSIONS_MOST:
-            self.errors.append(field.forbidden(at, f"all expressions have more than {_EXPRESSIONS_MOST} characters"))
+        if self._length > _MAX_EXPRESSIONS:
+            self.errors.append(field.forbidden(at, f"all expressions have more than {_MAX_EXPRESSIONS} characters"))
             return None
         declared = self._declared.get(version)
         if declared is None:
@@ -288,7 +288,7 @@ class _ConversionReader:
             path = self._read_path(text, pair[0], f"{at}[{index}]")
             if path is not None:
                 self.steps[pair].removed.append(path)
-            if self._count > _MOST:
+            if self._count > _MAX:
                 return
 
     def _read_defaults(self, pair: tuple[str, str], values: Any, at: str) -> None:
@@ -311,7 +311,7 @@ class _ConversionReader:
             return
         for key, value in given.items():
             self._count += 1
-            if self._count > _MOST:
+            if self._count > _MAX:
                 return
             yield key, value
 

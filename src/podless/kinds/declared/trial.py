@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from podless.schema import Schema
 
 _EXAMPLES = 8  # objects for each pair of versions
-_FAULTS_MOST = 2  # failed objects after which a pair is given up, because failing may take long
-_TOLD_MOST = 20  # maximum warnings
+_MAX_FAULTS = 2  # failed objects after which a pair is given up, because failing may take long
+_MAX_TOLD = 20  # maximum warnings
 _SHOWN = 120  # characters of a value in a warning
 
 
@@ -38,9 +38,9 @@ def try_conversions(
             for subject, text in _try_conversion(conversions, schemas, obj, source, target):
                 findings.setdefault((source, target, subject), f"conversion from {direction} {text}")
                 faults += subject.startswith("!")
-            if len(findings) >= _TOLD_MOST:
+            if len(findings) >= _MAX_TOLD:
                 return list(findings.values())
-            if faults >= _FAULTS_MOST:
+            if faults >= _MAX_FAULTS:
                 break
         if not count:
             text = f"conversion from {direction} was not tried: no valid object of {source} could be generated"

@@ -13,7 +13,7 @@ Values = list[Any]
 Step = Callable[[Values], Values]
 
 # maximum values: unions and descents can multiply them
-_MOST = 1 << 20
+_MAX = 1 << 20
 _PART = 512  # values examined between two charges
 _SLICE = re.compile(r"(-?[0-9]*+)(:-?[0-9]*+)?(:-?[0-9]*+)?")
 
@@ -35,7 +35,7 @@ def run_steps(steps: Iterable[Step], values: Values) -> Values:
 
 
 def _check_count(values: Values) -> Values:
-    if len(values) > _MOST:
+    if len(values) > _MAX:
         raise PathFault("too many values", [])
     return values
 

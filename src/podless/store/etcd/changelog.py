@@ -23,7 +23,7 @@ _BYTES = 4 << 20  # bytes of entries in one read
 _FEW = 8  # entries of unknown size in one read
 _SMALL = 8192  # bytes of an average state; smaller ones are read in larger numbers
 _PLACES = 10  # bits of a sequence number for the position of a change in its commit
-_MOST = (1 << _PLACES) - 1
+_MAX = (1 << _PLACES) - 1
 _CHAIN = 16  # entries of one object in one read
 _END = 1 << 62
 _CACHED = 20_000  # entries of the last scan that are cached for the next page
@@ -145,7 +145,7 @@ class EtcdChangeLog:
 
     async def find_sequence(self, revision: int) -> int:
         """Return the sequence number of the last change at or before a revision."""
-        return revision << _PLACES | _MOST
+        return revision << _PLACES | _MAX
 
     # changes
 
@@ -310,7 +310,7 @@ def _stored_size(stored: StoredValue | None) -> int:
 
 
 def _sequence_number(entry: FoundEntry) -> int:
-    return entry.revision << _PLACES | min(entry.name.position, _MOST)
+    return entry.revision << _PLACES | min(entry.name.position, _MAX)
 
 
 def _choose_entries(entries: list[FoundEntry], present: Record | None) -> list[FoundEntry]:

@@ -12,7 +12,7 @@ from podless.store.etcd import messages as m
 from podless.store.etcd.client import EtcdClient
 
 _SHARED = 60.0  # seconds for which writes share a lease, as in kube-apiserver
-_MOST = 1000  # maximum keys of a lease, as in kube-apiserver
+_MAX = 1000  # maximum keys of a lease, as in kube-apiserver
 
 
 class LeaseTable:
@@ -41,7 +41,7 @@ class LeaseTable:
                 ttl = math.ceil(seconds + shared)
                 lease = (await self._client.call_etcd("lease", m.LeaseGrantRequest(TTL=ttl))).ID
                 self._current[prefix] = lease, time.monotonic() + shared
-                self._seconds[prefix] = _MOST
+                self._seconds[prefix] = _MAX
             self._seconds[prefix] -= 1
             return lease
 

@@ -18,7 +18,7 @@ CREATE TABLE authors (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, checksu
 _KNOWN = 1024  # authors whose numbers are cached
 # clients choose the User-Agent and the field manager. Above this number of authors these two are left out, so that the
 # table stays bounded; above twice the number, no new author is recorded
-_MOST = 50_000
+_MAX = 50_000
 
 
 class AuthorTable:
@@ -53,9 +53,9 @@ class AuthorTable:
             return int(row[0])
         if self._count < 0:
             self._count = int(database.execute("SELECT count(*) FROM authors").fetchone()[0])
-        if self._count >= _MOST and any(texts[4:]):
+        if self._count >= _MAX and any(texts[4:]):
             return self._find_number(database, (*texts[:4], "", ""))
-        if self._count >= 2 * _MOST:
+        if self._count >= 2 * _MAX:
             return 0
         self._count += 1
         statement = "INSERT INTO authors (text, checksum) VALUES (?, ?)"

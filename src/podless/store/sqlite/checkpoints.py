@@ -22,7 +22,7 @@ from podless.store.sqlite import format
 _PAGES = 500
 _LONG = 3000  # pages of the log from which on it starts again, even if commits have to wait
 _SHORT = 0.01  # seconds: after a checkpoint that took less, commits wait for the next one
-_MOST = 3  # checkpoints of a long log after which commits wait in any case
+_MAX = 3  # checkpoints of a long log after which commits wait in any case
 _PAGE = 4096
 _ROW = 2  # estimated pages that a changed row writes
 _CHECKPOINT = "PRAGMA wal_checkpoint(PASSIVE)"
@@ -82,7 +82,7 @@ class Checkpoints:
         # without a write meanwhile, the next one starts the log again
         if length >= _LONG and self._pages and not waited and self._database is not None:
             self._tries += 1
-            self.waits = took < _SHORT or self._tries >= _MOST
+            self.waits = took < _SHORT or self._tries >= _MAX
             self._begin(self._database)
         if waited:
             self._resume()

@@ -23,7 +23,7 @@ FORMAT = 4
 _SUMMED = 3  # the oldest format with checksums
 _APPLICATION = 0x706F646C  # "podl", to recognize databases of other programs
 _MAGIC = b"SQLite format 3\0"
-_LOG_MOST = 16 << 20  # bytes of the write-ahead log's file that stay allocated when it is empty
+_MAX_LOG = 16 << 20  # bytes of the write-ahead log's file that stay allocated when it is empty
 # Pages of the write-ahead log at which a commit runs a checkpoint itself, while all writers wait: 16 to 31 ms for 4,000
 # pages. With a second connection for checkpoints (checkpoints.py), commits do this only if those fail.
 _LOG_PAGES = 4000
@@ -168,7 +168,7 @@ def _open_database(path: Path) -> sqlite3.Connection:
         database.execute("PRAGMA user_version").fetchone()  # opens the log
         database.execute("PRAGMA locking_mode = EXCLUSIVE")  # from then on; if set before, it could not be lifted
         database.execute("PRAGMA synchronous = FULL")
-        database.execute(f"PRAGMA journal_size_limit = {_LOG_MOST}")
+        database.execute(f"PRAGMA journal_size_limit = {_MAX_LOG}")
         database.execute(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES}")
         database.execute("BEGIN EXCLUSIVE")  # locks the file now, so that a second server fails at its start
         database.execute("COMMIT")

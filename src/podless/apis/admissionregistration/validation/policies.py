@@ -87,8 +87,8 @@ AUDIT_ANNOTATION = load_struct("admissionregistration/v1", "AuditAnnotation")
 
 _REASONS = ("Forbidden", "Invalid", "RequestEntityTooLarge")
 _PATCH_TYPES = ("ApplyConfiguration", "JSONPatch")
-_MOST_ANNOTATIONS = 20
-_MOST_ANNOTATION = 5 * 1024  # bytes of a valueExpression
+_MAX_ANNOTATIONS = 20
+_MAX_ANNOTATION = 5 * 1024  # bytes of a valueExpression
 _NEITHER = "validations or auditAnnotations must contain at least one item"
 _IDENTIFIER = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
 _RESERVED = frozenset(
@@ -108,8 +108,8 @@ def check_validating(policy: Object) -> list[FieldError]:
         errors += [field.required(f"{path}.{name}", _NEITHER) for name in ("validations", "auditAnnotations")]
     for index, validation in enumerate(each(validations)):
         errors += _check_validation(validation, environment, f"{path}.validations[{index}]")
-    if len(annotations) > _MOST_ANNOTATIONS:
-        text = f"must not have more than {_MOST_ANNOTATIONS} auditAnnotations"
+    if len(annotations) > _MAX_ANNOTATIONS:
+        text = f"must not have more than {_MAX_ANNOTATIONS} auditAnnotations"
         errors.append(
             field.invalid(f"{path}.auditAnnotations", gostructs.format_structs(AUDIT_ANNOTATION, annotations), text)
         )
@@ -251,8 +251,8 @@ def _check_annotation(annotation: Object, policy: str, environment: Environment,
     else:
         errors = [field.invalid(f"{path}.key", key, "requires metadata.name be non-empty")]
     where = f"{path}.valueExpression"
-    if len(source.strip().encode()) > _MOST_ANNOTATION:
-        errors.append(field.required(where, f"must not exceed {_MOST_ANNOTATION} bytes in length"))
+    if len(source.strip().encode()) > _MAX_ANNOTATION:
+        errors.append(field.required(where, f"must not exceed {_MAX_ANNOTATION} bytes in length"))
         return errors
     missing = "valueExpression is not specified"
     return errors + rules.check_expression(

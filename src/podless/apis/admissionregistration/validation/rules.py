@@ -20,7 +20,7 @@ REINVOCATIONS = ("IfNeeded", "Never")
 _CHANGING = ("*", "CONNECT", "CREATE", "UPDATE")
 _OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 _SCOPES = ("*", "Cluster", "Namespaced")
-_MOST_CONDITIONS = 64
+_MAX_CONDITIONS = 64
 
 
 def check_choice(
@@ -126,8 +126,8 @@ def load_expressions() -> None:
 
 def check_conditions(conditions: Sequence[Object], environment: Environment, path: str) -> field.Errors:
     """Validate the matchConditions of a webhook or policy."""
-    if len(conditions) > _MOST_CONDITIONS:
-        yield field.too_many(path, len(conditions), _MOST_CONDITIONS)
+    if len(conditions) > _MAX_CONDITIONS:
+        yield field.too_many(path, len(conditions), _MAX_CONDITIONS)
     seen: set[str] = set()
     for index, condition in enumerate(each(conditions)):
         where, name = f"{path}[{index}]", condition["name"]

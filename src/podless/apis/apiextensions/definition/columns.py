@@ -11,7 +11,7 @@ from podless.schema import fieldpath
 from podless.schema.definition import find_unsupported, walk_nodes
 from podless.schema.node import Node
 
-MOST_SELECTABLE = 8
+MAX_SELECTABLE = 8
 _TYPES = ("boolean", "date", "integer", "number", "string")
 _FORMATS = ("byte", "date", "date-time", "double", "float", "int32", "int64", "password")
 _SELECTABLE_TYPES = ("string", "boolean", "integer")
@@ -73,8 +73,8 @@ def check_selectable(
         if target in seen:
             errors.append(field.duplicate(at, value))
         seen.add(target)
-    if len(seen) > MOST_SELECTABLE and not too_many:
-        errors.append(field.too_many(path, len(seen), MOST_SELECTABLE))
+    if len(seen) > MAX_SELECTABLE and not too_many:
+        errors.append(field.too_many(path, len(seen), MAX_SELECTABLE))
     return errors
 
 
@@ -83,7 +83,7 @@ def kept_selectable(new: shared.Layout, old: shared.Layout | None, version: Obje
     if old is None:
         return False
     now, before = _selectable_fields(new, version), _selectable_fields(old, version)
-    return len(before) > MOST_SELECTABLE and now == before
+    return len(before) > MAX_SELECTABLE and now == before
 
 
 def _selectable_fields(layout: shared.Layout, version: Object | None) -> list[Object]:

@@ -151,7 +151,7 @@ def _set_defaults(attr: AdmissionAttributes, pod: Object, given: _ReadLimitRange
         for container in pod["spec"].get(part) or ():
             charge(1)
             size += _fill_container(container, given, noun, notes)
-            if size > objectmeta.MOST_ANNOTATIONS:  # the pod is already invalid, so stop before it gets larger
+            if size > objectmeta.MAX_ANNOTATIONS:  # the pod is already invalid, so stop before it gets larger
                 _annotate_pod(pod, notes)
                 errors = objectmeta.check_annotations(pod["metadata"]["annotations"], "metadata.annotations")
                 raise Invalid(attr.kind.kind, attr.kind.group, pod["metadata"].get("name") or "", errors)
