@@ -322,7 +322,8 @@ class SQLiteStore:
                         replaced += freed
                         revisions.append(revision)
                 except RevisionConflict as conflict:
-                    outcomes.append(revisions or conflict)
+                    # its traceback has this frame, which refers to it: a cycle, which only the collector would free
+                    outcomes.append(revisions or conflict.with_traceback(None))
                 else:
                     outcomes.append(revisions)
             database.execute("COMMIT")
