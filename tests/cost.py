@@ -107,8 +107,9 @@ def assert_linear(
     make: gives an input of a size; the sizes must be so large that what is done for each item shows beside the rest.
     charged: fails where they grow faster than the steps that are charged, too.
     """
-    with contextlib.suppress(*refused):
-        work(make(size))  # what is only done once
+    for times in (1, 4):
+        with contextlib.suppress(*refused):
+            work(make(size * times))  # what is only done once, also if only for a large input
     counts, steps = {}, {}
     for times in (1, 2, 4):
         meter = Allowance()

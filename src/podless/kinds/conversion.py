@@ -248,8 +248,9 @@ def _decode_entries(kind: Kind, source: Version, batch: Sequence[Entry]) -> list
 
 def _make_forms(kind: Kind, version: Version, converted: Sequence[Object]) -> list[bytes]:
     """Prune converted objects, and return their JSON for the cache."""
+    assert isinstance(kind.strategy, CustomStrategy)
     for obj in each(converted):
-        _find_schema(kind, version.name).prune(obj, drop=True)
+        kind.strategy.drop_unknown_fields(version, obj)
     return [view.encode_form(kind, obj) for obj in converted]
 
 
@@ -273,9 +274,9 @@ def _find_schema(kind: Kind, version: str) -> Schema:
 
 
 def _prune_object(kind: Kind, version: str, obj: Object) -> None:
-    """Drop the fields that a version does not have, if it has a schema."""
+    """Drop the fields and nulls that a version does not allow, if it has a schema."""
     if kind.custom:
-        _find_schema(kind, version).prune(obj, drop=True)
+        kind.strategy.drop_unknown_fields(kind.by_version[version], obj)
 
 
 def _convert_copy(kind: Kind, version: Version, obj: Object) -> Object:
