@@ -36,14 +36,14 @@ from typing import Any, NamedTuple
 from tests.webhooks import webhook
 
 from bench.asks.ask import MAPS, Ask, ask, config, raw, text
-from bench.attacks import extensions, limits, reads, rights, schemas
+from bench.attacks import extensions, limits, reads, rights, schemas, writes
 from bench.attacks.attack import ADMIN, PLAIN, RBAC, Attack, Site
 from bench.flood import Wire
 from bench.load.beating import Held
 from bench.load.server import Served
 from bench.record.figure import Figure
 
-ATTACKS = (*rights.ATTACKS, *reads.ATTACKS, *schemas.ATTACKS, *limits.ATTACKS, *extensions.ATTACKS)
+ATTACKS = (*rights.ATTACKS, *reads.ATTACKS, *schemas.ATTACKS, *limits.ATTACKS, *extensions.ATTACKS, *writes.ATTACKS)
 GOOD = "good"
 EVERY = 0.01  # seconds between two requests of the good client
 ALONE = 1.0  # seconds of it alone

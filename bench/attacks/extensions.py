@@ -79,6 +79,28 @@ def _policies(expression: str, many: int) -> Any:
     return setup
 
 
+def _params(site: Site) -> Sequence[Ask]:
+    """A policy that is evaluated for each of its params."""
+    for name in numbers("p", site.many(1500)):
+        site.post(MAPS, config(name, {"a": "b"}) | {"metadata": {"name": name, "labels": {"param": "1"}}})
+    rule = {"apiGroups": [""], "apiVersions": ["*"], "resources": ["configmaps"], "operations": ["*"]}
+    spec = {
+        "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
+        "matchConstraints": {"resourceRules": [rule]},
+        "matchConditions": [{"name": "mine", "expression": "object.metadata.name == 'attacked'"}],
+        "validations": [{"expression": "params.data.all(a, object.data.all(b, a != b || true))"}],
+    }
+    site.post(POLICIES, {"metadata": {"name": "p"}, "spec": spec})
+    reference = {
+        "selector": {"matchLabels": {"param": "1"}},
+        "namespace": "default",
+        "parameterNotFoundAction": "Allow",
+    }
+    bound = {"policyName": "p", "validationActions": ["Deny"], "paramRef": reference}
+    site.post(BINDINGS, {"metadata": {"name": "p"}, "spec": bound})
+    return [post(f"{MAPS}?dryRun=All", config("attacked", dict.fromkeys(numbers("k", site.many(500)), "v")))] * 3
+
+
 _NESTED = "object.data.all(a, object.data.all(b, a != b || true))"
 
 ATTACKS = [
@@ -87,4 +109,5 @@ ATTACKS = [
     Attack("K3", "a mutating webhook answers 20,000 operations", _reviewed, hook=_many_patches, fails=True),
     Attack("L1", "a policy of nested all, a config map of 2,000 keys", _policies(_NESTED, 1)),
     Attack("L2", "five policies of nested all, a config map of 2,000 keys", _policies(_NESTED, 5)),
+    Attack("L3", "a policy with 1,500 params, 3 dry runs", _params),
 ]

@@ -38,6 +38,9 @@ def _columns(site: Site) -> str:
     return path
 
 
+_PARTIAL = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+
+
 def _table(one: bool) -> Callable[[Site], Sequence[Ask]]:
     def setup(site: Site) -> Sequence[Ask]:
         path = _columns(site)
@@ -95,5 +98,6 @@ ATTACKS = [
         lambda site: [get(f"{objects()}?watch=1", TABLE)] * site.many(100),
     ),
     Attack("G7", "100 GETs at once of an object of 0.9 MB for people", _abreast("/a?pretty=1", JSON), abreast=100),
+    Attack("G8", "100 lists at once of the metadata of an object of 0.9 MB", _abreast("", _PARTIAL), abreast=100),
     Attack("I", "40 objects of 0.9 MB in a version that is not the stored one", _other_version),
 ]

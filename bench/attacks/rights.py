@@ -89,9 +89,16 @@ def _escalate(many: int) -> Any:
     return setup
 
 
+def _own_rules(site: Site) -> Sequence[Ask]:
+    _granted(site)
+    review = {"spec": {"namespace": "default"}}
+    return [post("/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", review, PLAIN)] * 20
+
+
 ATTACKS = [
     Attack("A", "a review of 20,000 groups, a binding of 3,000 groups", _groups),
     Attack("A2", "a review of 20,000 extra values and 5,000 groups, a binding of 3,000 users", _extra),
+    Attack("A3", "20 reviews of the rules of a user who has 96,000", _own_rules, keeps=_RULES),
     Attack("B", "20 reviews of 200,000 new groups each", lambda site: list(_new_groups(site))),
     Attack("O2", "96,000 rules for everybody, 20 GETs of new names", _new_names, keeps=_RULES),
     Attack("O3", "96,000 rules for everybody, a role of one rule", _escalate(1), keeps=_RULES),
