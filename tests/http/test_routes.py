@@ -43,5 +43,6 @@ def test_paths_of_one_verb_and_resource_are_told_apart(client: Client) -> None:
         assert client.get(f"{pods}/none").status == 404
         assert client.get("/api/v1/pods/none").status == 404
         assert client.get("/api/v1/pods").status == client.get(pods).status == 200
+        assert client.get("/apis//v1/pods").status == client.get("/apis//v1/namespaces/default/pods").status == 404
         assert client.send("HEAD", pods).status == client.send("HEAD", "/api/v1/pods").status == 405
         assert client.send("DELETE", "/api/v1/pods").status == 405

@@ -227,6 +227,8 @@ class APIHandler:
     def _find_kind(self, info: RequestInfo) -> tuple[Kind, Version]:
         """Return the kind and version that a request names. Raises NotServed or PageNotFound."""
         _, group, version, resource, *_ = info.attributes
+        if not group and not info.legacy:
+            raise PageNotFound
         route = self._api.registry.find_route(group, version, resource)
         if route is None and group == GROUP:
             route = self._history.find_route(group, version, resource)

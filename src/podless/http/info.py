@@ -109,7 +109,9 @@ def _path_info(method: str, path: str, query: str) -> RequestInfo:
     attributes = Attributes(verb, group, version, resource, subresource, scope, required_name)
     deep = len(segments) > 3
     form = f"{method} {prefix or verb} {name_scope(attributes)} {namespaced:d}{bool(name):d}{deep:d}{bool(prefix):d}"
-    sort = f"{form} {group}/{version}/{resource}/{subresource}" if resource else ""  # segments contain no slash
+    sort = ""  # segments contain no slash; no group is below /apis/ without a name
+    if resource and (legacy or group):
+        sort = f"{form} {group}/{version}/{resource}/{subresource}"
     return RequestInfo(attributes, legacy, namespaced, namespace, name, deep, prefix, sort)
 
 
