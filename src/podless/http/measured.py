@@ -82,7 +82,7 @@ class RequestMetrics:
         status, key = answer.status, request.info.sort
         if request.query_text and "dryRun" in request.query_text:
             key = ""
-        elif request.method == "PATCH" and _is_apply(request):
+        elif key and request.method == "PATCH" and _is_apply(request):
             key += _APPLY
         labels, times, counts, flow = self._sorts.get(key) or self._find_sort(request, status, key)
         if flow is not None and flow.user is request.user and status < _FAILED:
