@@ -362,10 +362,8 @@ class App:
     def _build_handler(self, cluster: Cluster, held: ClientMemory) -> Handler:
         """Return the handler of a cluster's requests."""
         api = cluster.api
-        measured, auditing = (
-            RequestMetrics(Flows(api, self.settings.limits.in_flight)),
-            self._audit(api.registry),
-        )
+        measured = RequestMetrics(Flows(api, self.settings.limits.in_flight))
+        auditing = self._audit(api.registry)
         shown = self._requests if self.settings.enable_faults else None
         documents = NonResourcePaths(
             api.registry,

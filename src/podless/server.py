@@ -45,9 +45,7 @@ T = TypeVar("T")
 Objects = list[Object]
 
 
-def _sign_as(
-    declared: Callable[P, object],
-) -> Callable[[Callable[..., None]], Callable[Concatenate[Server, P], None]]:
+def _sign_as(declared: Callable[P, object]) -> Callable[[Callable[..., None]], Callable[Concatenate[Server, P], None]]:
     """Give a method the signature of a declared callable."""
 
     def decorate(method: Callable[..., None]) -> Callable[Concatenate[Server, P], None]:

@@ -112,13 +112,7 @@ class AdmissionSubject:
             from podless.cel.policies import AuthorizerValue as Asking  # a slow import, needed only for expressions
 
             asking = Asking(self._answer_check)
-            about = (
-                attr.kind.group,
-                attr.kind.plural,
-                attr.subresource,
-                attr.namespace,
-                attr.name,
-            )
+            about = (attr.kind.group, attr.kind.plural, attr.subresource, attr.namespace, attr.name)
             values |= {"authorizer": asking, "authorizer.requestResource": asking.check_object(*about)}
         return values
 

@@ -73,12 +73,7 @@ async def _restore_backup(options: argparse.Namespace, summary: backup.BackupSum
         await store.open()
         await _reserve_store(store)
         lines = _read_lines(options.file)
-        count = await backup.restore_backup(
-            store,
-            summary.revision + bump,
-            lines,
-            progress.show,
-        )
+        count = await backup.restore_backup(store, summary.revision + bump, lines, progress.show)
         progress.end(f"restored {format_count(count, 'record')}; new revisions are above {await store.read_revision()}")
     finally:
         await store.close()

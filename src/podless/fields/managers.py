@@ -118,10 +118,7 @@ def decode_managed_fields(entries: Any, *, known: bool = False) -> tuple[Owners,
         if not known:
             _check_entry(entry, index)
         owner = FieldOwner(
-            entry.get("manager", ""),
-            operation,
-            version if operation == "Update" else "",
-            entry.get("subresource", ""),
+            entry.get("manager", ""), operation, version if operation == "Update" else "", entry.get("subresource", "")
         )
         fields = entry.get("fieldsV1")
         owners[owner] = Owned((fields or {}) if known else sets.parse_set(fields), version)

@@ -77,12 +77,7 @@ class HTTPRequest:
     version = "1.1"
 
     def __init__(
-        self,
-        method: str,
-        target: str,
-        headers: dict[str, str],
-        peer: str = "",
-        certificate: Certificate | None = None,
+        self, method: str, target: str, headers: dict[str, str], peer: str = "", certificate: Certificate | None = None
     ) -> None:
         path, _, self.query_text = target.partition("?")
         self.method = method
@@ -271,10 +266,7 @@ class Stream:
     status = 200
 
     def __init__(
-        self,
-        start: Callable[[Sink], Callable[[], None]],
-        media: bytes = JSON,
-        headers: Sequence[tuple[str, str]] = (),
+        self, start: Callable[[Sink], Callable[[], None]], media: bytes = JSON, headers: Sequence[tuple[str, str]] = ()
     ) -> None:
         self.start = start
         self.media = media

@@ -11,17 +11,7 @@ from typing import Any
 
 from podless.codec import serializer
 from podless.http import negotiate
-from podless.http.message import (
-    ANSWER,
-    JSON,
-    TEXT,
-    Answer,
-    Handler,
-    HTTPRequest,
-    LazyBody,
-    Pending,
-    Response,
-)
+from podless.http.message import ANSWER, JSON, TEXT, Answer, Handler, HTTPRequest, LazyBody, Pending, Response
 from podless.meta.errors import APIError, InsufficientStorage, Internal, Plain, Timeout, TooManyRequests, Unavailable
 from podless.runtime.lazy import compile_late
 from podless.runtime.traces import trace_error

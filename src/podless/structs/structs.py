@@ -14,17 +14,7 @@ from typing import Any
 from podless.runtime.memo import made_once, remember_value
 from podless.runtime.meter import MAX_UNCHARGED, charge, each
 from podless.runtime.release import has
-from podless.structs.gotypes import (
-    STRING,
-    GoType,
-    ListOf,
-    MapOf,
-    Mismatch,
-    NumberMismatch,
-    Raw,
-    Union,
-    find_worst,
-)
+from podless.structs.gotypes import STRING, GoType, ListOf, MapOf, Mismatch, NumberMismatch, Raw, Union, find_worst
 
 # the properties of Struct that are computed at first use
 _LAZY = ("fields", "embedded_names", "declared_fields", "decode_plan", "field_ranks", "off_gates", "always_written")

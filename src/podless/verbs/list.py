@@ -203,13 +203,7 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
 
 
 async def _page_past(
-    api: API,
-    call: Call,
-    collection: WatchCache,
-    revision: int,
-    start: str,
-    limit: int,
-    match: Match | None,
+    api: API, call: Call, collection: WatchCache, revision: int, start: str, limit: int, match: Match | None
 ) -> Many:
     """Return a page of a state that only the history log has, read in parts. Raises Expired."""
     chosen, after, more = list[Entry](), start.removesuffix("\0"), True

@@ -97,10 +97,7 @@ class DaemonSetStrategy(ReplicasStrategy):
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         status = obj["status"]
-        return [
-            *checks.all_nonnegative(status, "status", _COUNTS),
-            *validate_collision_count(status, old["status"]),
-        ]
+        return [*checks.all_nonnegative(status, "status", _COUNTS), *validate_collision_count(status, old["status"])]
 
 
 def _read_generation(obj: Object) -> int:

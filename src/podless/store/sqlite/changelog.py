@@ -36,12 +36,7 @@ _LAST = "SELECT max(sequence) FROM log WHERE sequence >= ? AND sequence < ? AND 
 class SQLiteChangeLog:
     """Reads the changes of one database, for a few milliseconds at a time. Implements contract.ChangeLog."""
 
-    def __init__(
-        self,
-        database: Callable[[], sqlite3.Connection],
-        past: PackedHistory,
-        window: HistoryWindow,
-    ) -> None:
+    def __init__(self, database: Callable[[], sqlite3.Connection], past: PackedHistory, window: HistoryWindow) -> None:
         self._database = database
         self._past = past
         self._window = window

@@ -102,12 +102,7 @@ class SQLiteStore:
         self._past = PackedHistory(bounds)
         self._checkpoints = Checkpoints(path, self._flush)
         self._window = HistoryWindow(
-            keep or Keep(),
-            self._past,
-            self._disk,
-            self._checkpoints,
-            self._open_database,
-            lambda: self._revision,
+            keep or Keep(), self._past, self._disk, self._checkpoints, self._open_database, lambda: self._revision
         )
         self._authors = AuthorTable()
         self._records = authors
