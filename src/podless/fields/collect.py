@@ -45,11 +45,12 @@ def collect_stated(value: Any, shape: Shape) -> Fields | None:
 
 
 def _collect_map(value: dict[str, Any], form: MapShape) -> Fields | None:
-    if form.leaves.issuperset(map(type, value.values())):
+    types = tuple(map(type, value.values()))
+    if form.leaves.issuperset(types):
         if len(value) > MAX_UNCHARGED:
             charge(len(value))
         return name_leaves(value) or None
-    plan = form.plans[tuple(value), tuple(map(type, value.values()))]
+    plan = form.plans[tuple(value), types] if form.declared else None
     if plan is not None:
         return _collect_below(value, plan)
     if len(value) > _ONE:
@@ -59,6 +60,8 @@ def _collect_map(value: dict[str, Any], form: MapShape) -> Fields | None:
         name, shape, declared = form.find_child(key)
         assert shape is not None
         node = collect_stated(item, shape)
+        if form.unowned.get(name) == LEAF:
+            continue
         if not declared or item is None or item == {}:
             out[name] = is_marked(node)
         elif node is not None:
@@ -83,8 +86,7 @@ def _collect_below(value: dict[str, Any], plan: MapPlan) -> Fields | None:
 
 
 def _collect_list(value: list[Any], form: ListShape) -> Fields | None:
-    alike = _alike_items(value, form)
-    if alike is not None:
+    if len(value) > MAX_UNCHARGED and (alike := _alike_items(value, form)) is not None:
         return alike
     out: Fields = {}
     repeated = set()
@@ -129,20 +131,22 @@ def collect_whole(value: Any, shape: Shape) -> Fields:
 def _whole_map(value: dict[str, Any], form: MapShape) -> Fields:
     if not value:
         return LEAF
-    if form.leaves.issuperset(map(type, value.values())):
+    types = tuple(map(type, value.values()))
+    plan = form.plans[tuple(value), types] if form.declared else None
+    if plan is not None:
+        below = plan.below
+        if not below:
+            return plan.marked
+        if len(below) > _ONE:
+            charge(len(value))
+        out = plan.marked.copy()
+        for key, name, shape, inside in below:
+            out[name] = collect_whole(value[key], shape) if inside is None else _whole_map(value[key], inside)
+        return out
+    if form.leaves.issuperset(types):
         if len(value) > MAX_UNCHARGED:
             charge(len(value))
         return {SELF: LEAF, **name_leaves(value)}
-    plan = form.plans[tuple(value), tuple(map(type, value.values()))]
-    if plan is not None:
-        if not plan.below:
-            return plan.marked
-        if len(plan.below) > _ONE:
-            charge(len(value))
-        out = plan.marked.copy()
-        for key, name, shape, below in plan.below:
-            out[name] = collect_whole(value[key], shape) if below is None else _whole_map(value[key], below)
-        return out
     if len(value) > _ONE:
         charge(len(value))
     out = {} if SELF in form.unowned else {SELF: LEAF}
@@ -157,9 +161,10 @@ def _whole_map(value: dict[str, Any], form: MapShape) -> Fields:
 
 
 def _alike_items(value: list[Any], form: ListShape) -> Fields | None:
-    """Return the field set of a list of distinct items with the same fields, all of them leaves; else None."""
-    if len(value) <= MAX_UNCHARGED:  # one item after the other takes less time
-        return None
+    """Return the field set of a list of distinct items with the same fields, all of them leaves; else None.
+
+    Of few items, one after the other takes less time.
+    """
     shape = form.item
     if shape.map is None or shape.map.atomic or (plan := shape.map.plan_all(value)) is None:
         return None
@@ -171,20 +176,19 @@ def _alike_items(value: list[Any], form: ListShape) -> Fields | None:
 
 
 def _whole_list(value: list[Any], form: ListShape) -> Fields:
-    alike = _alike_items(value, form)
-    if alike is not None:
+    if len(value) > MAX_UNCHARGED and (alike := _alike_items(value, form)) is not None:
         return {SELF: LEAF, **alike}
     shape = form.item
+    inside = shape.map if shape.map is not None and not shape.map.atomic else None
     out: Fields = {SELF: LEAF}
-    types, plans = shape.types, shape.map.plans if shape.map is not None and not shape.map.atomic else {}
     if len(value) > _ONE:
         charge(len(value))
     for item in value:
         name = make_element(form, item)
-        if type(item) in types or name in out:
+        if name in out:
             out[name] = LEAF
-            continue
-        # most items have the same fields as an earlier one, all of them leaves
-        plan = plans.get((tuple(item), tuple(map(type, item.values())))) if plans and type(item) is dict else None
-        out[name] = plan.marked if plan is not None and not plan.below else collect_whole(item, shape)
+        elif inside is not None and item.__class__ is dict:
+            out[name] = _whole_map(item, inside)
+        else:
+            out[name] = collect_whole(item, shape)
     return out

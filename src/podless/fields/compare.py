@@ -139,9 +139,13 @@ def sort_nodes(name: str, nodes: Nodes, removed: Fields, modified: Fields, added
     """Add the nodes of a field to those of the value that has it."""
     if nodes is SAME:
         return
-    for node, into in zip(nodes, (removed, modified, added), strict=True):
-        if node is not None:
-            into[name] = node
+    gone, changed, new = nodes
+    if gone is not None:
+        removed[name] = gone
+    if changed is not None:
+        modified[name] = changed
+    if new is not None:
+        added[name] = new
 
 
 def _compare_lists(old: Any, new: Any, ours: list[Any], theirs: list[Any], shape: Shape) -> Nodes:

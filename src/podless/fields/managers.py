@@ -114,7 +114,7 @@ def decode_managed_fields(entries: Any, *, known: bool = False) -> tuple[Owners,
     owners: Owners = {}
     times: Times = {}
     for index, entry in enumerate(each(entries or ())):
-        operation, version = entry.get("operation"), entry.get("apiVersion", "")
+        operation, version = entry.get("operation", ""), entry.get("apiVersion", "")
         if not known:
             _check_entry(entry, index)
         owner = FieldOwner(
@@ -139,10 +139,10 @@ def _check_entry(entry: Any, index: int) -> None:
 
 def encode_managed_fields(owners: Owners, times: Times, *, custom: bool) -> list[Entry]:
     """Return managedFields from owners, sorted by operation, time, manager, version and subresource."""
-    managed_fields: list[Entry] = []
-    for owner, owned in each(owners).items():
-        fields = owned.fields if custom else sets.order_set(owned.fields)
-        managed_fields.append(_make_entry(owner, owned.version, times.get(owner), fields))
+    managed_fields = [
+        _make_entry(owner, version, times.get(owner), fields if custom else sets.order_set(fields))
+        for owner, (fields, version) in each(owners).items()
+    ]
     if len(managed_fields) > 1:
         managed_fields.sort(key=_sort_key)
     return managed_fields
@@ -150,13 +150,14 @@ def encode_managed_fields(owners: Owners, times: Times, *, custom: bool) -> list
 
 def _make_entry(owner: FieldOwner, version: str, time: str | None, fields: Fields) -> Entry:
     manager, operation, _, subresource = owner
-    entry: Entry = {"manager": manager} if manager else {}
-    entry["operation"] = operation
-    entry["apiVersion"] = version
-    if time:
-        entry["time"] = time
-    entry["fieldsType"] = "FieldsV1"
-    entry["fieldsV1"] = fields
+    entry: Entry = {
+        "manager": manager, "operation": operation, "apiVersion": version, "time": time, "fieldsType": "FieldsV1",
+        "fieldsV1": fields,
+    }  # fmt: skip
+    if not manager:
+        del entry["manager"]
+    if not time:
+        del entry["time"]
     if subresource:
         entry["subresource"] = subresource
     return entry
@@ -164,13 +165,7 @@ def _make_entry(owner: FieldOwner, version: str, time: str | None, fields: Field
 
 def _sort_key(entry: Entry) -> tuple[str, ...]:
     get = entry.get
-    return (
-        get("operation") or "",
-        get("time") or "",
-        get("manager") or "",
-        get("apiVersion") or "",
-        get("subresource") or "",
-    )
+    return entry["operation"], get("time", ""), get("manager", ""), entry["apiVersion"], get("subresource", "")
 
 
 def put_managed_fields(metadata: Object, entries: list[Entry]) -> None:
@@ -398,12 +393,6 @@ def _apply_owners(
         if manager != _KUBECTL or not _is_kubectl_upgrade(place, live, conflicts):
             raise
         merged, after = merge_apply(place, live, laid, owners, owner, force=True, settled=settled)
-    if owner in after:
-        fields = sets.subtract_set(after[owner].fields, UNOWNED)
-        if fields:
-            after[owner] = Owned(fields, after[owner].version)
-        else:
-            del after[owner]
     return merged, after
 
 

@@ -17,7 +17,7 @@ from podless.fields.compare import Comparison, compare_values
 from podless.fields.overlay import Overlay
 from podless.fields.reconcile import name_members, reconcile_set
 from podless.fields.sets import Fields, Path, is_member
-from podless.fields.typed import ListShape, MapShape, SchemaMisfit, Shape, make_element
+from podless.fields.typed import UNOWNED, ListShape, MapShape, SchemaMisfit, Shape, make_element
 from podless.fields.values import equal_values
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
@@ -308,7 +308,9 @@ def _prune_object(place: WriteTarget, merged: Object, owners: Owners, owner: Fie
         return merged
     shape = place.get_shape(last.version)
     given_up = name_members(last.fields, shape)
-    pruned = _add_owned(place, merged, remove_fields(merged, given_up, shape), last.version, owners)
+    # an apply also states fields that no manager owns, such as the name, which keep their metadata
+    stated = {**owners, owner: Owned(sets.unite_sets(now.fields, UNOWNED), now.version)}
+    pruned = _add_owned(place, merged, remove_fields(merged, given_up, shape), last.version, stated)
     pruned = place.convert_object(pruned, last.version, "pruned object to last applied version")
     present = name_members(collect_leaves(pruned, shape), shape)
     removed = sets.intersect_sets(

@@ -6,8 +6,7 @@ collect.py and compare.py, so each part gives what these would give.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from itertools import repeat
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from podless.fields.check import check_value
@@ -15,7 +14,7 @@ from podless.fields.collect import collect_stated, collect_whole
 from podless.fields.combine import merge_value
 from podless.fields.compare import SAME, Comparison, Nodes, compare_nodes, sort_nodes
 from podless.fields.sets import LEAF, Fields, is_marked
-from podless.fields.typed import NONE, ListShape, MapShape, Shape, name_items, name_leaves
+from podless.fields.typed import NONE, ListShape, MapShape, Shape, make_element, name_leaves
 from podless.runtime.meter import MAX_UNCHARGED, charge
 
 _ABSENT = object()
@@ -37,10 +36,17 @@ class Overlay(NamedTuple):
 
 
 def lay_over(live: dict[str, Any], applied: dict[str, Any], shape: Shape) -> Overlay:
-    """Merge the applied configuration into the live object. Raises SchemaMisfit if one does not fit the shape."""
+    """Merge the applied configuration into the live object. Raises SchemaMisfit if one does not fit the shape.
+
+    The sets lack the fields that no manager owns.
+    """
     form = shape.map
-    laid = _lay_value if form is None or form.atomic else _lay_map
-    merged, node, (removed, modified, added) = laid(live, applied, shape)
+    if form is None or form.atomic:
+        merged, node, (removed, modified, added) = _lay_value(live, applied, shape)
+    else:
+        merged, node, (removed, modified, added) = _lay_map(live, applied, form.owned)
+    if node is not None and node.get("f:metadata") == LEAF:
+        node = {name: inner for name, inner in node.items() if name != "f:metadata"}
     return Overlay(merged, node or {}, Comparison(removed or {}, modified or {}, added or {}))
 
 
@@ -60,43 +66,36 @@ def _lay_map(ours: dict[str, Any], theirs: dict[str, Any], shape: Shape) -> _Lai
     form = shape.map
     assert form is not None
     types = tuple(map(type, theirs.values()))
-    below: Sequence[tuple[str, str, Shape, MapShape | None]] = ()
-    names: Collection[str] = theirs
-    if not form.declared and form.leaves.issuperset(types):
-        stated = name_leaves(theirs)
-    elif (plan := form.plans[tuple(theirs), types]) is not None:
-        stated, _, below, names = plan
-    else:
-        return _lay_value(ours, theirs, shape)
-    if NONE in types:  # null has the type of the other value
-        return _lay_value(ours, theirs, shape)
+    plan = form.plans[tuple(theirs), types] if form.declared else None
     merged = {**ours, **theirs}
     if len(merged) > MAX_UNCHARGED:
         charge(len(merged))
-    removed: Fields = {}
-    modified: Fields = {}
-    added: Fields = {}
-    old, new = list(map(ours.get, names, repeat(_ABSENT))), list(map(theirs.get, names))
-    if old != new or list(map(type, old)) != list(map(type, new)):  # 1 == True
-        for name, before, item in zip(names, old, new, strict=True):
-            if before is _ABSENT:
-                added[f"f:{name}"] = LEAF
-            elif type(before) is not type(item):
-                inner = form.find_child(name)[1]
-                assert inner is not None
-                sort_nodes(f"f:{name}", compare_nodes(before, item, inner), removed, modified, added)
-            elif before != item:
-                modified[f"f:{name}"] = LEAF
+    differs: _Differences | None = None
+    if plan is not None and plan.read is not None:
+        stated, below = plan.leaves, plan.below
+        try:
+            old = plan.read(ours)
+            same = old == plan.read(theirs) and tuple(map(type, old)) == plan.types  # 1 == True
+        except KeyError:
+            same = False
+        if not same:
+            differs = _compare_leaves(ours, theirs, plan.names, form)
+    elif form.leaves.issuperset(types) and NONE not in types:  # null has the type of the other value
+        stated, below = name_leaves(theirs), []
+        if merged != ours or tuple(map(type, map(ours.get, theirs))) != types:
+            differs = _compare_leaves(ours, theirs, theirs, form)
+    else:
+        return _lay_value(ours, theirs, shape)
     if below:
         stated = stated.copy()
         if len(below) > _ONE:
             charge(len(theirs))
     for key, name, child, inside in below:
         item, before = theirs[key], ours.get(key, _ABSENT)
-        if before is _ABSENT:
-            _, node, nodes = _lay_new(item, child)
-        elif inside is not None and type(before) is dict:
+        if inside is not None and before.__class__ is dict:
             merged[key], node, nodes = _lay_map(before, item, child)
+        elif before is _ABSENT:
+            _, node, nodes = _lay_new(item, child)
         elif child.list is not None and child.list.associative and type(item) is list is type(before):
             merged[key], node, nodes = _lay_list(before, item, child, child.list)
         else:
@@ -106,30 +105,57 @@ def _lay_map(ours: dict[str, Any], theirs: dict[str, Any], shape: Shape) -> _Lai
         elif item == {}:
             stated[name] = LEAF
         if nodes is not SAME:
-            sort_nodes(name, nodes, removed, modified, added)
-    if removed or modified or added:
-        return merged, stated or None, (removed or None, modified or None, added or None)
-    return merged, stated or None, SAME
+            differs = differs or ({}, {}, {})
+            sort_nodes(name, nodes, *differs)
+    return merged, stated or None, SAME if differs is None else _join_nodes(*differs)
 
 
-def _lay_list(ours: list[Any], theirs: list[Any], shape: Shape, form: ListShape) -> _Laid:
-    names = name_items(form, theirs)
-    inner = form.item
-    if inner.map is None or inner.map.atomic or names != name_items(form, ours) or len(set(names)) < len(names):
-        return _lay_value(ours, theirs, shape)
-    if len(names) > _ONE:
-        charge(len(names))
-    merged: list[Any] = []
-    stated: Fields = {}
+# fields that are removed, modified and added
+_Differences = tuple[Fields, Fields, Fields]
+
+
+def _compare_leaves(
+    ours: dict[str, Any], theirs: dict[str, Any], names: Collection[str], form: MapShape
+) -> _Differences:
+    """Compare the leaves of a map."""
     removed: Fields = {}
     modified: Fields = {}
     added: Fields = {}
-    for name, before, item in zip(names, ours, theirs, strict=True):
-        lay = _lay_map if type(before) is dict is type(item) else _lay_value
-        both, node, nodes = lay(before, item, inner)
+    for name in names:
+        item, before = theirs[name], ours.get(name, _ABSENT)
+        if before is _ABSENT:
+            added[f"f:{name}"] = LEAF
+        elif type(before) is not type(item):
+            inner = form.find_child(name)[1]
+            assert inner is not None
+            sort_nodes(f"f:{name}", compare_nodes(before, item, inner), removed, modified, added)
+        elif before != item:
+            modified[f"f:{name}"] = LEAF
+    return removed, modified, added
+
+
+def _join_nodes(removed: Fields, modified: Fields, added: Fields) -> Nodes:
+    if removed or modified or added:
+        return removed or None, modified or None, added or None
+    return SAME
+
+
+def _lay_list(ours: list[Any], theirs: list[Any], shape: Shape, form: ListShape) -> _Laid:
+    inner = form.item
+    if len(ours) != len(theirs) or inner.map is None or inner.map.atomic:
+        return _lay_value(ours, theirs, shape)
+    if len(theirs) > _ONE:
+        charge(len(theirs))
+    merged: list[Any] = []
+    stated: Fields = {}
+    differs: _Differences = {}, {}, {}
+    for before, item in zip(ours, theirs, strict=True):
+        name = make_element(form, item)
+        if name in stated or not before.__class__ is dict is item.__class__ or make_element(form, before) != name:
+            return _lay_value(ours, theirs, shape)
+        both, node, nodes = _lay_map(before, item, inner)
         merged.append(both)
         stated[name] = is_marked(node)
-        sort_nodes(name, nodes, removed, modified, added)
-    if removed or modified or added:
-        return merged, stated or None, (removed or None, modified or None, added or None)
-    return merged, stated or None, SAME
+        if nodes is not SAME:
+            sort_nodes(name, nodes, *differs)
+    return merged, stated or None, _join_nodes(*differs)

@@ -6,8 +6,9 @@ Source: k8s.io/kube-openapi schemaconv (the meaning of schemas) and sigs.k8s.io/
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from podless.codec import gotext
@@ -101,10 +102,11 @@ Sort = tuple[tuple[str, ...], tuple[type, ...]]
 class ListShape:
     """A list. keys: the fields that identify its items. associative: items are identified by keys or by their value.
 
-    A list that is not associative is one leaf.
+    A list that is not associative is one leaf. key: the only key, "" if there are others; lead: the start of path
+    elements with it, "" if its JSON needs escapes.
     """
 
-    __slots__ = ("_item", "_make", "_shape", "associative", "keys", "lead")
+    __slots__ = ("_item", "_make", "_shape", "associative", "key", "keys", "lead")
 
     def __init__(self, item: Any, make: Make, associative: bool = False, keys: tuple[str, ...] = ()) -> None:
         self._item = item
@@ -112,8 +114,8 @@ class ListShape:
         self._shape: Shape | None = None
         self.associative = associative
         self.keys = keys
-        # start of its items' path elements, if there is one key and its JSON needs no escapes
-        self.lead = f'k:{{"{keys[0]}":"' if len(keys) == 1 and _PLAIN(keys[0]) else ""
+        self.key = keys[0] if len(keys) == 1 else ""
+        self.lead = f'k:{{"{self.key}":"' if self.key and _PLAIN(self.key) else ""
 
     @property
     def item(self) -> Shape:
@@ -125,15 +127,18 @@ class ListShape:
 class MapPlan(NamedTuple):
     """The precomputed sets for all values of a map with the same fields and the same types of items.
 
-    leaves: the set of the fields that are leaves; names: of these fields; marked: the set with the map itself as a
-    member. below: name, path element and shape of the other fields; and the map of the shape, if they are maps that are
-    no leaves.
+    leaves: the set of the fields that are leaves; marked: the set with the map itself as a member; both without unowned
+    fields. below: name, path element and shape of the other fields; and the map of the shape, if they are maps that are
+    no leaves. names: of the fields that are leaves; read: returns their values, None if one of them is null; types: of
+    these values.
     """
 
     leaves: Fields
     marked: Fields
     below: list[tuple[str, str, Shape, MapShape | None]]
-    names: list[str]
+    names: tuple[str, ...]
+    read: Callable[[Mapping[str, Any]], tuple[Any, ...]] | None
+    types: tuple[type, ...]
 
 
 class _Plans(dict[Sort, MapPlan | None]):
@@ -160,8 +165,8 @@ class MapShape:
 
     declared: field name -> source of its shape. element: the source for all other fields, None if there may be none. An
     atomic map is one leaf. defaults: of fields that may be keys of a list. unowned: members that its set never has.
-    known: results of `find_child` for declared fields. plans: by fields and types. leaves: the types of items that are
-    leaves, whatever the fields; empty if the map declares any.
+    known: results of `find_child` for declared fields. plans: by fields and types; use it only if fields are declared.
+    leaves: the types of items that are leaves, whatever the fields; empty if the map declares any.
     """
 
     __slots__ = ("_element", "_make", "_owned", "atomic", "declared", "defaults", "known", "leaves", "plans", "unowned")
@@ -246,27 +251,36 @@ class MapShape:
 
     def make_plan(self, names: tuple[str, ...], types: tuple[type, ...]) -> MapPlan | None:
         """Return a new plan for values with these declared fields. None if a field that is unowned is no leaf."""
-        leaves: Fields = {}
+        leaves: list[str] = []
         below: list[tuple[str, str, Shape, MapShape | None]] = []
-        leaf_names = []
         for key, kind in zip(names, types, strict=True):
             name, shape, _ = self.find_child(key)
             assert shape is not None
             form = shape.map
             if kind in shape.types:
-                leaves[name] = LEAF
-                leaf_names.append(key)
+                leaves.append(key)
             elif name in self.unowned and not self.unowned[name]:
                 return None
             else:
                 below.append((key, name, shape, form if kind is dict and form and not form.atomic else None))
-        marked = {SELF: LEAF, **leaves}
-        return MapPlan(leaves, {name: LEAF for name in marked if name not in self.unowned}, below, leaf_names)
+        owned = {name: LEAF for name in map(_NAME, leaves) if name not in self.unowned}
+        marked = owned if SELF in self.unowned else {SELF: LEAF, **owned}
+        sorts = dict(zip(names, types, strict=True))
+        leaf_types = tuple(sorts[key] for key in leaves)
+        read = None if NONE in leaf_types else _make_reader(leaves)
+        return MapPlan(owned, marked, below, tuple(leaves), read, leaf_types)
+
+
+def _make_reader(names: Sequence[str]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
+    """Return a function that returns the values of some fields. It raises KeyError if one is missing."""
+    if len(names) > 1:
+        return itemgetter(*names)
+    return (lambda value: (value[names[0]],)) if names else (lambda _: ())
 
 
 def complete_shape(shape: Shape) -> None:
-    """Make the shapes of everything below a shape."""
-    todo: list[Shape | None] = [shape]
+    """Make the shapes of everything below the shape of an object."""
+    todo: list[Shape | None] = [shape, shape.map.owned if shape.map is not None else None]
     seen: set[int] = set()
     while todo:
         charge(1)
@@ -413,13 +427,13 @@ def make_elements(form: ListShape, items: list[dict[str, Any]]) -> list[str] | N
     """
     if not form.lead:
         return None
-    key = form.keys[0]
+    key, lead = form.key, form.lead
     try:
         texts = [item[key] for item in items]
         plain = _PLAIN("".join(texts))
     except (KeyError, TypeError):
         return None
-    return [f'{form.lead}{text}"}}' for text in texts] if plain else None
+    return [f'{lead}{text}"}}' for text in texts] if plain else None
 
 
 def name_items(form: ListShape, items: list[Any]) -> list[str]:
@@ -430,6 +444,10 @@ def name_items(form: ListShape, items: list[Any]) -> list[str]:
 
 def make_element(form: ListShape, item: Any) -> str:
     """Return the path element of an item of an associative list. Raises SchemaMisfit for an item without one."""
+    if form.lead and item.__class__ is dict:
+        value = item.get(form.key)
+        if value.__class__ is str and _PLAIN(value):
+            return f'{form.lead}{value}"}}'
     if not form.keys:
         if type(item) is str:
             return f'v:"{item}"' if _PLAIN(item) else _of_text(item)
@@ -439,10 +457,8 @@ def make_element(form: ListShape, item: Any) -> str:
     if type(item) is not dict:
         fault = "a null element" if item is None else "non-map elements"
         raise SchemaMisfit(f"associative list with keys may not have {fault}")
-    if len(form.keys) == 1:
-        value = item.get(form.keys[0])
-        if type(value) is str:
-            return f'{form.lead}{value}"}}' if form.lead and _PLAIN(value) else _of_key(form.keys[0], value)
+    if form.key and type(value := item.get(form.key)) is str:
+        return _of_key(form.key, value)
     keys = {name: item[name] for name in form.keys if name in item}
     if len(keys) < len(form.keys) and (shape := form.item.map) is not None:
         missing = [name for name in form.keys if name not in keys]

@@ -55,8 +55,6 @@ def complete_kind(kind: Kind) -> None:
             for name in {place.version, *(view.api_version(known) for view in kind.views for known in view.by_version)}:
                 shape = place.shapes(name)
                 if shape is not None:
-                    if kind.custom and shape.map is not None:
-                        typed.complete_shape(shape.map.owned)
                     typed.complete_shape(shape)
     typed.complete_shape(of_struct(SCALE))
 
