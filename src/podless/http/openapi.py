@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -69,8 +70,9 @@ class OpenAPIPaths:
         )
         if not self._making.locked():
             self._read_kinds()
-        if self._generation == self._registry.generation and self._library.is_ready(parts[1], ask):
-            return _make_response(serve.complete_answer(lambda: self._library.answer_request(parts[1], ask)))
+        if self._generation == self._registry.generation:
+            with suppress(serve.MissingParts):
+                return _make_response(self._library.answer_request(parts[1], ask))
         return self._await_answer(parts[1], ask, request.user.name)
 
     def _read_kinds(self) -> None:

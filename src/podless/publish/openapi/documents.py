@@ -61,7 +61,7 @@ def _merge_areas(first: AreaEntries, areas: Iterable[AreaEntries]) -> tuple[list
 
 
 def _total_size(pieces: Iterable[DocumentPiece]) -> int:
-    return sum(piece.size for piece in pieces)
+    return sum(map(len, pieces))
 
 
 @bounded_cache(32)

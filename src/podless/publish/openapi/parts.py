@@ -16,7 +16,7 @@ from podless.codec import serializer
 from podless.kinds.kind import Kind, Scale, Version
 from podless.kinds.strategy import Strategy
 from podless.publish.openapi import builtin, routes, v2, v2pb, v3, v3pb
-from podless.publish.openapi.pieces import DocumentPiece, TextPiece
+from podless.publish.openapi.pieces import DocumentPiece
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.release import Release, served_release
 
@@ -84,14 +84,17 @@ class TextTemplate:
 
 
 class FilledEntry:
-    """An entry of a document that is filled in when it is sent. size: in bytes."""
+    """An entry of a document that is filled in when it is sent."""
 
-    __slots__ = ("_template", "_values", "size")
+    __slots__ = ("_size", "_template", "_values")
 
     def __init__(self, template: TextTemplate, values: Values) -> None:
         self._template = template
         self._values = values
-        self.size = template.measure_filled(values)
+        self._size = template.measure_filled(values)
+
+    def __len__(self) -> int:
+        return self._size
 
     def __bytes__(self) -> bytes:
         return self._template.fill_in(self._values)
@@ -180,7 +183,7 @@ def make_part(form: KindForm, kind: Kind, version: Version) -> AreaEntries:
 
 def encode_entries(make: Callable[[str, Any], bytes], document: Document) -> Area:
     """Return entries as bytes."""
-    return {name: TextPiece(serializer.fit_bytes(make(name, value))) for name, value in document.items()}
+    return {name: serializer.fit_bytes(make(name, value)) for name, value in document.items()}
 
 
 @bounded_cache(32)

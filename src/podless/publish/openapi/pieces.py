@@ -9,30 +9,11 @@ _TOGETHER = 1 << 16  # bytes of entries that are joined
 
 
 class DocumentPiece(Protocol):
-    """One entry of a document: its name and value. size: in bytes."""
+    """One entry of a document, its name and value: bytes, or an object that makes them."""
 
-    @property
-    def size(self) -> int:
-        """Bytes of the entry."""
+    def __len__(self) -> int: ...
 
     def __bytes__(self) -> bytes: ...
-
-
-class TextPiece:
-    """An entry that is kept as bytes."""
-
-    __slots__ = ("_text",)
-
-    def __init__(self, text: bytes) -> None:
-        self._text = text
-
-    @property
-    def size(self) -> int:
-        """Bytes of the entry."""
-        return len(self._text)
-
-    def __bytes__(self) -> bytes:
-        return self._text
 
 
 class DocumentBody:
@@ -51,7 +32,7 @@ class DocumentBody:
             if isinstance(run, bytes):
                 self.size += len(run)
             elif run:
-                self.size += sum(piece.size for piece in run) + (len(run) - 1) * len(between)
+                self.size += sum(map(len, run)) + (len(run) - 1) * len(between)
 
     def __iter__(self) -> Iterator[bytes]:
         pending: list[bytes] = []

@@ -21,7 +21,6 @@ from podless.codec import serializer
 from podless.codec.accept import parse_accept
 from podless.kinds.kind import Kind, Version
 from podless.kinds.version import read_schemas
-from podless.meta.gvk import GroupVersion
 from podless.publish.openapi import documents, pages, parts, v3, v3pb
 from podless.publish.openapi.parts import AreaEntries, KindForm
 from podless.publish.openapi.pieces import DocumentBody
@@ -42,7 +41,6 @@ V2_FORMS = {
     "application/com.github.proto-openapi.spec.v2@v1.0+protobuf": V2_PROTOBUF,
     V2_PROTOBUF: V2_PROTOBUF,
 }
-_Custom = list[tuple[Kind, Version]]  # the contents of a document of custom kinds
 _YEAR = timedelta(days=365)
 _KEPT = 32
 _MANY = 500  # kinds; merging the parts of more takes long
@@ -71,16 +69,6 @@ class DocumentRequest:
     accept: str = ""
     if_none_match: str = ""
     method: str = "GET"
-
-
-def group_version(path: str) -> GroupVersion | None:
-    """Return the group-version in a path after /openapi/v3/: of api/v1 and apis/group/version; None for others."""
-    match path.split("/"):
-        case ["api", version] if version:
-            return GroupVersion("", version)
-        case ["apis", group, version] if group and version:
-            return GroupVersion(group, version)
-    return None
 
 
 def accepted_form(accept: str, forms: dict[str, str]) -> str | None:
@@ -138,6 +126,29 @@ def _answer_conditional(
     return DocumentReply(200, headers, body())
 
 
+class PublishedDocument:
+    """A version 3 document. versions: those of a group-version's kinds. page: the operation of a page.
+
+    custom: all kinds are custom. etag: the hash, "" until it is computed. entry: of the index, with the hash.
+    """
+
+    __slots__ = ("custom", "entry", "etag", "name", "page", "versions")
+
+    def __init__(
+        self, name: str, versions: list[tuple[Kind, Version]], page: PathOperation | None = None, etag: str = ""
+    ) -> None:
+        self.name = name
+        self.versions = versions
+        self.page = page
+        self.custom = page is None and all(kind.custom for kind, _ in versions)
+        self.etag = etag
+        self.entry = v3.encode_index_entry(name, etag) if etag else b""
+
+    def set_etag(self, etag: str) -> None:
+        """Set the hash."""
+        self.etag, self.entry = etag, v3.encode_index_entry(self.name, etag)
+
+
 class DocumentLibrary:
     """Answers requests for documents of the kinds that are served now."""
 
@@ -157,17 +168,20 @@ class DocumentLibrary:
         self._release = release
         self._now = now
         self._generation = generation
-        self._index: tuple[object, bytes] = (None, b"")
+        self._seen: object = None  # the generation of the next four values
+        self._published: dict[str, PublishedDocument] = {}  # by name, sorted
+        self._groups: list[PublishedDocument] = []  # those with kinds
+        self._index = b""
+        self._swagger_etag = ""
         self._digests: WeakKeyDictionary[Kind, Mapping[str, bytes]] = WeakKeyDictionary()
         self._long_kinds: WeakSet[Kind] = WeakSet()  # kinds with long schemas
         self._kind_parts: dict[str, WeakKeyDictionary[Kind, dict[str, AreaEntries]]]
         self._kind_parts = {name: WeakKeyDictionary() for name in parts.FORMS}
         # version 2, by form: the part of all built-in kinds, which share most components
         self._builtin: dict[str, tuple[list[Kind], AreaEntries]] = {}
-        self._documents: OrderedDict[tuple[str, str], bytes | DocumentBody] = OrderedDict()
+        # the last bodies with their hashes, by name and form
+        self._documents: OrderedDict[tuple[str, str], tuple[str, bytes | DocumentBody]] = OrderedDict()
         self._swagger: dict[str, tuple[str, DocumentBody]] = {}
-        # by path and form: kinds and ETag of the last request for a document
-        self._etags: OrderedDict[tuple[str, str], tuple[object, str]] = OrderedDict()
 
     def answer_request(self, document: str, request: DocumentRequest) -> DocumentReply:
         """Return the answer of a document: v2 or v3. Raises MissingParts."""
@@ -175,123 +189,98 @@ class DocumentLibrary:
             return self.answer_swagger(request)
         return self.answer_document(request) if request.group_version else self.answer_index()
 
-    def is_ready(self, document: str, request: DocumentRequest) -> bool:
-        """Return whether an answer is complete, or quick to complete."""
-        if document == "v3" and not request.group_version:
-            return self._index[0] == self._generation()
-        form = accepted_form(request.accept, V2_FORMS if document == "v2" else V3_FORMS)
-        if form is None:
-            return True
-        generation, etag = self._etags.get((request.group_version, form), (None, ""))
-        if generation is None or generation != self._generation():
-            return False
-        if request.if_none_match and matches_etag(request.if_none_match, etag):
-            return True
-        return (form, etag) in self._documents if document == "v3" else self._swagger[form][0] == etag
-
-    def _note_etag(self, name: str, form: str, generation: object, etag: str) -> None:
-        _, before = self._etags.pop((name, form), (None, etag))
-        if before != etag:
-            self._documents.pop((form, before), None)
-        self._etags[name, form] = generation, etag
-        if len(self._etags) > _KEPT:
-            self._etags.popitem(last=False)
+    def _list_published(self) -> dict[str, PublishedDocument]:
+        """Return all version 3 documents by name. Unchanged ones keep their hashes."""
+        generation = self._generation()
+        if generation == self._seen:
+            return self._published
+        versions: dict[str, list[tuple[Kind, Version]]] = {}
+        for kind in self._kinds():
+            prefix = f"apis/{kind.group}" if kind.group else "api"
+            for version in kind.versions:
+                versions.setdefault(f"{prefix}/{version.name}", []).append((kind, version))
+        known = self._published
+        groups = [
+            known[name] if name in known and known[name].versions == served else PublishedDocument(name, served)
+            for name, served in versions.items()
+        ]
+        builtin = dict.fromkeys(group.versions[0][0].group for group in groups if not group.custom)
+        listed = {group.name: group for group in groups}
+        for name, page in pages.list_pages(builtin).items():
+            listed[name] = known.get(name) or PublishedDocument(name, [], page, v3.page_etag(name))
+        self._published, self._groups = dict(sorted(listed.items())), groups
+        self._seen, self._index, self._swagger_etag = generation, b"", ""
+        return self._published
 
     def answer_index(self) -> DocumentReply:
         """Return /openapi/v3. A real server sends it as text, because it sets no type. Raises MissingParts."""
-        generation = self._generation()
-        if self._index[0] != generation:
-            self._index = generation, self._encode_index()
-        return DocumentReply(200, {"Content-Type": "text/plain; charset=utf-8"}, self._index[1])
-
-    def _encode_index(self) -> bytes:
-        groups: dict[tuple[str, str], list[bytes]] = {}
-        kinds = list(self._kinds())
-        for kind, digests in zip(kinds, self._find_digests(kinds), strict=True):
-            for version in kind.versions:
-                groups.setdefault((kind.group, version.name), []).append(digests[version.name])
-        tags = {name: v3.page_etag(name) for name in self._list_pages()}
-        tags |= {
-            v3.group_version_path(GroupVersion(*key)): v3.document_hash(digests) for key, digests in groups.items()
-        }
-        return serializer.encode_json(v3.root_document(tags))
-
-    def _list_pages(self) -> dict[str, PathOperation]:
-        return pages.list_pages({kind.group for kind in self._kinds() if not kind.custom})
+        published = self._list_published().values()
+        if not self._index:
+            self._require_etags(self._groups)
+            self._index = v3.join_index(document.entry for document in published)
+        return DocumentReply(200, {"Content-Type": "text/plain; charset=utf-8"}, self._index)
 
     def answer_document(self, request: DocumentRequest) -> DocumentReply:
         """Return /openapi/v3/…: a group-version or page; 404 if it is not served, 301 for an old hash.
 
         Raises MissingParts.
         """
-        generation = self._generation()
-        document = self._find_document(request.group_version)
+        document = self._list_published().get(request.group_version)
         if document is None:
             return DocumentReply(404)
-        etag, make = document
         form = accepted_form(request.accept, V3_FORMS)
         if form is None and not parse_accept(request.accept):
             return DocumentReply(200)  # as kube-openapi (handler3) does if no clause is valid
         if form is None:
             return DocumentReply(406, {"Vary": "Accept"})
+        self._require_etags([document])
+        etag = document.etag
         headers = {"Vary": "Accept", "Content-Type": form, "Etag": f'"{etag}"'}
         if request.hash and request.hash != etag:
             return DocumentReply(301, headers | {"Location": v3.document_url(request.group_version, etag)})
         if request.hash:
             expires = (self._now() + _YEAR).strftime("%a, %d %b %Y %H:%M:%S UTC")
             headers |= {"Cache-Control": "public, immutable", "Expires": expires}
-        self._note_etag(request.group_version, form, generation, etag)
-        return _answer_conditional(request, headers, etag, lambda: self._find_v3(form, etag, make))
-
-    def _find_document(self, name: str) -> tuple[str, _Custom | Callable[[], v3.Document]] | None:
-        """Return the hash of a document, and its custom kinds or a function that makes it; None for an unknown name."""
-        key = group_version(name)
-        if key is None:
-            page = self._list_pages().get(name)
-            return (v3.page_etag(name), partial(v3.page_document, page, self._release)) if page is not None else None
-        group, served = key.group, key.version
-        kinds = [
-            kind
-            for kind in self._kinds()
-            if kind.group == group and any(version.name == served for version in kind.versions)
-        ]
-        if not kinds:
-            return None
-        etag = v3.document_hash(digests[served] for digests in self._find_digests(kinds))
-        if all(kind.custom for kind in kinds):
-            return etag, [(kind, kind.by_version[served]) for kind in kinds]
-        return etag, partial(v3.group_version_document, group, served, kinds, self._release)
+        return _answer_conditional(request, headers, etag, lambda: self._find_v3(form, document))
 
     def answer_swagger(self, request: DocumentRequest) -> DocumentReply:
         """Return /openapi/v2: all kinds in one document. Raises MissingParts."""
         form = accepted_form(request.accept, V2_FORMS)
         if form is None:
             return DocumentReply(406, {"Vary": "Accept"})
-        generation, kinds = self._generation(), list(self._kinds())
-        found = zip(kinds, self._find_digests(kinds, with_parts=form == JSON), strict=True)
-        etag = v3.document_hash(digests[version.name] for kind, digests in found for version in kind.versions)
+        self._list_published()
+        if not self._swagger_etag:
+            self._require_etags(self._groups, with_parts=form == JSON)
+            self._swagger_etag = v3.document_hash(group.etag.encode() for group in self._groups)
+        etag = self._swagger_etag
         headers = {"Vary": "Accept", "Content-Type": form, "Etag": f'"{etag}"'}
-        reply = _answer_conditional(request, headers, etag, lambda: self._join_v2(kinds, form, etag))
-        if self._swagger.get(form, ("",))[0] == etag:
-            self._note_etag("", form, generation, etag)
-        return reply
+        return _answer_conditional(request, headers, etag, lambda: self._join_v2(list(self._kinds()), form, etag))
 
     # values by kind
 
-    def _find_digests(self, kinds: list[Kind], *, with_parts: bool = False) -> list[Mapping[str, bytes]]:
-        """Return the digests of kinds, by version. with_parts: they will be shown as JSON. Raises MissingParts."""
-        digests = [self._digests.get(kind) for kind in kinds]
-        if None not in digests:
-            return [digest for digest in digests if digest is not None]
+    def _require_etags(self, asked: Iterable[PublishedDocument], *, with_parts: bool = False) -> None:
+        """Raise MissingParts unless the hashes of documents are known.
+
+        with_parts: their kinds will be shown as JSON.
+        """
+        unknown = [document for document in asked if not document.etag]
+        if not unknown:
+            return
+        kinds = dict.fromkeys(kind for document in unknown for kind, _ in document.versions)
+        missing = [
+            PreparationStep(
+                partial(_digest_kind, kind, with_parts), partial(self._store_digest, kind), len(kind.versions) > _FEW
+            )
+            for kind in kinds
+            if kind not in self._digests
+        ]
+        if missing:
+            raise MissingParts(missing)
+        digests = ([self._digests[kind][version.name] for kind, version in one.versions] for one in unknown)
         raise MissingParts(
             [
-                PreparationStep(
-                    partial(_digest_kind, kind, with_parts),
-                    partial(self._store_digest, kind),
-                    len(kind.versions) > _FEW,
-                )
-                for kind, known in zip(kinds, digests, strict=True)
-                if known is None
+                PreparationStep(partial(v3.document_hash, those), one.set_etag)
+                for one, those in zip(unknown, digests, strict=True)
             ]
         )
 
@@ -323,24 +312,21 @@ class DocumentLibrary:
 
     # documents
 
-    def _find_v3(self, form: str, etag: str, make: _Custom | Callable[[], v3.Document]) -> bytes | DocumentBody:
+    def _find_v3(self, form: str, document: PublishedDocument) -> bytes | DocumentBody:
         """Return a version 3 document. Raises MissingParts."""
-        key = form, etag
-        body = self._documents.pop(key, None)
-        if body is None and callable(make):
-            encode = v3pb.encode_document if form == V3_PROTOBUF else _encode_document
-            raise MissingParts(
-                [PreparationStep(lambda: encode(make()), partial(self._keep_document, key), is_long=True)]
-            )
-        if body is None:
-            assert not callable(make)
-            entries = self._list_entries(parts.V3_PROTOBUF if form == V3_PROTOBUF else parts.V3_JSON, make)
+        key, (etag, body) = (document.name, form), self._documents.pop((document.name, form), ("", b""))
+        if etag != document.etag:
+            if not document.custom:
+                make = partial(_encode_builtin, form, self._release, document)
+                keep = partial(self._keep_document, key, document.etag)
+                raise MissingParts([PreparationStep(make, keep, is_long=True)])
+            entries = self._list_entries(parts.V3_PROTOBUF if form == V3_PROTOBUF else parts.V3_JSON, document.versions)
             body = documents.custom_document(form == V3_PROTOBUF, entries)
-        self._keep_document(key, body)
+        self._keep_document(key, document.etag, body)
         return body
 
-    def _keep_document(self, key: tuple[str, str], body: bytes | DocumentBody) -> None:
-        self._documents[key] = body
+    def _keep_document(self, key: tuple[str, str], etag: str, body: bytes | DocumentBody) -> None:
+        self._documents[key] = etag, body
         if len(self._documents) > _KEPT:
             self._documents.popitem(last=False)
 
@@ -395,5 +381,11 @@ def _digest_kind(kind: Kind, with_parts: bool) -> _KindDigest:
     return _KindDigest(digests, length, entries)
 
 
-def _encode_document(document: v3.Document) -> bytes:
-    return serializer.fit_bytes(serializer.encode_json(document))
+def _encode_builtin(form: str, release: str, document: PublishedDocument) -> bytes:
+    """Return the document of a page, or of a group-version with built-in kinds."""
+    if document.page is not None:
+        value = v3.page_document(document.page, release)
+    else:
+        kinds = [kind for kind, _ in document.versions]
+        value = v3.group_version_document(kinds[0].group, document.versions[0][1].name, kinds, release)
+    return serializer.fit_bytes(v3pb.encode_document(value) if form == V3_PROTOBUF else serializer.encode_json(value))

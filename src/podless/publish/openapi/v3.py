@@ -14,7 +14,6 @@ from urllib.parse import quote
 from podless.apis.release import RELEASE, facts_of
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
-from podless.meta.gvk import GroupVersion
 from podless.publish.openapi import builtin, pages, routes, schema
 from podless.publish.openapi.routes import PathOperation
 from podless.publish.openapi.standard import BEARER, META, PARAMETERS, REF
@@ -224,15 +223,9 @@ def document_hash(digests: Iterable[bytes]) -> str:
     return sha512(b"".join(sorted(digests))).hexdigest().upper()
 
 
-@bounded_cache(64)
 def page_etag(name: str) -> str:
     """Return the hash of a page's document, equal in all servers of a release."""
     return document_hash([f"{__version__} {name}".encode()])
-
-
-def group_version_path(group_version: GroupVersion) -> str:
-    """Return the name of a group-version below /openapi/v3: api/v1 for the core group, else apis/group/version."""
-    return f"apis/{group_version}" if group_version.group else f"api/{group_version.version}"
 
 
 def document_url(name: str, tag: str) -> str:
@@ -240,6 +233,11 @@ def document_url(name: str, tag: str) -> str:
     return f"/openapi/v3/{quote(name)}?hash={tag}"
 
 
-def root_document(hashes: Mapping[str, str]) -> Document:
-    """Return the root document: every group-version and page with its URL. hashes: name -> hash."""
-    return {"paths": {name: {"serverRelativeURL": document_url(name, hashes[name])} for name in sorted(hashes)}}
+def encode_index_entry(name: str, tag: str) -> bytes:
+    """Return the entry of a document in the index: its URL."""
+    return serializer.encode_json({name: {"serverRelativeURL": document_url(name, tag)}})[1:-1]
+
+
+def join_index(entries: Iterable[bytes]) -> bytes:
+    """Return the index of all documents, as JSON. entries: sorted by name."""
+    return b'{"paths":{%b}}' % b",".join(entries)
