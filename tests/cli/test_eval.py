@@ -38,6 +38,12 @@ def test_what_cannot_be_evaluated_is_one_message(files: Path, capsys: pytest.Cap
     assert "Syntax error" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("path", ["spec[", "spec.", "spec..size", "[0", "spec.list[00]"])
+def test_a_malformed_path_is_rejected(files: Path, capsys: pytest.CaptureFixture[str], path: str) -> None:
+    assert main(["eval", "true", "--object", "a.yaml", "--at", path]) == 2
+    assert capsys.readouterr().err == f"podless: --at: {path} is not a path; write it like spec.ports[0]\n"
+
+
 def test_costs_and_schemas(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "--explain-cost", "crd.json"]) == 0
     assert "of the limit for a rule" in capsys.readouterr().out

@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from podless.check.sources import CannotCheck
 from podless.runtime.jsonobject import Object
+
+if TYPE_CHECKING:
+    from podless.meta.field import Path
 
 
 def add(commands: Any) -> None:
@@ -51,13 +54,14 @@ def run(options: argparse.Namespace) -> int:
         obj = _read_document(options.object)
         old = _read_document(options.old) if options.old else None
         schema = _find_schema(options, obj)
-        this, before = (_select_part(value, options.at) if value is not None else None for value in (obj, old))
+        path = _parse_path(options.at)
+        this, before = (_select_part(value, path) if value is not None else None for value in (obj, old))
         result = evaluate_rule(
             options.rule,
             this,
             before,
-            schema=_subschema(schema, options.at),
-            whole=not options.at,
+            schema=_subschema(schema, path),
+            whole=not path,
             new=features.choose_release(options.kubernetes_version),
         )
     except CelError as error:
@@ -119,25 +123,35 @@ def _find_schema(options: argparse.Namespace, obj: Object) -> Object | None:
     return schema
 
 
-def _select_part(value: Any, at: str) -> Any:
-    from podless.meta import field
+def _parse_path(text: str) -> Path:
+    """Return the path in --at. Raises CannotCheck for a text that no path is written as, such as `spec[`."""
+    from podless.meta.field import format_path, parse_path
 
-    for step in field.parse_path(at):
+    path = parse_path(text)
+    if format_path(path) != text.removeprefix("."):
+        raise CannotCheck(f"--at: {text} is not a path; write it like spec.ports[0]")
+    return path
+
+
+def _select_part(value: Any, path: Path) -> Any:
+    from podless.meta.field import format_path
+
+    for step in path:
         try:
             value = value[step]
         except (LookupError, TypeError):
-            raise CannotCheck(f"the object has no {at}") from None
+            raise CannotCheck(f"the object has no {format_path(path)}") from None
     return value
 
 
-def _subschema(schema: Object | None, at: str) -> Object | None:
+def _subschema(schema: Object | None, path: Path) -> Object | None:
     """Return the schema of a part of the object."""
-    from podless.meta import field
+    from podless.meta.field import format_path
 
-    for step in field.parse_path(at) if schema is not None else ():
+    for step in path if schema is not None else ():
         assert schema is not None
         subschema = schema.get("items") if isinstance(step, int) else (schema.get("properties") or {}).get(step)
         schema = subschema if isinstance(subschema, dict) else schema.get("additionalProperties")
         if not isinstance(schema, dict):
-            raise CannotCheck(f"the schema has no {at}")
+            raise CannotCheck(f"the schema has no {format_path(path)}")
     return schema
