@@ -147,9 +147,13 @@ class Cache:
     def _take_changes(self, changes: Sequence[StoreChange], revision: int) -> None:
         batches: dict[WatchCache, list[CacheEvent]] = {}
         for change in changes:
-            collection = self._collections.get(keys.prefix_of(change.key))
+            collection = self._collections.get(keys.prefix_of(change[0]))
             if collection is not None and (event := collection.apply_change(change)) is not None:
-                batches.setdefault(collection, []).append(event)
+                events = batches.get(collection)
+                if events is None:
+                    batches[collection] = [event]
+                else:
+                    events.append(event)
         self.revision = revision
         for collection, events in batches.items():
             collection.publish_events(events)

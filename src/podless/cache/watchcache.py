@@ -199,14 +199,15 @@ class WatchCache:
                 self._early_changes.append(change)
             return None
         key, revision, record, _ = change
-        before = self._entries.get(key)
+        entries = self._entries
+        before = entries.get(key)
         after = None
         if record is not None:
-            after = self._entries[key] = self.make_entry(record)
+            after = entries[key] = Entry(record if self._read_record is None else self._read_record(record))
             if before is None:
                 insort(self._keys, key)
         elif before is not None:
-            del self._entries[key]
+            del entries[key]
             del self._keys[bisect_left(self._keys, key)]
         if self._labels.in_use:
             self._labels.update_entry(before, after)
@@ -215,8 +216,9 @@ class WatchCache:
         window = self._window
         window.append(event)
         if before is not None:
-            self._window_bytes += len(before.body)
-            self._cache.replaced += len(before.body)
+            size = len(before.body)
+            self._window_bytes += size
+            self._cache.replaced += size
         while len(window) > WINDOW or self._window_bytes > WINDOW_BYTES:
             oldest = window.popleft()
             self.floor = oldest.revision

@@ -80,6 +80,10 @@ class OwnerGraph:
                         del self._dependents[owner[:3]]
         return owners
 
+    def __contains__(self, key: str) -> bool:
+        """Return whether an object has owners."""
+        return key in self._owners
+
     def list_owners(self, key: str) -> tuple[GraphOwner, ...]:
         """Return the owners of an object."""
         return self._owners.get(key, ())
@@ -148,8 +152,15 @@ class GarbageCollector(Controller):
         if self._unfollowed:
             self._begin_to_follow(changes)
             return
-        for at, change in enumerate(changes):
-            if self._is_relevant(change):  # most changes are not
+        graph = self._graph
+        for at, (key, _, record, _) in enumerate(changes):
+            if (
+                record is None
+                or len(value := record[1][0]) > _LITTLE
+                or _REFERENCES in value
+                or _DELETION in value
+                or key in graph
+            ):  # most objects are short, have and had no owners, and do not wait for their dependents
                 self._begin_to_follow(changes[at:])
                 return
 
@@ -163,14 +174,6 @@ class GarbageCollector(Controller):
                 self._follow_state(state)
         if waiting:
             self.queue.add(_CHANGES)
-
-    def _is_relevant(self, change: StoreChange) -> bool:
-        """Return whether an object has or had owners, or may wait for its dependents, or is long."""
-        key, _, record, _ = change
-        if record is None:
-            return True
-        value = record.stored.data
-        return len(value) > _LITTLE or _REFERENCES in value or _DELETION in value or bool(self._graph.list_owners(key))
 
     def _is_short(self, state: _ObjectState) -> bool:
         if len(self._graph.list_owners(state.key)) > _FEW:

@@ -247,7 +247,7 @@ class Store(Protocol):
         compacted before its delivery. Raises HistoryCompacted.
         """
 
-    async def commit(self, operations: Sequence[Operation]) -> int:
+    def commit(self, operations: Sequence[Operation]) -> Awaitable[int]:
         """Carry out all operations, each on a different key, or none of them.
 
         Returns the revision of the first one (of all, if the store is atomic), once they are durable. Raises
@@ -255,7 +255,7 @@ class Store(Protocol):
         succeed.
         """
 
-    async def commit_chain(self, commits: Sequence[Sequence[Operation]]) -> list[int]:
+    def commit_chain(self, commits: Sequence[Sequence[Operation]]) -> Awaitable[list[int]]:
         """Carry out commits one after the other, up to the first one that fails.
 
         Operations of later commits may expect FOLLOWING. Returns the revisions of the successful ones, at least one,

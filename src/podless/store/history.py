@@ -128,17 +128,18 @@ class History:
 
         Returns whether a step may be due: a span begins, or there are too many bytes.
         """
-        span, due = self._spans[-1] if self._spans else None, False
+        span = self._spans[-1] if self._spans else None
         if span is None or revision >= span.end or at > span.until or span.size > self._bytes:
-            span, due = _WriteSpan(revision, at, revision + self._revisions, at + self._seconds), True
+            span = _WriteSpan(revision, at, revision + self._revisions, at + self._seconds)
             self._spans.append(span)
         span.last = revision
         span.at = at
-        if not replaced:
-            return due
-        span.size += replaced
-        self.size += replaced
-        return due or self.size > self._limits.size
+        if replaced:
+            span.size += replaced
+            self.size += replaced
+            if self.size > self._limits.size:
+                return True
+        return span.first == revision
 
     def find_due(self, now: int, times: int = 1) -> int:
         """Return the revision up to which the next step forgets, 0 if everything must be kept.

@@ -66,10 +66,12 @@ _NOWHERE = "/health"  # a key that does not exist
 _TIMES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 _DELETED = None, 0  # value and offset of a deleted key
 _ABSENT = 0, 0, None  # revisions and length of a key that never existed
+_INSERT = format.INSERT
 _new = tuple.__new__  # the constructor of the named tuples, without their Python-level __new__
 _TURN = 0.001  # seconds; a longer iteration of the event loop counts as long
 _Commits = Sequence[Sequence[Operation]]  # a chain
-_Waiting = tuple[_Commits, Author, asyncio.Future[list[int]]]
+# a chain, its author, its future result, and whether the result is the revision of its only commit
+_Waiting = tuple[_Commits, Author, asyncio.Future[Any], bool]
 
 
 class SQLiteStore:
@@ -98,6 +100,7 @@ class SQLiteStore:
         self._revision = 0
         self._sequence = 0
         self._database: sqlite3.Connection | None = None
+        self._cursor: sqlite3.Cursor | None = None  # of all writes
         self._disk = DiskSpace(path, self._open_database)
         self._past = PackedHistory(bounds)
         self._checkpoints = Checkpoints(path, self._flush)
@@ -124,11 +127,12 @@ class SQLiteStore:
         """
         self._loop = asyncio.get_running_loop()
         self._database = format.open_database(self._path)
+        self._cursor = self._database.cursor()
         try:
             self._load_state(self._database)
         except StoreError:
             self._database.close()
-            self._database = None
+            self._database = self._cursor = None
             raise
         except (sqlite3.Error, UnicodeError) as error:
             raise StoreDamaged(
@@ -170,7 +174,7 @@ class SQLiteStore:
             await self._checkpoints.close()
             self._flush()
             self._database.close()
-            self._database = None
+            self._database = self._cursor = None
 
     def has_newest(self, revision: int) -> bool:
         """Return whether no client can have seen a later change: always True."""
@@ -204,25 +208,26 @@ class SQLiteStore:
     def _remove_watch(self, watch: tuple[str, Deliver]) -> None:
         self._watches = [other for other in self._watches if other is not watch]
 
-    async def commit(self, operations: Sequence[Operation]) -> int:
+    def commit(self, operations: Sequence[Operation]) -> asyncio.Future[int]:
         """Write durably and return the revision. Raises RevisionConflict, or StoreError if the disk fails."""
-        return (await self._wait((operations,)))[0]
+        return self._queue_chain((operations,), alone=True)
 
-    async def commit_chain(self, commits: _Commits) -> list[int]:
+    def commit_chain(self, commits: _Commits) -> asyncio.Future[list[int]]:
         """Write the chain in one transaction, up to the first commit that fails. Raises as `commit` does."""
-        return await self._wait(commits)
+        return self._queue_chain(commits, alone=False)
 
-    def _wait(self, commits: _Commits) -> asyncio.Future[list[int]]:
-        """Queue a chain of commits. Raises StoreError."""
-        if self._loop is None or self._database is None:
+    def _queue_chain(self, commits: _Commits, *, alone: bool) -> asyncio.Future[Any]:
+        """Queue a chain of commits. alone: its result is the revision of its only commit. Raises StoreError."""
+        loop = self._loop
+        if loop is None or self._database is None:
             raise StoreError("the store is closed")
-        future: asyncio.Future[list[int]] = self._loop.create_future()
+        future: asyncio.Future[Any] = loop.create_future()
         if not self._waiting:
             # One iteration of the loop later, which costs less than a transaction: commits of requests that are read in
             # this iteration share one. If iterations are long, those of this one are enough; so they are if there is
             # only one again.
-            self._loop.call_soon(self._flush_soon, _clock())
-        self._waiting.append((commits, AUTHOR.get() if self._records else NOBODY, future))
+            loop.call_soon(self._flush_soon, _clock())
+        self._waiting.append((commits, AUTHOR.get() if self._records else NOBODY, future, alone))
         return future
 
     def _flush_soon(self, since: float) -> None:
@@ -260,11 +265,11 @@ class SQLiteStore:
             self._revision = revision = changes[-1].revision
             for prefix, deliver in self._watches:
                 _deliver_changes(deliver, prefix, changes, revision)
-        for (_, _, future), outcome in zip(waiting, outcomes, strict=True):
+        for (_, _, future, alone), outcome in zip(waiting, outcomes, strict=True):
             if future.done():  # the request was cancelled, but its write is durable
                 continue
             if isinstance(outcome, list):
-                future.set_result(outcome)
+                future.set_result(outcome[0] if alone else outcome)
             else:
                 future.set_exception(outcome)
 
@@ -289,39 +294,42 @@ class SQLiteStore:
 
     def _write(self, chains: Sequence[_Waiting]) -> tuple[list[list[int] | StoreError], list[StoreChange]]:
         """Insert everything valid in one transaction. Nothing outside the database changes before it is durable."""
-        database = self._open_database()
+        cursor = self._cursor
+        if cursor is None:
+            raise StoreError("the store is closed")
+        database, execute = cursor.connection, cursor.execute
         self._disk.check_files_in_time()
         outcomes: list[list[int] | StoreError] = []
         changes: list[StoreChange] = []
         sequence, now, replaced, size = self._sequence, self._window.clock.next_time(), 0, 0
-        database.execute("BEGIN IMMEDIATE")
+        execute("BEGIN IMMEDIATE")
         try:
-            for commits, author, _ in chains:
+            for commits, author, _, _ in chains:
                 number = self._authors.number_of(database, author)
                 revisions: list[int] = []
                 revision = 0
                 try:
                     for operations in commits:
                         last, revision = revision, sequence + 1
-                        rows, freed = _plan_commit(database, operations, revision, last)
+                        rows, freed = _plan_commit(cursor, operations, revision, last)
+                        replaced += freed
                         for key, stored, created in rows:
                             sequence += 1
                             value, offset = stored or _DELETED
                             row = (key, value, offset, revision, created, sequence, now, number, author.audit or None)
-                            database.execute(format.INSERT, (*row, row_checksum(*row)))
+                            execute(_INSERT, (*row, row_checksum(*row)))
                             after = None
                             if stored is not None:
                                 after = _new(Record, (key, stored, revision, created))
                                 size += len(stored[0])
                             changes.append(_new(StoreChange, (key, revision, after, None)))
-                        replaced += freed
                         revisions.append(revision)
                 except RevisionConflict as conflict:
                     # its traceback has this frame, which refers to it: a cycle, which only the collector would free
                     outcomes.append(revisions or conflict.with_traceback(None))
                 else:
                     outcomes.append(revisions)
-            database.execute("COMMIT")
+            execute("COMMIT")
         except BaseException:
             self._authors.forget_numbers()
             if database.in_transaction:
@@ -426,7 +434,7 @@ class SQLiteStore:
 
 
 def _plan_commit(
-    database: sqlite3.Connection, operations: Sequence[Operation], revision: int, last: int
+    cursor: sqlite3.Cursor, operations: Sequence[Operation], revision: int, last: int
 ) -> tuple[list[tuple[str, StoredValue | None, int]], int]:
     """Return the rows that a commit writes, and the number of bytes that they replace. Raises RevisionConflict.
 
@@ -435,11 +443,11 @@ def _plan_commit(
     rows = []
     freed = 0
     for key, stored, expect, _ in operations:
-        actual, created, length = database.execute(_NEWEST, (key,)).fetchone() or _ABSENT
+        actual, created, length = cursor.execute(_NEWEST, (key,)).fetchone() or _ABSENT
         if length is None:
             actual, created, length = 0, revision, 0
-        if actual != (last if expect == FOLLOWING else expect) or (stored is None and not actual):
-            raise RevisionConflict(key, read_row(logreader.read_before(database, key, revision)))
+        if (actual != expect and (expect != FOLLOWING or actual != last)) or (stored is None and not actual):
+            raise RevisionConflict(key, read_row(logreader.read_before(cursor.connection, key, revision)))
         if stored is not KEPT:
             freed += length
             rows.append((key, stored, created))
