@@ -117,7 +117,7 @@ class Inside:
         METER.set(meter)
         assert self._app.handler is not None
         with count:
-            request = HTTPRequest(ask.method, ask.target, headers)
+            request = HTTPRequest.of(ask.method, ask.target, headers)
             request.body = body
             begun: Answer | Pending = self._app.handler(request)
         answer = await _Counted(begun, count) if isinstance(begun, Coroutine) else begun

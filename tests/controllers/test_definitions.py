@@ -26,7 +26,7 @@ class Direct:
         self.app = app
 
     async def send(self, method: str, path: str, body: Object | None = None) -> tuple[int, Object]:
-        request = HTTPRequest(
+        request = HTTPRequest.of(
             method, path, {"authorization": f"Bearer {self._token}", "content-type": "application/json"}
         )
         request.body = orjson.dumps(body) if body is not None else b""

@@ -47,7 +47,7 @@ async def _open_watch(run: GatedRun, into: Sink | None = None) -> Sink:
         opened.append(sink)
         return lambda: None
 
-    request = HTTPRequest("GET", "/api/v1/configmaps?watch=true", {})
+    request = HTTPRequest.of("GET", "/api/v1/configmaps?watch=true", {})
     answer = await run.answer_request("controller", request, lambda request: Stream(start))
     assert isinstance(answer, Stream)
     answer.start(into or _Sink())
@@ -72,7 +72,7 @@ class _Sink:
 async def test_a_client_that_asks_what_is_served_is_heard_but_has_not_started() -> None:
     run = _make_run()
     assert run.heard_clients == set()
-    await run.answer_request("controller", HTTPRequest("GET", "/api", {}), lambda request: Response(200, [b"{}"]))
+    await run.answer_request("controller", HTTPRequest.of("GET", "/api", {}), lambda request: Response(200, [b"{}"]))
     assert run.heard_clients == {"controller"}
     assert run.log.entries == []
 
@@ -130,7 +130,7 @@ async def test_the_past_is_before_what_a_list_showed() -> None:
         return Response(200, [b'{"items":[{"metadata":{"resourceVersion":"5"}},{"metadata":{"resourceVersion":"6"}}]}'])
 
     async def list_all() -> None:
-        await run.answer_request("controller", HTTPRequest("GET", "/api/v1/configmaps", {}), answer_list)
+        await run.answer_request("controller", HTTPRequest.of("GET", "/api/v1/configmaps", {}), answer_list)
 
     await list_all()
     await _open_watch(run)

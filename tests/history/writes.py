@@ -91,7 +91,7 @@ class Writer:
 
 async def _send(app: App, token: str, method: str, path: str, body: Any, media: str, query: dict[str, str]) -> None:
     headers = {"authorization": f"Bearer {token}", "accept": "application/json", "user-agent": "test"}
-    request = HTTPRequest(method, f"{path}?{urlencode(query)}" if query else path, headers)
+    request = HTTPRequest.of(method, f"{path}?{urlencode(query)}" if query else path, headers)
     if body is not None:
         request.body = serializer.encode_json(body)
         request.length = len(request.body)

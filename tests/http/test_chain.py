@@ -65,7 +65,7 @@ def api(authorizer: AllowAll | None = None) -> Any:
 
 
 def asked(target: str = "/api/v1/namespaces", **headers: str) -> HTTPRequest:
-    return HTTPRequest("GET", target, {name.lower().replace("_", "-"): value for name, value in headers.items()})
+    return HTTPRequest.of("GET", target, {name.lower().replace("_", "-"): value for name, value in headers.items()})
 
 
 def code(answer: Answer | Pending) -> int:

@@ -89,7 +89,7 @@ class Counted(OIDCIssuer):
 async def test_requests_at_once_are_bounded() -> None:
     issuer = Counted()
     login = CodeLogin(issuer)
-    request = HTTPRequest("POST", TOKEN, {"origin": "https://127.0.0.1:2"})
+    request = HTTPRequest.of("POST", TOKEN, {"origin": "https://127.0.0.1:2"})
     waiting = [asyncio.ensure_future(login.answer_post(request, GIVEN)) for _ in range(4)]
     waiting += [asyncio.ensure_future(login.begin_login()) for _ in range(4)]
     await asyncio.sleep(0)

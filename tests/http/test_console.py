@@ -86,7 +86,7 @@ def test_a_page_elsewhere_cannot_use_the_certificate_of_a_user() -> None:
     handle = Console(lambda: "token", CodeLogin(None)).filter(handler)
 
     def send(certified: bool, **headers: str) -> None:
-        request = HTTPRequest("POST", "/api/v1/namespaces", {"host": HOST, **headers})
+        request = HTTPRequest.of("POST", "/api/v1/namespaces", {"host": HOST, **headers})
         request.certificate = object() if certified else None  # type: ignore[assignment]
         handle(request)
 

@@ -300,7 +300,7 @@ def test_the_audit_log() -> None:
     """Headers, users, bodies and answers."""
 
     def tell(size: int) -> None:
-        request = HTTPRequest("POST", "/x", {"x-forwarded-for": "1.1.1.1," * size, "user-agent": "é" * size * 20})
+        request = HTTPRequest.of("POST", "/x", {"x-forwarded-for": "1.1.1.1," * size, "user-agent": "é" * size * 20})
         request.peer = "2.2.2.2"
         auditor._find_source_ips(request)
         auditor._cut_user_agent(request.headers["user-agent"])

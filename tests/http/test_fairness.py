@@ -20,7 +20,7 @@ DONE = Response(200)
 
 
 def asked(user: str) -> HTTPRequest:
-    request = HTTPRequest("GET", "/", {})
+    request = HTTPRequest.of("GET", "/", {})
     request.user = User(user)
     return request
 

@@ -80,7 +80,7 @@ async def test_a_request_that_waited_and_was_refused(monkeypatch: pytest.MonkeyP
     flow = fairness.PriorityAndFairness(Limits())
     flow.filter(refuse)
     flow._remaining = 0.0
-    request = HTTPRequest("GET", "/", {})
+    request = HTTPRequest.of("GET", "/", {})
     request.user = User("a")
     answer = flow._handle_shared("a", request)
     monkeypatch.setattr(fairness, "_TURN", 0.002)

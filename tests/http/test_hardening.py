@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from podless.http import status
+from podless.http.info import RequestLine
 from podless.http.limits import Limits
 from podless.http.listener import Listener
 from podless.http.message import HTTPRequest, Response
@@ -30,7 +31,7 @@ class Told:
         self.requests: list[HTTPRequest] = []
         self.faults: list[tuple[int, str]] = []
         self.body = b""
-        self.parser = RequestParser(self, 1 << 16, HTTPRequest)
+        self.parser = RequestParser(self, 1 << 16, HTTPRequest.of)
         for start in range(0, len(data), size):
             self.parser.feed(data[start : start + size])
 
@@ -46,8 +47,8 @@ class Told:
     def end_request(self) -> None:
         pass
 
-    def take_request(self, method: str, target: str, headers: dict[str, str], body: bytes) -> None:
-        self.requests.append(HTTPRequest(method, target, headers))
+    def take_request(self, line: RequestLine, headers: dict[str, str], body: bytes) -> None:
+        self.requests.append(HTTPRequest(line, headers))
 
     def fail_request(self, status: int, text: str) -> None:
         self.faults.append((status, text))

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.http.heads import Heads
+from podless.http.info import RequestLine
 from podless.http.message import HTTPRequest
 from podless.http.parsing import RequestParser
 
@@ -80,7 +81,7 @@ class Told:
         self.told: list[object] = []
         self.known = 0
         self._last: HTTPRequest | None = None
-        self.parser = RequestParser(self, 1 << 14, HTTPRequest, heads)
+        self.parser = RequestParser(self, 1 << 14, HTTPRequest.of, heads)
 
     def begin_head(self) -> None:
         pass
@@ -95,9 +96,9 @@ class Told:
     def end_request(self) -> None:
         self.told.append("end")
 
-    def take_request(self, method: str, target: str, headers: dict[str, str], body: bytes) -> None:
+    def take_request(self, line: RequestLine, headers: dict[str, str], body: bytes) -> None:
         self.known += 1
-        request = HTTPRequest(method, target, headers)
+        request = HTTPRequest(line, headers)
         request.body = body
         self.take_head(request, len(request.body))
         if request.body:

@@ -20,7 +20,7 @@ async def app():  # type: ignore[no-untyped-def]
 
 async def ask(app: App, target: str) -> tuple[int, str]:
     assert app.handler is not None
-    answer = await settle_answer(app.handler(HTTPRequest("GET", target, {"authorization": f"Bearer {app.token}"})))
+    answer = await settle_answer(app.handler(HTTPRequest.of("GET", target, {"authorization": f"Bearer {app.token}"})))
     assert isinstance(answer, Response)
     return answer.status, b"".join(answer.chunks).decode()
 

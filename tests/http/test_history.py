@@ -39,7 +39,7 @@ async def ask_as(server: Server, token: str, method: str, path: str, body: Any =
 
     app = server._get_app()
     headers = {"authorization": f"Bearer {token}", "accept": "application/json", "user-agent": "test"}
-    request = HTTPRequest(method, f"{path}?{urlencode(query)}" if query else path, headers)
+    request = HTTPRequest.of(method, f"{path}?{urlencode(query)}" if query else path, headers)
     if body is not None:
         request.body = serializer.encode_json(body)
         request.length = len(request.body)

@@ -39,7 +39,7 @@ CASES = [
 
 @pytest.mark.parametrize(("method", "target", "asked"), CASES)
 def test_a_request_asks_for_a_verb_on_something(method: str, target: str, asked: Attributes) -> None:
-    made = HTTPRequest(method, target, {})
+    made = HTTPRequest.of(method, target, {})
     assert request_info(made.method, made.path, made.query_text).attributes == asked
 
 

@@ -8,7 +8,6 @@ import pytest
 
 from podless import Server
 from podless.auth.user import AUTHENTICATED, User
-from podless.http.info import request_info
 from podless.http.message import HTTPRequest, Response, Stream
 from podless.http.record import RecentRequests
 from podless.http.requestlog import RequestLogPath
@@ -73,13 +72,12 @@ class Sink:
 def record(requests: RecentRequests, count: int) -> None:
     handle = requests.filter(lambda request: Response(200))
     for number in range(count):
-        request = HTTPRequest("GET", f"/api/v1/n{number}", {})
-        request.info = request_info("GET", request.path, "")
+        request = HTTPRequest.of("GET", f"/api/v1/n{number}", {})
         handle(request)
 
 
 async def watch(requests: RecentRequests, sink: Sink) -> Any:
-    request = HTTPRequest("GET", f"{PLACE}?watch=1", {})
+    request = HTTPRequest.of("GET", f"{PLACE}?watch=1", {})
     answer = RequestLogPath(requests).answer(request)
     assert isinstance(answer, Stream)
     return answer.start(sink)  # type: ignore[arg-type]

@@ -11,7 +11,6 @@ import pytest
 from podless.auth.user import User
 from podless.http.audit import policy
 from podless.http.audit.auditor import Auditor
-from podless.http.chain import with_request_info
 from podless.http.measured import RequestMetrics
 from podless.http.message import HTTPRequest, Response
 from podless.kinds.registry import Registry
@@ -42,9 +41,7 @@ async def test_an_answer_that_finds_no_room_is_told_as_such() -> None:
         request.audit.set_user(request.user)
         return Response(200, [LONG if request.path == "/long" else b"short"])
 
-    handler = with_request_info(
-        measured.filter(Auditor(policy.METADATA, cast(Any, backend), Registry().find_struct).filter(inner))
-    )
+    handler = measured.filter(Auditor(policy.METADATA, cast(Any, backend), Registry().find_struct).filter(inner))
     async with serving(handler, held=len(LONG)) as connect:
         client = await connect()
         held = connect.listener._shared.memory  # type: ignore[attr-defined]

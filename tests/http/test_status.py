@@ -49,7 +49,7 @@ def test_an_error_is_indented_for_clients_that_take_no_status(accept: str, inden
     def fail(_: HTTPRequest) -> Response:
         raise BadRequest("no")
 
-    answer: Any = status.with_status(fail)(HTTPRequest("GET", "/", {"accept": accept}))
+    answer: Any = status.with_status(fail)(HTTPRequest.of("GET", "/", {"accept": accept}))
     body = b"".join(answer.chunks)
     assert (b"\n  " in body) is indented
     assert body.endswith(b"\n") is not indented
@@ -62,7 +62,7 @@ async def test_a_long_message_is_sent_in_pieces(accept: str, agent: str, monkeyp
     text = 'a "quoted" \u00e9 \U0001f600 \n ' * 20_000
     causes = [{"message": "short"}, {"message": text, "field": "a"}, *([{"message": "b"}] * 2000)]
     error = BadRequest(text, {"causes": causes})
-    request = HTTPRequest("POST", "/", {"accept": accept, "user-agent": agent})
+    request = HTTPRequest.of("POST", "/", {"accept": accept, "user-agent": agent})
 
     async def fail() -> Response:
         raise error

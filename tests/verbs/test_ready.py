@@ -111,7 +111,7 @@ async def main(path, body):
     await app.start()
     sys.meta_path.insert(0, Finder())
     head = {"authorization": f"Bearer {app.token}", "content-type": "application/json"}
-    request = HTTPRequest("POST", path, head)
+    request = HTTPRequest.of("POST", path, head)
     request.body = json.dumps(body).encode()
     answer = await settle_answer(app.handler(request))
     sys.meta_path.pop(0)

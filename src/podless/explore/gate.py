@@ -16,7 +16,6 @@ from podless.explore.schedule import ChangeLeader, Crash, HoldEvents, LoseAnswer
 from podless.explore.turns import ANSWER, EVENT, REQUEST, Take, Turns
 from podless.explore.views import Hold, ResourceView
 from podless.http.faults.carry import ask_for_past
-from podless.http.info import UnclearPath, request_info
 from podless.http.message import Answer, Handler, HTTPRequest, NoAnswer, Pending, Response, Stream, settle_answer
 from podless.http.status import render_error
 from podless.meta.errors import MODIFIED, AlreadyExists, Conflict, qualify_resource
@@ -167,10 +166,9 @@ class GatedRun:
     async def answer_request(self, client: str, request: HTTPRequest, handler: Handler) -> Answer:
         """Answer a request of a client."""
         self.heard_clients.add(client)
-        try:
-            attributes = request_info(request.method, request.path, request.query_text).attributes
-        except UnclearPath:
+        if request.unclear:
             return await settle_answer(handler(request))
+        attributes = request.info.attributes
         _prefer_json(request)
         resource = resource_of(attributes)
         if resource == _LEASES and attributes.verb in _WRITES:

@@ -50,7 +50,7 @@ log = logging.getLogger("podless")
 _DRAIN = 1 << 18  # bytes of a body without reader that are still received, so that the connection can be reused
 _LINGER = 0.5  # seconds in which a client that still sends can read the answer before the connection is closed
 _NO_ROOM = "the server holds too many answers, please try again later"
-_LAST = HTTPRequest("GET", "/", {})
+_LAST = HTTPRequest.of("GET", "/", {})
 _LAST.keep_alive = False
 
 

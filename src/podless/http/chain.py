@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from podless.auth.attributes import Attributes
 from podless.codec import gotext
 from podless.http.current import with_current_state
 from podless.http.deadline import with_request_deadline
@@ -34,7 +33,6 @@ from podless.http.filters import (
     with_log,
     with_read_only,
 )
-from podless.http.info import RequestInfo, UnclearPath, request_info
 from podless.http.limits import Limits
 from podless.http.measured import RequestMetrics
 from podless.http.message import TEXT, Answer, Handler, HTTPRequest, Pending, Response
@@ -67,7 +65,7 @@ def list_filters(
     """
     return [
         *([with_log] if log else []),  # log a line for each request
-        with_request_info,  # set the attributes: verb, and resource or path
+        refuse_unclear_paths,  # answer requests whose path has no clear attributes
         *([measured.filter] if measured is not None else []),  # measure durations
         *([audit] if audit is not None else []),  # audit
         with_status,  # render exceptions as Status, and warnings as headers
@@ -92,16 +90,11 @@ def chain_filters(passed: list[Filter], handler: Handler) -> Handler:
     return handler
 
 
-def with_request_info(handler: Handler) -> Handler:
-    """Set the attributes of requests. A path without clear attributes is answered before all other filters."""
+def refuse_unclear_paths(handler: Handler) -> Handler:
+    """Answer a request whose path has no clear attributes (verb, and resource or path) before all other filters."""
 
     def handle(request: HTTPRequest) -> Answer | Pending:
-        try:
-            request.info = request_info(request.method, request.path, request.query_text)
-        except UnclearPath:
-            request.info = RequestInfo(Attributes(request.method.lower(), path=request.path))
-            return _refuse_unclear(request)
-        return handler(request)
+        return _refuse_unclear(request) if request.unclear else handler(request)
 
     return handle
 

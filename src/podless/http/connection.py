@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from podless.auth.certificates import Certificate
 from podless.http.answering import ConnectionResponder, ListenerState
+from podless.http.info import RequestLine
 from podless.http.message import HTTPRequest
 from podless.http.parsing import RequestParser
 from podless.http.sending import DiscardingTransport
@@ -182,7 +183,7 @@ class Connection(ConnectionResponder, asyncio.BufferedProtocol):
     # called by the parser
 
     def _make_request(self, method: str, target: str, headers: dict[str, str]) -> HTTPRequest:
-        return HTTPRequest(method, target, headers, self._peer, self._certificate)
+        return HTTPRequest.of(method, target, headers, self._peer, self._certificate)
 
     def begin_head(self) -> None:
         """Start the timeout of a request's head."""
@@ -203,10 +204,10 @@ class Connection(ConnectionResponder, asyncio.BufferedProtocol):
             return True
         return self._served and self._transport.get_write_buffer_size() > _AHEAD
 
-    def take_request(self, method: str, target: str, headers: dict[str, str], body: bytes) -> None:
+    def take_request(self, line: RequestLine, headers: dict[str, str], body: bytes) -> None:
         """Start a request whose body is complete, or queue it."""
         self.deadline = 0.0
-        request = HTTPRequest(method, target, headers, self._peer, self._certificate)
+        request = HTTPRequest(line, headers, self._peer, self._certificate)
         if body:
             request.body, request.length, request.source = body, len(body), self
         if self._current is not None or self._waiting or self._is_flooded():
@@ -285,5 +286,5 @@ class Connection(ConnectionResponder, asyncio.BufferedProtocol):
             self.deadline = 0.0
 
 
-_DEAF = RequestParser(cast(Any, None), 0, HTTPRequest)
+_DEAF = RequestParser(cast(Any, None), 0, HTTPRequest.of)
 _DEAF.drop_receiver()

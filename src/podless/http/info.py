@@ -6,6 +6,7 @@ Source: the request attributes of Kubernetes' "Authorization" page, and the path
 from __future__ import annotations
 
 from typing import NamedTuple
+from urllib.parse import unquote
 
 from podless.auth.attributes import Attributes
 from podless.http.target import parse_query
@@ -45,6 +46,27 @@ class RequestInfo(NamedTuple):
     def long_running(self) -> bool:
         """Whether the client decides how long the answer lasts, so that no deadline applies."""
         return self.attributes.verb in _LONG and bool(self.attributes.resource)
+
+
+class RequestLine(NamedTuple):
+    """The first line of a request. path: decoded. query_text: as sent. unclear: the path has no clear attributes."""
+
+    method: str
+    path: str
+    query_text: str
+    info: RequestInfo
+    unclear: bool = False
+
+
+def parse_line(method: str, target: str) -> RequestLine:
+    """Return the line of a request for a target."""
+    path, _, query = target.partition("?")
+    if "%" in path:
+        path = unquote(path)
+    try:
+        return _new(RequestLine, (method, path, query, request_info(method, path, query), False))
+    except UnclearPath:
+        return RequestLine(method, path, query, RequestInfo(Attributes(method.lower(), path=path)), unclear=True)
 
 
 _VERBS = {"GET": "get", "HEAD": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any, Final, Protocol
-from urllib.parse import unquote
 
 from podless.auth.certificates import Certificate
 from podless.auth.user import ANONYMOUS, User
 from podless.codec import gotext
-from podless.http.info import RequestInfo
+from podless.http.info import RequestLine, parse_line
 from podless.http.target import parse_query
 from podless.runtime.watchdog import Work
 
@@ -64,33 +63,37 @@ class HTTPRequest:
     the memory limit; None if it is not needed.
     """
 
-    info: RequestInfo
     charged_user: str
     # class attributes, because most requests never set them
+    audit: AuditRecord | None = None
+    body = b""
     body_error: Exception | None = None
     charged = unrequested = 0
     current: bool | BaseException | None = None
     flow = b""
     keep_alive = True
+    length = 0
     sender = ""
     settle: Callable[[Response], None] | None = None
+    source: BodySource | None = None
+    user = ANONYMOUS
     version = "1.1"
 
     def __init__(
-        self, method: str, target: str, headers: dict[str, str], peer: str = "", certificate: Certificate | None = None
+        self, line: RequestLine, headers: dict[str, str], peer: str = "", certificate: Certificate | None = None
     ) -> None:
-        path, _, self.query_text = target.partition("?")
-        self.method = method
-        self.path = unquote(path) if "%" in path else path
+        self.method, self.path, self.query_text, self.info, self.unclear = line
         self.headers = headers
-        self.body = b""
-        self.source: BodySource | None = None
-        self.length = 0
         self.peer = peer
         self.certificate = certificate
-        self.user = ANONYMOUS
         self.warnings: list[str] = []
-        self.audit: AuditRecord | None = None
+
+    @classmethod
+    def of(
+        cls, method: str, target: str, headers: dict[str, str], peer: str = "", certificate: Certificate | None = None
+    ) -> HTTPRequest:
+        """Return a request for a target, such as /api/v1/pods?limit=5."""
+        return cls(parse_line(method, target), headers, peer, certificate)
 
     async def read_body(self) -> bytes:
         """Return the whole body, once the client has sent it. Raises TooLarge, TooManyRequests, BadRequest."""
@@ -102,11 +105,10 @@ class HTTPRequest:
 
     def describe_work(self) -> Work:
         """Return the description of this request for log lines."""
-        info: RequestInfo | None = getattr(self, "info", None)
-        verb = info.verb if info is not None and info.attributes.resource else "other"
+        asked = self.info.attributes
         return Work(
             "request",
-            verb,
+            asked.verb if asked.resource else "other",
             self.user.name[:MAX_LOGGED],
             gotext.quote(f"{self.method[:MAX_LOGGED]} {self.path[:MAX_LOGGED]}"),
         )

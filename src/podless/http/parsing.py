@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import httptools
 
 from podless.http.heads import Heads
+from podless.http.info import RequestLine, parse_line
 from podless.http.message import HTTPRequest
 
 _MALFORMED = "the request is not HTTP/1.1"
@@ -35,7 +36,7 @@ class Receiver(Protocol):
     def end_request(self) -> None:
         """The body, and so the request, is complete."""
 
-    def take_request(self, method: str, target: str, headers: dict[str, str], body: bytes) -> None:
+    def take_request(self, line: RequestLine, headers: dict[str, str], body: bytes) -> None:
         """A request has arrived with its whole body: replaces the calls above."""
 
     def fail_request(self, status: int, text: str) -> None:
@@ -87,8 +88,8 @@ class RequestParser:
         if self._between and self._heads is not None and len(data) <= self._limit:
             known = self._heads.find_request(bytes(data))
             if known is not None:
-                method, target, headers, body = known
-                self._receiver.take_request(method, target, headers, body)
+                line, headers, body = known
+                self._receiver.take_request(line, headers, body)
                 return
         if 0 < self._body_left < len(data):  # split after a body, so that the start of the next request is seen
             body_left = self._body_left
@@ -123,7 +124,8 @@ class RequestParser:
         """Cache the header fields of a request with these bytes."""
         if self._heads is not None and not self._deaf:
             method = self._llhttp.get_method().decode("latin-1")
-            self._heads.cache_head(data, method, self._target.decode("latin-1"), self._headers, self._length)
+            line = parse_line(method, self._target.decode("latin-1"))
+            self._heads.cache_head(data, line, self._headers, self._length)
 
     def _replace_method(self, data: bytes) -> bytes:
         """Replace a method that llhttp does not know, because a 405 needs the parsed request.

@@ -32,7 +32,7 @@ def make_request(app: App, method: str, path: str, body: Any, media: str, query:
     """Return a request of the administrator."""
     target = f"{path}?{urlencode(query)}" if query else path
     headers = {"authorization": f"Bearer {app.token}", "accept": "application/json", "user-agent": AGENT}
-    request = HTTPRequest(method, target, headers, EXEMPT)
+    request = HTTPRequest.of(method, target, headers, EXEMPT)
     if body is not None:
         request.body = serializer.encode_json(body)
         request.length = len(request.body)

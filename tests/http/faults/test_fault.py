@@ -9,14 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.http.faults import GROUP, BadFault, Faults, InjectedFault
-from podless.http.info import request_info
 from podless.http.message import HTTPRequest
 
 
 def request(method: str, path: str, query: str = "", **headers: str) -> HTTPRequest:
-    made = HTTPRequest(method, f"{path}?{query}" if query else path, headers)
-    made.info = request_info(method, path, query)
-    return made
+    return HTTPRequest.of(method, f"{path}?{query}" if query else path, headers)
 
 
 def kinds(group: str, resource: str) -> str:
