@@ -101,8 +101,8 @@ def list_ineffective(minor: int, gates: Mapping[str, bool]) -> list[str]:
 
 def _check_gate(gate: FeatureGate | None, name: str, on: bool, minor: int) -> None:
     if gate is None or not gate.is_known(minor):
-        near = suggest_name(name, [one.name for one in GATES.values() if one.is_known(minor)])
-        raise StartError(f"feature-gates: Kubernetes 1.{minor} has no feature gate {name}{near}")
+        suggestion = suggest_name(name, [entry.name for entry in GATES.values() if entry.is_known(minor)])
+        raise StartError(f"feature-gates: Kubernetes 1.{minor} has no feature gate {name}{suggestion}")
     if on is not gate.is_on(minor) and gate.is_locked(minor):
         raise StartError(f"feature-gates: {name} cannot be set: it is locked to {str(not on).lower()} in 1.{minor}")
 
@@ -171,19 +171,19 @@ def choose_all(span: str) -> tuple[Release, ...]:
 @bounded_cache(16)
 def _make_release(name: str) -> Release:
     minor = int(name.partition(".")[2])
-    off = {gate.name for gate in GATES.values() if gate.has_effect(minor) and not gate.is_on(minor)}
-    without = frozenset(off.union(one for one, span in CHANGES.items() if not covers(span, minor)))
+    disabled = {gate.name for gate in GATES.values() if gate.has_effect(minor) and not gate.is_on(minor)}
+    without = frozenset(disabled.union(change for change, span in CHANGES.items() if not covers(span, minor)))
     return Release(name, minor, without, make_wording(minor), make_sources(minor))
 
 
 def parse_gates(text: str) -> dict[str, bool]:
     """Parse gates in kube-apiserver's format, NAME=true|false,… Raises ValueError."""
     gates: dict[str, bool] = {}
-    for part in filter(None, (part.strip() for part in text.split(","))):
-        name, _, value = (piece.strip() for piece in part.partition("="))
+    for assignment in filter(None, (segment.strip() for segment in text.split(","))):
+        name, _, value = (piece.strip() for piece in assignment.partition("="))
         if not name:
-            raise ValueError(f"{part}: the name of a gate is missing")
+            raise ValueError(f"{assignment}: the name of a gate is missing")
         if value.lower() not in ("true", "false"):
-            raise ValueError(f"{part}: the value must be true or false")
+            raise ValueError(f"{assignment}: the value must be true or false")
         gates[name] = value.lower() == "true"
     return gates

@@ -59,14 +59,14 @@ def define_kind(definition: Object) -> Made:
     from podless.cel.rules import DefinitionRules  # a slow import
 
     unknown: list[str] = []
-    whole = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, definition, unknown)
-    rules.set_defaults(whole)
-    rules.prepare_create(whole)
-    errors = objectmeta.validate_metadata(whole["metadata"], namespaced=False, name_check=Strategy().name_errors)
-    errors += rules.validate_create(whole, DefinitionRules())
-    warnings = [*(f"unknown field {gotext.quote(path)}" for path in unknown), *rules.warn_of_formats(whole)]
-    warnings += [] if errors else rules.warn_of_conversions(whole)
-    return Made(None if errors else compile_kind(whole, serializer.encode_json(whole)), errors, warnings)
+    decoded = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, definition, unknown)
+    rules.set_defaults(decoded)
+    rules.prepare_create(decoded)
+    errors = objectmeta.validate_metadata(decoded["metadata"], namespaced=False, name_check=Strategy().name_errors)
+    errors += rules.validate_create(decoded, DefinitionRules())
+    warnings = [*(f"unknown field {gotext.quote(path)}" for path in unknown), *rules.warn_of_formats(decoded)]
+    warnings += [] if errors else rules.warn_of_conversions(decoded)
+    return Made(None if errors else compile_kind(decoded, serializer.encode_json(decoded)), errors, warnings)
 
 
 def check_create(kind: Kind, version: Version, raw: bytes, content_type: str = "application/json") -> Checked:
@@ -137,9 +137,9 @@ def convert_object(kind: Kind, obj: Object, version: str) -> Object:
 
     Raises Internal if only a webhook or a hook can convert it, or if a declared conversion fails.
     """
-    wanted = kind.by_version[version]
-    result = kind.strategy.convert_object(kind, wanted, obj)
-    kind.strategy.drop_unknown_fields(wanted, result)
+    target = kind.by_version[version]
+    result = kind.strategy.convert_object(kind, target, obj)
+    kind.strategy.drop_unknown_fields(target, result)
     return result
 
 
@@ -153,13 +153,13 @@ def read_accepted(kind: Kind, version: Version, raw: bytes) -> Object | None:
 
 def _add_server_metadata(kind: Kind, metadata: Object) -> list[str]:
     """Set metadata that a server would set, because rules require it. Returns the names of these fields."""
-    said: Object = {"uid": "00000000-0000-0000-0000-000000000000", "creationTimestamp": clock.now()}
+    server_metadata: Object = {"uid": "00000000-0000-0000-0000-000000000000", "creationTimestamp": clock.now()}
     if kind.strategy.has_generation:
-        said["generation"] = 1
+        server_metadata["generation"] = 1
     if not metadata.get("name") and metadata.get("generateName"):
-        said["name"] = f"{metadata['generateName']}x"
-    metadata.update(said)
-    return list(said)
+        server_metadata["name"] = f"{metadata['generateName']}x"
+    metadata.update(server_metadata)
+    return list(server_metadata)
 
 
 def _out_of_place(kind: Kind, metadata: Object) -> list[FieldError]:

@@ -187,8 +187,8 @@ def facts_of(release: Release) -> Facts:
 
 def _groups_in(minor: int) -> Mapping[str, tuple[str, ...]]:
     """Return the group-versions in which a release registers such kinds."""
-    found = {group: {*versions} for group, versions in _GROUPS.items()}
+    versions_by_group = {group: {*versions} for group, versions in _GROUPS.items()}
     for (group, version), span in _REGISTERED.items():
-        known = found.setdefault(group, set())
-        (known.add if covers(span, minor) else known.discard)(version)
-    return {group: tuple(sorted(versions)) for group, versions in sorted(found.items()) if versions}
+        registered = versions_by_group.setdefault(group, set())
+        (registered.add if covers(span, minor) else registered.discard)(version)
+    return {group: tuple(sorted(versions)) for group, versions in sorted(versions_by_group.items()) if versions}

@@ -34,12 +34,12 @@ class BadRuntimeConfig(StartError, ValueError):
 def parse_runtime_config(text: str) -> dict[str, bool]:
     """Parse group/version[/resource]=true|false,… Raises BadRuntimeConfig."""
     runtime_config = {}
-    for part in text.split(","):
-        name, given, value = part.strip().partition("=")
+    for segment in text.split(","):
+        name, equals, value = segment.strip().partition("=")
         if not name:
             continue
-        if given and value not in ("true", "false"):
-            raise BadRuntimeConfig(f"{part.strip()}: the value must be true or false", _RUNTIME_CONFIG)
+        if equals and value not in ("true", "false"):
+            raise BadRuntimeConfig(f"{segment.strip()}: the value must be true or false", _RUNTIME_CONFIG)
         runtime_config[name] = value != "false"
     validate_runtime_config(runtime_config)
     return runtime_config
@@ -47,25 +47,27 @@ def parse_runtime_config(text: str) -> dict[str, bool]:
 
 def validate_runtime_config(chosen: Mapping[str, bool]) -> None:
     """Raise BadRuntimeConfig for an API that cannot be switched on or off."""
-    known = {*_OFF, *(name.rpartition("/")[0] for name in _OFF), *_ALL}
+    known_names = {*_OFF, *(name.rpartition("/")[0] for name in _OFF), *_ALL}
     for name in chosen:
-        if name not in known:
-            raise BadRuntimeConfig(f"{name} is not one of {', '.join(sorted(known))}", _RUNTIME_CONFIG)
+        if name not in known_names:
+            raise BadRuntimeConfig(f"{name} is not one of {', '.join(sorted(known_names))}", _RUNTIME_CONFIG)
 
 
 def parse_disabled(text: str) -> tuple[str, ...]:
     """Parse group/version[/resource],… Raises BadRuntimeConfig."""
-    disableds = tuple(filter(None, (part.strip() for part in text.split(","))))
+    disableds = tuple(filter(None, (segment.strip() for segment in text.split(","))))
     check_disabled(disableds)
     return disableds
 
 
 def check_disabled(names: Iterable[str]) -> None:
     """Raise BadRuntimeConfig for an API that cannot be left out."""
-    known = {name for kind in OPTIONAL for version in kind.versions for name in _disable_names(kind, version.name)}
+    known_ones = {name for kind in OPTIONAL for version in kind.versions for name in _disable_names(kind, version.name)}
     for name in names:
-        if name not in known:
-            groups = ", ".join(sorted(one for one in known if one.count("/") == 1 and not one.startswith("v1/")))
+        if name not in known_ones:
+            groups = ", ".join(
+                sorted(item for item in known_ones if item.count("/") == 1 and not item.startswith("v1/"))
+            )
             raise BadRuntimeConfig(f"{name} is neither one of {groups} nor one of their resources", "disable-builtin")
 
 
@@ -74,9 +76,9 @@ def check_resources(option: str, names: Iterable[str]) -> None:
 
     Groups of definitions have a dot, so resources of the others are built-in ones.
     """
-    known = {f"{kind.plural}.{kind.group}".rstrip(".") for kind in ALL}
+    known_names = {f"{kind.plural}.{kind.group}".rstrip(".") for kind in ALL}
     for name in names:
-        if "." not in name.partition(".")[2] and name not in known:
+        if "." not in name.partition(".")[2] and name not in known_names:
             raise BadRuntimeConfig(
                 f"{name} is not a resource: use the plural and the group, such as secrets or deployments.apps", option
             )
@@ -100,13 +102,13 @@ def serve_kinds(
     disabled: the APIs to leave out. profile: one of PROFILES; crds has only what definitions and their objects need.
     """
     left_out = frozenset(disabled)
-    late = frozenset(OPTIONAL)
+    optional = frozenset(OPTIONAL)
     for kind in kinds:
-        if kind in late and profile == "crds":
+        if kind in optional and profile == "crds":
             continue
         names = {version.name for version in kind.versions if _is_enabled(kind, version.name, chosen)}
         names -= {version.name for version in kind.versions if not release.is_in_span(version.releases)}
-        if left_out and kind in late:
+        if left_out and kind in optional:
             names -= {name for name in names if left_out.intersection(_disable_names(kind, name))}
         if not names:
             continue
@@ -117,10 +119,10 @@ def serve_kinds(
 
 def _is_enabled(kind: Kind, version: str, chosen: Mapping[str, bool]) -> bool:
     """Return whether a version of a kind is served. The most specific choice wins."""
-    place = f"{kind.group}/{version}/{kind.plural}"
-    if place not in _OFF:
+    resource = f"{kind.group}/{version}/{kind.plural}"
+    if resource not in _OFF:
         return True
-    for name in (place, f"{kind.group}/{version}", *_ALL):
+    for name in (resource, f"{kind.group}/{version}", *_ALL):
         if name in chosen:
             return chosen[name]
     return False

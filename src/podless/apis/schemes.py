@@ -23,10 +23,10 @@ def register_kinds(group: str, kinds: Mapping[str, Iterable[str]], moved: Mappin
     """
     scheme = find_scheme(group)
     for version, names in kinds.items():
-        whole, told = f"{group}/{version}" if group else version, [*names]
-        if told:
+        group_version, kind_names = f"{group}/{version}" if group else version, [*names]
+        if kind_names:
             unversioned = () if group else _UNVERSIONED.split()
-            scheme.kinds[whole] = frozenset([*told, *_OPTIONS.split(), *unversioned])
+            scheme.kinds[group_version] = frozenset([*kind_names, *_OPTIONS.split(), *unversioned])
     scheme.moved.setdefault(group, {}).update({kind: now for now, names in moved.items() for kind in names.split()})
 
 
@@ -37,5 +37,7 @@ def find_scheme(group: str) -> GoScheme:
 
 def make_review_scheme(group: str) -> GoScheme:
     """Return the scheme with which webhook clients read reviews of a group."""
-    known = {version: kinds for version, kinds in find_scheme(group).kinds.items() if version.startswith(f"{group}/")}
-    return GoScheme(RELEASE.schemes.webhooks, {**known, "v1": frozenset(_UNVERSIONED.split())})
+    kinds_read = {
+        version: kinds for version, kinds in find_scheme(group).kinds.items() if version.startswith(f"{group}/")
+    }
+    return GoScheme(RELEASE.schemes.webhooks, {**kinds_read, "v1": frozenset(_UNVERSIONED.split())})

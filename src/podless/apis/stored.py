@@ -31,15 +31,15 @@ async def note_release(store: Store, release: Release) -> Read | None:
     A store without a record was written by the default release. Raises StoreError.
     """
     while True:
-        found = [record for record in (await store.read_range(KEY))[0] if record.key == KEY]
-        text = found[0].stored.data.decode() if found else DEFAULT
+        records = [record for record in (await store.read_range(KEY))[0] if record.key == KEY]
+        text = records[0].stored.data.decode() if records else DEFAULT
         oldest, newest = _parse_span(text)
         read = None if oldest == newest == release.minor else make_read(release)
         span = _name_span(min(oldest, release.minor), max(newest, release.minor))
-        if found and span == text:
+        if records and span == text:
             return read
         try:
-            await store.commit([Operation(KEY, StoredValue(span.encode()), found[0].revision if found else 0)])
+            await store.commit([Operation(KEY, StoredValue(span.encode()), records[0].revision if records else 0)])
         except RevisionConflict:
             continue
         return read
@@ -48,11 +48,11 @@ async def note_release(store: Store, release: Release) -> Read | None:
 def make_read(release: Release) -> Read:
     """Return the function with which a release reads records: built-in objects get its fields."""
     kinds = {kind.prefix: kind for kind in catalog.ALL if kind.home is None and kind.struct is not None}
-    whole = Release(release.name, release.minor)  # with all gates on, because fields of disabled gates are read
+    ungated = Release(release.name, release.minor)  # with all gates on, because fields of disabled gates are read
 
     def read(record: Record) -> Record:
         kind = kinds.get(keys.prefix_of(record.key))
-        stored = _read_again(kind, whole, record.stored) if kind is not None else record.stored
+        stored = _read_again(kind, ungated, record.stored) if kind is not None else record.stored
         return record if stored is record.stored else record._replace(stored=stored)
 
     return read
@@ -65,9 +65,9 @@ def _read_again(kind: Kind, release: Release, stored: StoredValue) -> StoredValu
         version = kind.by_version.get(obj["apiVersion"].rpartition("/")[2])
         struct = kind.struct_of(version) if version is not None else kind.struct
         assert struct is not None
-        known = structs.decode_struct(in_release(struct, release), obj)
-        known = {"kind": obj["kind"], "apiVersion": obj["apiVersion"]} | known
-        return stored if known == obj else view.encode_object(kind, known)
+        decoded = structs.decode_struct(in_release(struct, release), obj)
+        decoded = {"kind": obj["kind"], "apiVersion": obj["apiVersion"]} | decoded
+        return stored if decoded == obj else view.encode_object(kind, decoded)
     except (ValueError, LookupError, TypeError, AttributeError, structs.DecodeError):
         return stored
 

@@ -95,14 +95,14 @@ def make_wording(minor: int) -> Callable[[str, str], str] | None:
         if covers(row.releases, minor)
     ]
 
-    def reword(field: str, said: str) -> str:
-        for at, pattern, other in rows:
-            match = pattern.match(said)
-            place = at.match(field) if match is not None else None
-            if match is not None and place is not None:
-                last = place.groupdict().get("last") or ""
-                return match.expand(other.replace("{last}", last)) + said[match.end() :]
-        return said
+    def reword(field: str, text: str) -> str:
+        for at, pattern, replacement in rows:
+            match = pattern.match(text)
+            field_match = at.match(field) if match is not None else None
+            if match is not None and field_match is not None:
+                last = field_match.groupdict().get("last") or ""
+                return match.expand(replacement.replace("{last}", last)) + text[match.end() :]
+        return text
 
     return reword if rows else None
 
@@ -125,5 +125,5 @@ SOURCES: Final = (
 
 def make_sources(minor: int) -> Callable[[str], str]:
     """Return a function from the newest release's line of Go that constructs a scheme to this release's."""
-    rows = {newest: other for releases, newest, other in SOURCES if covers(releases, minor)}
+    rows = {newest: replacement for releases, newest, replacement in SOURCES if covers(releases, minor)}
     return lambda source: rows.get(source) or rows.get("", source)

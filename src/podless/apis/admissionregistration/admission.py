@@ -64,21 +64,21 @@ class ParameterAccessCheck(Plugin):
         entry = (await self._state.load_collection(kind)).get(kind.key("", policy))
         return entry.decode()["spec"].get("paramKind") if entry is not None else None
 
-    def _is_allowed(self, user: User, wanted: Object | None, namespace: str, name: str) -> bool:
+    def _is_allowed(self, user: User, param_kind: Object | None, namespace: str, name: str) -> bool:
         """Return whether the user may get objects of a paramKind; if the kind is unknown, of all kinds."""
         group, version, resource = "*", "*", "*"
-        if wanted is not None:
-            group, _, version = wanted["apiVersion"].rpartition("/")
+        if param_kind is not None:
+            group, _, version = param_kind["apiVersion"].rpartition("/")
             try:
-                resource = find_kind(self._state, wanted)[0].plural
+                resource = find_kind(self._state, param_kind)[0].plural
             except MissingConfiguration:
                 resource = "*"
-        asked = Attributes("get", group, version, resource, "", namespace, name)
-        return self._authorizer.is_allowed(user, asked)
+        attributes = Attributes("get", group, version, resource, "", namespace, name)
+        return self._authorizer.is_allowed(user, attributes)
 
 
-def _make_refusal(attr: AdmissionAttributes, part: str, reason: str) -> Invalid:
-    error = field.forbidden(f"spec.{part}", f"user {_format_user(attr.user)} {reason}")
+def _make_refusal(attr: AdmissionAttributes, field_name: str, reason: str) -> Invalid:
+    error = field.forbidden(f"spec.{field_name}", f"user {_format_user(attr.user)} {reason}")
     return Invalid(attr.kind.kind, attr.kind.group, attr.name, [error])
 
 

@@ -24,12 +24,12 @@ def _selector_message(selector: Object) -> str:
     """Format a label selector as Go prints the protobuf message."""
     labels = selector.get("matchLabels") or {}
     pairs = "".join(f"{key}: {labels[key]}," for key in sorted(each(labels)))
-    needs = "".join(
+    requirements = "".join(
         f"LabelSelectorRequirement{{Key:{expression.get('key', '')},Operator:{expression.get('operator', '')},"
         f"Values:[{' '.join(expression.get('values') or ())}],}},"
         for expression in each(selector.get("matchExpressions") or ())
     )
-    matches = f"MatchLabels:map[string]string{{{pairs}}},MatchExpressions:[]LabelSelectorRequirement{{{needs}}},"
+    matches = f"MatchLabels:map[string]string{{{pairs}}},MatchExpressions:[]LabelSelectorRequirement{{{requirements}}},"
     return f"&LabelSelector{{{matches}}}"
 
 

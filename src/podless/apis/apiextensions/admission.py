@@ -47,35 +47,39 @@ class DefinitionConflictCheck(Plugin):
         for entry in (await self._state.load_collection(THIRD_PARTY_RESOURCES)).entries_under(
             THIRD_PARTY_RESOURCES.prefix
         )[0]:
-            what = parse_defined_name(entry.name)
-            if what.group != spec["group"]:
+            defined = parse_defined_name(entry.name)
+            if defined.group != spec["group"]:
                 continue
             definition = entry.decode()
-            if what.kind == spec["names"]["kind"]:
+            if defined.kind == spec["names"]["kind"]:
                 heir = _check_takeover(spec, definition)
                 errors += heir
                 if not heir and attr.operation == CREATE:
                     attr.warnings.append(f"takes over the objects of thirdpartyresources.extensions {entry.name}")
             else:
-                errors += _check_names(spec, what, entry.name)
+                errors += _check_names(spec, defined, entry.name)
         return errors
 
-    async def _check_third_party(self, what: Defined) -> list[FieldError]:
-        errors = self._check_builtin(what.group, what.plural, "metadata.name")
+    async def _check_third_party(self, defined: Defined) -> list[FieldError]:
+        errors = self._check_builtin(defined.group, defined.plural, "metadata.name")
         for entry in (await self._state.load_collection(DEFINITIONS)).entries_under(DEFINITIONS.prefix)[0]:
-            if entry.name.partition(".")[2] != what.group:
+            if entry.name.partition(".")[2] != defined.group:
                 continue
             names = entry.decode()["spec"]["names"]
-            if what.kind in _list_kinds(names) or {what.plural, what.kind.lower()} & _list_resources(names):
-                text = f"{what.kind} ({what.plural}) is defined by the CustomResourceDefinition {entry.name}"
-                errors.append(field.invalid("metadata.name", what.kind, text))
+            if defined.kind in _list_kinds(names) or {defined.plural, defined.kind.lower()} & _list_resources(names):
+                text = f"{defined.kind} ({defined.plural}) is defined by the CustomResourceDefinition {entry.name}"
+                errors.append(field.invalid("metadata.name", defined.kind, text))
         for entry in (await self._state.load_collection(THIRD_PARTY_RESOURCES)).entries_under(
             THIRD_PARTY_RESOURCES.prefix
         )[0]:
-            other = parse_defined_name(entry.name)
-            if other.group == what.group and other.kind != what.kind and other.plural == what.plural:
-                text = f"{what.plural} is defined by the ThirdPartyResource {entry.name}"
-                errors.append(field.invalid("metadata.name", what.kind, text))
+            defined_there = parse_defined_name(entry.name)
+            if (
+                defined_there.group == defined.group
+                and defined_there.kind != defined.kind
+                and defined_there.plural == defined.plural
+            ):
+                text = f"{defined.plural} is defined by the ThirdPartyResource {entry.name}"
+                errors.append(field.invalid("metadata.name", defined.kind, text))
         return errors
 
     def _check_builtin(self, group: str, plural: str, path: str) -> list[FieldError]:
@@ -93,36 +97,36 @@ def _list_resources(names: Object) -> set[str]:
     return {names["plural"], names.get("singular") or "", *(names.get("shortNames") or ())}
 
 
-def _check_names(spec: Object, what: Defined, name: str) -> list[FieldError]:
+def _check_names(spec: Object, defined: Defined, name: str) -> list[FieldError]:
     """Reject names that a ThirdPartyResource uses."""
     names = spec["names"]
     text = f"is in use by the ThirdPartyResource {name}"
     errors = []
     for key in ("plural", "singular"):
-        if names.get(key) in (what.plural, what.kind.lower()):
+        if names.get(key) in (defined.plural, defined.kind.lower()):
             errors.append(field.invalid(f"spec.names.{key}", names[key], text))
-    for index, short in enumerate(names.get("shortNames") or ()):
-        if short in (what.plural, what.kind.lower()):
-            errors.append(field.invalid(f"spec.names.shortNames[{index}]", short, text))
-    if names.get("listKind") in (what.kind, f"{what.kind}List"):
+    for index, short_name in enumerate(names.get("shortNames") or ()):
+        if short_name in (defined.plural, defined.kind.lower()):
+            errors.append(field.invalid(f"spec.names.shortNames[{index}]", short_name, text))
+    if names.get("listKind") in (defined.kind, f"{defined.kind}List"):
         errors.append(field.invalid("spec.names.listKind", names["listKind"], text))
     return errors
 
 
 def _check_takeover(spec: Object, resource: Object) -> list[FieldError]:
     """Reject a definition that cannot take over the objects of a ThirdPartyResource."""
-    whose = f"the ThirdPartyResource {resource['metadata']['name']}"
+    owner = f"the ThirdPartyResource {resource['metadata']['name']}"
     if "deletionTimestamp" in resource["metadata"]:
-        return [field.invalid("spec.names.kind", spec["names"]["kind"], f"{whose} is being deleted, with its objects")]
+        return [field.invalid("spec.names.kind", spec["names"]["kind"], f"{owner} is being deleted, with its objects")]
     errors = []
     if spec["scope"] != "Namespaced":
         errors.append(
-            field.invalid("spec.scope", spec["scope"], f"must be Namespaced to take over the objects of {whose}")
+            field.invalid("spec.scope", spec["scope"], f"must be Namespaced to take over the objects of {owner}")
         )
-    had = [version["name"] for version in resource["versions"]]
-    has = {version["name"] for version in spec.get("versions") or () if version.get("served")}
-    missing = [name for name in had if name not in has]
+    old_versions = [version["name"] for version in resource["versions"]]
+    new_versions = {version["name"] for version in spec.get("versions") or () if version.get("served")}
+    missing = [name for name in old_versions if name not in new_versions]
     if missing:
-        text = f"must serve {', '.join(missing)} as well to take over the objects of {whose}"
-        errors.append(field.invalid("spec.versions", sorted(has), text))
+        text = f"must serve {', '.join(missing)} as well to take over the objects of {owner}"
+        errors.append(field.invalid("spec.versions", sorted(new_versions), text))
     return errors

@@ -44,9 +44,9 @@ class DefinitionStrategy(TypedStrategy):
 
         offline.define_kind(_SMALL)
 
-    def complete(self, obj: Object, given: Object) -> None:
+    def complete(self, obj: Object, raw: Object) -> None:
         """Keep empty values at the root of a schema with a status subresource, as Go does: the checks count them."""
-        for decoded, version in zip(_list_versions(obj), _list_versions(given), strict=False):
+        for decoded, version in zip(_list_versions(obj), _list_versions(raw), strict=False):
             root = (decoded.get("schema") or {}).get("openAPIV3Schema")
             if root is not None and (decoded.get("subresources") or {}).get("status") is not None:
                 keep_empty(root, version["schema"]["openAPIV3Schema"], root=True)

@@ -20,13 +20,13 @@ class Alternatives(ListOf):
 
     def read_value(self, value: Any, unknown: list[str]) -> Any:
         read = super().read_value(value, unknown)
-        if len(read) == len(_PAIR) and [part.get("type") for part in read] == _PAIR:
-            for part, sent in zip(read, value, strict=True):
-                keep_empty(part, sent, root=False)
+        if len(read) == len(_PAIR) and [schema.get("type") for schema in read] == _PAIR:
+            for schema, raw_schema in zip(read, value, strict=True):
+                keep_empty(schema, raw_schema, root=False)
         return read
 
 
-def keep_empty(schema: dict[str, Any], given: dict[str, Any], *, root: bool) -> None:
+def keep_empty(schema: dict[str, Any], raw: dict[str, Any], *, root: bool) -> None:
     """Restore empty lists and maps of a schema. root: skip those that are allowed next to a status subresource."""
     names = _ELSEWHERE if root else _ANYWHERE + _ELSEWHERE
-    schema |= {name: given[name] for name in names if given.get(name) in ([], {})}
+    schema |= {name: raw[name] for name in names if raw.get(name) in ([], {})}

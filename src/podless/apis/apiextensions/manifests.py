@@ -73,10 +73,10 @@ def _decode_object(struct: structs.Struct, obj: Object, notes: list[Note]) -> Ob
     return read
 
 
-def _keep_metadata(given: Object, name: str) -> Object:
+def _keep_metadata(metadata_before: Object, name: str) -> Object:
     """Return name, labels and annotations; the server sets all other metadata."""
-    annotations = {key: text for key, text in (given.get("annotations") or {}).items() if key != LAST_APPLIED}
-    metadata = {"name": name, "labels": given.get("labels"), "annotations": annotations}
+    annotations = {key: text for key, text in (metadata_before.get("annotations") or {}).items() if key != LAST_APPLIED}
+    metadata = {"name": name, "labels": metadata_before.get("labels"), "annotations": annotations}
     return {key: value for key, value in metadata.items() if value}
 
 
@@ -118,15 +118,15 @@ def _convert_beta(obj: Object, read: Object, notes: list[Note], prune: bool) -> 
         spec.pop("conversion", None)
     names = beta_spec.get("names") or {}
     spec["names"] = {key: value for key, value in spec["names"].items() if key in names}
-    seen: set[Note] = set()
+    known_notes: set[Note] = set()
     for version in spec.get("versions") or ():
         at = f"spec.versions[{version['name']}].schema.openAPIV3Schema"
         schema, schema_notes = _convert_schema(version, at, preserve)
         version["schema"] = {"openAPIV3Schema": schema}
         # notes about a schema that versions share are added once
-        fresh = [note for note in schema_notes if note._replace(path=note.path.removeprefix(at)) not in seen]
-        seen |= {note._replace(path=note.path.removeprefix(at)) for note in schema_notes}
-        notes += fresh
+        new_notes = [note for note in schema_notes if note._replace(path=note.path.removeprefix(at)) not in known_notes]
+        known_notes |= {note._replace(path=note.path.removeprefix(at)) for note in schema_notes}
+        notes += new_notes
     return {"name": read["metadata"].get("name") or "", "spec": spec}
 
 
@@ -159,20 +159,20 @@ def _convert_schema(version: Object, path: str, preserve: bool) -> tuple[Object,
     return schema, notes
 
 
-def _add_approval(made: Object, notes: list[Note]) -> None:
+def _add_approval(definition: Object, notes: list[Note]) -> None:
     """Add the approval annotation that v1 requires in groups of the Kubernetes community."""
-    if approval_state(made)[0] != "missing":
+    if approval_state(definition)[0] != "missing":
         return
-    annotations = made["metadata"].setdefault("annotations", {})
+    annotations = definition["metadata"].setdefault("annotations", {})
     annotations[APPROVAL] = "unapproved, converted from apiextensions.k8s.io/v1beta1"
     notes.append(Note(f"metadata.annotations[{APPROVAL}]", "was added: v1 requires it in this group", lost=False))
 
 
-def _reject_invalid(made: Object, notes: list[Note]) -> None:
+def _reject_invalid(manifest: Object, notes: list[Note]) -> None:
     """Raise BadManifest for a definition that a server would reject."""
     from podless.cel.rules import DefinitionRules
 
-    definition = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, made)
+    definition = structs.decode_struct(CUSTOM_RESOURCE_DEFINITION, manifest)
     rules.set_defaults(definition)
     rules.prepare_create(definition)
     errors: list[FieldError] = list(rules.validate_create(definition, DefinitionRules()))

@@ -23,14 +23,18 @@ _MAX_GROUP, _MAX_VERSION = 20_000, 1000
 def set_available(obj: Object, status: str, reason: str, message: str) -> None:
     """Set the condition Available. Its lastTransitionTime changes only with the status."""
     conditions = obj["status"].get("conditions") or []
-    now, fresh = clock.now(), {"type": "Available", "status": status}
+    now, new_condition = clock.now(), {"type": "Available", "status": status}
     before: Object = next((condition for condition in each(conditions) if condition["type"] == "Available"), {})
-    same = before.get("status") == status and before.get("lastTransitionTime")
-    fresh |= {"lastTransitionTime": before["lastTransitionTime"] if same else now, "reason": reason, "message": message}
+    kept = before.get("status") == status and before.get("lastTransitionTime")
+    new_condition |= {
+        "lastTransitionTime": before["lastTransitionTime"] if kept else now,
+        "reason": reason,
+        "message": message,
+    }
     if before:
-        before.update(fresh)
+        before.update(new_condition)
     else:
-        obj["status"]["conditions"] = [*conditions, fresh]
+        obj["status"]["conditions"] = [*conditions, new_condition]
 
 
 def set_local(obj: Object) -> None:
@@ -83,9 +87,9 @@ def _group_version(spec: Object) -> field.Errors:
     if group:
         yield from field.invalid_details("spec.group", group, names.check_subdomain(group))
     yield from field.invalid_details("spec.version", version, names.label_1035(version))
-    for name, most in (("groupPriorityMinimum", _MAX_GROUP), ("versionPriority", _MAX_VERSION)):
-        if not 0 < spec[name] <= most:
-            yield field.invalid(f"spec.{name}", spec[name], f"must be positive and less than {most}")
+    for name, maximum in (("groupPriorityMinimum", _MAX_GROUP), ("versionPriority", _MAX_VERSION)):
+        if not 0 < spec[name] <= maximum:
+            yield field.invalid(f"spec.{name}", spec[name], f"must be positive and less than {maximum}")
 
 
 def _validate_backend(spec: Object) -> list[FieldError]:

@@ -88,13 +88,13 @@ def _find_data(text: str) -> tuple[str, bool]:
     return text[start:end], sound
 
 
-def _is_written_alike(one: Any, other: Any) -> bool:
+def _is_written_alike(first: Any, second: Any) -> bool:
     """Return whether two values are written alike, with the same order of keys."""
-    if type(one) is dict and type(other) is dict:
-        return list(one) == list(other) and all(map(_is_written_alike, one.values(), other.values()))
-    if type(one) is list and type(other) is list:
-        return len(one) == len(other) and all(map(_is_written_alike, one, other))
-    return bool(one == other) and (type(one) is bool) == (type(other) is bool)
+    if type(first) is dict and type(second) is dict:
+        return list(first) == list(second) and all(map(_is_written_alike, first.values(), second.values()))
+    if type(first) is list and type(second) is list:
+        return len(first) == len(second) and all(map(_is_written_alike, first, second))
+    return bool(first == second) and (type(first) is bool) == (type(second) is bool)
 
 
 STRATEGY = ControllerRevisionStrategy()

@@ -49,9 +49,9 @@ class DaemonSetStrategy(ReplicasStrategy):
         strategy = spec["updateStrategy"]
         rolling, used = strategy.get("rollingUpdate"), strategy["type"] == "RollingUpdate"
         if used or rolling is not None:
-            least = {"maxUnavailable": int(used), "maxSurge": 0}
-            strategy["rollingUpdate"] = least | {
-                name: one for name, one in each(rolling or {}).items() if one is not None
+            defaults = {"maxUnavailable": int(used), "maxSurge": 0}
+            strategy["rollingUpdate"] = defaults | {
+                name: value for name, value in each(rolling or {}).items() if value is not None
             }
         annotations = metadata.get("annotations") or {}
         try:
@@ -92,8 +92,8 @@ class DaemonSetStrategy(ReplicasStrategy):
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
         """Warn only if the template changes, not at other changes of the generation."""
-        same = old is not None and obj["spec"]["template"] == old["spec"]["template"]
-        return [] if same else super().list_warnings(version, obj, old)
+        is_unchanged = old is not None and obj["spec"]["template"] == old["spec"]["template"]
+        return [] if is_unchanged else super().list_warnings(version, obj, old)
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         status = obj["status"]
@@ -122,11 +122,14 @@ def _validate_strategy(spec: Object) -> list[FieldError]:
     for check in (shares.validate_int_or_percent, shares.at_most_all):
         for name in ("maxUnavailable", "maxSurge"):
             errors += check(f"{path}.{name}", rolling[name])
-    away, more = shares.read_int_or_percent(rolling["maxUnavailable"]), shares.read_int_or_percent(rolling["maxSurge"])
-    if away and more:
+    unavailable, surge = (
+        shares.read_int_or_percent(rolling["maxUnavailable"]),
+        shares.read_int_or_percent(rolling["maxSurge"]),
+    )
+    if unavailable and surge:
         text = gostructs.format_int_or_string(rolling["maxSurge"])
         errors.append(field.invalid(f"{path}.maxSurge", text, "may not be set when maxUnavailable is non-zero"))
-    if not away and not more:
+    if not unavailable and not surge:
         errors.append(field.required(f"{path}.maxUnavailable", "cannot be 0 when maxSurge is 0"))
     return errors
 

@@ -46,15 +46,15 @@ class DeploymentStrategy(ReplicasStrategy):
 
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         """Also count changes of annotations, because ReplicaSets get them."""
-        annotations, before = (one["metadata"].get("annotations") or {} for one in (obj, old))
+        annotations, before = (state["metadata"].get("annotations") or {} for state in (obj, old))
         return super().increases_generation(version, obj, old) or annotations != before
 
     def validate_spec(self, spec: Object, old: Object | None) -> list[FieldError]:
         errors = checks.validate_nonnegative("spec.replicas", spec["replicas"])
-        found, selector = template.validate_selector(
+        selector_errors, selector = template.validate_selector(
             spec, "invalid label selector", "empty selector is invalid for deployment"
         )
-        errors += found
+        errors += selector_errors
         if selector is not None:
             errors += template.validate_replica_template(selector, spec["template"], old, "ReplicaSet")
         errors += _validate_strategy(spec["strategy"])
@@ -83,13 +83,13 @@ def _validate_strategy(strategy: Object) -> list[FieldError]:
 
 
 def _validate_rolling_update(rolling: Object, path: str) -> field.Errors:
-    away, more = rolling["maxUnavailable"], rolling["maxSurge"]
-    yield from shares.validate_int_or_percent(f"{path}.maxUnavailable", away)
-    yield from shares.validate_int_or_percent(f"{path}.maxSurge", more)
-    if not shares.read_int_or_percent(away) and not shares.read_int_or_percent(more):
-        text = gostructs.format_int_or_string(away)
+    unavailable, surge = rolling["maxUnavailable"], rolling["maxSurge"]
+    yield from shares.validate_int_or_percent(f"{path}.maxUnavailable", unavailable)
+    yield from shares.validate_int_or_percent(f"{path}.maxSurge", surge)
+    if not shares.read_int_or_percent(unavailable) and not shares.read_int_or_percent(surge):
+        text = gostructs.format_int_or_string(unavailable)
         yield field.invalid(f"{path}.maxUnavailable", text, "may not be 0 when `maxSurge` is 0")
-    yield from shares.at_most_all(f"{path}.maxUnavailable", away)
+    yield from shares.at_most_all(f"{path}.maxUnavailable", unavailable)
 
 
 STRATEGY = DeploymentStrategy()

@@ -31,10 +31,10 @@ class ReplicaSetStrategy(ReplicasStrategy):
     def validate_spec(self, spec: Object, old: Object | None) -> list[FieldError]:
         errors = checks.all_nonnegative(spec, "spec", ("replicas", "minReadySeconds"))
         # kube-apiserver's error text says "deployment"
-        found, selector = template.validate_selector(
+        selector_errors, selector = template.validate_selector(
             spec, "invalid label selector", "empty selector is invalid for deployment"
         )
-        errors += found
+        errors += selector_errors
         if selector is not None:
             errors += template.validate_replica_template(selector, spec["template"], old, "ReplicaSet")
         return errors

@@ -81,8 +81,8 @@ class StatefulSetStrategy(ReplicasStrategy):
         service = spec.get("serviceName")
         if old is None and service:  # immutable, like the claim templates, so updates need no check
             errors += field.invalid_details("spec.serviceName", service, names.check_label_name(service))
-        found, selector = template.validate_selector(spec, "", "empty selector is invalid for statefulset")
-        errors += found
+        selector_errors, selector = template.validate_selector(spec, "", "empty selector is invalid for statefulset")
+        errors += selector_errors
         if selector is not None:
             errors += template.validate_selector_matches(selector, pod_template, "spec.template")
             # kube-apiserver validates labels and annotations twice; older releases validate nothing else
@@ -101,7 +101,7 @@ class StatefulSetStrategy(ReplicasStrategy):
 
     def validate_kept(self, spec: Object, old: Object) -> list[FieldError]:
         free = [name for name in _FREE if name != "revisionHistoryLimit" or has("ChangeableHistoryLimit")]
-        fixed = [{name: one[name] for name in each(one) if name not in free} for one in (spec, old)]
+        fixed = [{name: state[name] for name in each(state) if name not in free} for state in (spec, old)]
         if fixed[0] == fixed[1]:
             return []
         listed = f"{', '.join(map(repr, free[:-1]))} and {free[-1]!r}"
@@ -176,12 +176,12 @@ def _validate_strategy(strategy: Object) -> list[FieldError]:
         return []
     path += ".rollingUpdate"
     errors = checks.validate_nonnegative(f"{path}.partition", rolling.get("partition"))
-    away = rolling.get("maxUnavailable")
-    if away is not None:
-        errors += shares.validate_int_or_percent(f"{path}.maxUnavailable", away)
-        if not shares.read_int_or_percent(away):
-            errors.append(field.invalid(f"{path}.maxUnavailable", away, "cannot be 0"))
-        errors += shares.at_most_all(f"{path}.maxUnavailable", away)
+    unavailable = rolling.get("maxUnavailable")
+    if unavailable is not None:
+        errors += shares.validate_int_or_percent(f"{path}.maxUnavailable", unavailable)
+        if not shares.read_int_or_percent(unavailable):
+            errors.append(field.invalid(f"{path}.maxUnavailable", unavailable, "cannot be 0"))
+        errors += shares.at_most_all(f"{path}.maxUnavailable", unavailable)
     return errors
 
 

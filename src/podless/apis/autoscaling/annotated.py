@@ -130,26 +130,26 @@ _PATHS["containerResource"] = _PATHS["resource"]
 _FORMS = {METRICS: (_METRIC_SPEC, "target"), STATUSES: (_METRIC_STATUS, "current")}
 
 
-def _source_to_v1(part: str, kind: str, source: Object) -> Object:
-    made: Object = {}
+def _source_to_v1(field_name: str, kind: str, source: Object) -> Object:
+    converted: Object = {}
     for name, path in _PATHS[kind].items():
-        outer, _, inner = path.format(part).partition(".")
-        made[name.format(part)] = (source.get(outer) or {}).get(inner) if inner else source.get(outer)
-    return made
+        top, _, nested = path.format(field_name).partition(".")
+        converted[name.format(field_name)] = (source.get(top) or {}).get(nested) if nested else source.get(top)
+    return converted
 
 
-def _source_to_v2(part: str, kind: str, source: Object) -> Object:
-    made: Object = {part: {}}
+def _source_to_v2(field_name: str, kind: str, source: Object) -> Object:
+    converted: Object = {field_name: {}}
     for name, path in _PATHS[kind].items():
-        outer, _, inner = path.format(part).partition(".")
-        value = source.get(name.format(part))
-        if value is not None and inner:
-            made.setdefault(outer, {})[inner] = value
+        top, _, nested = path.format(field_name).partition(".")
+        value = source.get(name.format(field_name))
+        if value is not None and nested:
+            converted.setdefault(top, {})[nested] = value
         elif value is not None:
-            made[outer] = value
-    if part == "target":
-        made[part] = {"type": _target_type(kind, made[part]), **made[part]}
-    return made
+            converted[top] = value
+    if field_name == "target":
+        converted[field_name] = {"type": _target_type(kind, converted[field_name]), **converted[field_name]}
+    return converted
 
 
 def _target_type(kind: str, target: Object) -> str:
@@ -160,9 +160,9 @@ def _target_type(kind: str, target: Object) -> str:
     return chosen[0].upper() + chosen[1:]
 
 
-def _change_sources(metric: Object, change: Callable[[str, str, Object], Object], part: str) -> Object:
+def _change_sources(metric: Object, change: Callable[[str, str, Object], Object], field_name: str) -> Object:
     sources = {
-        name: change(part, name, source)
+        name: change(field_name, name, source)
         for name, source in each(metric).items()
         if name != "type" and source is not None
     }
@@ -171,9 +171,9 @@ def _change_sources(metric: Object, change: Callable[[str, str, Object], Object]
 
 def write_metrics(name: str, metrics: list[Object]) -> str:
     """Encode metrics as in an annotation of v1. name: METRICS or STATUSES."""
-    struct, part = _FORMS[name]
+    struct, field_name = _FORMS[name]
     return _encode_value(
-        [structs.decode_struct(struct, _change_sources(metric, _source_to_v1, part)) for metric in each(metrics)]
+        [structs.decode_struct(struct, _change_sources(metric, _source_to_v1, field_name)) for metric in each(metrics)]
     )
 
 
@@ -194,9 +194,9 @@ def write_behavior(behavior: Object) -> str:
 
 def read_metrics(name: str, text: str) -> list[Object] | None:
     """Decode metrics in an annotation; None for an invalid one. name: METRICS or STATUSES."""
-    struct, part = _FORMS[name]
+    struct, field_name = _FORMS[name]
     value = _read_value(ListOf(struct), text)
-    return None if value is None else [_change_sources(metric, _source_to_v2, part) for metric in each(value)]
+    return None if value is None else [_change_sources(metric, _source_to_v2, field_name) for metric in each(value)]
 
 
 def read_conditions(text: str) -> list[Object] | None:
@@ -215,9 +215,9 @@ def _rename_keys(value: Any, case: Callable[[str], str]) -> Any:
     """Change the case of the first letter of all names, and drop nulls."""
     if isinstance(value, dict):
         return {
-            case(name[0]) + name[1:]: _rename_keys(one, case) for name, one in each(value).items() if one is not None
+            case(name[0]) + name[1:]: _rename_keys(item, case) for name, item in each(value).items() if item is not None
         }
-    return [_rename_keys(one, case) for one in each(value)] if isinstance(value, list) else value
+    return [_rename_keys(item, case) for item in each(value)] if isinstance(value, list) else value
 
 
 def _encode_value(value: Any) -> str:

@@ -31,8 +31,8 @@ _TARGETS = ("Utilization", "Value", "AverageValue")
 
 def validate_reference(ref: Object, path: str, *, grouped: bool) -> field.Errors:
     """Validate a reference to an object. grouped: its apiVersion must name a group."""
-    for part in ("kind", "name"):
-        yield from checks.validate_name(f"{path}.{part}", ref.get(part), names.path_segment)
+    for field_name in ("kind", "name"):
+        yield from checks.validate_name(f"{path}.{field_name}", ref.get(field_name), names.path_segment)
     version = ref.get("apiVersion") or ""
     group, slash, _ = version.partition("/")
     if not has("GroupedReferences"):
@@ -67,8 +67,8 @@ def _validate_metric(metric: Object, path: str) -> field.Errors:
     elif expected not in sources:
         yield field.required(f"{path}.{expected}", "must populate information for the given metric source")
     if len(sources) != 1:
-        others = (name for name in each(sources) if name != expected)
-        yield from (field.forbidden(f"{path}.{name}", "must populate the given metric source only") for name in others)
+        extra = (name for name in each(sources) if name != expected)
+        yield from (field.forbidden(f"{path}.{name}", "must populate the given metric source only") for name in extra)
 
 
 def _validate_metric_name(source: Object, path: str) -> field.Errors:
@@ -228,25 +228,25 @@ class AutoscalerStrategy(SpecStrategy):
 
 
 def _validate_spec(spec: Object, old: Object | None) -> field.Errors:
-    least, most, target = spec.get("minReplicas"), spec.get("maxReplicas") or 0, spec.get("scaleTargetRef") or {}
+    minimum, maximum, target = spec.get("minReplicas"), spec.get("maxReplicas") or 0, spec.get("scaleTargetRef") or {}
     to_zero = has("HPAScaleToZero") and not has("AlwaysOneReplica")
     lowest = 0 if to_zero or (old is not None and old.get("minReplicas") == 0) else 1
-    if least is not None and least < lowest:
-        yield field.invalid("spec.minReplicas", least, f"must be greater than or equal to {lowest}")
-    if most < 1:
+    if minimum is not None and minimum < lowest:
+        yield field.invalid("spec.minReplicas", minimum, f"must be greater than or equal to {lowest}")
+    if maximum < 1:
         if not has("RequiredMaxReplicas"):
-            yield field.invalid("spec.maxReplicas", most, "must be greater than 0")
-        elif most:
-            yield field.invalid("spec.maxReplicas", most, "must be greater than or equal to 1")
+            yield field.invalid("spec.maxReplicas", maximum, "must be greater than 0")
+        elif maximum:
+            yield field.invalid("spec.maxReplicas", maximum, "must be greater than or equal to 1")
         else:
             yield field.required("spec.maxReplicas", "must be set and greater than 0")
-    if least is not None and most < least:
-        yield field.invalid("spec.maxReplicas", most, "must be greater than or equal to `minReplicas`")
+    if minimum is not None and maximum < minimum:
+        yield field.invalid("spec.maxReplicas", maximum, "must be greater than or equal to `minReplicas`")
     # an unchanged reference may have an apiVersion without a group
-    same = old is not None and (old.get("scaleTargetRef") or {}).get("apiVersion") == target.get("apiVersion")
-    grouped = target.get("kind") != "ReplicationController" and not same
+    keeps_version = old is not None and (old.get("scaleTargetRef") or {}).get("apiVersion") == target.get("apiVersion")
+    grouped = target.get("kind") != "ReplicationController" and not keeps_version
     yield from validate_reference(target, "spec.scaleTargetRef", grouped=grouped)
-    yield from validate_metrics(spec.get("metrics") or [], least, "spec.metrics")
+    yield from validate_metrics(spec.get("metrics") or [], minimum, "spec.metrics")
     behavior = spec.get("behavior") or {}
     for name in ("scaleUp", "scaleDown"):
         if behavior.get(name) is not None:
@@ -255,11 +255,11 @@ def _validate_spec(spec: Object, old: Object | None) -> field.Errors:
 
 def _validate_rules(rules: Object, path: str) -> field.Errors:
     window, chosen, policies = rules.get("stabilizationWindowSeconds"), rules.get("selectPolicy"), rules.get("policies")
-    where = f"{path}.stabilizationWindowSeconds"
+    window_path = f"{path}.stabilizationWindowSeconds"
     if window is not None and window < 0:
-        yield field.invalid(where, window, "must be greater than or equal to zero")
+        yield field.invalid(window_path, window, "must be greater than or equal to zero")
     if window is not None and window > _MAX_WINDOW:
-        yield field.invalid(where, window, f"must be less than or equal to {_MAX_WINDOW}")
+        yield field.invalid(window_path, window, f"must be less than or equal to {_MAX_WINDOW}")
     yield from field.one_of(f"{path}.selectPolicy", chosen, _SELECTIONS)
     if not policies:
         yield field.required(f"{path}.policies", "must specify at least one Policy")

@@ -23,12 +23,12 @@ def by_cpu(utilization: int) -> Object:
     return {"type": "Resource", "resource": {"name": "cpu", "target": target}}
 
 
-def _read_cpu(metric: Object, part: str) -> int | None:
-    """Return the CPU utilization of a metric (part: target or current), None for other metrics."""
+def _read_cpu(metric: Object, field_name: str) -> int | None:
+    """Return the CPU utilization of a metric (field_name: target or current), None for other metrics."""
     resource = metric.get("resource") or {}
     if metric.get("type") != "Resource" or resource.get("name") != "cpu":
         return None
-    cpu: int | None = (resource.get(part) or {}).get("averageUtilization")
+    cpu: int | None = (resource.get(field_name) or {}).get("averageUtilization")
     return cpu
 
 
@@ -36,12 +36,12 @@ def to_v1(obj: Object) -> Object:
     """Convert an object from v2 to v1, without changing it."""
     spec, status, metadata = obj.get("spec") or {}, obj.get("status") or {}, obj.get("metadata") or {}
     metrics, current = spec.get("metrics") or [], status.get("currentMetrics") or []
-    others = [metric for metric in each(metrics) if _read_cpu(metric, "target") is None]
+    other_metrics = [metric for metric in each(metrics) if _read_cpu(metric, "target") is None]
     new_annotations = {
         annotated.BEHAVIOR: annotated.write_behavior(spec["behavior"]) if spec.get("behavior") is not None else "",
         annotated.CONDITIONS: annotated.write_conditions(status["conditions"]) if status.get("conditions") else "",
         annotated.STATUSES: annotated.write_metrics(annotated.STATUSES, current) if current else "",
-        annotated.METRICS: annotated.write_metrics(annotated.METRICS, others) if others else "",
+        annotated.METRICS: annotated.write_metrics(annotated.METRICS, other_metrics) if other_metrics else "",
     }
     new_spec = _drop_fields(spec, "metrics", "behavior")
     target_percentage = _first_of_cpu(metrics)
@@ -119,12 +119,12 @@ def restore_status_annotations(metadata: Object, old: Object | None = None) -> N
         metadata["annotations"] = sort_keys(restored)
 
 
-def _assemble_version(obj: Object, version: str, metadata: Object, more: dict[str, str]) -> Object:
+def _assemble_version(obj: Object, version: str, metadata: Object, annotations: dict[str, str]) -> Object:
     """Return the object in a version, with the annotations of that version only."""
     metadata = dict(metadata)
     strip_annotations(metadata)
-    if more:
-        metadata["annotations"] = sort_keys({**(metadata.get("annotations") or {}), **more})
+    if annotations:
+        metadata["annotations"] = sort_keys({**(metadata.get("annotations") or {}), **annotations})
     return {**obj, "apiVersion": f"autoscaling/{version}", "metadata": metadata}
 
 

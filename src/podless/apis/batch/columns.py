@@ -27,7 +27,11 @@ _LATER_STATES = ("Suspended", "FailureTarget", "SuccessCriteriaMet")
 
 
 def _job_status(obj: Object) -> str:
-    true_types = {one["type"] for one in each(at(obj, "status", "conditions", default=())) if one["status"] == "True"}
+    true_types = {
+        condition["type"]
+        for condition in each(at(obj, "status", "conditions", default=()))
+        if condition["status"] == "True"
+    }
     for name in _STATES:
         if name in true_types:
             return name
@@ -37,11 +41,11 @@ def _job_status(obj: Object) -> str:
 
 
 def _read_completions(obj: Object) -> str:
-    done, completions = at(obj, "status", "succeeded", default=0), at(obj, "spec", "completions", default=None)
+    succeeded, completions = at(obj, "status", "succeeded", default=0), at(obj, "spec", "completions", default=None)
     if completions is not None:
-        return f"{done}/{completions}"
+        return f"{succeeded}/{completions}"
     side = at(obj, "spec", "parallelism", default=0)
-    return f"{done}/1 of {side}" if side > 1 else f"{done}/1"
+    return f"{succeeded}/1 of {side}" if side > 1 else f"{succeeded}/1"
 
 
 def _read_duration(obj: Object) -> Lapse:

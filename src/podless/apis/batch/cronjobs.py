@@ -27,8 +27,8 @@ class CronJobStrategy(TemplateStrategy):
     metadata = MetadataPolicy(on_update=(0, 1), on_status=(0, 0))
 
     def get_template(self, obj: Object) -> Object | None:
-        found: Object | None = obj["spec"]["jobTemplate"]["spec"]["template"]
-        return found
+        template: Object | None = obj["spec"]["jobTemplate"]["spec"]["template"]
+        return template
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         job = obj["spec"]["jobTemplate"]["spec"]

@@ -23,8 +23,8 @@ def count_indexes(text: str, completions: int) -> int:
     if not text:
         return 0
     total, last = 0, None
-    for part in each(text.split(",")):
-        first, end = _parse_interval(part, completions)
+    for segment in each(text.split(",")):
+        first, end = _parse_interval(segment, completions)
         if last is not None and last >= first:
             raise IndexFault(f"non-increasing order, previous: {last}, current: {first}")
         total, last = total + end - first + 1, end
@@ -44,39 +44,39 @@ def find_overlap(completed: str, failed: str, completions: int) -> int | None:
     """Return the first index in both lists, or None. Invalid intervals are ignored."""
     if not completed or not failed:
         return None
-    left, right = _parse_intervals(completed, completions), _parse_intervals(failed, completions)
-    one, other = next(left, None), next(right, None)
-    while one is not None and other is not None:
-        if one[0] <= other[1] and other[0] <= one[1]:
-            return max(one[0], other[0])
-        if one[0] <= other[0]:
-            one = next(left, None)
+    succeeded, failures = _parse_intervals(completed, completions), _parse_intervals(failed, completions)
+    first, second = next(succeeded, None), next(failures, None)
+    while first is not None and second is not None:
+        if first[0] <= second[1] and second[0] <= first[1]:
+            return max(first[0], second[0])
+        if first[0] <= second[0]:
+            first = next(succeeded, None)
         else:
-            other = next(right, None)
+            second = next(failures, None)
     return None
 
 
 def _parse_intervals(text: str, completions: int) -> Iterator[_Interval]:
-    for part in each(text.split(",")):
+    for segment in each(text.split(",")):
         try:
-            yield _parse_interval(part, completions)
+            yield _parse_interval(segment, completions)
         except IndexFault:
             continue
 
 
 def _parse_interval(text: str, completions: int) -> _Interval:
-    first, *more = text.split("-", 2)
-    if len(more) > 1:
+    first, *later_bounds = text.split("-", 2)
+    if len(later_bounds) > 1:
         reason = "violates the requirement that an index interval can have at most two parts separated by '-'"
         raise IndexFault(f"the fragment {gotext.quote(text)} {reason}")
     numbers = []
-    for part in chain([first], more):
+    for bound in chain([first], later_bounds):
         try:
-            number = gotext.parse_int(part, name="Atoi")
+            number = gotext.parse_int(bound, name="Atoi")
         except ValueError:
-            raise IndexFault(f"cannot convert string to integer for index: {gotext.quote(part)}") from None
+            raise IndexFault(f"cannot convert string to integer for index: {gotext.quote(bound)}") from None
         if number >= completions:
-            raise IndexFault(f"too large index: {gotext.quote(part)}")
+            raise IndexFault(f"too large index: {gotext.quote(bound)}")
         numbers.append(number)
     if len(numbers) > 1 and numbers[0] >= numbers[1]:
         raise IndexFault(f"non-increasing order, previous: {numbers[0]}, current: {numbers[1]}")

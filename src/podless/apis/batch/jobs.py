@@ -73,12 +73,12 @@ class JobStrategy(TemplateStrategy):
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         """Validate as kube-apiserver does, which validates the spec twice."""
         spec, before = obj["spec"], old["spec"]
-        again = _validate_spec(spec, before)
+        spec_errors = _validate_spec(spec, before)
         errors = [
             *_validate_selector(obj, old),
-            *again,
+            *spec_errors,
             *_validate_hostnames(obj),
-            *again,
+            *spec_errors,
             *_validate_completions(spec, before),
         ]
         errors += validate_immutable("spec.selector", spec.get("selector"), before.get("selector"))
@@ -135,8 +135,8 @@ def _validate_selector(obj: Object, old: Object | None = None) -> list[FieldErro
         return []
     uid, name = metadata.get("uid") or "", metadata.get("name") or ""
     expected = {_OLD_UID: uid, _OLD_NAME: name}
-    had = template.template_labels(old["spec"]["template"]) if old is not None else {_UID: "", _NAME: ""}
-    if _UID in had and _NAME in had:
+    old_labels = template.template_labels(old["spec"]["template"]) if old is not None else {_UID: "", _NAME: ""}
+    if _UID in old_labels and _NAME in old_labels:
         expected |= {_UID: uid, _NAME: name}
     errors = _validate_labels(template.template_labels(spec["template"]), expected)
     selector = template.parse_selector(spec["selector"])
@@ -218,16 +218,16 @@ def _adopt_mutable(spec: Object, old: Object) -> Object:
     adopted: Object = serializer.copy_value(old)
     for name in _DIRECTIVES:
         keep_parts(adopted, spec, name)
-    near = dict(adopted.get("affinity") or {})
-    keep_parts(near, spec.get("affinity") or {}, "nodeAffinity")
-    if near or spec.get("affinity") is not None:
-        adopted["affinity"] = near
+    affinity = dict(adopted.get("affinity") or {})
+    keep_parts(affinity, spec.get("affinity") or {}, "nodeAffinity")
+    if affinity or spec.get("affinity") is not None:
+        adopted["affinity"] = affinity
     else:
         adopted.pop("affinity", None)
-    for part in ("containers", "initContainers"):
-        for one, other in zip(each(adopted.get(part) or ()), spec.get(part) or (), strict=False):
-            if one.get("name") == other.get("name"):
-                keep_parts(one, other, "resources")
+    for key in ("containers", "initContainers"):
+        for container, new in zip(each(adopted.get(key) or ()), spec.get(key) or (), strict=False):
+            if container.get("name") == new.get("name"):
+                keep_parts(container, new, "resources")
     return adopted
 
 

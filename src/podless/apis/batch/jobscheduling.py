@@ -31,8 +31,8 @@ def validate_scheduling(spec: Object, path: str) -> field.Errors:
         yield field.too_many(f"{path}.schedulingConstraints.topology", len(domains), _MAX_DOMAINS)
     else:
         for index, domain in enumerate(each(domains)):
-            where = f"{path}.schedulingConstraints.topology[{index}].key"
-            yield from checks.label_key(where, domain["key"]) if domain["key"] else [field.required(where)]
+            key_path = f"{path}.schedulingConstraints.topology[{index}].key"
+            yield from checks.label_key(key_path, domain["key"]) if domain["key"] else [field.required(key_path)]
     if (mode := scheduling.get("disruptionMode")) is not None:
         yield from _validate_union(mode, f"{path}.disruptionMode", _MODES)
     yield from _validate_claims(scheduling.get("resourceClaims") or [], f"{path}.resourceClaims")
@@ -64,20 +64,20 @@ def _validate_kept(value: Object | None, before: Object | None, path: str) -> fi
 def _validate_union(value: Object, path: str, members: tuple[str, ...]) -> field.Errors:
     """Validate that exactly one of several fields is set."""
     set_members = [name for name in members if value.get(name) is not None]
-    every = ", ".join(f"`{name}`" for name in members)
+    listed = ", ".join(f"`{name}`" for name in members)
     if not set_members:
-        yield field.invalid(path, "", f"must specify one of: {every}")
+        yield field.invalid(path, "", f"must specify one of: {listed}")
     elif len(set_members) > 1:
-        yield field.invalid(path, f"{{{', '.join(set_members)}}}", f"must specify exactly one of: {every}")
+        yield field.invalid(path, f"{{{', '.join(set_members)}}}", f"must specify exactly one of: {listed}")
 
 
 def _validate_min_count(gang: Object, spec: Object, path: str) -> field.Errors:
-    least, most = gang.get("minCount"), spec.get("parallelism")
-    most = 1 if most is None else most
-    if least is not None and least < 1:
-        yield field.invalid(path, least, "must be greater than or equal to 1")
-    if least is not None and least > most:
-        yield field.invalid(path, least, f"must not be greater than parallelism ({most})")
+    minimum, maximum = gang.get("minCount"), spec.get("parallelism")
+    maximum = 1 if maximum is None else maximum
+    if minimum is not None and minimum < 1:
+        yield field.invalid(path, minimum, "must be greater than or equal to 1")
+    if minimum is not None and minimum > maximum:
+        yield field.invalid(path, minimum, f"must not be greater than parallelism ({maximum})")
 
 
 def _validate_claims(claims: list[Object], path: str) -> field.Errors:
@@ -86,12 +86,12 @@ def _validate_claims(claims: list[Object], path: str) -> field.Errors:
         return
     seen: set[str] = set()
     for index, claim in enumerate(each(claims)):
-        where, name = f"{path}[{index}]", claim["name"]
+        claim_path, name = f"{path}[{index}]", claim["name"]
         if name in seen:
-            yield field.duplicate(where, {"name": name})
+            yield field.duplicate(claim_path, {"name": name})
         seen.add(name)
-        yield from _validate_union(claim, where, _CLAIMS)
-        yield from checks.validate_name(f"{where}.name", name, names.check_label_name)
+        yield from _validate_union(claim, claim_path, _CLAIMS)
+        yield from checks.validate_name(f"{claim_path}.name", name, names.check_label_name)
         for kind in _CLAIMS:
             if (target := claim.get(kind)) is not None:
-                yield from field.invalid_details(f"{where}.{kind}", target, names.check_subdomain(target))
+                yield from field.invalid_details(f"{claim_path}.{kind}", target, names.check_subdomain(target))

@@ -44,7 +44,7 @@ def validate_failure_policy(policy: Object, spec: Object, path: str) -> list[Fie
     errors = (
         [field.too_many(f"{path}.rules", len(rules), _MAX_FAILURE_RULES)] if len(rules) > _MAX_FAILURE_RULES else []
     )
-    containers = {one.get("name") for part in ("containers", "initContainers") for one in each(pods.get(part) or ())}
+    containers = {item.get("name") for key in ("containers", "initContainers") for item in each(pods.get(key) or ())}
     for index, rule in enumerate(each(rules)):
         errors += _failure_rule(rule, spec, containers, f"{path}.rules[{index}]")
     return errors
@@ -68,10 +68,10 @@ def _invalid_without_value(path: str, text: str) -> FieldError:
     return field.invalid(path, Literal(text), "")
 
 
-def _one_of(path: str, value: str, known: tuple[str, ...]) -> list[FieldError]:
+def _one_of(path: str, value: str, allowed: tuple[str, ...]) -> list[FieldError]:
     if not value:
-        return [field.required(path, f"valid values: [{' '.join(map(gotext.quote, known))}]")]
-    return [] if value in known else [field.not_supported(path, value, known)]
+        return [field.required(path, f"valid values: [{' '.join(map(gotext.quote, allowed))}]")]
+    return [] if value in allowed else [field.not_supported(path, value, allowed)]
 
 
 def _validate_patterns(patterns: list[Object], path: str) -> field.Errors:
@@ -98,7 +98,7 @@ def _validate_codes(codes: Object, containers: set[Any], path: str) -> field.Err
         if operator == "In" and value == 0:
             yield field.invalid(f"{path}.values[{index}]", 0, "must not be 0 for the In operator")
         yield from checks.validate_unique(f"{path}.values[{index}]", value, seen)
-    if any(one > other for one, other in pairwise(values)):
+    if any(code > next_code for code, next_code in pairwise(values)):
         yield field.invalid(f"{path}.values", values, "must be ordered")
 
 
@@ -126,23 +126,23 @@ def _validate_rule(rule: Object, completions: int, path: str) -> list[FieldError
         missing = "at least one of succeededCount or succeededIndexes must be specified"
         errors.append(field.required(path, missing))
     if succeeded_indexes is not None:
-        where = f"{path}.succeededIndexes"
+        field_path = f"{path}.succeededIndexes"
         if len(succeeded_indexes.encode()) > _MAX_BYTES:
-            errors.append(field.too_long(where, _MAX_BYTES))
+            errors.append(field.too_long(field_path, _MAX_BYTES))
         try:
             total = indexes.count_indexes(succeeded_indexes, completions)
         except indexes.IndexFault as why:
-            errors.append(field.invalid(where, succeeded_indexes, f"error parsing succeededIndexes: {why}"))
+            errors.append(field.invalid(field_path, succeeded_indexes, f"error parsing succeededIndexes: {why}"))
     if number is not None:
-        where = f"{path}.succeededCount"
-        errors += checks.validate_nonnegative(where, number)
+        field_path = f"{path}.succeededCount"
+        errors += checks.validate_nonnegative(field_path, number)
         if number > completions:
             text = f"must be less than or equal to {completions} (the number of specified completions)"
-            errors.append(field.invalid(where, number, text))
+            errors.append(field.invalid(field_path, number, text))
         if succeeded_indexes is not None and number > total:
             text = f"must be less than or equal to {total}"
             text += " (the number of indexes in the specified succeededIndexes field)"
-            errors.append(field.invalid(where, number, text))
+            errors.append(field.invalid(field_path, number, text))
     return errors
 
 
@@ -278,7 +278,7 @@ def _validate_restarts(spec: Object, path: str) -> list[FieldError]:
 def warn_of_job_spec(spec: Object, path: str) -> list[str]:
     """Return the warnings about a Job spec and its template."""
     warnings = []
-    many = (spec.get("completions") or 0) > _MANY and (spec.get("parallelism") or 0) > _MAX_OF_MANY
-    if spec.get("completionMode") == INDEXED and many:
+    is_large = (spec.get("completions") or 0) > _MANY and (spec.get("parallelism") or 0) > _MAX_OF_MANY
+    if spec.get("completionMode") == INDEXED and is_large:
         warnings.append(_UNTRACKED)
     return [*warnings, *podspec.warn_of_template(spec["template"], f"{path}.template")]

@@ -124,11 +124,11 @@ def _validate_finished(new: _JobState, old: _JobState) -> field.Errors:
         yield field.required("status.startTime", "startTime is required for finished job")
     uncounted_terminated_pods = status.get("uncountedTerminatedPods") or {}
     if new.list_uncounted() and (turned or _has_changed(new, old, "uncountedTerminatedPods")):
-        shown = {
+        shown_pods = {
             "Succeeded": uncounted_terminated_pods.get("succeeded"),
             "Failed": uncounted_terminated_pods.get("failed"),
         }
-        yield field.invalid("status.uncountedTerminatedPods", shown, "must be empty for finished job")
+        yield field.invalid("status.uncountedTerminatedPods", shown_pods, "must be empty for finished job")
 
 
 def _validate_indexes(new: _JobState, old: _JobState) -> field.Errors:
@@ -148,9 +148,9 @@ def _validate_indexes(new: _JobState, old: _JobState) -> field.Errors:
     if failed_differs and limit is None:
         yield field.invalid(failed_path, failed, "cannot set non-null failedIndexes when backoffLimitPerIndex is null")
     if completions is not None and (done_differs or failed_differs):
-        both = indexes.find_overlap(done, failed, completions)
-        if both is not None:
-            yield field.invalid(failed_path, failed, f"failedIndexes and completedIndexes overlap at index: {both}")
+        overlap = indexes.find_overlap(done, failed, completions)
+        if overlap is not None:
+            yield field.invalid(failed_path, failed, f"failedIndexes and completedIndexes overlap at index: {overlap}")
 
 
 def _validate_pods(new: _JobState, old: _JobState) -> field.Errors:
@@ -185,8 +185,8 @@ def _validate_transitions(new: _JobState, old: _JobState) -> field.Errors:
         count = status.get(name) or 0
         if count < (before.get(name) or 0) and not (elastic and name == "succeeded"):
             yield field.invalid(f"status.{name}", count, f"cannot decrease the {name} counter")
-    ended, was = status.get("completionTime"), before.get("completionTime")
-    if ended is not None and was is not None and ended != was:
+    ended, ended_before = status.get("completionTime"), before.get("completionTime")
+    if ended is not None and ended_before is not None and ended != ended_before:
         yield immutable_error("status.completionTime", ended)
     if before.get("startTime") is None or not _has_changed(new, old, "startTime") or spec.get("suspend"):
         return

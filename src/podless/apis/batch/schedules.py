@@ -59,19 +59,19 @@ def _reject_invalid(text: str) -> None:
     if not text:
         raise ScheduleError("empty spec string")
     if text.startswith(_ZONES):
-        place, _, rest = text.partition(" ")
-        name = place.partition("=")[2]
+        zone, _, remainder = text.partition(" ")
+        name = zone.partition("=")[2]
         if reason := zone_fault(name):
             raise ScheduleError(f"provided bad location {name}: {reason}")
-        text = rest.strip()
+        text = remainder.strip()
     if text.startswith("@"):
         _check_descriptor(text)
         return
-    fields = [part for part in each(_SPACE.split(text)) if part]
+    fields = [segment for segment in each(_SPACE.split(text)) if segment]
     if len(fields) != _FIELDS:
         raise ScheduleError(f"expected exactly {_FIELDS} fields, found {len(fields)}: [{' '.join(fields)}]")
-    for part, bounds in zip(fields, _BOUNDS, strict=True):
-        for expression in each(part.split(",")):
+    for text_of_field, bounds in zip(fields, _BOUNDS, strict=True):
+        for expression in each(text_of_field.split(",")):
             if expression:
                 _check_range(expression, bounds)
 
@@ -87,8 +87,8 @@ def _check_descriptor(text: str) -> None:
 
 def _check_range(text: str, bounds: _Bounds) -> None:
     """Validate a range: *, 1 or 1-3, with an optional step."""
-    parts = text.split("/")
-    limits = parts[0].split("-")
+    range_and_step = text.split("/")
+    limits = range_and_step[0].split("-")
     if limits[0] in ("*", "?"):
         start, end = bounds.least, bounds.most
     else:
@@ -98,10 +98,10 @@ def _check_range(text: str, bounds: _Bounds) -> None:
         if len(limits) == 2:
             end = _parse_number(limits[1], bounds)
     step = 1
-    if len(parts) > 2:
+    if len(range_and_step) > 2:
         raise ScheduleError(f"too many slashes: {text}")
-    if len(parts) == 2:
-        step = _parse_number(parts[1], None)
+    if len(range_and_step) == 2:
+        step = _parse_number(range_and_step[1], None)
         end = bounds.most if len(limits) == 1 else end
     if start < bounds.least:
         raise ScheduleError(f"beginning of range ({start}) below minimum ({bounds.least}): {text}")
@@ -129,8 +129,8 @@ def zone_faults(name: str) -> list[str]:
     """Return the faults of a CronJob's time zone."""
     if not name:
         return ["timeZone must be nil or non-empty string"]
-    for part in each(name.split("/")):
-        if part in (".", "..") or part.startswith("-") or not _PART.fullmatch(part):
+    for segment in each(name.split("/")):
+        if segment in (".", "..") or segment.startswith("-") or not _PART.fullmatch(segment):
             return [f"unknown time zone {name}"]
     errors = []
     if name.lower() == "local":

@@ -151,7 +151,7 @@ def _is_signer(authorizer: Authorizer, user: User, verb: str, signer: str) -> bo
     """Return whether a user has the permission `verb` for a signer, or for all signers of its domain."""
     names = signer, f"{signer.partition('/')[0]}/*"
     questions = (Attributes(verb, _GROUP, "*", "signers", "", "", name) for name in names)
-    return any(authorizer.is_allowed(user, one) for one in questions)
+    return any(authorizer.is_allowed(user, question) for question in questions)
 
 
 def _tell_content(obj: dict[str, Any]) -> dict[str, Any]:

@@ -94,7 +94,7 @@ class SigningRequestStrategy(StatusStrategy):
                 yield field.forbidden(path, f'updates may not add a condition of type "{sort}"')
             elif now != before:
                 yield field.forbidden(path, f'updates may not modify a condition of type "{sort}"\n')
-        certificate, certificate_before = (one["status"].get("certificate") for one in (obj, old))
+        certificate, certificate_before = (state["status"].get("certificate") for state in (obj, old))
         if certificate != certificate_before and not self.sets_certificate:
             yield field.forbidden("status.certificate", "updates may not set certificate content")
         elif certificate != certificate_before and certificate_before:
@@ -166,27 +166,27 @@ def signer_name(name: str, path: str) -> field.Errors:
     if not name:
         yield field.required(path)
         return
-    parts = name.split("/")
-    if len(parts) != 2:
+    segments = name.split("/")
+    if len(segments) != 2:
         yield field.invalid(path, name, _SIGNER)
         return
-    domain, rest = parts
+    domain, signer_path = segments
     if len(domain.encode()) > _MAX_DOMAIN:
         yield field.too_long(path, _MAX_DOMAIN)
     yield from _label_faults(path, domain, names.check_label_name)
     if "." not in domain:
         yield field.invalid(path, domain, "should be a domain with at least two segments separated by dots")
-    yield from _label_faults(path, rest, names.check_subdomain)
+    yield from _label_faults(path, signer_path, names.check_subdomain)
     if len(name.encode()) > _MAX_SIGNER:
         yield field.too_long(path, _MAX_SIGNER)
 
 
-def _label_faults(path: str, part: str, check: Callable[[str], list[str]]) -> list[FieldError]:
+def _label_faults(path: str, text: str, check: Callable[[str], list[str]]) -> list[FieldError]:
     """Return the errors of the first invalid label in the domain or path of a signer name."""
-    for label in each(part.split(".")):
+    for label in each(text.split(".")):
         if faults := check(label):
             texts = (f"validating label {gotext.quote(label)}: {fault}" for fault in faults)
-            return field.invalid_details(path, part, texts)
+            return field.invalid_details(path, text, texts)
     return []
 
 
@@ -205,8 +205,8 @@ def _validate_conditions(obj: Object, old: Object | None) -> field.Errors:
             yield field.not_supported(f"{path}[{index}].status", status, allowed)
         opposed = {_APPROVED: _DENIED, _DENIED: _APPROVED}.get(sort)
         if opposed in seen and not {_APPROVED, _DENIED} <= set(before):
-            where = path if has("ConflictsOfConditions") else f"{path}[{index}].type"
-            yield field.invalid(where, sort, "Approved and Denied conditions are mutually exclusive")
+            field_path = path if has("ConflictsOfConditions") else f"{path}[{index}].type"
+            yield field.invalid(field_path, sort, "Approved and Denied conditions are mutually exclusive")
         if sort in seen and not lenient:
             yield field.duplicate(f"{path}[{index}].type", sort)
         seen.add(sort)
@@ -242,23 +242,24 @@ def _conditions_of(obj: Object, sort: str) -> list[Object]:
 def _keep_conditions(obj: Object, old: Object, sort: str) -> None:
     """Restore the conditions of a type, unless their number has changed."""
     conditions_before = _conditions_of(old, sort)
-    places = [place for place, one in enumerate(each(_list_conditions(obj))) if one.get("type") == sort]
-    if len(places) == len(conditions_before):
-        for place, one in zip(each(places), conditions_before, strict=True):
-            obj["status"]["conditions"][place] = one
+    indexes = [index for index, condition in enumerate(each(_list_conditions(obj))) if condition.get("type") == sort]
+    if len(indexes) == len(conditions_before):
+        for position, condition_before in zip(each(indexes), conditions_before, strict=True):
+            obj["status"]["conditions"][position] = condition_before
 
 
 def _set_times(obj: Object, old: Object) -> None:
     """Set missing times of conditions. An unchanged condition keeps its lastTransitionTime."""
     now = clock.now()
     since = {
-        (one.get("type"), one.get("status")): one.get("lastTransitionTime") for one in each(_list_conditions(old)[::-1])
+        (item.get("type"), item.get("status")): item.get("lastTransitionTime")
+        for item in each(_list_conditions(old)[::-1])
     }
-    for one in each(_list_conditions(obj)):
-        if one.get("lastUpdateTime") is None:
-            one["lastUpdateTime"] = now
-        if one.get("lastTransitionTime") is None:
-            one["lastTransitionTime"] = since.get((one.get("type"), one.get("status"))) or now
+    for item in each(_list_conditions(obj)):
+        if item.get("lastUpdateTime") is None:
+            item["lastUpdateTime"] = now
+        if item.get("lastTransitionTime") is None:
+            item["lastTransitionTime"] = since.get((item.get("type"), item.get("status"))) or now
 
 
 def _list_conditions(obj: Object) -> list[Object]:

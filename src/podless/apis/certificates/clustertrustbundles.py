@@ -76,12 +76,12 @@ def _validate_bundle(bundle: str) -> field.Errors:
         yield from (field.invalid(path, _HIDDEN, text) for text in _find_repeats(places))
 
 
-def _find_repeats(places: dict[bytes, list[int]]) -> Iterator[str]:
-    if not places:
+def _find_repeats(indexes_by_anchor: dict[bytes, list[int]]) -> Iterator[str]:
+    if not indexes_by_anchor:
         yield "at least one trust anchor must be provided"
-    for found in places.values():
-        if len(found) > 1:
-            yield f"duplicate trust anchor (indices [{' '.join(map(str, found))}])"
+    for indexes in indexes_by_anchor.values():
+        if len(indexes) > 1:
+            yield f"duplicate trust anchor (indices [{' '.join(map(str, indexes))}])"
 
 
 def _find_fault(sort: str, der: bytes, has_headers: bool) -> str:

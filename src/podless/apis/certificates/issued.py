@@ -69,10 +69,10 @@ def _validate_domains(leaf: x509.Certificate) -> field.Errors:
     """Validate the DNS names that a certificate is issued for."""
     from cryptography import x509
 
-    found = (
+    alternative_names = (
         extension.value for extension in leaf.extensions if isinstance(extension.value, x509.SubjectAlternativeName)
     )
-    for name in (name for names in found for name in each(names.get_values_for_type(x509.DNSName))):
+    for name in (name for names in alternative_names for name in each(names.get_values_for_type(x509.DNSName))):
         if not name:
             yield field.invalid(_CHAIN, name, "leaf certificate should not contain empty DNSName")
         if ".." in name:

@@ -87,22 +87,22 @@ def _validate_spec(spec: Object) -> field.Errors:
         elif len(spec[uid].encode()) > _MAX_UID:
             yield field.too_long(f"spec.{uid}", _MAX_UID)
     seconds = spec["maxExpirationSeconds"]
-    most = _LONGEST_OWN if _is_own(signer) else _LONGEST
-    if not _SHORTEST <= seconds <= most:
-        yield field.invalid("spec.maxExpirationSeconds", seconds, f"must be in the range [{_SHORTEST}, {most}]")
+    maximum = _LONGEST_OWN if _is_own(signer) else _LONGEST
+    if not _SHORTEST <= seconds <= maximum:
+        yield field.invalid("spec.maxExpirationSeconds", seconds, f"must be in the range [{_SHORTEST}, {maximum}]")
     if not spec.get("stubPKCS10Request"):
         yield field.invalid("spec", field.OMITTED, _ONE_FORM)
     else:
         yield from _validate_request(spec)
 
 
-def _validate_told(told: dict[str, str]) -> field.Errors:
+def _validate_told(annotations: dict[str, str]) -> field.Errors:
     """Validate annotations, whose keys must have a domain."""
     path = "spec.unverifiedUserAnnotations"
-    errors = check_annotations(told, path)
+    errors = check_annotations(annotations, path)
     yield from errors
     wrong = {error.value for error in errors}
-    for key in map(str.lower, each(told)):
+    for key in map(str.lower, each(annotations)):
         if key not in wrong and "/" not in key:
             yield field.invalid(path, key, _BARE_KEY)
 

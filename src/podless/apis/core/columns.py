@@ -123,7 +123,7 @@ _ROLE, _ROLE_LABEL = "node-role.kubernetes.io/", "kubernetes.io/role"
 
 
 def _node_status(obj: Object) -> str:
-    ready = [one for one in each(at(obj, "status", "conditions", default=())) if one["type"] == "Ready"]
+    ready = [item for item in each(at(obj, "status", "conditions", default=())) if item["type"] == "Ready"]
     words = ["Unknown" if not ready else "Ready" if ready[-1]["status"] == "True" else "NotReady"]
     return ",".join([*words, *(["SchedulingDisabled"] if at(obj, "spec", "unschedulable") else ())])
 
@@ -136,8 +136,8 @@ def _node_roles(obj: Object) -> str:
 
 def _node_address(kind: str) -> Callable[[Object], str]:
     def read(obj: Object) -> str:
-        found = (one["address"] for one in each(at(obj, "status", "addresses", default=())) if one["type"] == kind)
-        return next(found, NONE)
+        texts = (item["address"] for item in each(at(obj, "status", "addresses", default=())) if item["type"] == kind)
+        return next(texts, NONE)
 
     return read
 
@@ -157,9 +157,9 @@ _MODES = {"ReadWriteOnce": "RWO", "ReadOnlyMany": "ROX", "ReadWriteMany": "RWX",
 _CLASS = "volume.beta.kubernetes.io/storage-class"
 
 
-def _access_modes(part: str) -> Callable[[Object], str]:
+def _access_modes(field_name: str) -> Callable[[Object], str]:
     return lambda obj: ",".join(
-        short for mode, short in _MODES.items() if mode in at(obj, part, "accessModes", default=())
+        abbreviation for mode, abbreviation in _MODES.items() if mode in at(obj, field_name, "accessModes", default=())
     )
 
 

@@ -77,8 +77,8 @@ async def _request_health(port: int) -> tuple[str, str]:
     try:
         writer.write(f"GET {_PATH} HTTP/1.0\r\nHost: {_HOST}:{port}\r\n\r\n".encode())
         raw = await reader.read(_MAX)
-        while len(raw) < _MAX and (more := await reader.read(_MAX - len(raw))):
-            raw += more
+        while len(raw) < _MAX and (chunk := await reader.read(_MAX - len(raw))):
+            raw += chunk
     finally:
         writer.close()
     head, blank_line, body = raw.decode("utf-8", "replace").partition("\r\n\r\n")

@@ -71,17 +71,17 @@ class EventStrategy(TypedStrategy):
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         if obj.get("eventTime"):
             return _check_new(obj, self.controller)
-        about = obj["involvedObject"].get("namespace", "")
-        expected = about or "default"
+        regarding_namespace = obj["involvedObject"].get("namespace", "")
+        expected = regarding_namespace or "default"
         # clients can set the namespace of a manifest without one
-        fits = obj["metadata"].get("namespace", expected) == expected
-        return [] if fits else [field.invalid("involvedObject.namespace", about, _UNRELATED)]
+        is_expected = obj["metadata"].get("namespace", expected) == expected
+        return [] if is_expected else [field.invalid("involvedObject.namespace", regarding_namespace, _UNRELATED)]
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
-        about = obj.get("involvedObject") or {}
+        involved = obj.get("involvedObject") or {}
         source = (obj.get("source") or {}).get("component", "")
         return {
-            **{f"involvedObject.{name}": about.get(name, "") for name in _REFERENCE},
+            **{f"involvedObject.{name}": involved.get(name, "") for name in _REFERENCE},
             "reason": obj.get("reason", ""),
             "reportingComponent": obj.get("reportingComponent", ""),
             "source": source or obj.get("reportingComponent", ""),
@@ -152,19 +152,19 @@ def _check_new(obj: Object, named: str) -> list[FieldError]:
     Source: ValidateEventCreate in pkg/apis/core/validation/events.go of Kubernetes 1.36.
     """
     errors: list[FieldError] = []
-    about = obj["involvedObject"].get("namespace", "")
-    if not about and obj["metadata"].get("namespace", "default") not in _SINCE_STRICT:
-        errors.append(field.invalid("involvedObject.namespace", about, _UNRELATED))
+    regarding_namespace = obj["involvedObject"].get("namespace", "")
+    if not regarding_namespace and obj["metadata"].get("namespace", "default") not in _SINCE_STRICT:
+        errors.append(field.invalid("involvedObject.namespace", regarding_namespace, _UNRELATED))
     controller = obj.get("reportingComponent", "")
     if not controller:
         errors.append(field.required(named))
     errors += field.invalid_details(named, controller, names.qualified_name(controller))
-    for name, most in _MAX.items():
+    for name, maximum in _MAX.items():
         value = obj.get(name, "")
         if not value and name != "message":
             errors.append(field.required(name))
-        if len(value.encode()) > most:
-            errors.append(field.invalid(name, "", f"can have at most {most} characters"))
+        if len(value.encode()) > maximum:
+            errors.append(field.invalid(name, "", f"can have at most {maximum} characters"))
     return errors
 
 

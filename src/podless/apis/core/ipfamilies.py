@@ -23,10 +23,10 @@ def adopt_allocated(spec: Object, old: Object) -> None:
     addressed = EXTERNAL not in (spec["type"], old["type"])
     if addressed and not spec.get("clusterIP") and old.get("clusterIP"):
         spec["clusterIP"] = old["clusterIP"]
-    same, ips = spec.get("clusterIP") == old.get("clusterIP"), old.get("clusterIPs")
-    if ips and not spec.get("clusterIPs") and (addressed or same):
+    is_same_ip, ips = spec.get("clusterIP") == old.get("clusterIP"), old.get("clusterIPs")
+    if ips and not spec.get("clusterIPs") and (addressed or is_same_ip):
         spec["clusterIPs"] = ips
-    if not same and spec.get("clusterIPs") == ips:
+    if not is_same_ip and spec.get("clusterIPs") == ips:
         spec["clusterIPs"] = [spec["clusterIP"]] if spec.get("clusterIP") else []
     if not spec.get("clusterIPs"):
         spec.pop("clusterIPs", None)
@@ -65,23 +65,23 @@ def choose_families(obj: Object, old: Object | None) -> None:
     spec, before = obj["spec"], old["spec"] if old is not None else {}
     if spec["type"] == EXTERNAL or _keeps_families(spec, before):
         return
-    bare = spec.get("clusterIP") == HEADLESS and not spec.get("selector")
+    unselective = spec.get("clusterIP") == HEADLESS and not spec.get("selector")
     if spec.get("ipFamilyPolicy") is None:
-        spec["ipFamilyPolicy"] = before.get("ipFamilyPolicy") or ("RequireDualStack" if bare else "SingleStack")
+        spec["ipFamilyPolicy"] = before.get("ipFamilyPolicy") or ("RequireDualStack" if unselective else "SingleStack")
     _raise_invalid(obj, list(validate_addresses(spec, before.get("clusterIPs") or ())))
     _raise_invalid(obj, [*_drop_secondary(spec, before), *_infer_families(spec)])
-    if not bare:
+    if not unselective:
         _raise_invalid(obj, _validate_supported(spec))
     families = spec.get("ipFamilies") or [_OWN]
-    if bare and len(families) < 2 and spec["ipFamilyPolicy"] != "SingleStack":
+    if unselective and len(families) < 2 and spec["ipFamilyPolicy"] != "SingleStack":
         families = [*families, "IPv6" if families[0] == "IPv4" else "IPv4"]
     spec["ipFamilies"] = families
 
 
 def _keeps_families(spec: Object, old: Object) -> bool:
     """Return whether a PreferDualStack Service keeps the families that it has."""
-    same = all(spec.get(name) == old.get(name) for name in ("type", "ipFamilyPolicy", "clusterIPs", "ipFamilies"))
-    return same and spec.get("ipFamilyPolicy") == "PreferDualStack"
+    equal = all(spec.get(name) == old.get(name) for name in ("type", "ipFamilyPolicy", "clusterIPs", "ipFamilies"))
+    return equal and spec.get("ipFamilyPolicy") == "PreferDualStack"
 
 
 def _infer_families(spec: Object) -> list[FieldError]:
@@ -109,7 +109,7 @@ def _raise_invalid(obj: Object, errors: list[FieldError]) -> None:
 def _drop_secondary(spec: Object, old: Object) -> list[FieldError]:
     """Drop secondary addresses and families if the policy says so. Returns errors for those that violate it."""
     errors, policy = [], spec["ipFamilyPolicy"]
-    for name, what in (("clusterIPs", "cluster IP"), ("ipFamilies", "IP family")):
+    for name, noun in (("clusterIPs", "cluster IP"), ("ipFamilies", "IP family")):
         values, before = spec.get(name) or [], old.get(name) or []
         if policy == "SingleStack":
             if values == before and len(values) > 1:
@@ -119,7 +119,7 @@ def _drop_secondary(spec: Object, old: Object) -> list[FieldError]:
                 detail = f"must be 'RequireDualStack' or 'PreferDualStack' when multiple {several} are specified"
                 errors.append(field.invalid(_POLICY, policy, detail))
         elif values and len(values) < len(before):
-            errors.append(field.invalid(_POLICY, policy, f"must be 'SingleStack' to release the secondary {what}"))
+            errors.append(field.invalid(_POLICY, policy, f"must be 'SingleStack' to release the secondary {noun}"))
     return errors
 
 
@@ -160,15 +160,15 @@ def validate_kept(spec: Object, old: Object) -> field.Errors:
     """Reject changes of allocated addresses and families, except secondary ones."""
     if EXTERNAL in (spec["type"], old["type"]):
         return
-    bare = [spec_of_state.get("clusterIPs") == [HEADLESS] for spec_of_state in (spec, old)]
-    if not all(bare):
+    headless = [spec_of_state.get("clusterIPs") == [HEADLESS] for spec_of_state in (spec, old)]
+    if not all(headless):
         ips = spec.get("clusterIPs") or []
         for index, ip in enumerate(each((old.get("clusterIPs") or [])[: len(ips)])):
             if ip != ips[index]:
                 yield field.invalid(f"spec.clusterIPs[{index}]", ips, _CHANGED)
     new, before = spec.get("ipFamilies") or [], old.get("ipFamilies") or []
-    if not any(bare):
-        moved = sum(one != other for one, other in zip(each(new), before, strict=False))
+    if not any(headless):
+        moved = sum(family != family_before for family, family_before in zip(each(new), before, strict=False))
         value = new if len(new) == len(before) else spec.get("clusterIPs")
         yield from [field.invalid("spec.ipFamilies[0]", value, _CHANGED)] * moved
 

@@ -82,18 +82,18 @@ def _validate_type(name: str, path: str) -> field.Errors:
 def _validate_item(item: Object, path: str) -> field.Errors:
     kind = item["type"]
     named = resources.container_name if kind in (_CONTAINER, _POD) else resources.resource_name
-    for part in ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"):
-        amounts = item.get(part) or {}
-        if kind == _POD and part.startswith("default"):
+    for field_name in ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio"):
+        amounts = item.get(field_name) or {}
+        if kind == _POD and field_name.startswith("default"):
             if amounts:
-                yield field.forbidden(f"{path}.{part}", "may not be specified when `type` is 'Pod'")
+                yield field.forbidden(f"{path}.{field_name}", "may not be specified when `type` is 'Pod'")
             continue
         for name in each(amounts):
-            yield from named(name, f"{path}.{part}[{name}]")
-    bounds = [item.get(part) or {} for part in ("min", "max")]
+            yield from named(name, f"{path}.{field_name}[{name}]")
+    bounds = [item.get(field_name) or {} for field_name in ("min", "max")]
     if kind == _CLAIM and not any("storage" in bound for bound in each(bounds)):
         yield field.required(f"{path}.limits", _NO_STORAGE)
-    keys = {name: None for part in _ORDER[1:] for name in each(item.get(part) or {})}
+    keys = {name: None for bounds_name in _ORDER[1:] for name in each(item.get(bounds_name) or {})}
     for name in keys:
         charge(_STEPS)
         yield from _validate_amounts(item, name, path)
@@ -102,14 +102,14 @@ def _validate_item(item: Object, path: str) -> field.Errors:
 def _validate_amounts(item: Object, name: str, path: str) -> field.Errors:
     """Validate the amounts of one resource against each other."""
     pod = item["type"] == _POD
-    texts = {part: (item.get(part) or {}).get(name) for part in _ORDER[1:]}
+    texts = {field_name: (item.get(field_name) or {}).get(name) for field_name in _ORDER[1:]}
     if pod:
         texts["default"] = texts["defaultRequest"] = None
-    amounts = {part: quantity.parse_nanos(text) for part, text in each(texts).items() if text is not None}
+    amounts = {field_name: quantity.parse_nanos(text) for field_name, text in each(texts).items() if text is not None}
     for larger, less, label, of, problem in _PAIRS:
         if larger in amounts and less in amounts and amounts[larger] > amounts[less]:
-            what, than = problem
-            text = f"{what} value {texts[larger]} is greater than {than} value {texts[less]}"
+            label_of_larger, label_of_less = problem
+            text = f"{label_of_larger} value {texts[larger]} is greater than {label_of_less} value {texts[less]}"
             yield field.invalid(f"{path}.{of}[{name}]", texts[label], text)
     yield from _validate_ratio(texts, amounts, f"{path}.maxLimitRequestRatio[{name}]")
     requested = amounts.get("defaultRequest")
@@ -137,9 +137,9 @@ def _validate_ratio(texts: dict[str, str | None], amounts: dict[str, int], path:
         return
     if ratio < quantity.NANO:
         yield field.invalid(path, text, f"ratio {text} is less than 1")
-    least, most = amounts.get("min"), amounts.get("max")
-    if least and most is not None and Fraction(ratio, quantity.NANO) > Fraction(most, least):
-        yield field.invalid(path, text, f"ratio {text} is greater than max/min = {most / least:f}")
+    minimum, maximum = amounts.get("min"), amounts.get("max")
+    if minimum and maximum is not None and Fraction(ratio, quantity.NANO) > Fraction(maximum, minimum):
+        yield field.invalid(path, text, f"ratio {text} is greater than max/min = {maximum / minimum:f}")
 
 
 STRATEGY = LimitRangeStrategy()

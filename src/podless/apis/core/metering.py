@@ -118,48 +118,48 @@ class Meter:
         measure: Callable[[Object], Usage],
         collection: WatchCache,
         scope: str,
-        about: tuple[str, str],
+        measure_and_name: tuple[str, str],
         applies: Callable[[Usage], bool],
     ) -> str:
         def usage_text(entry: Entry) -> str | None:
             usage: Usage = entry.forms["usage"]
-            return usage.amounts.get(about[1]) if applies(usage) else None
+            return usage.amounts.get(measure_and_name[1]) if applies(usage) else None
 
         self._spaces[scope] = space = self._spaces.pop(scope, None) or _Space()
-        one = space.sums.get(about)
-        if one is None or one.seen < space.first:
-            one = _Sum(space.last)
+        total = space.sums.get(measure_and_name)
+        if total is None or total.seen < space.first:
+            total = _Sum(space.last)
             for entry in collection.entries_under(scope)[0]:
                 _measure_entry(measure, entry)
-                one.put_amount(entry.key, usage_text(entry))
+                total.put_amount(entry.key, usage_text(entry))
             if self._spaces.get(scope) is space:
-                self._store_sum(space, about, one)
+                self._store_sum(space, measure_and_name, total)
         while True:
             charge(_STEPS)  # charge first, because other requests can update this sum or change objects meanwhile
-            if one.seen < space.first or self._spaces.get(scope) is not space:
-                return self._sum_usage(measure, collection, scope, about, applies)
-            if one.seen == space.last:
-                return one.format_sum()
-            seen = one.seen
-            key = space.changed[seen - space.first]
+            if total.seen < space.first or self._spaces.get(scope) is not space:
+                return self._sum_usage(measure, collection, scope, measure_and_name, applies)
+            if total.seen == space.last:
+                return total.format_sum()
+            position = total.seen
+            key = space.changed[position - space.first]
             changed = collection.get(key)
             if changed is not None and "usage" not in changed.forms:
                 _measure_entry(measure, changed)
                 continue
             text = usage_text(changed) if changed is not None else None
-            if one.seen != seen:  # another request has included the change meanwhile
+            if total.seen != position:  # another request has included the change meanwhile
                 continue
-            before = len(one.given)
-            one.put_amount(key, text)
-            one.seen += 1
-            self.kept += len(one.given) - before if space.sums.get(about) is one else 0
+            before = len(total.given)
+            total.put_amount(key, text)
+            total.seen += 1
+            self.kept += len(total.given) - before if space.sums.get(measure_and_name) is total else 0
 
-    def _store_sum(self, space: _Space, about: tuple[str, str], one: _Sum) -> None:
+    def _store_sum(self, space: _Space, measure_and_name: tuple[str, str], total: _Sum) -> None:
         """Store a new sum. Sums of the least recently used namespaces are dropped, one by one."""
-        before = space.sums.pop(about, None)
-        space.sums[about] = one
+        before = space.sums.pop(measure_and_name, None)
+        space.sums[measure_and_name] = total
         self._sums += before is None
-        self.kept += len(one.given) - (len(before.given) if before is not None else 0)
+        self.kept += len(total.given) - (len(before.given) if before is not None else 0)
         while self.kept > MAX or self._sums > _SUMS or len(self._spaces) > _SPACES:
             scope, oldest = next(iter(self._spaces.items()))
             if oldest is space and len(space.sums) == 1:
@@ -187,7 +187,7 @@ class Meter:
             for scope in [scope for scope in self._spaces if scope.startswith(kind.prefix)]:
                 sums = self._spaces.pop(scope).sums
                 self._sums -= len(sums)
-                self.kept -= sum(len(one.given) for one in sums.values())
+                self.kept -= sum(len(item.given) for item in sums.values())
 
 
 def _measure_entry(measure: Callable[[Object], Usage], entry: Entry) -> None:

@@ -64,14 +64,14 @@ class NamespaceStrategy(TypedStrategy):
 
     def validate_finalize(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         finalizers = enumerate(each(obj["spec"].get("finalizers") or []))
-        return [error for place, name in finalizers for error in _check_finalizer(name, f"spec.finalizers[{place}]")]
+        return [error for index, name in finalizers for error in _check_finalizer(name, f"spec.finalizers[{index}]")]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        going = "deletionTimestamp" in obj["metadata"]
-        phase, other = (obj.get("status") or {}).get("phase", ""), "Active" if not going else "Terminating"
-        if phase == other:
+        ending = "deletionTimestamp" in obj["metadata"]
+        phase, wrong = (obj.get("status") or {}).get("phase", ""), "Active" if not ending else "Terminating"
+        if phase == wrong:
             return []
-        detail = f"may only be '{other}' if `deletionTimestamp` is {'not ' if going else ''}empty"
+        detail = f"may only be '{wrong}' if `deletionTimestamp` is {'not ' if ending else ''}empty"
         return [field.invalid("status.Phase", phase, detail)]
 
     def prepare_delete(self, obj: Object) -> None:
@@ -90,11 +90,11 @@ def _check_finalizer(name: str, path: str) -> field.Errors:
         yield field.invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified")
 
 
-def _restore_parts(obj: Object, old: Object, *parts: str) -> None:
+def _restore_parts(obj: Object, old: Object, *names: str) -> None:
     """Restore parts of the old object, in order."""
-    for name in parts:
+    for name in names:
         obj.pop(name, None)
-    for name in parts:
+    for name in names:
         if name in old:
             obj[name] = old[name]
 

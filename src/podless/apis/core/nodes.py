@@ -52,11 +52,11 @@ class NodeStrategy(DescribedStrategy):
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         spec, status = obj["spec"], obj["status"]
-        one, several = spec.get("podCIDR"), spec.get("podCIDRs")
-        if one and (not several or several[0] != one):
-            spec["podCIDRs"] = [one]
-        elif several:
-            spec["podCIDR"] = several[0]
+        cidr, cidrs = spec.get("podCIDR"), spec.get("podCIDRs")
+        if cidr and (not cidrs or cidrs[0] != cidr):
+            spec["podCIDRs"] = [cidr]
+        elif cidrs:
+            spec["podCIDR"] = cidrs[0]
         if status.get("allocatable") is None and status.get("capacity"):
             status["allocatable"] = dict(status["capacity"])
         for name in ("capacity", "allocatable"):
@@ -115,12 +115,12 @@ def _validate_node(obj: Object) -> Errors:
         for fault in addresses.range_faults(text):
             yield invalid(f"spec.podCIDRs[{index}]", text, fault)
     if len(ranges) > 1:
-        bad = next((index for index, text in enumerate(each(ranges)) if addresses.parse_range(text) is None), None)
-        if bad is not None:
-            reason = f"invalid CIDR[{bad}]: <nil> (invalid CIDR address: {ranges[bad]})"
+        wrong = next((index for index, text in enumerate(each(ranges)) if addresses.parse_range(text) is None), None)
+        if wrong is not None:
+            reason = f"invalid CIDR[{wrong}]: <nil> (invalid CIDR address: {ranges[wrong]})"
             reason = f"invalid PodCIDRs. failed to check with dual stack with error:{reason}"
             yield FieldError("InternalError", "spec.podCIDRs", None, reason)
-        if bad is not None or len(ranges) > 2 or not addresses.is_dual_stack(ranges):
+        if wrong is not None or len(ranges) > 2 or not addresses.is_dual_stack(ranges):
             yield invalid("spec.podCIDRs", ranges, _FAMILIES)
 
 
@@ -147,14 +147,14 @@ def _validate_avoided_pods(text: str, path: str) -> Errors:
         yield invalid(f"{path}.AvoidPods", _AVOIDED, reason)
         return
     entries = (decoded or {}).get("preferAvoidPods")
-    for index, one in enumerate(each(entries) if isinstance(entries, list) else ()):
-        where = f"{path}.{_AVOIDED}[{index}].PodSignature"
-        signature = one.get("podSignature") if isinstance(one, dict) else None
+    for index, entry in enumerate(each(entries) if isinstance(entries, list) else ()):
+        pod_signature_path = f"{path}.{_AVOIDED}[{index}].PodSignature"
+        signature = entry.get("podSignature") if isinstance(entry, dict) else None
         controller = signature.get("podController") if isinstance(signature, dict) else None
         if not isinstance(controller, dict):
-            yield required(where)
+            yield required(pod_signature_path)
         elif controller.get("controller") is False:
-            yield invalid(f"{where}.PodController.Controller", False, "must point to a controller")
+            yield invalid(f"{pod_signature_path}.PodController.Controller", False, "must point to a controller")
 
 
 def _validate_taints(taints: list[Object], at: str) -> Errors:
@@ -172,9 +172,9 @@ def _validate_taints(taints: list[Object], at: str) -> Errors:
 
 
 def _validate_amounts(status: Object) -> Errors:
-    for part in ("capacity", "allocatable"):
-        for name, amount in each(sort_keys(status.get(part) or {})).items():
-            yield from quantity_errors(name, amount, f"status.{part}.{name}")
+    for field_name in ("capacity", "allocatable"):
+        for name, amount in each(sort_keys(status.get(field_name) or {})).items():
+            yield from quantity_errors(name, amount, f"status.{field_name}.{name}")
 
 
 def _validate_features(features: list[str]) -> Errors:
@@ -198,15 +198,15 @@ def _validate_change(obj: Object, old: Object) -> Errors:
     yield from _validate_amounts(obj["status"])
     yield from _validate_features(obj["status"].get("declaredFeatures") or [])
     pairs: set[tuple[Any, Any]] = set()
-    for index, one in enumerate(each(obj["status"].get("addresses") or ())):
-        pair = one.get("type", ""), one.get("address", "")
+    for index, address in enumerate(each(obj["status"].get("addresses") or ())):
+        pair = address.get("type", ""), address.get("address", "")
         if pair in pairs:
-            yield duplicate(f"status.addresses[{index}]", gostructs.format_struct(NODE_ADDRESS, one))
+            yield duplicate(f"status.addresses[{index}]", gostructs.format_struct(NODE_ADDRESS, address))
         pairs.add(pair)
     ranges: list[str] = spec.get("podCIDRs") or []
     cidrs_before: list[str] = before.get("podCIDRs") or []
     if cidrs_before:
-        moved = sum(one != other for one, other in zip(each(ranges), cidrs_before, strict=False))
+        moved = sum(cidr != cidr_before for cidr, cidr_before in zip(each(ranges), cidrs_before, strict=False))
         for _ in range(moved if len(ranges) == len(cidrs_before) else 1):
             yield forbidden("spec.podCIDRs", _ONCE.format("podCIDR"))
     if before.get("providerID") and before["providerID"] != spec.get("providerID"):

@@ -114,11 +114,11 @@ def _validate_changes(obj: Object, old: Object) -> field.Errors:
     if new_spec != old_spec:
         structs = gostructs.diff_structs(PERSISTENT_VOLUME_CLAIM_SPEC, old_spec, new_spec)
         yield field.forbidden("spec", f"{_FIXED}\n{structs}")
-    size, least = _requested_size(spec), _requested_size(before)
+    size, minimum = _requested_size(spec), _requested_size(before)
     storage = ((old.get("status") or {}).get("capacity") or {}).get("storage")
-    if size < least and not has("RecoverVolumeExpansionFailure"):
+    if size < minimum and not has("RecoverVolumeExpansionFailure"):
         yield field.forbidden(_STORAGE, "field can not be less than previous value")
-    elif size < least and size <= (quantity.parse_quantity(storage) if storage is not None else 0):
+    elif size < minimum and size <= (quantity.parse_quantity(storage) if storage is not None else 0):
         yield field.forbidden(_STORAGE, "field can not be less than status.capacity")
     if spec.get("volumeMode") != before.get("volumeMode"):
         yield immutable_error("volumeMode", spec.get("volumeMode"))

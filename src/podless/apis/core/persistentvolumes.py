@@ -52,10 +52,10 @@ class PersistentVolumeStrategy(StatusStrategy):
             spec["volumeMode"] = "Filesystem"
         quantity.round_quantities(spec.get("capacity"))
 
-    def complete(self, obj: Object, given: Object) -> None:
+    def complete(self, obj: Object, raw: Object) -> None:
         """Keep an empty capacity, because the error shows it."""
-        super().complete(obj, given)
-        spec = given.get("spec")
+        super().complete(obj, raw)
+        spec = raw.get("spec")
         if isinstance(spec, dict) and spec.get("capacity") == {}:
             obj["spec"]["capacity"] = {}
 
@@ -102,47 +102,47 @@ class PersistentVolumeStrategy(StatusStrategy):
         return warnings + [f"spec.{_SHOWN.get(name, name)}: {text}" for name, text in removed_plugins]
 
 
-def _validate_changes(wanted: Object, before: Object) -> field.Errors:
-    places = [{name: spec[name] for name in sources.NAMES if name in spec} for spec in (wanted, before)]
-    places[0] = _without_expansion(*places)
-    if places[0] != places[1]:
-        structs = gostructs.diff_structs(PERSISTENT_VOLUME_SOURCE, places[1], places[0])
+def _validate_changes(new: Object, before: Object) -> field.Errors:
+    pair = [{name: spec[name] for name in sources.NAMES if name in spec} for spec in (new, before)]
+    pair[0] = _without_expansion(*pair)
+    if pair[0] != pair[1]:
+        structs = gostructs.diff_structs(PERSISTENT_VOLUME_SOURCE, pair[1], pair[0])
         text = f"spec.persistentvolumesource is immutable after creation\n{structs}"
         yield field.forbidden("spec.persistentvolumesource", text)
-    if wanted.get("volumeMode") != before.get("volumeMode"):
-        yield immutable_error("volumeMode", wanted.get("volumeMode"))
-    affinity, node_affinity = wanted.get("nodeAffinity"), before.get("nodeAffinity")
+    if new.get("volumeMode") != before.get("volumeMode"):
+        yield immutable_error("volumeMode", new.get("volumeMode"))
+    affinity, node_affinity = new.get("nodeAffinity"), before.get("nodeAffinity")
     if node_affinity is not None and affinity != node_affinity and _rename_labels(node_affinity, affinity) != affinity:
         yield field.invalid("nodeAffinity", gostructs.format_struct(VOLUME_NODE_AFFINITY, affinity), _AFFINITY)
-    if before.get("volumeAttributesClassName") is not None and wanted.get("volumeAttributesClassName") is None:
+    if before.get("volumeAttributesClassName") is not None and new.get("volumeAttributesClassName") is None:
         yield field.forbidden("spec.volumeAttributesClassName", _NOT_NIL)
 
 
-def _without_expansion(wanted: Object, before: Object) -> Object:
+def _without_expansion(source: Object, source_before: Object) -> Object:
     """Return the volume source without a new controllerExpandSecretRef, which may be added."""
-    csi, csi_before = wanted.get("csi"), before.get("csi")
+    csi, csi_before = source.get("csi"), source_before.get("csi")
     if csi is None or csi_before is None or csi_before.get("controllerExpandSecretRef") is not None:
-        return wanted
-    return {**wanted, "csi": {name: item for name, item in each(csi).items() if name != "controllerExpandSecretRef"}}
+        return source
+    return {**source, "csi": {name: item for name, item in each(csi).items() if name != "controllerExpandSecretRef"}}
 
 
-def _rename_labels(known: Object, wanted: Object | None) -> Object:
+def _rename_labels(old_affinity: Object, new_affinity: Object | None) -> Object:
     """Return the old node affinity, with deprecated label names renamed as in the new one."""
-    terms = [(known.get("required") or {}).get("nodeSelectorTerms") or []]
-    terms.append(((wanted or {}).get("required") or {}).get("nodeSelectorTerms") or [])
+    terms = [(old_affinity.get("required") or {}).get("nodeSelectorTerms") or []]
+    terms.append(((new_affinity or {}).get("required") or {}).get("nodeSelectorTerms") or [])
     terms_renamed = []
     for position, term in enumerate(each(terms[0])):
-        others = (terms[1][position].get("matchExpressions") or []) if position < len(terms[1]) else []
+        new_expressions = (terms[1][position].get("matchExpressions") or []) if position < len(terms[1]) else []
         expressions = []
         for index, expression in enumerate(each(term.get("matchExpressions") or [])):
-            key = others[index].get("key") if index < len(others) else None
+            key = new_expressions[index].get("key") if index < len(new_expressions) else None
             expressions.append(
                 {**expression, "key": key}
                 if key and nodelabels.RENAMED.get(expression.get("key"), ("",))[0] == key
                 else expression
             )
         terms_renamed.append({**term, "matchExpressions": expressions} if expressions else term)
-    return {**known, "required": {**(known.get("required") or {}), "nodeSelectorTerms": terms_renamed}}
+    return {**old_affinity, "required": {**(old_affinity.get("required") or {}), "nodeSelectorTerms": terms_renamed}}
 
 
 STRATEGY = PersistentVolumeStrategy()

@@ -23,9 +23,9 @@ class _ContainerStates(NamedTuple):
 
 def _count_restarts(statuses: Iterable[Any]) -> tuple[int, str]:
     """Return the number of restarts and the time of the last one, "" for none."""
-    found = list(statuses)
-    ends = [at(one, "lastState", "terminated", "finishedAt") or "" for one in each(found)]
-    return sum(at(one, "restartCount", default=0) for one in each(found)), max(ends, default="")
+    listed = list(statuses)
+    ends = [at(status, "lastState", "terminated", "finishedAt") or "" for status in each(listed)]
+    return sum(at(status, "restartCount", default=0) for status in each(listed)), max(ends, default="")
 
 
 def _exit_reason(state: Any, prefix: str = "") -> str:
@@ -37,20 +37,20 @@ def _exit_reason(state: Any, prefix: str = "") -> str:
 
 def _init_state(obj: Object, sidecars: set[str]) -> tuple[str, int]:
     """Return what the init containers wait for, "" for nothing, and the number of ready sidecars."""
-    ready = 0
+    ready_sidecars = 0
     for index, status in enumerate(each(at(obj, "status", "initContainerStatuses", default=()))):
         ended, waiting = at(status, "state", "terminated", default=None), at(status, "state", "waiting", "reason")
         if ended is not None and not ended.get("exitCode"):
             continue
         if status["name"] in sidecars and status.get("started"):
-            ready += bool(status.get("ready"))
+            ready_sidecars += bool(status.get("ready"))
             continue
         if ended is not None:
-            return _exit_reason(ended, "Init:"), ready
+            return _exit_reason(ended, "Init:"), ready_sidecars
         if waiting and waiting != "PodInitializing":
-            return f"Init:{waiting}", ready
-        return f"Init:{index}/{len(at(obj, 'spec', 'initContainers', default=()))}", ready
-    return "", ready
+            return f"Init:{waiting}", ready_sidecars
+        return f"Init:{index}/{len(at(obj, 'spec', 'initContainers', default=()))}", ready_sidecars
+    return "", ready_sidecars
 
 
 def _pod_state(obj: Object) -> _ContainerStates:
@@ -58,27 +58,33 @@ def _pod_state(obj: Object) -> _ContainerStates:
     word = status.get("reason") or status.get("phase") or ""
     if find_condition(status, "PodScheduled").get("reason") == "SchedulingGated":
         word = "SchedulingGated"
-    sidecars = {one["name"] for one in each(at(obj, "spec", "initContainers", default=())) if one.get("restartPolicy")}
+    sidecars = {
+        init_container["name"]
+        for init_container in each(at(obj, "spec", "initContainers", default=()))
+        if init_container.get("restartPolicy")
+    }
     first = status.get("initContainerStatuses") or []
-    waits, ready = _init_state(obj, sidecars)
+    waits, ready_count = _init_state(obj, sidecars)
     if waits and find_condition(status, "Initialized").get("status") != "True":
-        return _ContainerStates(waits, ready, *_count_restarts(first))
+        return _ContainerStates(waits, ready_count, *_count_restarts(first))
     running = False
     word = waits or word
     statuses = status.get("containerStatuses") or []
-    for one in reversed(each(statuses)):
-        ended, waiting = at(one, "state", "terminated", default=None), at(one, "state", "waiting", "reason")
+    for container in reversed(each(statuses)):
+        ended, waiting = at(container, "state", "terminated", default=None), at(container, "state", "waiting", "reason")
         if waiting:
             word = waiting
         elif ended is not None:
             word = _exit_reason(ended)
-        elif one.get("ready") and at(one, "state", "running", default=None) is not None:
+        elif container.get("ready") and at(container, "state", "running", default=None) is not None:
             running = True
-            ready += 1
+            ready_count += 1
     if word == "Completed" and running:
         word = "Running" if find_condition(status, "Ready").get("status") == "True" else "NotReady"
     return _ContainerStates(
-        word, ready, *_count_restarts([*(one for one in each(first) if one["name"] in sidecars), *statuses])
+        word,
+        ready_count,
+        *_count_restarts([*(init_status for init_status in each(first) if init_status["name"] in sidecars), *statuses]),
     )
 
 
@@ -93,7 +99,7 @@ def _pod_status(obj: Object) -> str:
 
 
 def _ready_containers(obj: Object) -> str:
-    sidecars = [one for one in each(at(obj, "spec", "initContainers", default=())) if one.get("restartPolicy")]
+    sidecars = [item for item in each(at(obj, "spec", "initContainers", default=())) if item.get("restartPolicy")]
     return f"{_pod_state(obj).ready}/{len(at(obj, 'spec', 'containers', default=())) + len(sidecars)}"
 
 

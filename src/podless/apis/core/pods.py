@@ -91,8 +91,8 @@ class PodStrategy(DescribedStrategy):
         for condition in each(status_before.get("conditions") or ()):
             indexes.setdefault(condition.get("type", ""), []).append(condition.get("observedGeneration") or 0)
         for condition in each(status.get("conditions") or ()):
-            rest = indexes.get(condition.get("type", ""))
-            last = rest.pop(0) if rest else 0
+            generations = indexes.get(condition.get("type", ""))
+            last = generations.pop(0) if generations else 0
             if not condition.get("observedGeneration") and last:
                 condition["observedGeneration"] = last
 
@@ -108,9 +108,9 @@ class PodStrategy(DescribedStrategy):
     def list_status_warnings(self, obj: Object) -> list[str]:
         return [
             text
-            for part in ("podIPs", "hostIPs")
-            for index, one in enumerate(each(obj["status"].get(part) or ()))
-            for text in addresses.address_warnings(f"status.{part}[{index}].ip", one.get("ip", ""))
+            for field_name in ("podIPs", "hostIPs")
+            for index, entry in enumerate(each(obj["status"].get(field_name) or ()))
+            for text in addresses.address_warnings(f"status.{field_name}[{index}].ip", entry.get("ip", ""))
         ]
 
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
@@ -121,11 +121,11 @@ class PodStrategy(DescribedStrategy):
     def for_subresource(self, subresource: str) -> Strategy[Kind]:
         return _BELOW.get(subresource, self)
 
-    def grace_period(self, obj: Object, asked: int | None) -> int | None:
+    def grace_period(self, obj: Object, requested: int | None) -> int | None:
         spec = obj["spec"]
         if not spec.get("nodeName") or (obj.get("status") or {}).get("phase") in _ENDED:
             return 0
-        period = spec.get("terminationGracePeriodSeconds") or 0 if asked is None else asked
+        period = spec.get("terminationGracePeriodSeconds") or 0 if requested is None else requested
         return 1 if period < 0 else int(period)
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
@@ -178,29 +178,31 @@ class _Resize(_SpecPart):
     """Strategy of the subresource resize."""
 
     def take_part(self, spec: Object, old: Object) -> Object:
-        parts = ("containers", "initContainers")
-        if any(len(spec.get(part) or ()) != len(old.get(part) or ()) for part in parts):
+        keys = ("containers", "initContainers")
+        if any(len(spec.get(key) or ()) != len(old.get(key) or ()) for key in keys):
             return spec
-        taken = {part: _adopt_resources(spec.get(part) or [], old.get(part) or []) for part in parts if part in old}
+        resized = {key: _adopt_resources(spec.get(key) or [], old.get(key) or []) for key in keys if key in old}
         if not has("InPlacePodLevelResourcesVerticalScaling"):
-            return _in_order(old | taken)
+            return _in_order(old | resized)
         remaining = {name: value for name, value in old.items() if name != "resources"}
-        own = {"resources": spec["resources"]} if spec.get("resources") is not None else {}
-        return _in_order(remaining | taken | own)
+        of_pod = {"resources": spec["resources"]} if spec.get("resources") is not None else {}
+        return _in_order(remaining | resized | of_pod)
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return validate_resize(obj, old)
 
 
-def _adopt_resources(given: list[Object], before: list[Object]) -> list[Object]:
+def _adopt_resources(new_containers: list[Object], before: list[Object]) -> list[Object]:
     """Return the old containers with the new resources and resizePolicy; the new ones if their names differ."""
-    if any(one.get("name") != other.get("name") for one, other in zip(each(given), before, strict=True)):
-        return given
-    out = []
-    for one, other in zip(each(given), before, strict=True):
-        remaining = {name: value for name, value in other.items() if name not in ("resources", "resizePolicy")}
-        out.append(remaining | {name: one[name] for name in ("resources", "resizePolicy") if name in one})
-    return out
+    if any(
+        item.get("name") != old_item.get("name") for item, old_item in zip(each(new_containers), before, strict=True)
+    ):
+        return new_containers
+    adopted = []
+    for item, old_item in zip(each(new_containers), before, strict=True):
+        remaining = {name: value for name, value in old_item.items() if name not in ("resources", "resizePolicy")}
+        adopted.append(remaining | {name: item[name] for name in ("resources", "resizePolicy") if name in item})
+    return adopted
 
 
 def _in_order(spec: Object) -> Object:

@@ -87,9 +87,9 @@ class QuotaStrategy(TypedStrategy):
     metadata = MetadataPolicy(on_update=(0, 1))
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
-        for part, names in (("spec", ("hard",)), ("status", ("hard", "used"))):
+        for field_name, names in (("spec", ("hard",)), ("status", ("hard", "used"))):
             for name in names:
-                quantity.round_quantities((obj.get(part) or {}).get(name))
+                quantity.round_quantities((obj.get(field_name) or {}).get(name))
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         obj["status"] = {}
@@ -119,12 +119,12 @@ def _check_amounts(amounts: dict[str, str] | None, path: str) -> field.Errors:
     from podless.apis.podspec import resources
 
     for name, text in each(amounts or {}).items():
-        where = f"{path}[{name}]"
-        found = [*resources.resource_name(name, where)]
+        item_path = f"{path}[{name}]"
+        errors = [*resources.resource_name(name, item_path)]
         if "/" not in name and not _is_standard(name):
-            found.append(field.invalid(where, Stringer(name), "must be a standard resource for quota"))
-        yield from found
-        yield from resources.quantity_errors(name, text, where)
+            errors.append(field.invalid(item_path, Stringer(name), "must be a standard resource for quota"))
+        yield from errors
+        yield from resources.quantity_errors(name, text, item_path)
 
 
 def _is_standard(name: str) -> bool:
@@ -137,7 +137,7 @@ def _check_scopes(spec: Object) -> list[FieldError]:
     match_expressions = selector.get("matchExpressions") or []
     unfit = {
         scope: _count_unsupported(scope, hard)
-        for scope in {*scopes, *(one["scopeName"] for one in each(match_expressions))} & _SCOPES.keys()
+        for scope in {*scopes, *(item["scopeName"] for item in each(match_expressions))} & _SCOPES.keys()
     }
     errors: list[FieldError] = []
     for scope in each(scopes):
@@ -146,10 +146,10 @@ def _check_scopes(spec: Object) -> list[FieldError]:
             return errors
     errors += _validate_opposed_scopes(scopes, "spec.scopes", scopes)
     path, text = "spec.scopeSelector.matchExpressions", gostructs.format_struct(SCOPE_SELECTOR, selector)
-    for one in each(match_expressions):
+    for item in each(match_expressions):
         if len(errors) > field.MAX:
             return errors
-        scope, operator, values = one["scopeName"], one["operator"], one.get("values") or []
+        scope, operator, values = item["scopeName"], item["operator"], item.get("values") or []
         if scope not in _SCOPES:
             errors.append(field.invalid(f"{path}.scopeName", scope, _UNSUPPORTED))
         else:
@@ -169,7 +169,7 @@ def _check_scopes(spec: Object) -> list[FieldError]:
             errors.append(field.invalid(f"{path}.values", values, detail))
     return [
         *errors,
-        *_validate_opposed_scopes([one["scopeName"] for one in each(match_expressions)], path, spec.get("scopes")),
+        *_validate_opposed_scopes([item["scopeName"] for item in each(match_expressions)], path, spec.get("scopes")),
     ]
 
 
@@ -178,17 +178,17 @@ def _count_unsupported(scope: str, hard: dict[str, str]) -> int:
     return sum(_is_standard(name) and name not in _SCOPES[scope] for name in each(hard))
 
 
-def _check_scope(scope: str, unfit: dict[str, int], path: str, shown: object) -> list[FieldError]:
+def _check_scope(scope: str, unfit: dict[str, int], path: str, shown_value: object) -> list[FieldError]:
     """Return an error for each resource that does not support a scope. unfit: their number by scope."""
     if scope not in unfit:
-        return [field.invalid(path, shown, _UNSUPPORTED)]
-    return [field.invalid(path, shown, "unsupported scope applied to resource")] * unfit[scope]
+        return [field.invalid(path, shown_value, _UNSUPPORTED)]
+    return [field.invalid(path, shown_value, "unsupported scope applied to resource")] * unfit[scope]
 
 
-def _validate_opposed_scopes(scopes: list[str], path: str, shown: object) -> field.Errors:
+def _validate_opposed_scopes(scopes: list[str], path: str, shown_value: object) -> field.Errors:
     for pair in _OPPOSED:
         if set(pair) <= set(scopes):
-            yield field.invalid(path, shown, "conflicting scopes")
+            yield field.invalid(path, shown_value, "conflicting scopes")
 
 
 STRATEGY = QuotaStrategy()

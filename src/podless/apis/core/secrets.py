@@ -40,12 +40,12 @@ class SecretStrategy(TypedStrategy):
 
     selects = frozenset({"type"})
 
-    def complete(self, obj: Object, given: Object) -> None:
+    def complete(self, obj: Object, raw: Object) -> None:
         """Move stringData to data."""
         texts = obj.pop("stringData", None)
         if texts:
-            more = {key: base64.b64encode(text.encode()).decode() for key, text in each(texts).items()}
-            data = sort_keys({**(obj.get("data") or {}), **more})
+            encoded = {key: base64.b64encode(text.encode()).decode() for key, text in each(texts).items()}
+            data = sort_keys({**(obj.get("data") or {}), **encoded})
             type_ = obj.pop("type", None)
             obj |= {"data": data} | ({"type": type_} if type_ is not None else {})
 

@@ -105,8 +105,8 @@ class Allocation:
     @property
     def has_conflict(self) -> bool:
         """Whether another Service has taken one of these addresses or ports."""
-        taken = self._pool
-        return any(ip in taken.addresses for ip in self.addresses) or any(port in taken.ports for port in self.ports)
+        pool = self._pool
+        return any(ip in pool.addresses for ip in self.addresses) or any(port in pool.ports for port in self.ports)
 
     def _give_addresses(self, spec: Object) -> None:
         ips = spec.get("clusterIPs") or []
@@ -119,21 +119,21 @@ class Allocation:
             ips[index] = self._named_address(ip, addresses) if ip else self._any_address(addresses)
         spec["clusterIP"], spec["clusterIPs"] = ips[0], ips
 
-    def _named_address(self, ip: str, shown: list[str]) -> str:
-        plain, reason = _canonical_address(ip), ""
-        number = int(ipaddress.ip_address(plain))
+    def _named_address(self, ip: str, cluster_ips: list[str]) -> str:
+        canonical, reason = _canonical_address(ip), ""
+        number = int(ipaddress.ip_address(canonical))
         if not _FIRST <= number <= _LAST:
             # kube-apiserver's dry run checks the only range, a write looks for a matching range first
             reason = f"the provided IP ({ip}) {_NO_ADDRESS}" if self._dry_run else _ELSEWHERE
-        elif not self._dry_run and plain in self._pool.addresses:
+        elif not self._dry_run and canonical in self._pool.addresses:
             reason = "provided IP is already allocated"
         if reason:
-            self._raise_invalid(field.invalid("spec.clusterIPs", shown, f"failed to allocate IP {ip}: {reason}"))
-        self._check_holder(ip, shown, f"failed to allocate IP {ip}")
-        self.addresses.add(plain)
+            self._raise_invalid(field.invalid("spec.clusterIPs", cluster_ips, f"failed to allocate IP {ip}: {reason}"))
+        self._check_holder(ip, cluster_ips, f"failed to allocate IP {ip}")
+        self.addresses.add(canonical)
         return ip
 
-    def _check_holder(self, ip: str, shown: list[str], failed: str) -> None:
+    def _check_holder(self, ip: str, cluster_ips: list[str], failed: str) -> None:
         """Raise Invalid for a Service whose name an IPAddress cannot reference."""
         if self._dry_run:
             return
@@ -143,16 +143,16 @@ class Allocation:
         if faults:
             reason = faults[0] if len(faults) == 1 else f"[{', '.join(faults)}]"
             detail = f'{failed}: IPAddress.networking.k8s.io "{ip}" is invalid: {reason}'
-            self._raise_invalid(field.invalid("spec.clusterIPs", shown, detail))
+            self._raise_invalid(field.invalid("spec.clusterIPs", cluster_ips, detail))
 
-    def _any_address(self, shown: list[str]) -> str:
+    def _any_address(self, cluster_ips: list[str]) -> str:
         if self._dry_run:
             return str(NETWORK.network_address)
         try:
             ip = self._pool.free_address()
         except PortRefused as refusal:
             raise _internal_error(f"failed to allocate a serviceIP: {refusal}") from None
-        self._check_holder(ip, shown, "failed to allocate IP")
+        self._check_holder(ip, cluster_ips, "failed to allocate IP")
         self.addresses.add(ip)
         return ip
 
@@ -181,8 +181,8 @@ class Allocation:
 
     def _give_ports(self, spec: Object, before: Object | None) -> None:
         ports = spec.get("ports") or []
-        every = spec["type"] == "NodePort" or bool(spec.get("allocateLoadBalancerNodePorts"))
-        requested = [(index, port) for index, port in enumerate(ports) if every or port.get("nodePort")]
+        needs_all = spec["type"] == "NodePort" or bool(spec.get("allocateLoadBalancerNodePorts"))
+        requested = [(index, port) for index, port in enumerate(ports) if needs_all or port.get("nodePort")]
         try:
             if before is None:
                 self._new_ports(requested)
@@ -191,36 +191,36 @@ class Allocation:
         except PortRefused as refusal:
             raise _internal_error(f"failed to allocate a nodePort: {refusal}") from None
 
-    def _new_ports(self, wanted: list[tuple[int, Object]]) -> None:
+    def _new_ports(self, requested: list[tuple[int, Object]]) -> None:
         """Allocate node ports. Ports with the same number and different protocols share a node port."""
         named: dict[int, int] = {}
-        for _, port in each(wanted):
+        for _, port in each(requested):
             if port.get("nodePort"):
                 named.setdefault(port["port"], port["nodePort"])
         allocated: dict[int, int] = {}
-        for place, port in each(wanted):
+        for index, port in each(requested):
             node = allocated.get(port["port"])
             if node is None:
                 node = named.get(port["port"])
                 if node is None:
                     node = self._next_port()
                 else:
-                    self._take_named(place, node)
+                    self._take_named(index, node)
                 allocated[port["port"]] = port["nodePort"] = node
             elif not port.get("nodePort"):
                 port["nodePort"] = node
             elif port["nodePort"] != node:
-                self._take_named(place, port["nodePort"])
+                self._take_named(index, port["nodePort"])
 
-    def _changed_ports(self, wanted: list[tuple[int, Object]], before: Object) -> None:
-        had = {port["nodePort"] for port in before.get("ports") or () if port.get("nodePort")}
+    def _changed_ports(self, requested: list[tuple[int, Object]], before: Object) -> None:
+        ports_before = {port["nodePort"] for port in before.get("ports") or () if port.get("nodePort")}
         seen = set()
-        for place, port in each(wanted):
+        for index, port in each(requested):
             node = port.get("nodePort")
             if not node:
                 node = port["nodePort"] = self._next_port()
-            elif node not in had and node not in self.ports:
-                self._take_named(place, node)
+            elif node not in ports_before and node not in self.ports:
+                self._take_named(index, node)
             pair = port["protocol"], node
             if pair in seen:
                 raise _untyped_error(f"duplicate nodePort: {{{pair[0]} {node}}}")
@@ -245,8 +245,8 @@ class Allocation:
             else:
                 spec["healthCheckNodePort"] = self._next_port()
         except PortRefused as refusal:
-            what = f"requested HealthCheck NodePort {port}" if port else "a HealthCheck NodePort 0"
-            raise _internal_error(f"failed to allocate {what}: {refusal}") from None
+            described = f"requested HealthCheck NodePort {port}" if port else "a HealthCheck NodePort 0"
+            raise _internal_error(f"failed to allocate {described}: {refusal}") from None
 
     def _raise_invalid(self, error: FieldError) -> None:
         raise Invalid("Service", "", self._name, [error])

@@ -66,9 +66,9 @@ class ServiceStrategy(TypedStrategy):
             spec["internalTrafficPolicy"] = "Cluster"
         if spec["type"] == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is None:
             spec["allocateLoadBalancerNodePorts"] = True
-        for one in each(_assigned_addresses(obj) if spec["type"] == "LoadBalancer" else ()):
-            if one.get("ip") and one.get("ipMode") is None:
-                one["ipMode"] = "VIP"
+        for address in each(_assigned_addresses(obj) if spec["type"] == "LoadBalancer" else ()):
+            if address.get("ip") and address.get("ipMode") is None:
+                address["ipMode"] = "VIP"
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         """Set the IP families. Raise Invalid."""
@@ -117,8 +117,8 @@ class ServiceStrategy(TypedStrategy):
     def list_status_warnings(self, obj: Object) -> list[str]:
         return [
             text
-            for index, one in enumerate(each(_assigned_addresses(obj)))
-            for text in addresses.address_warnings(f"status.loadBalancer.ingress[{index}]", one.get("ip") or "")
+            for index, address in enumerate(each(_assigned_addresses(obj)))
+            for text in addresses.address_warnings(f"status.loadBalancer.ingress[{index}]", address.get("ip") or "")
         ]
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:

@@ -57,7 +57,7 @@ def is_externally_accessible(spec: Object) -> bool:
 def validate_service_spec(obj: Object, old: Object | None = None) -> list[FieldError]:
     """Validate a defaulted Service. old: the Service before an update, whose addresses and ranges are accepted."""
     spec, before = obj["spec"], old["spec"] if old is not None else {}
-    notes, noted = (one["metadata"].get("annotations") or {} if one is not None else {} for one in (obj, old))
+    notes, noted = (state["metadata"].get("annotations") or {} if state is not None else {} for state in (obj, old))
     return [
         *_validate_modes(notes),
         *_validate_type_fields(spec),
@@ -81,8 +81,8 @@ def _validate_modes(annotations: dict[str, str]) -> field.Errors:
 
 def _validate_type_fields(spec: Object) -> field.Errors:
     """Validate the fields that a type requires or forbids."""
-    kind, bare = spec["type"], spec.get("clusterIPs") == [HEADLESS]
-    if not spec.get("ports") and not bare and kind != EXTERNAL:
+    kind, is_headless = spec["type"], spec.get("clusterIPs") == [HEADLESS]
+    if not spec.get("ports") and not is_headless and kind != EXTERNAL:
         yield field.required("spec.ports")
     if kind == EXTERNAL:
         for name in ("clusterIPs", "ipFamilies", "ipFamilyPolicy"):
@@ -96,7 +96,7 @@ def _validate_type_fields(spec: Object) -> field.Errors:
         for index, port in enumerate(each(spec.get("ports") or ())):
             if port["port"] == _KUBELET:
                 yield field.invalid(f"spec.ports[{index}]", _KUBELET, _KUBELET_PORT)
-    if kind in EXPOSED and bare:
+    if kind in EXPOSED and is_headless:
         yield field.invalid("spec.clusterIPs[0]", HEADLESS, f"may not be set to 'None' for {kind} services")
 
 
@@ -117,20 +117,20 @@ def _validate_distinct_ports(spec: Object) -> field.Errors:
     if spec["type"] == "ClusterIP":
         reason = "may not be used when `type` is 'ClusterIP'"
         yield from (
-            field.forbidden(f"spec.ports[{place}].nodePort", reason) for place, port in each(ports) if _node_port(port)
+            field.forbidden(f"spec.ports[{index}].nodePort", reason) for index, port in each(ports) if _node_port(port)
         )
     nodes: set[tuple[str, int]] = set()
-    for place, port in each(ports):
+    for index, port in each(ports):
         node = port["protocol"], _node_port(port)
         if node[1] and node in nodes:
-            yield field.duplicate(f"spec.ports[{place}].nodePort", node[1])
+            yield field.duplicate(f"spec.ports[{index}].nodePort", node[1])
         nodes.add(node)
     pairs: set[tuple[str, int]] = set()
-    for place, port in each(ports):
+    for index, port in each(ports):
         pair = port["protocol"], port["port"]
         if pair in pairs:
             yield field.duplicate(
-                f"spec.ports[{place}]", gostructs.format_struct(_PORT, {"protocol": pair[0], "port": pair[1]})
+                f"spec.ports[{index}]", gostructs.format_struct(_PORT, {"protocol": pair[0], "port": pair[1]})
             )
         pairs.add(pair)
 
@@ -167,8 +167,8 @@ def _validate_selection(spec: Object) -> field.Errors:
             yield field.invalid("spec.sessionAffinityConfig.clientIP.timeoutSeconds", seconds, text)
 
 
-def validate_addresses(spec: Object, known: Sequence[str] = ()) -> field.Errors:
-    """Validate addresses and families. known: the addresses before an update."""
+def validate_addresses(spec: Object, old_addresses: Sequence[str] = ()) -> field.Errors:
+    """Validate addresses and families. old_addresses: the addresses before an update."""
     if spec["type"] == EXTERNAL:
         return
     path, cluster_ip, ips = "spec.clusterIPs", spec.get("clusterIP") or "", spec.get("clusterIPs") or []
@@ -179,7 +179,7 @@ def validate_addresses(spec: Object, known: Sequence[str] = ()) -> field.Errors:
     elif ips and not cluster_ip:
         yield field.invalid(path, ips, "must be empty when `clusterIP` is not specified")
     yield from _validate_families(spec)
-    wrong = list(_cluster_ips(ips, path, known))
+    wrong = list(_cluster_ips(ips, path, old_addresses))
     yield from wrong
     if len(ips) > 2:
         yield field.invalid(path, ips, "may only hold up to 2 values")
@@ -213,20 +213,20 @@ def _validate_families(spec: Object) -> field.Errors:
     yield from field.one_of("spec.ipFamilyPolicy", policy, _FAMILY_POLICIES)
 
 
-def _cluster_ips(ips: Sequence[str], path: str, known: Sequence[str]) -> field.Errors:
+def _cluster_ips(ips: Sequence[str], path: str, old_addresses: Sequence[str]) -> field.Errors:
     for index, ip in enumerate(each(ips)):
         if index or ip != HEADLESS:
-            if ip in known:
+            if ip in old_addresses:
                 continue
             yield from field.invalid_details(f"{path}[{index}]", ip, find_address_faults(ip))
         elif len(ips) > 1:
             yield field.invalid(path, ips, "'None' must be the first and only value")
 
 
-def _validate_external_ips(spec: Object, known: Sequence[str]) -> field.Errors:
+def _validate_external_ips(spec: Object, old_addresses: Sequence[str]) -> field.Errors:
     for index, ip in enumerate(each(spec.get("externalIPs") or [])):
-        found = (ip not in known and find_address_faults(ip)) or validate_external_address(ip)
-        yield from field.invalid_details(f"spec.externalIPs[{index}]", ip, found)
+        faults = (ip not in old_addresses and find_address_faults(ip)) or validate_external_address(ip)
+        yield from field.invalid_details(f"spec.externalIPs[{index}]", ip, faults)
 
 
 def validate_external_address(text: str) -> Iterator[str]:
@@ -250,23 +250,23 @@ _LINK_LOCAL_MULTICAST = ipaddress.ip_network("224.0.0.0/24")
 
 
 def _validate_load_balancer(
-    spec: Object, annotations: dict[str, str], known: Sequence[str], before: str | None
+    spec: Object, annotations: dict[str, str], old_ranges: Sequence[str], old_annotation: str | None
 ) -> field.Errors:
-    """Validate the fields of load balancers, and the traffic policies. known, before: ranges before an update."""
+    """Validate the fields of load balancers, and the traffic policies. old_ranges, old_annotation: before an update."""
     balanced, path = spec["type"] == "LoadBalancer", "spec.LoadBalancerSourceRanges"
     ranges = spec.get("loadBalancerSourceRanges") or []
     noted = annotations.get(_RANGES) if not ranges else None
-    places = [(f"{path}[{index}]", value.strip()) for index, value in enumerate(each(ranges))]
+    range_paths = [(f"{path}[{index}]", value.strip()) for index, value in enumerate(each(ranges))]
     if noted is not None:
         path = f"metadata.annotations[{_RANGES}]"
-        texts = noted.split(",") if noted.strip() and noted != before else ()
-        places = [(path, value.strip()) for value in each(texts)]
+        texts = noted.split(",") if noted.strip() and noted != old_annotation else ()
+        range_paths = [(path, value.strip()) for value in each(texts)]
     if (ranges or noted is not None) and not balanced:
         yield field.forbidden(path, _BALANCED)
-    kept = {value.strip() for value in each(known)} if ranges else set()
-    for where, value in each(places):
-        if value not in kept:
-            yield from field.invalid_details(where, value, range_faults(value))
+    accepted = {value.strip() for value in each(old_ranges)} if ranges else set()
+    for range_path, value in each(range_paths):
+        if value not in accepted:
+            yield from field.invalid_details(range_path, value, range_faults(value))
     if spec.get("allocateLoadBalancerNodePorts") is not None and not balanced:
         yield field.forbidden("spec.allocateLoadBalancerNodePorts", _BALANCED)
     yield from load_balancer_class(spec)
@@ -275,21 +275,21 @@ def _validate_load_balancer(
 
 def changed_class(spec: Object, old: Object) -> list[FieldError]:
     """Reject changes of loadBalancerClass while the type stays LoadBalancer."""
-    given, before = spec.get("loadBalancerClass"), old.get("loadBalancerClass")
+    class_now, before = spec.get("loadBalancerClass"), old.get("loadBalancerClass")
     errors = load_balancer_class(spec)
-    if spec["type"] == old["type"] == "LoadBalancer" and given != before:
-        errors.insert(0, field.invalid("spec.loadBalancerClass", given, "may not change once set"))
+    if spec["type"] == old["type"] == "LoadBalancer" and class_now != before:
+        errors.insert(0, field.invalid("spec.loadBalancerClass", class_now, "may not change once set"))
     return errors
 
 
 def load_balancer_class(spec: Object) -> list[FieldError]:
     """Validate loadBalancerClass. In updates, kube-apiserver reports these errors twice."""
-    given, path = spec.get("loadBalancerClass"), "spec.loadBalancerClass"
-    if given is None:
+    class_name, path = spec.get("loadBalancerClass"), "spec.loadBalancerClass"
+    if class_name is None:
         return []
     if spec["type"] != "LoadBalancer":
         return [field.forbidden(path, _BALANCED)]
-    return field.invalid_details(path, given, names.qualified_name(given))
+    return field.invalid_details(path, class_name, names.qualified_name(class_name))
 
 
 def _validate_traffic(spec: Object) -> field.Errors:
@@ -303,19 +303,19 @@ def _validate_traffic(spec: Object) -> field.Errors:
         yield field.invalid("spec.healthCheckNodePort", port, text)
     elif port:
         yield from checks.port_number("spec.healthCheckNodePort", port)
-    inner, spread = spec.get("internalTrafficPolicy"), spec.get("trafficDistribution")
-    yield from field.one_of("spec.internalTrafficPolicy", inner, _POLICIES)
-    known = _DISTRIBUTIONS if spread and has("PreferSameTrafficDistribution") else _DISTRIBUTIONS[:1]
-    yield from field.one_of("spec.trafficDistribution", spread, known)
+    internal_policy, distribution = spec.get("internalTrafficPolicy"), spec.get("trafficDistribution")
+    yield from field.one_of("spec.internalTrafficPolicy", internal_policy, _POLICIES)
+    allowed = _DISTRIBUTIONS if distribution and has("PreferSameTrafficDistribution") else _DISTRIBUTIONS[:1]
+    yield from field.one_of("spec.trafficDistribution", distribution, allowed)
 
 
 def validate_load_balancer_status(status: Object, old: Object) -> field.Errors:
     """Validate the ingress addresses in the status of a load balancer. old: the status before, whose ones are kept."""
-    known = {one.get("ip") for one in each((old.get("loadBalancer") or {}).get("ingress") or ())}
-    for index, one in enumerate(each((status.get("loadBalancer") or {}).get("ingress") or ())):
-        path, ip = f"status.loadBalancer.ingress[{index}]", one.get("ip")
-        mode, host = one.get("ipMode"), one.get("hostname")
-        if ip and ip not in known:
+    old_addresses = {ingress.get("ip") for ingress in each((old.get("loadBalancer") or {}).get("ingress") or ())}
+    for index, ingress in enumerate(each((status.get("loadBalancer") or {}).get("ingress") or ())):
+        path, ip = f"status.loadBalancer.ingress[{index}]", ingress.get("ip")
+        mode, host = ingress.get("ipMode"), ingress.get("hostname")
+        if ip and ip not in old_addresses:
             yield from field.invalid_details(f"{path}.ip", ip, find_address_faults(ip))
         if mode is not None and not ip:
             yield field.forbidden(f"{path}.ipMode", "may not be specified when `ip` is not set")

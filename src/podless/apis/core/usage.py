@@ -53,8 +53,8 @@ def usage_function(kind: Kind) -> Callable[[Object], Usage] | None:
 
 def measured_names(kind: Kind, hard: Iterable[str]) -> list[str]:
     """Return the resource names of a quota that are measured on objects of a kind."""
-    mine = _NAMED.get(kind.resource)
-    return [name for name in hard if mine is not None and mine(name)]
+    is_measured = _NAMED.get(kind.resource)
+    return [name for name in hard if is_measured is not None and is_measured(name)]
 
 
 def scope_matcher(quota: Object) -> Callable[[Usage], bool]:
@@ -62,43 +62,43 @@ def scope_matcher(quota: Object) -> Callable[[Usage], bool]:
     spec = quota["spec"]
     scopes = frozenset(spec.get("scopes") or ())
     expressions = (spec.get("scopeSelector") or {}).get("matchExpressions") or []
-    wanted = [
+    requirements = [
         (expression["scopeName"], expression["operator"], frozenset(expression.get("values") or ()))
         for expression in each(expressions)
     ]
-    if not scopes and not wanted:
+    if not scopes and not requirements:
         return lambda usage: True
 
-    def about(usage: Usage) -> bool:
+    def matches(usage: Usage) -> bool:
         if not scopes <= usage.scopes | {name for name, values in usage.named.items() if values}:
             return False
-        return all(_matches_scope(scope, operator, values, usage) for scope, operator, values in each(wanted))
+        return all(_matches_scope(scope, operator, values, usage) for scope, operator, values in each(requirements))
 
-    return about
+    return matches
 
 
 def _matches_scope(scope: str, operator: str, values: frozenset[str], usage: Usage) -> bool:
-    given = usage.named.get(scope)
-    if given is None:
+    scope_values = usage.named.get(scope)
+    if scope_values is None:
         return (scope in usage.scopes) == (operator in ("Exists", "In"))
     if operator in ("In", "Exists"):
-        return not values.isdisjoint(given) if operator == "In" else bool(given)
-    return values.isdisjoint(given) if operator == "NotIn" else not given
+        return not values.isdisjoint(scope_values) if operator == "In" else bool(scope_values)
+    return values.isdisjoint(scope_values) if operator == "NotIn" else not scope_values
 
 
 def find_unset_resources(pod: Object, hard: Iterable[str]) -> str:
     """Return the resources that a quota limits and the pod's containers do not set; "" for none."""
-    wanted = sorted(_NEEDED.intersection(hard))
-    lacking: dict[str, set[str]] = {}
+    needed = sorted(_NEEDED.intersection(hard))
+    unset: dict[str, set[str]] = {}
     spec = pod["spec"]
     for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
         charge(1)
         resources = container.get("resources") or {}
-        for name in wanted:
-            part, amount = _PLACES[name]
-            if amount not in (resources.get(part) or {}):
-                lacking.setdefault(name, set()).add(container["name"])
-    return "; ".join(f"{name} for: {','.join(sorted(lacking[name]))}" for name in each(wanted) if name in lacking)
+        for name in needed:
+            field_name, amount = _PLACES[name]
+            if amount not in (resources.get(field_name) or {}):
+                unset.setdefault(name, set()).add(container["name"])
+    return "; ".join(f"{name} for: {','.join(sorted(unset[name]))}" for name in each(needed) if name in unset)
 
 
 def _measure_pod(pod: Object) -> Usage:
@@ -127,41 +127,42 @@ def _name_resources(requests: Amounts, limits: Amounts) -> Amounts:
     return result
 
 
-def total_resources(spec: Object, part: str) -> Amounts:
+def total_resources(spec: Object, field_name: str) -> Amounts:
     """Return the maximum that a pod needs at one time: all containers, or one init container with its sidecars.
 
-    part: "requests" or "limits".
+    field_name: "requests" or "limits".
     """
-    always: _Sums = {}
+    regular: _Sums = {}
     for container in spec.get("containers") or ():
         charge(1)
-        _add_sums(always, _read_sums(_read_amounts(container, part)))
+        _add_sums(regular, _read_sums(_read_amounts(container, field_name)))
     before: list[_Sums] = []  # totals while each init container runs, of the resources that it requests
     stay: _Sums = {}
     for container in spec.get("initContainers") or ():
         charge(1)
-        asked = _read_sums(_read_amounts(container, part))
+        amounts = _read_sums(_read_amounts(container, field_name))
         if container.get("restartPolicy") == "Always":
-            _add_sums(stay, asked)
-            before.append({name: stay[name] for name in asked})
+            _add_sums(stay, amounts)
+            before.append({name: stay[name] for name in amounts})
         else:
-            before.append({name: _add_amounts(amount, stay.get(name)) for name, amount in asked.items()})
-    _add_sums(always, stay)
+            before.append({name: _add_amounts(amount, stay.get(name)) for name, amount in amounts.items()})
+    _add_sums(regular, stay)
     for sums in before:
         for name, amount in each(sums).items():
-            if name not in always or amount[0] > always[name][0]:
-                always[name] = amount
-    whole = (spec.get("resources") or {}).get(part) or {}
-    found = _read_sums({name: quantity.format_quantity(*amount) for name, amount in each(always).items()} | whole)
-    over = spec.get("overhead") or {}
+            if name not in regular or amount[0] > regular[name][0]:
+                regular[name] = amount
+    of_pod = (spec.get("resources") or {}).get(field_name) or {}
+    total = _read_sums({name: quantity.format_quantity(*amount) for name, amount in each(regular).items()} | of_pod)
+    extra = spec.get("overhead") or {}
     _add_sums(
-        found, _read_sums({name: text for name, text in each(over).items() if part == "requests" or name in always})
+        total,
+        _read_sums({name: text for name, text in each(extra).items() if field_name == "requests" or name in regular}),
     )
-    return {name: quantity.format_quantity(*amount) for name, amount in each(found).items()}
+    return {name: quantity.format_quantity(*amount) for name, amount in each(total).items()}
 
 
-def _read_amounts(container: Object, part: str) -> Amounts:
-    amounts: Amounts = (container.get("resources") or {}).get(part) or {}
+def _read_amounts(container: Object, field_name: str) -> Amounts:
+    amounts: Amounts = (container.get("resources") or {}).get(field_name) or {}
     return amounts
 
 
@@ -173,16 +174,16 @@ def _read_sums(amounts: Amounts) -> _Sums:
     return sums
 
 
-def _add_sums(sums: _Sums, more: _Sums) -> None:
-    for name, amount in each(more).items():
+def _add_sums(sums: _Sums, added: _Sums) -> None:
+    for name, amount in each(added).items():
         sums[name] = _add_amounts(sums[name], amount) if name in sums else amount
 
 
-def _add_amounts(one: _Amount, other: _Amount | None) -> _Amount:
+def _add_amounts(first: _Amount, second: _Amount | None) -> _Amount:
     """Add two amounts, in the format of the first one that is not zero."""
-    if other is None:
-        return one
-    return one[0] + other[0], one[1] if one[0] else other[1]
+    if second is None:
+        return first
+    return first[0] + second[0], first[1] if first[0] else second[1]
 
 
 def _best_effort(pod: Object) -> bool:
@@ -194,10 +195,10 @@ def _best_effort(pod: Object) -> bool:
 def _has_namespace_terms(spec: Object) -> bool:
     """Return whether the pod has affinity terms for other namespaces."""
     for name in ("podAffinity", "podAntiAffinity"):
-        given = (spec.get("affinity") or {}).get(name) or {}
-        terms = [*(given.get("requiredDuringSchedulingIgnoredDuringExecution") or ())]
-        preferred = given.get("preferredDuringSchedulingIgnoredDuringExecution") or ()
-        terms += [one.get("podAffinityTerm") or {} for one in each(preferred)]
+        rules = (spec.get("affinity") or {}).get(name) or {}
+        terms = [*(rules.get("requiredDuringSchedulingIgnoredDuringExecution") or ())]
+        preferred = rules.get("preferredDuringSchedulingIgnoredDuringExecution") or ()
+        terms += [weighted.get("podAffinityTerm") or {} for weighted in each(preferred)]
         if any(term.get("namespaces") or term.get("namespaceSelector") is not None for term in each(terms)):
             return True
     return False
@@ -208,10 +209,10 @@ def _measure_claim(claim: Object) -> Usage:
     text = ((spec.get("resources") or {}).get("requests") or {}).get("storage")
     amounts: Amounts = {"persistentvolumeclaims": "1"} | ({"requests.storage": text} if text is not None else {})
     if name := spec.get("storageClassName"):
-        amounts |= {f"{name}{_CLASS}{known}": given for known, given in each(amounts).items()}
+        amounts |= {f"{name}{_CLASS}{name_of_amount}": amount for name_of_amount, amount in each(amounts).items()}
     modified = (status.get("modifyVolumeStatus") or {}).get("targetVolumeAttributesClassName")
     classes = (spec.get("volumeAttributesClassName"), status.get("currentVolumeAttributesClassName"), modified)
-    return Usage(amounts, frozenset(), {"VolumeAttributesClass": tuple(one for one in each(classes) if one)})
+    return Usage(amounts, frozenset(), {"VolumeAttributesClass": tuple(entry for entry in each(classes) if entry)})
 
 
 def _measure_service(service: Object) -> Usage:
@@ -220,8 +221,8 @@ def _measure_service(service: Object) -> Usage:
     if spec["type"] == "NodePort":
         count = len(ports)
     elif spec["type"] == "LoadBalancer":
-        every = spec.get("allocateLoadBalancerNodePorts") is not False
-        count = len(ports) if every else sum(bool(port.get("nodePort")) for port in each(ports))
+        needs_all = spec.get("allocateLoadBalancerNodePorts") is not False
+        count = len(ports) if needs_all else sum(bool(port.get("nodePort")) for port in each(ports))
     balanced = str(int(spec["type"] == "LoadBalancer"))
     amounts = {"services": "1", "services.nodeports": str(count), "services.loadbalancers": balanced}
     return Usage(amounts, frozenset(), {})
@@ -229,16 +230,16 @@ def _measure_service(service: Object) -> Usage:
 
 def _device_claim(claim: Object) -> Usage:
     """Return the maximum number of devices of each class for a claim."""
-    asked: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for request in each(((claim["spec"].get("devices") or {}).get("requests")) or ()):
-        most: dict[str, int] = {}
-        for one in each(request.get("firstAvailable") or ([request["exactly"]] if request.get("exactly") else ())):
-            name, mode = f"{one.get('deviceClassName', '')}{_DEVICES}", one.get("allocationMode")
-            number = one.get("count") or 0 if mode == "ExactCount" else _MAX_DEVICES if mode == "All" else 0
-            most[name] = max(number, most.get(name, 0))
-        for name, number in most.items():
-            asked[name] = asked.get(name, 0) + number
-    amounts = {name: quantity.canonical_quantity(str(number)) for name, number in each(asked).items()}
+        maxima: dict[str, int] = {}
+        for choice in each(request.get("firstAvailable") or ([request["exactly"]] if request.get("exactly") else ())):
+            name, mode = f"{choice.get('deviceClassName', '')}{_DEVICES}", choice.get("allocationMode")
+            number = choice.get("count") or 0 if mode == "ExactCount" else _MAX_DEVICES if mode == "All" else 0
+            maxima[name] = max(number, maxima.get(name, 0))
+        for name, number in maxima.items():
+            counts[name] = counts.get(name, 0) + number
+    amounts = {name: quantity.canonical_quantity(str(number)) for name, number in each(counts).items()}
     return Usage(amounts, frozenset(), {})
 
 

@@ -43,9 +43,9 @@ class EndpointSliceStrategy(TypedStrategy):
 
     def increases_generation(self, version: Version, obj: Object, old: Object) -> bool:
         """Also count changes of labels."""
-        parts = ("addressType", "endpoints", "ports")
-        labels = [one["metadata"].get("labels") or {} for one in (obj, old)]
-        return any((obj.get(name) or None) != (old.get(name) or None) for name in parts) or labels[0] != labels[1]
+        field_names = ("addressType", "endpoints", "ports")
+        labels = [state["metadata"].get("labels") or {} for state in (obj, old)]
+        return any((obj.get(name) or None) != (old.get(name) or None) for name in field_names) or labels[0] != labels[1]
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         return [*_validate_slice(obj), *_check_endpoints(obj)]
@@ -95,16 +95,16 @@ def _check_endpoints(obj: Object) -> list[FieldError]:
 
 def _validate_endpoint(endpoint: Object, sort: str, path: str) -> field.Errors:
     addresses = endpoint.get("addresses") or []
-    where = f"{path}.addresses"
+    addresses_path = f"{path}.addresses"
     if not addresses:
-        yield field.required(where, "must contain at least 1 address")
+        yield field.required(addresses_path, "must contain at least 1 address")
     elif len(addresses) > _MAX_ADDRESSES:
-        yield field.too_many(where, len(addresses), _MAX_ADDRESSES)
+        yield field.too_many(addresses_path, len(addresses), _MAX_ADDRESSES)
     for index, address in enumerate(each(addresses)):
         if sort == "FQDN":
-            yield from _validate_domain(address, f"{where}[{index}]")
+            yield from _validate_domain(address, f"{addresses_path}[{index}]")
         elif sort in _TYPES:
-            yield from _slice_address(address, sort, where, index)
+            yield from _slice_address(address, sort, addresses_path, index)
     host, node = endpoint.get("hostname"), endpoint.get("nodeName")
     if node is not None:
         yield from field.invalid_details(f"{path}.nodeName", node, names.check_subdomain(node))
@@ -114,17 +114,17 @@ def _validate_endpoint(endpoint: Object, sort: str, path: str) -> field.Errors:
 
 
 def _slice_address(address: str, sort: str, path: str, index: int) -> field.Errors:
-    where = f"{path}[{index}]"
+    item_path = f"{path}[{index}]"
     if not has("OneFaultOfAddresses"):
-        yield from field.invalid_details(where, address, servicespec.validate_external_address(address))
+        yield from field.invalid_details(item_path, address, servicespec.validate_external_address(address))
         parsed = addresses.parse_address(address)
         if parsed is None or (parsed.version == 4) != (sort == "IPv4"):
-            yield field.invalid(where, address, f"must be a valid {sort} address")
+            yield field.invalid(item_path, address, f"must be a valid {sort} address")
         return
     # IPv4 addresses may have the forms of older fields, IPv6 addresses only the canonical one
     check = addresses.find_address_faults if sort == "IPv4" else addresses.canonical_faults
     faults = check(address)
-    yield from field.invalid_details(where, address, faults)
+    yield from field.invalid_details(item_path, address, faults)
     if faults:
         return
     parsed = addresses.parse_address(address)
@@ -132,7 +132,7 @@ def _slice_address(address: str, sort: str, path: str, index: int) -> field.Erro
     is_ipv4 = parsed.version == 4 or parsed.ipv4_mapped is not None
     if is_ipv4 != (sort == "IPv4"):
         yield field.invalid(path, address, f"must be an {sort} address")
-    yield from field.invalid_details(where, address, servicespec.validate_external_address(address))
+    yield from field.invalid_details(item_path, address, servicespec.validate_external_address(address))
 
 
 def _validate_domain(name: str, path: str) -> field.Errors:
@@ -140,28 +140,28 @@ def _validate_domain(name: str, path: str) -> field.Errors:
     if not name:
         yield field.required(path)
         return
-    bare = name.removesuffix(".")
-    if faults := names.check_subdomain(bare):
-        yield field.invalid(path, bare, ",".join(faults))
-    elif "." not in bare:
-        yield field.invalid(path, bare, "should be a domain with at least two segments separated by dots")
+    domain = name.removesuffix(".")
+    if faults := names.check_subdomain(domain):
+        yield field.invalid(path, domain, ",".join(faults))
+    elif "." not in domain:
+        yield field.invalid(path, domain, "should be a domain with at least two segments separated by dots")
     else:
-        for part in each(bare.split(".")):
-            if faults := names.check_label_name(part):
-                yield field.invalid(path, part, ",".join(faults))
+        for segment in each(domain.split(".")):
+            if faults := names.check_label_name(segment):
+                yield field.invalid(path, segment, ",".join(faults))
                 return
 
 
 def _validate_hints(hints: Object, path: str) -> field.Errors:
     for name, rule in (("forZones", names.label_value), ("forNodes", names.check_subdomain)):
-        given, seen = hints.get(name) or [], set[str]()
-        if len(given) > _MAX_HINTS:
-            yield field.too_many(f"{path}.{name}", len(given), _MAX_HINTS)
+        hints_of_kind, seen = hints.get(name) or [], set[str]()
+        if len(hints_of_kind) > _MAX_HINTS:
+            yield field.too_many(f"{path}.{name}", len(hints_of_kind), _MAX_HINTS)
             return
-        for index, hint in enumerate(each(given)):
-            where, value = f"{path}.{name}[{index}].name", hint["name"]
-            yield from checks.validate_unique(where, value, seen)
-            yield from field.invalid_details(where, value, rule(value))
+        for index, hint in enumerate(each(hints_of_kind)):
+            name_path, value = f"{path}.{name}[{index}].name", hint["name"]
+            yield from checks.validate_unique(name_path, value, seen)
+            yield from field.invalid_details(name_path, value, rule(value))
 
 
 def _slice_ports(ports: Sequence[Object]) -> field.Errors:

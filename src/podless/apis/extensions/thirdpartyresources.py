@@ -29,8 +29,8 @@ class ThirdPartyResourceStrategy(TypedStrategy):
         if not versions:
             return [field.required("versions", "must specify at least one version")]
         errors, seen = [], set()
-        for index, one in enumerate(each(versions)):
-            path, name = f"versions[{index}]", one.get("name") or ""
+        for index, entry in enumerate(each(versions)):
+            path, name = f"versions[{index}]", entry.get("name") or ""
             if not name:
                 errors.append(field.required(f"{path}.name", "must not be empty"))
             elif name in seen:
@@ -38,7 +38,7 @@ class ThirdPartyResourceStrategy(TypedStrategy):
             else:
                 errors += field.invalid_details(f"{path}.name", name, names.label_1035(name))
             seen.add(name)
-            errors += _validate_group(obj["metadata"].get("name") or "", one, path)
+            errors += _validate_group(obj["metadata"].get("name") or "", entry, path)
         return errors
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:

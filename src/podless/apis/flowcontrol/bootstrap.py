@@ -54,24 +54,24 @@ def bootstrap_schemas() -> Iterator[Object]:
 
 def _found_status(level: str) -> Object:
     """Return the status of a schema whose level exists."""
-    told = dangling_condition(level, there=True)
+    condition = dangling_condition(level, exists=True)
     order = ("type", "status", "lastTransitionTime", "reason", "message")
-    return {"conditions": [{name: told.get(name) or clock.now() for name in order}]}
+    return {"conditions": [{name: condition.get(name) or clock.now() for name in order}]}
 
 
-def dangling_condition(level: str, *, there: bool) -> Object:
-    """Return the Dangling condition of a FlowSchema, without a time. there: whether its priority level exists."""
-    end = "and it exists" if there else "but there is no such object"
+def dangling_condition(level: str, *, exists: bool) -> Object:
+    """Return the Dangling condition of a FlowSchema, without a time. exists: whether its priority level exists."""
+    end = "and it exists" if exists else "but there is no such object"
     named = f"This FlowSchema references the PriorityLevelConfiguration object named {gotext.quote(level)}"
-    status, reason = ("False", "Found") if there else ("True", "NotFound")
+    status, reason = ("False", "Found") if exists else ("True", "NotFound")
     return {"type": "Dangling", "status": status, "reason": reason, "message": f"{named} {end}"}
 
 
-def required_spec(wanted: Iterator[Object], name: str) -> Object | None:
+def required_spec(mandatory: Iterator[Object], name: str) -> Object | None:
     """Return the mandatory spec of the object with a name; None if it has none."""
     if name not in ("exempt", "catch-all"):
         return None
-    return next((obj["spec"] for obj in wanted if obj["metadata"]["name"] == name), None)
+    return next((obj["spec"] for obj in mandatory if obj["metadata"]["name"] == name), None)
 
 
 def _group_subjects(*names: str) -> list[Object]:

@@ -35,8 +35,8 @@ class FlowSchemaStrategy(parts.FlowStrategy):
         """Require the two mandatory schemas to have their fixed specs."""
         name, spec = obj["metadata"].get("name") or "", obj["spec"]
         errors = [*_validate_spec(spec, name)]
-        wanted = bootstrap.required_spec(bootstrap.bootstrap_schemas(), name)
-        if wanted is not None and spec != wanted:
+        fixed_spec = bootstrap.required_spec(bootstrap.bootstrap_schemas(), name)
+        if fixed_spec is not None and spec != fixed_spec:
             text = gostructs.format_struct(FLOW_SCHEMA_SPEC, spec)
             errors.append(field.invalid("spec", text, f"spec of '{name}' must equal the fixed value"))
         return [*errors, *parts.validate_conditions(obj)]
@@ -65,31 +65,31 @@ def _validate_rule(rule: Object, path: str) -> field.Errors:
         yield field.required(f"{path}.subjects", _NO_SUBJECTS)
     for index, subject in enumerate(each(subjects)):
         yield from _validate_subject(subject, f"{path}.subjects[{index}]")
-    resources, others = rule.get("resourceRules") or [], rule.get("nonResourceRules") or []
-    if not resources and not others:
+    resources, non_resources = rule.get("resourceRules") or [], rule.get("nonResourceRules") or []
+    if not resources and not non_resources:
         yield field.required(path, _NO_RULES)
-    for index, one in enumerate(each(resources)):
-        yield from _validate_resources(one, f"{path}.resourceRules[{index}]")
-    for index, one in enumerate(each(others)):
-        yield from _validate_urls(one, f"{path}.nonResourceRules[{index}]")
+    for index, resource in enumerate(each(resources)):
+        yield from _validate_resources(resource, f"{path}.resourceRules[{index}]")
+    for index, url_rule in enumerate(each(non_resources)):
+        yield from _validate_urls(url_rule, f"{path}.nonResourceRules[{index}]")
 
 
 def _validate_subject(subject: Object, path: str) -> field.Errors:
     noun = subject.get("kind") or ""
-    wanted = _SUBJECTS.get(noun)
-    if wanted is None:
+    field_name = _SUBJECTS.get(noun)
+    if field_name is None:
         yield field.not_supported(f"{path}.kind", noun, _SUBJECTS)
         return
-    given, where = subject.get(wanted), f"{path}.{wanted}"
-    if given is None:
-        yield field.required(where, f"{wanted} is required when subject kind is '{noun}'")
+    subject_value, field_path = subject.get(field_name), f"{path}.{field_name}"
+    if subject_value is None:
+        yield field.required(field_path, f"{field_name} is required when subject kind is '{noun}'")
     elif noun == "ServiceAccount":
-        yield from _validate_account(given, where)
-    elif not given["name"]:
-        yield field.required(f"{where}.name")
-    for other, name in (("ServiceAccount", "serviceAccount"), ("User", "user"), ("Group", "group")):
-        if name != wanted and subject.get(name) is not None:
-            yield field.forbidden(f"{path}.{name}", f"{name} is forbidden when subject kind is not '{other}'")
+        yield from _validate_account(subject_value, field_path)
+    elif not subject_value["name"]:
+        yield field.required(f"{field_path}.name")
+    for kind, name in (("ServiceAccount", "serviceAccount"), ("User", "user"), ("Group", "group")):
+        if name != field_name and subject.get(name) is not None:
+            yield field.forbidden(f"{path}.{name}", f"{name} is forbidden when subject kind is not '{kind}'")
 
 
 def _validate_account(account: Object, path: str) -> field.Errors:
@@ -109,19 +109,19 @@ def _validate_verbs(rule: Object, path: str) -> field.Errors:
         yield field.not_supported(f"{path}.verbs", verbs, _VERBS)
 
 
-def _validate_wildcard(values: Sequence[str], path: str, what: str) -> field.Errors:
+def _validate_wildcard(values: Sequence[str], path: str, noun: str) -> field.Errors:
     """Reject other values next to "*"."""
     if _ALL in values and len(values) > 1:
-        yield field.invalid(path, values, f"if '*' is present, must not specify other {what}")
+        yield field.invalid(path, values, f"if '*' is present, must not specify other {noun}")
 
 
 def _validate_resources(rule: Object, path: str) -> field.Errors:
     yield from _validate_verbs(rule, path)
-    for name, one, many in (("apiGroups", "api group", "api groups"), ("resources", "resource", "resources")):
-        given = rule.get(name) or []
-        if not given:
-            yield field.required(f"{path}.{name}", f"resource rules must supply at least one {one}")
-        yield from _validate_wildcard(given, f"{path}.{name}", many)
+    for name, singular, plural in (("apiGroups", "api group", "api groups"), ("resources", "resource", "resources")):
+        values = rule.get(name) or []
+        if not values:
+            yield field.required(f"{path}.{name}", f"resource rules must supply at least one {singular}")
+        yield from _validate_wildcard(values, f"{path}.{name}", plural)
     spaces = rule.get("namespaces") or []
     if not spaces and not rule.get("clusterScope"):
         yield field.required(f"{path}.namespaces", _NOWHERE)
@@ -129,8 +129,8 @@ def _validate_resources(rule: Object, path: str) -> field.Errors:
         yield from _validate_wildcard(spaces, f"{path}.namespaces", "namespaces")
     else:
         for index, space in enumerate(each(spaces)):
-            where = f"{path}.namespaces[{index}]"
-            yield from (field.invalid(where, space, _NAMESPACE + text) for text in names.check_label_name(space))
+            space_path = f"{path}.namespaces[{index}]"
+            yield from (field.invalid(space_path, space, _NAMESPACE + text) for text in names.check_label_name(space))
 
 
 def _validate_urls(rule: Object, path: str) -> field.Errors:

@@ -64,12 +64,12 @@ class PriorityLevelStrategy(parts.FlowStrategy):
         errors = [*_validate_spec(spec, name)]
         if version.name != _OLD and _KEEPS_ZERO in _read_annotations(obj):
             errors.insert(0, field.forbidden("metadata.annotations", f"annotation '{_KEEPS_ZERO}' is forbidden"))
-        wanted = bootstrap.required_spec(bootstrap.bootstrap_levels(), name)
+        fixed_spec = bootstrap.required_spec(bootstrap.bootstrap_levels(), name)
         text = ""
-        if wanted is not None and name == "exempt":
-            if {**spec, "exempt": None} != {**wanted, "exempt": None}:
+        if fixed_spec is not None and name == "exempt":
+            if {**spec, "exempt": None} != {**fixed_spec, "exempt": None}:
                 text = "spec of 'exempt' except the 'spec.exempt' field must equal the fixed value"
-        elif wanted is not None and spec != wanted:
+        elif fixed_spec is not None and spec != fixed_spec:
             text = f"spec of '{name}' must equal the fixed value"
         if text:
             errors.append(field.invalid("spec", gostructs.format_struct(PRIORITY_LEVEL_CONFIGURATION_SPEC, spec), text))

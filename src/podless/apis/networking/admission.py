@@ -33,8 +33,8 @@ class DefaultIngressClass(Plugin):
             return
         classes = (await self._state.load_collection(INGRESS_CLASSES)).entries_under(INGRESS_CLASSES.prefix)[0]
         named = (entry.decode()["metadata"] for entry in each(classes) if _IN_BODY in entry.body)
-        found = [metadata for metadata in named if (metadata.get("annotations") or {}).get(_DEFAULT) == "true"]
-        if found:
-            newest = max(metadata.get("creationTimestamp") or "" for metadata in found)
-            names = [one["name"] for one in found if (one.get("creationTimestamp") or "") == newest]
+        defaults = [metadata for metadata in named if (metadata.get("annotations") or {}).get(_DEFAULT) == "true"]
+        if defaults:
+            newest = max(metadata.get("creationTimestamp") or "" for metadata in defaults)
+            names = [item["name"] for item in defaults if (item.get("creationTimestamp") or "") == newest]
             attr.obj["spec"]["ingressClassName"] = min(names)

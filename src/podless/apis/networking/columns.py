@@ -24,10 +24,10 @@ from podless.runtime.meter import each
 
 def _read_hosts(obj: Object) -> str:
     rules = at(obj, "spec", "rules", default=())
-    found = [rule["host"] for rule in each(rules) if rule.get("host")]
-    if not found:
+    hosts = [rule["host"] for rule in each(rules) if rule.get("host")]
+    if not hosts:
         return "*"
-    return shorten(found) if len(found) <= 3 else f"{','.join(found[:3])} + {len(rules) - 3} more..."
+    return shorten(hosts) if len(hosts) <= 3 else f"{','.join(hosts[:3])} + {len(rules) - 3} more..."
 
 
 def _ingress_ports(obj: Object) -> str:

@@ -24,8 +24,8 @@ class IngressClassStrategy(SpecStrategy):
         return _validate_spec(obj["spec"])
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        given, before = (one["spec"].get("controller") or "" for one in (obj, old))
-        return [*validate_immutable("spec.controller", given, before), *_validate_spec(obj["spec"])]
+        controller, before = (state["spec"].get("controller") or "" for state in (obj, old))
+        return [*validate_immutable("spec.controller", controller, before), *_validate_spec(obj["spec"])]
 
 
 def _validate_spec(spec: Object) -> list[FieldError]:

@@ -29,9 +29,9 @@ class IngressStrategy(SpecStrategy):
 
     blank: ClassVar[Object] = {"loadBalancer": {}}
 
-    def complete(self, obj: Object, given: Object) -> None:
+    def complete(self, obj: Object, raw: Object) -> None:
         """Keep an empty list of rules, because the error shows it."""
-        if (given.get("spec") or {}).get("rules") == [] and obj["spec"].get("defaultBackend") is None:
+        if (raw.get("spec") or {}).get("rules") == [] and obj["spec"].get("defaultBackend") is None:
             obj["spec"]["rules"] = []
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
@@ -95,25 +95,25 @@ def _validate_rule(rule: Object, path: str) -> field.Errors:
         return
     if not http.get("paths"):
         yield field.required(f"{path}.http.paths")
-    for index, one in enumerate(each(http.get("paths") or ())):
-        yield from _validate_path(one, f"{path}.http.paths[{index}]")
+    for index, entry in enumerate(each(http.get("paths") or ())):
+        yield from _validate_path(entry, f"{path}.http.paths[{index}]")
 
 
-def _validate_path(one: Object, path: str) -> field.Errors:
-    kind, given = one.get("pathType"), one.get("path") or ""
-    where = f"{path}.path"
+def _validate_path(http_path: Object, path: str) -> field.Errors:
+    kind, text = http_path.get("pathType"), http_path.get("path") or ""
+    at = f"{path}.path"
     if kind is None:
         yield field.required(f"{path}.pathType", "pathType must be specified")
         return
     if kind not in _PATH_TYPES:
         yield field.not_supported(f"{path}.pathType", kind, _PATH_TYPES)
-    elif not given.startswith("/") and (given or kind != "ImplementationSpecific"):
-        yield field.invalid(where, given, "must be an absolute path")
+    elif not text.startswith("/") and (text or kind != "ImplementationSpecific"):
+        yield field.invalid(at, text, "must be an absolute path")
     if kind in ("Exact", "Prefix"):
-        yield from (field.invalid(where, given, f"must not contain '{bad}'") for bad in _BAD_PARTS if bad in given)
-        ends = (bad for bad in _BAD_ENDS if given.endswith(bad))
-        yield from (field.invalid(where, given, f"cannot end with '{bad}'") for bad in ends)
-    yield from _validate_backend(one.get("backend") or {}, f"{path}.backend")
+        yield from (field.invalid(at, text, f"must not contain '{bad}'") for bad in _BAD_PARTS if bad in text)
+        ends = (bad for bad in _BAD_ENDS if text.endswith(bad))
+        yield from (field.invalid(at, text, f"cannot end with '{bad}'") for bad in ends)
+    yield from _validate_backend(http_path.get("backend") or {}, f"{path}.backend")
 
 
 def _validate_backend(backend: Object, path: str) -> field.Errors:

@@ -50,21 +50,21 @@ class NetworkPolicyStrategy(LiteralStrategy, SpecStrategy):
 
 
 def _list_peers(spec: Object) -> Iterator[tuple[str, Object]]:
-    for side, other in _SIDES:
+    for side, peer_field in _SIDES:
         for number, rule in enumerate(each(spec.get(side) or ())):
-            for index, peer in enumerate(each(rule.get(other) or ())):
-                yield f"spec.{side}[{number}].{other}[{index}]", peer
+            for index, peer in enumerate(each(rule.get(peer_field) or ())):
+                yield f"spec.{side}[{number}].{peer_field}[{index}]", peer
 
 
 def _validate_spec(spec: Object) -> field.Errors:
     yield from labelselector.validate_selector(spec.get("podSelector") or {}, "spec.podSelector")
-    for side, other in _SIDES:
+    for side, peer_field in _SIDES:
         for number, rule in enumerate(each(spec.get(side) or ())):
             path = f"spec.{side}[{number}]"
             for index, port in enumerate(each(rule.get("ports") or ())):
                 yield from _validate_port(port, f"{path}.ports[{index}]")
-            for index, peer in enumerate(each(rule.get(other) or ())):
-                yield from _validate_peer(peer, f"{path}.{other}[{index}]")
+            for index, peer in enumerate(each(rule.get(peer_field) or ())):
+                yield from _validate_peer(peer, f"{path}.{peer_field}[{index}]")
     types = spec.get("policyTypes") or []
     if len(types) > len(_TYPES):
         yield field.invalid("spec.policyTypes", types, "may not specify more than two policyTypes")
@@ -93,15 +93,15 @@ def _validate_port(port: Object, path: str) -> field.Errors:
 
 
 def _validate_peer(peer: Object, path: str) -> field.Errors:
-    given = [name for name in ("podSelector", "namespaceSelector", "ipBlock") if peer.get(name) is not None]
-    for name in each(given):
+    set_fields = [name for name in ("podSelector", "namespaceSelector", "ipBlock") if peer.get(name) is not None]
+    for name in each(set_fields):
         if name == "ipBlock":
             yield from _validate_ip_block(peer[name], f"{path}.ipBlock")
         else:
             yield from labelselector.validate_selector(peer[name], f"{path}.{name}")
-    if not given:
+    if not set_fields:
         yield field.required(path, "must specify a peer")
-    elif len(given) > 1 and "ipBlock" in given:
+    elif len(set_fields) > 1 and "ipBlock" in set_fields:
         yield field.forbidden(path, "may not specify both ipBlock and another peer")
 
 
@@ -111,18 +111,18 @@ def _validate_ip_block(block: Object, path: str) -> field.Errors:
         yield field.required(f"{path}.cidr")
         return
     yield from field.invalid_details(f"{path}.cidr", text, addresses.range_faults(text))
-    whole = addresses.parse_range(text)
-    if whole is None:
+    network = addresses.parse_range(text)
+    if network is None:
         return
-    for index, part in enumerate(each(block.get("except") or ())):
-        where = f"{path}.except[{index}]"
-        yield from field.invalid_details(where, part, addresses.range_faults(part))
-        inner = addresses.parse_range(part)
-        if inner is None:
+    for index, excluded in enumerate(each(block.get("except") or ())):
+        item_path = f"{path}.except[{index}]"
+        yield from field.invalid_details(item_path, excluded, addresses.range_faults(excluded))
+        subnet = addresses.parse_range(excluded)
+        if subnet is None:
             continue
-        inside = inner.version == whole.version and inner.network_address in whole
-        if not inside or whole.prefixlen >= inner.prefixlen:
-            yield field.invalid(where, part, "must be a strict subset of `cidr`")
+        inside = subnet.version == network.version and subnet.network_address in network
+        if not inside or network.prefixlen >= subnet.prefixlen:
+            yield field.invalid(item_path, excluded, "must be a strict subset of `cidr`")
 
 
 STRATEGY = NetworkPolicyStrategy()

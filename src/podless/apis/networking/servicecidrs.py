@@ -27,16 +27,16 @@ class ServiceCIDRStrategy(StatusStrategy):
         return [*_validate_ranges(obj["spec"].get("cidrs") or [])]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        given, before = (one["spec"].get("cidrs") or [] for one in (obj, old))
+        cidrs, before = (state["spec"].get("cidrs") or [] for state in (obj, old))
         moved = [
             immutable_error(f"{_PATH}[{index}]", text)
-            for index, (text, known) in enumerate(zip(each(given), before, strict=False))
-            if text != known
+            for index, (text, text_before) in enumerate(zip(each(cidrs), before, strict=False))
+            if text != text_before
         ]
-        if len(given) == len(before):
+        if len(cidrs) == len(before):
             return moved
-        if (len(before), len(given)) == (1, 2):
-            return [*moved, *_validate_ranges(given)]
+        if (len(before), len(cidrs)) == (1, 2):
+            return [*moved, *_validate_ranges(cidrs)]
         return [immutable_error(_PATH, obj["spec"].get("cidrs"))]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:

@@ -40,24 +40,24 @@ class RuntimeClass(Plugin):
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
         """Set overhead and scheduling from the class. Raise Forbidden."""
-        known = await self._find_class(attr)
-        if known is None or attr.obj is None:
+        runtime_class = await self._find_class(attr)
+        if runtime_class is None or attr.obj is None:
             return
-        spec, fixed = attr.obj["spec"], (known.get("overhead") or {}).get("podFixed")
-        if known.get("overhead") is not None:
+        spec, fixed = attr.obj["spec"], (runtime_class.get("overhead") or {}).get("podFixed")
+        if runtime_class.get("overhead") is not None:
             if spec.get("overhead") and not _is_equal(spec["overhead"], fixed):
                 raise forbid_write(attr, _MISMATCH)
             if fixed:
                 spec["overhead"] = dict(fixed)
-        if known.get("scheduling") is not None:
-            _merge_scheduling(attr, spec, known["scheduling"])
+        if runtime_class.get("scheduling") is not None:
+            _merge_scheduling(attr, spec, runtime_class["scheduling"])
 
     async def validate(self, attr: AdmissionAttributes) -> None:
         """Raise Forbidden if the overhead is not the class's."""
-        known = await self._find_class(attr)
+        runtime_class = await self._find_class(attr)
         overhead = (attr.obj or {})["spec"].get("overhead") or {}
-        if known is not None and known.get("overhead") is not None:
-            if not _is_equal(overhead, known["overhead"].get("podFixed")):
+        if runtime_class is not None and runtime_class.get("overhead") is not None:
+            if not _is_equal(overhead, runtime_class["overhead"].get("podFixed")):
                 raise forbid_write(attr, _MISMATCH)
         elif overhead:
             raise forbid_write(attr, _UNASKED)
@@ -85,15 +85,15 @@ def _make_unknown_error(attr: AdmissionAttributes, name: str) -> APIError:
     return forbid_write(attr, f"pod rejected: RuntimeClass {quote(name)} not found")
 
 
-def _is_equal(one: dict[str, str], other: dict[str, str] | None) -> bool:
-    other = other or {}
-    if one == other:  # usually the texts are equal
+def _is_equal(first: dict[str, str], second: dict[str, str] | None) -> bool:
+    second = second or {}
+    if first == second:  # usually the texts are equal
         return True
-    if one.keys() != other.keys():
+    if first.keys() != second.keys():
         return False
-    for name, text in one.items():
+    for name, text in first.items():
         charge(_STEPS)
-        if quantity.parse_nanos(text) != quantity.parse_nanos(other[name]):
+        if quantity.parse_nanos(text) != quantity.parse_nanos(second[name]):
             return False
     return True
 
@@ -102,16 +102,16 @@ def _merge_scheduling(attr: AdmissionAttributes, spec: Object, scheduling: Objec
     selector = dict(spec.get("nodeSelector") or {})
     for key, value in each(scheduling.get("nodeSelector") or {}).items():
         if selector.get(key, value) != value:
-            both = (
+            texts = (
                 f"runtimeClass.scheduling.nodeSelector[{key}] = {value}; pod.spec.nodeSelector[{key}] = {selector[key]}"
             )
-            raise forbid_write(attr, f"conflict: {both}")
+            raise forbid_write(attr, f"conflict: {texts}")
         selector[key] = value
     if selector:
         spec["nodeSelector"] = dict(sorted(selector.items()))
     tolerations = spec.get("tolerations") or []
     charge(len(tolerations))
-    known = {tuple(sorted(one.items())) for one in tolerations}
-    added = [one for one in each(scheduling.get("tolerations") or ()) if tuple(sorted(one.items())) not in known]
+    keys = {tuple(sorted(item.items())) for item in tolerations}
+    added = [item for item in each(scheduling.get("tolerations") or ()) if tuple(sorted(item.items())) not in keys]
     if added:
         spec["tolerations"] = [*tolerations, *added]

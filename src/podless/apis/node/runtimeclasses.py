@@ -55,10 +55,10 @@ def _validate_scheduling(scheduling: Object) -> field.Errors:
     yield from validate_tolerations(tolerations, path if has("TolerationsOfClasses") else f"{path}.tolerations")
     seen: set[tuple[object, ...]] = set()
     for index, toleration in enumerate(each(tolerations)):
-        known = tuple(toleration.get(name) or "" for name in ("key", "operator", "value", "effect"))
-        if known in seen:
+        key_of_toleration = tuple(toleration.get(name) or "" for name in ("key", "operator", "value", "effect"))
+        if key_of_toleration in seen:
             yield field.duplicate(f"{path}[{index}]", gostructs.format_struct(TOLERATION, toleration))
-        seen.add(known)
+        seen.add(key_of_toleration)
 
 
 STRATEGY = RuntimeClassStrategy()

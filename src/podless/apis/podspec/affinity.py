@@ -33,9 +33,9 @@ def _validate_node_affinity(node_affinity: Object, path: str, options: PodOption
     if (required := node_affinity.get(REQUIRED)) is not None:
         yield from node_selector(required, f"{path}.{REQUIRED}", any_value=options.node_values)
     for index, term in enumerate(each(node_affinity.get(PREFERRED) or ())):
-        where = f"{path}.{PREFERRED}[{index}]"
-        yield from _validate_weight(term, where)
-        yield from node_term(term.get("preference") or {}, f"{where}.preference", any_value=True)
+        term_path = f"{path}.{PREFERRED}[{index}]"
+        yield from _validate_weight(term, term_path)
+        yield from node_term(term.get("preference") or {}, f"{term_path}.preference", any_value=True)
 
 
 def _validate_weight(term: Object, path: str) -> field.Errors:
@@ -44,9 +44,9 @@ def _validate_weight(term: Object, path: str) -> field.Errors:
         yield field.invalid(f"{path}.weight", weight, _WEIGHT)
 
 
-def node_selector(given: Object, path: str, *, any_value: bool = False) -> field.Errors:
+def node_selector(selector: Object, path: str, *, any_value: bool = False) -> field.Errors:
     """Validate a NodeSelector. any_value: accept values that no label can have."""
-    terms = given.get("nodeSelectorTerms") or []
+    terms = selector.get("nodeSelectorTerms") or []
     if not terms:
         yield field.required(f"{path}.nodeSelectorTerms", "must have at least one node selector term")
     for index, term in enumerate(each(terms)):
@@ -55,34 +55,34 @@ def node_selector(given: Object, path: str, *, any_value: bool = False) -> field
 
 def node_term(term: Object, path: str, *, any_value: bool) -> field.Errors:
     """Validate a NodeSelectorTerm."""
-    for index, one in enumerate(each(term.get("matchExpressions") or ())):
-        yield from _validate_expression(one, f"{path}.matchExpressions[{index}]", any_value)
-    for index, one in enumerate(each(term.get("matchFields") or ())):
-        yield from _validate_field_selector(one, f"{path}.matchFields[{index}]")
+    for index, expression in enumerate(each(term.get("matchExpressions") or ())):
+        yield from _validate_expression(expression, f"{path}.matchExpressions[{index}]", any_value)
+    for index, entry in enumerate(each(term.get("matchFields") or ())):
+        yield from _validate_field_selector(entry, f"{path}.matchFields[{index}]")
 
 
-def _validate_expression(one: Object, path: str, any_value: bool) -> field.Errors:
-    operator, values, key = one.get("operator", ""), one.get("values") or [], one.get("key", "")
-    where = f"{path}.values"
+def _validate_expression(expression: Object, path: str, any_value: bool) -> field.Errors:
+    operator, values, key = expression.get("operator", ""), expression.get("values") or [], expression.get("key", "")
+    values_path = f"{path}.values"
     if operator in _SETS:
         if not values:
-            yield field.required(where, "must be specified when `operator` is 'In' or 'NotIn'")
+            yield field.required(values_path, "must be specified when `operator` is 'In' or 'NotIn'")
     elif operator in _BARE:
         if values:
-            yield field.forbidden(where, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
+            yield field.forbidden(values_path, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
     elif operator in _COMPARED:
         if len(values) != 1:
-            yield field.required(where, "must be specified single value when `operator` is 'Lt' or 'Gt'")
+            yield field.required(values_path, "must be specified single value when `operator` is 'Lt' or 'Gt'")
     else:
         yield field.invalid(f"{path}.operator", operator, _UNKNOWN)
     yield from checks.label_key(f"{path}.key", key)
     if not any_value:
         for index, value in enumerate(each(values)):
-            yield from field.invalid_details(f"{where}[{index}]", value, names.label_value(value))
+            yield from field.invalid_details(f"{values_path}[{index}]", value, names.label_value(value))
 
 
-def _validate_field_selector(one: Object, path: str) -> field.Errors:
-    operator, values, key = one.get("operator", ""), one.get("values") or [], one.get("key", "")
+def _validate_field_selector(expression: Object, path: str) -> field.Errors:
+    operator, values, key = expression.get("operator", ""), expression.get("values") or [], expression.get("key", "")
     if operator not in _SETS:
         yield field.invalid(f"{path}.operator", operator, _UNKNOWN)
     elif len(values) != 1:
@@ -99,9 +99,9 @@ def _validate_pod_affinity(pod_affinity: Object, path: str, options: PodOptions)
     for index, term in enumerate(each(pod_affinity.get(REQUIRED) or ())):
         yield from _pod_term(term, f"{path}.{REQUIRED}[{index}]", options)
     for index, term in enumerate(each(pod_affinity.get(PREFERRED) or ())):
-        where = f"{path}.{PREFERRED}[{index}]"
-        yield from _validate_weight(term, where)
-        yield from _pod_term(term.get("podAffinityTerm") or {}, f"{where}.podAffinityTerm", options)
+        term_path = f"{path}.{PREFERRED}[{index}]"
+        yield from _validate_weight(term, term_path)
+        yield from _pod_term(term.get("podAffinityTerm") or {}, f"{term_path}.podAffinityTerm", options)
 
 
 def _pod_term(term: Object, path: str, options: PodOptions) -> field.Errors:
@@ -125,16 +125,18 @@ def selector_errors(selector: Object, path: str, *, any_value: bool) -> field.Er
             yield error
 
 
-def label_keys(path: str, same: Sequence[str], other: Sequence[str], selector: Object | None) -> field.Errors:
+def label_keys(
+    path: str, match_keys: Sequence[str], mismatch_keys: Sequence[str], selector: Object | None
+) -> field.Errors:
     """Validate matchLabelKeys and mismatchLabelKeys."""
-    for name, keys in (("matchLabelKeys", same), ("mismatchLabelKeys", other)):
+    for name, keys in (("matchLabelKeys", match_keys), ("mismatchLabelKeys", mismatch_keys)):
         if keys and selector is None:
             yield field.forbidden(f"{path}.{name}", _NO_SELECTOR)
         elif keys:
             for index, key in enumerate(each(keys)):
                 yield from checks.label_key(f"{path}.{name}[{index}]", key)
-    if selector is not None and same:
-        places = {key: index for index, key in enumerate(each(same))}
+    if selector is not None and match_keys:
+        places = {key: index for index, key in enumerate(each(match_keys))}
         seen = set(selector.get("matchLabels") or ())
         for expression in each(selector.get("matchExpressions") or ()):
             key = expression.get("key", "")
@@ -142,8 +144,8 @@ def label_keys(path: str, same: Sequence[str], other: Sequence[str], selector: O
                 reason = "exists in both matchLabelKeys and labelSelector"
                 yield field.invalid(f"{path}[{places[key]}]", key, reason)
             seen.add(key)
-    others = set(other)
-    for index, key in enumerate(each(same)):
-        if key in others:
+    mismatched = set(mismatch_keys)
+    for index, key in enumerate(each(match_keys)):
+        if key in mismatched:
             reason = "exists in both matchLabelKeys and mismatchLabelKeys"
             yield field.invalid(f"{path}.matchLabelKeys[{index}]", key, reason)

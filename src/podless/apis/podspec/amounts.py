@@ -23,65 +23,66 @@ def is_sidecar(container: Object) -> bool:
     return container.get("restartPolicy") == "Always"
 
 
-def sum_resources(spec: Object, part: str) -> dict[str, str]:
-    """Return the total of all containers. part: "requests" or "limits"."""
-    read = _amounts_reader(part)
+def sum_resources(spec: Object, key: str) -> dict[str, str]:
+    """Return the total of all containers. key: "requests" or "limits"."""
+    read = _amounts_reader(key)
     sums: Amounts = {}
     formats: dict[str, str] = {}
     for container in each(spec.get("containers") or ()):
         _add_amounts(sums, read(container, formats))
-    stay: Amounts = {}
-    most: Amounts = {}
+    sidecars: Amounts = {}
+    peaks: Amounts = {}
     for container in each(spec.get("initContainers") or ()):
-        asked = read(container, formats)
+        amounts = read(container, formats)
         if is_sidecar(container):
-            _add_amounts(sums, asked)
-            _add_amounts(stay, asked)
-            _raise_to(most, {name: stay[name] for name in asked})  # other resources of the sidecars have not grown
+            _add_amounts(sums, amounts)
+            _add_amounts(sidecars, amounts)
+            # other resources of the sidecars have not grown
+            _raise_to(peaks, {name: sidecars[name] for name in amounts})
         else:
-            _raise_to(most, {name: amount + stay.get(name, 0) for name, amount in asked.items()})
-    _raise_to(sums, most)
+            _raise_to(peaks, {name: amount + sidecars.get(name, 0) for name, amount in amounts.items()})
+    _raise_to(sums, peaks)
     return {name: format_amount(amount, formats[name]) for name, amount in sums.items()}
 
 
 def format_amount(amount: int, like: str) -> str:
     """Format an amount in billionths as a quantity, with a binary suffix if `like` has one."""
-    whole, part = divmod(amount, quantity.NANO)
-    if not like.endswith("i") or part:
+    units, fraction = divmod(amount, quantity.NANO)
+    if not like.endswith("i") or fraction:
         return quantity.format_quantity(amount, "")
-    kibi, rest = divmod(whole, 1024)
-    return str(whole) if rest else quantity.canonical_quantity(f"{kibi}Ki")
+    kibi, remainder = divmod(units, 1024)
+    return str(units) if remainder else quantity.canonical_quantity(f"{kibi}Ki")
 
 
-def _amounts_reader(part: str) -> Callable[[Object, dict[str, str]], Amounts]:
+def _amounts_reader(key: str) -> Callable[[Object, dict[str, str]], Amounts]:
     def read(container: Object, formats: dict[str, str]) -> Amounts:
-        asked = (container.get("resources") or {}).get(part) or {}
-        found = {}
-        for name, text in asked.items():
+        texts = (container.get("resources") or {}).get(key) or {}
+        amounts = {}
+        for name, text in texts.items():
             charge(_QUANTITY)
             formats.setdefault(name, text)
-            found[name] = quantity.parse_nanos(text)
-        return found
+            amounts[name] = quantity.parse_nanos(text)
+        return amounts
 
     return read
 
 
-def _add_amounts(sums: Amounts, more: Amounts) -> None:
-    for name, amount in each(more).items():
+def _add_amounts(sums: Amounts, added: Amounts) -> None:
+    for name, amount in each(added).items():
         sums[name] = sums.get(name, 0) + amount
 
 
-def _raise_to(most: Amounts, amounts: Amounts) -> None:
+def _raise_to(peaks: Amounts, amounts: Amounts) -> None:
     for name, amount in each(amounts).items():
-        if name not in most or amount > most[name]:
-            most[name] = amount
+        if name not in peaks or amount > peaks[name]:
+            peaks[name] = amount
 
 
 def qos_class(spec: Object) -> str:
     """Return the quality of service class of a pod."""
-    own = spec.get("resources")
-    if own is not None:
-        holders = [own]
+    pod_resources = spec.get("resources")
+    if pod_resources is not None:
+        holders = [pod_resources]
     else:
         containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
         holders = [container.get("resources") or {} for container in each(containers)]
@@ -90,9 +91,9 @@ def qos_class(spec: Object) -> str:
     guaranteed = True
     for resources in holders:
         _add_amounts(requests, _parse_compute(resources.get("requests")))
-        found = _parse_compute(resources.get("limits"))
-        _add_amounts(limits, found)
-        guaranteed = guaranteed and len(found) == len(_COMPUTE)
+        limits_of_holder = _parse_compute(resources.get("limits"))
+        _add_amounts(limits, limits_of_holder)
+        guaranteed = guaranteed and len(limits_of_holder) == len(_COMPUTE)
     if not requests and not limits:
         return "BestEffort"
     if guaranteed and all(limits.get(name) == amount for name, amount in requests.items()):
@@ -101,5 +102,5 @@ def qos_class(spec: Object) -> str:
 
 
 def _parse_compute(amounts: dict[str, str] | None) -> Amounts:
-    found = {name: quantity.parse_nanos(amounts[name]) for name in _COMPUTE if name in amounts} if amounts else {}
-    return {name: amount for name, amount in found.items() if amount > 0}
+    parsed = {name: quantity.parse_nanos(amounts[name]) for name in _COMPUTE if name in amounts} if amounts else {}
+    return {name: amount for name, amount in parsed.items() if amount > 0}

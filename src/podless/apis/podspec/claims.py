@@ -40,7 +40,7 @@ def validate_claim_spec(claim_spec: Object, path: str, old: Object | None = None
     yield from volume_mode(claim_spec, path)
     before = [(old or {}).get(name) or {} for name in _SOURCES]
     yield from _validate_sources(
-        claim_spec, path, any_group=any(one.get("apiGroup") is not None for one in each(before))
+        claim_spec, path, any_group=any(old_source.get("apiGroup") is not None for old_source in each(before))
     )
     yield from _validate_class(claim_spec, path, "volumeAttributesClassName")
 
@@ -53,34 +53,34 @@ def validate_access_modes(modes: Sequence[str], path: str) -> field.Errors:
         yield field.forbidden(path, "may not use ReadWriteOncePod with other access modes")
 
 
-def volume_mode(given: Object, path: str) -> field.Errors:
+def volume_mode(claim_spec: Object, path: str) -> field.Errors:
     """Validate volumeMode."""
-    mode = given.get("volumeMode")
+    mode = claim_spec.get("volumeMode")
     if mode is not None:
         yield from checks.validate_enum(f"{path}.volumeMode", mode, _MODES, needed=False)
 
 
-def _validate_class(given: Object, path: str, name: str) -> field.Errors:
-    if value := given.get(name):
+def _validate_class(claim_spec: Object, path: str, name: str) -> field.Errors:
+    if value := claim_spec.get(name):
         yield from field.invalid_details(f"{path}.{name}", value, names.check_subdomain(value))
 
 
 def _validate_storage(amount: str | None, path: str) -> field.Errors:
-    where = f"{path}.resources[storage]"
+    item_path = f"{path}.resources[storage]"
     if amount is None:
-        yield field.required(where)
+        yield field.required(item_path)
     elif quantity.parse_quantity(amount) <= 0:
-        yield field.invalid(where, amount, checks.POSITIVE)
+        yield field.invalid(item_path, amount, checks.POSITIVE)
     else:
-        yield from resources.quantity_errors("storage", amount, where)
+        yield from resources.quantity_errors("storage", amount, item_path)
 
 
 def _validate_sources(sources: Object, path: str, *, any_group: bool) -> field.Errors:
     """Validate dataSource and dataSourceRef, which must agree. any_group: accept any group."""
     source, ref = sources.get("dataSource"), sources.get("dataSourceRef")
-    for name, one in zip(_SOURCES, (source, ref), strict=True):
-        if one is not None:
-            yield from _validate_reference(one, f"{path}.{name}", any_group)
+    for name, reference in zip(_SOURCES, (source, ref), strict=True):
+        if reference is not None:
+            yield from _validate_reference(reference, f"{path}.{name}", any_group)
     elsewhere = (ref or {}).get("namespace")
     if ref is not None and elsewhere:
         yield from field.invalid_details(

@@ -47,43 +47,43 @@ def _volume_paths(items: list[Object], key: str) -> dict[str, str]:
 def _validate_mounts(
     mounts: list[Object], devices: list[Object], path: str, volumes: Mapping[str, Object], privileged: bool
 ) -> field.Errors:
-    others = _volume_paths(devices, "devicePath")
-    places = set(others.values())
+    device_paths = _volume_paths(devices, "devicePath")
+    occupied = set(device_paths.values())
     seen: set[str] = set()
     for index, mount in enumerate(each(mounts)):
-        where = f"{path}[{index}]"
-        name, place = mount.get("name", ""), mount.get("mountPath", "")
+        item_path = f"{path}[{index}]"
+        name, mount_path = mount.get("name", ""), mount.get("mountPath", "")
         if not name:
-            yield field.required(f"{where}.name")
+            yield field.required(f"{item_path}.name")
         if name not in volumes:
-            yield FieldError("FieldValueNotFound", f"{where}.name", name)
-        if not place:
-            yield field.required(f"{where}.mountPath")
-        if place in seen:
-            yield field.invalid(f"{where}.mountPath", place, "must be unique")
-        seen.add(place)
-        yield from _validate_overlap(where, "mountPath", name, place, others, places, "volumeDevices")
-        yield from _sub_paths(mount, path, where)
+            yield FieldError("FieldValueNotFound", f"{item_path}.name", name)
+        if not mount_path:
+            yield field.required(f"{item_path}.mountPath")
+        if mount_path in seen:
+            yield field.invalid(f"{item_path}.mountPath", mount_path, "must be unique")
+        seen.add(mount_path)
+        yield from _validate_overlap(item_path, "mountPath", name, mount_path, device_paths, occupied, "volumeDevices")
+        yield from _sub_paths(mount, path, item_path)
         yield from _validate_propagation(mount, path, privileged)
 
 
 def _validate_overlap(
-    where: str, key: str, name: str, place: str, others: Mapping[str, str], places: Collection[str], what: str
+    at: str, key: str, name: str, file: str, others: Mapping[str, str], taken_paths: Collection[str], other_field: str
 ) -> field.Errors:
     if name in others:
-        yield field.invalid(f"{where}.name", name, f"must not already exist in {what}")
-    if place in places:
-        yield field.invalid(f"{where}.{key}", place, f"must not already exist as a path in {what}")
+        yield field.invalid(f"{at}.name", name, f"must not already exist in {other_field}")
+    if file in taken_paths:
+        yield field.invalid(f"{at}.{key}", file, f"must not already exist as a path in {other_field}")
 
 
-def _sub_paths(mount: Object, path: str, where: str) -> field.Errors:
-    plain, expression = mount.get("subPath"), mount.get("subPathExpr")
-    if plain:
-        yield from checks.validate_descending(f"{path}.subPath", plain)
+def _sub_paths(mount: Object, path: str, item_path: str) -> field.Errors:
+    sub_path, expression = mount.get("subPath"), mount.get("subPathExpr")
+    if sub_path:
+        yield from checks.validate_descending(f"{path}.subPath", sub_path)
     if expression:
-        if plain:
+        if sub_path:
             text = "subPathExpr and subPath are mutually exclusive"
-            yield field.invalid(f"{where}.subPathExpr", expression, text)
+            yield field.invalid(f"{item_path}.subPathExpr", expression, text)
         yield from checks.validate_descending(f"{path}.subPathExpr", expression)
 
 
@@ -96,50 +96,50 @@ def _validate_propagation(mount: Object, path: str, privileged: bool) -> field.E
             yield field.forbidden(f"{path}.mountPropagation", text)
     if recursive is None or recursive == "Disabled":
         return
-    where = f"{path}.recursiveReadOnly"
+    read_only_path = f"{path}.recursiveReadOnly"
     if recursive not in _RECURSIVE:
-        yield checks.unsupported(where, recursive, _RECURSIVE)
+        yield checks.unsupported(read_only_path, recursive, _RECURSIVE)
         return
     if not mount.get("readOnly"):
-        yield field.forbidden(where, "may only be specified when readOnly is true")
+        yield field.forbidden(read_only_path, "may only be specified when readOnly is true")
     if mount_propagation not in (None, "None"):
-        yield field.forbidden(where, "may only be specified when mountPropagation is None or not specified")
+        yield field.forbidden(read_only_path, "may only be specified when mountPropagation is None or not specified")
 
 
 def _validate_devices(
     devices: list[Object], mounts: list[Object], path: str, volumes: Mapping[str, Object]
 ) -> field.Errors:
-    others = _volume_paths(mounts, "mountPath")
-    occupied = set(others.values())
+    mount_paths = _volume_paths(mounts, "mountPath")
+    occupied = set(mount_paths.values())
     names: set[str] = set()
     places: set[str] = set()
     for index, device in enumerate(each(devices)):
-        where = f"{path}[{index}]"
-        name, place = device.get("name", ""), device.get("devicePath", "")
+        device_path = f"{path}[{index}]"
+        name, file_path = device.get("name", ""), device.get("devicePath", "")
         if not name:
-            yield field.required(f"{where}.name")
+            yield field.required(f"{device_path}.name")
         if name in names:
-            yield field.invalid(f"{where}.name", name, "must be unique")
-        yield from _validate_device_volume(volumes.get(name), name, where)
-        if not place:
-            yield field.required(f"{where}.devicePath")
-        if place in places:
-            yield field.invalid(f"{where}.devicePath", place, "must be unique")
-        if ".." in place.split("/"):
-            yield field.invalid(f"{where}.devicePath", place, "can not contain backsteps ('..')")
+            yield field.invalid(f"{device_path}.name", name, "must be unique")
+        yield from _validate_device_volume(volumes.get(name), name, device_path)
+        if not file_path:
+            yield field.required(f"{device_path}.devicePath")
+        if file_path in places:
+            yield field.invalid(f"{device_path}.devicePath", file_path, "must be unique")
+        if ".." in file_path.split("/"):
+            yield field.invalid(f"{device_path}.devicePath", file_path, "can not contain backsteps ('..')")
         else:
-            places.add(place)
-        yield from _validate_overlap(where, "devicePath", name, place, others, occupied, "volumeMounts")
+            places.add(file_path)
+        yield from _validate_overlap(device_path, "devicePath", name, file_path, mount_paths, occupied, "volumeMounts")
         if name:
             names.add(name)
 
 
-def _validate_device_volume(volume: Object | None, name: str, where: str) -> field.Errors:
+def _validate_device_volume(volume: Object | None, name: str, item_path: str) -> field.Errors:
     """Require the volume of a device to be a claim."""
     if volume is None:
-        yield FieldError("FieldValueNotFound", f"{where}.name", name)
+        yield FieldError("FieldValueNotFound", f"{item_path}.name", name)
     elif volume.get("persistentVolumeClaim") is None and volume.get("ephemeral") is None:
-        yield field.invalid(f"{where}.name", name, _BLOCK)
+        yield field.invalid(f"{item_path}.name", name, _BLOCK)
 
 
 _MESSAGES = ("File", "FallbackToLogsOnError")
@@ -173,9 +173,9 @@ class Pod:
 def visit_containers(spec: Object, path: str) -> list[tuple[Object, str]]:
     """Return all containers with their paths, in the order of errors about all containers."""
     containers: list[tuple[Object, str]] = []
-    for part in ("initContainers", "containers", "ephemeralContainers"):
-        if given := spec.get(part):
-            containers += [(container, f"{path}.{part}[{index}]") for index, container in enumerate(each(given))]
+    for field_name in ("initContainers", "containers", "ephemeralContainers"):
+        if listed := spec.get(field_name):
+            containers += [(container, f"{path}.{field_name}[{index}]") for index, container in enumerate(each(listed))]
     return containers
 
 
@@ -186,18 +186,18 @@ def validate_containers(containers: list[Object], path: str, pod: Pod) -> field.
         return
     seen: set[str] = set()
     for index, container in enumerate(each(containers)):
-        where, name = f"{path}[{index}]", container.get("name", "")
-        yield from _validate_common(container, where, pod)
-        yield from checks.validate_unique(f"{where}.name", name, seen)
+        container_path, name = f"{path}[{index}]", container.get("name", "")
+        yield from _validate_common(container, container_path, pod)
+        yield from checks.validate_unique(f"{container_path}.name", name, seen)
         if container.get("lifecycle") is not None:
-            yield from probes.validate_lifecycle(container["lifecycle"], f"{where}.lifecycle", pod.around)
-        yield from probes.validate_probes(container, where, pod.around)
+            yield from probes.validate_lifecycle(container["lifecycle"], f"{container_path}.lifecycle", pod.around)
+        yield from probes.validate_probes(container, container_path, pod.around)
         if container.keys().isdisjoint(("restartPolicy", "restartPolicyRules")):
             continue
         if has("ContainerRestartPolicies"):
-            yield from _validate_restart(container, where)
+            yield from _validate_restart(container, container_path)
         elif container.get("restartPolicy") is not None:
-            yield field.forbidden(f"{where}.restartPolicy", "may not be set for non-init containers")
+            yield field.forbidden(f"{container_path}.restartPolicy", "may not be set for non-init containers")
     yield from _host_ports(containers, path)
 
 
@@ -207,11 +207,11 @@ def validate_init_containers(
     """Validate spec.initContainers. regulars: the containers of spec.containers."""
     seen = {container.get("name", "") for container in each(regulars)}
     for index, container in enumerate(each(init_containers)):
-        where, name = f"{path}[{index}]", container.get("name", "")
-        yield from _validate_common(container, where, pod)
-        yield from _validate_restart(container, where, first=True)
+        container_path, name = f"{path}[{index}]", container.get("name", "")
+        yield from _validate_common(container, container_path, pod)
+        yield from _validate_restart(container, container_path, first=True)
         if name in seen:
-            yield field.duplicate(f"{where}.name", name)
+            yield field.duplicate(f"{container_path}.name", name)
         elif name:
             seen.add(name)
         yield from _host_ports([container], path)
@@ -219,13 +219,13 @@ def validate_init_containers(
         if not stays:
             for refused in ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe"):
                 if container.get(refused) is not None:
-                    yield field.forbidden(f"{where}.{refused}", _NOT_INIT)
+                    yield field.forbidden(f"{container_path}.{refused}", _NOT_INIT)
         else:
             if container.get("lifecycle") is not None:
-                yield from probes.validate_lifecycle(container["lifecycle"], f"{where}.lifecycle", pod.around)
-            yield from probes.validate_probes(container, where, pod.around)
+                yield from probes.validate_lifecycle(container["lifecycle"], f"{container_path}.lifecycle", pod.around)
+            yield from probes.validate_probes(container, container_path, pod.around)
         if not stays and not pod.options.restarting:
-            yield from _never_restarted(container, where)
+            yield from _never_restarted(container, container_path)
 
 
 def _never_restarted(container: Object, path: str) -> field.Errors:
@@ -236,26 +236,26 @@ def _never_restarted(container: Object, path: str) -> field.Errors:
 
 
 def validate_ephemeral_containers(
-    ephemeral_containers: list[Object], path: str, pod: Pod, others: list[Object]
+    ephemeral_containers: list[Object], path: str, pod: Pod, other_containers: list[Object]
 ) -> field.Errors:
-    """Validate ephemeralContainers. others: the other containers of the pod."""
-    known = {container.get("name", "") for container in each(others)}
-    seen = set(known)
+    """Validate ephemeralContainers. other_containers: the other containers of the pod."""
+    other_names = {container.get("name", "") for container in each(other_containers)}
+    seen = set(other_names)
     for position, container in enumerate(each(ephemeral_containers)):
-        where, name = f"{path}[{position}]", container.get("name", "")
-        yield from _validate_common(container, where, pod)
-        yield from validate_image_spaces(container, where)
-        yield from checks.validate_unique(f"{where}.name", name, seen)
+        container_path, name = f"{path}[{position}]", container.get("name", "")
+        yield from _validate_common(container, container_path, pod)
+        yield from validate_image_spaces(container, container_path)
+        yield from checks.validate_unique(f"{container_path}.name", name, seen)
         target = container.get("targetContainerName")
-        if target and target not in known:
-            yield FieldError("FieldValueNotFound", f"{where}.targetContainerName", target)
+        if target and target not in other_names:
+            yield FieldError("FieldValueNotFound", f"{container_path}.targetContainerName", target)
         for refused in _REFUSED:
             if container.get(refused) or (refused == "lifecycle" and refused in container):
-                yield field.forbidden(f"{where}.{refused}", _NOT_EPHEMERAL)
+                yield field.forbidden(f"{container_path}.{refused}", _NOT_EPHEMERAL)
         for index, mount in enumerate(each(container.get("volumeMounts") or ())):
             for sub in ("subPath", "subPathExpr"):
                 if mount.get(sub):
-                    yield field.forbidden(f"{where}.volumeMounts[{index}].{sub}", _NOT_EPHEMERAL)
+                    yield field.forbidden(f"{container_path}.volumeMounts[{index}].{sub}", _NOT_EPHEMERAL)
 
 
 def validate_image_spaces(container: Object, path: str) -> field.Errors:
@@ -274,10 +274,10 @@ def _validate_common(container: Object, path: str, pod: Pod) -> field.Errors:
     if container.get("ports"):
         yield from _validate_ports(container["ports"], f"{path}.ports")
     if container.get("env"):
-        yield from env.validate_env(container["env"], f"{path}.env", loose=pod.options.loose_variables)
+        yield from env.validate_env(container["env"], f"{path}.env", relaxed=pod.options.loose_variables)
     if container.get("envFrom"):
-        loose = pod.options.loose_variables
-        yield from env.validate_env_from(container["envFrom"], f"{path}.envFrom", loose=loose)
+        relaxed_names = pod.options.loose_variables
+        yield from env.validate_env_from(container["envFrom"], f"{path}.envFrom", relaxed=relaxed_names)
     yield from validate_mounts(container, path, pod.volumes)
     yield from checks.validate_enum(f"{path}.imagePullPolicy", container.get("imagePullPolicy"), _PULLS)
     if container.get("resources"):
@@ -295,20 +295,20 @@ def _validate_common(container: Object, path: str, pod: Pod) -> field.Errors:
 def _validate_ports(ports: list[Object], path: str) -> field.Errors:
     seen: set[str] = set()
     for index, port in enumerate(each(ports)):
-        where, name = f"{path}[{index}]", port.get("name")
+        port_path, name = f"{path}[{index}]", port.get("name")
         if name:
-            found = list(checks.validate_port(f"{where}.name", name))
-            yield from found
-            if not found and name in seen:
-                yield field.duplicate(f"{where}.name", name)
+            errors = list(checks.validate_port(f"{port_path}.name", name))
+            yield from errors
+            if not errors and name in seen:
+                yield field.duplicate(f"{port_path}.name", name)
             seen.add(name)
         if not port.get("containerPort"):
-            yield field.required(f"{where}.containerPort")
+            yield field.required(f"{port_path}.containerPort")
         else:
-            yield from checks.port_number(f"{where}.containerPort", port["containerPort"])
+            yield from checks.port_number(f"{port_path}.containerPort", port["containerPort"])
         if port.get("hostPort"):
-            yield from checks.port_number(f"{where}.hostPort", port["hostPort"])
-        yield from checks.validate_enum(f"{where}.protocol", port.get("protocol"), _PROTOCOLS)
+            yield from checks.port_number(f"{port_path}.hostPort", port["hostPort"])
+        yield from checks.validate_enum(f"{port_path}.protocol", port.get("protocol"), _PROTOCOLS)
 
 
 def _host_ports(containers: list[Object], path: str) -> field.Errors:
@@ -318,14 +318,14 @@ def _host_ports(containers: list[Object], path: str) -> field.Errors:
         for index, port in enumerate(each(container.get("ports") or ())):
             if not port.get("hostPort"):
                 continue
-            shown = f"{port.get('protocol', '')}/{port.get('hostIP', '')}/{port['hostPort']}"
-            yield from checks.validate_unique(f"{path}[{position}].ports[{index}].hostPort", shown, seen)
+            host_port = f"{port.get('protocol', '')}/{port.get('hostIP', '')}/{port['hostPort']}"
+            yield from checks.validate_unique(f"{path}[{position}].ports[{index}].hostPort", host_port, seen)
 
 
 def _validate_resize(resize: list[Object], path: str, restart: str) -> field.Errors:
     seen: set[str] = set()
-    for index, one in enumerate(each(resize)):
-        name, policy = Stringer(one.get("resourceName", "")), one.get("restartPolicy", "")
+    for index, entry in enumerate(each(resize)):
+        name, policy = Stringer(entry.get("resourceName", "")), entry.get("restartPolicy", "")
         yield from checks.validate_unique(f"{path}[{index}]", name, seen)
         yield from checks.validate_enum(path, name, _RESIZED)
         yield from checks.validate_enum(path, policy, _RESIZES)
@@ -344,11 +344,11 @@ def _validate_restart(container: Object, path: str, *, first: bool = False) -> f
             return
     else:
         yield from checks.validate_enum(f"{path}.restartPolicy", policy, _RESTARTS, needed=False)
-    where = f"{path}.restartPolicyRules"
+    rules_path = f"{path}.restartPolicyRules"
     if len(rules) > _MAX_RULES:
-        yield field.too_many(where, len(rules), _MAX_RULES)
+        yield field.too_many(rules_path, len(rules), _MAX_RULES)
     for index, rule in enumerate(each(rules)):
-        at, codes = f"{where}[{index}]", rule.get("exitCodes")
+        at, codes = f"{rules_path}[{index}]", rule.get("exitCodes")
         actions = _ACTIONS if has("RestartAllContainersOnContainerExits") else _ACTIONS[:1]
         yield from checks.validate_enum(f"{at}.action", rule.get("action"), actions, needed=False)
         if codes is None:

@@ -63,8 +63,8 @@ def default_pod_spec(spec: Object) -> None:
         spec["serviceAccountName"] = spec["serviceAccount"] = account
     for volume in each(spec.get("volumes") or ()):
         _default_volume(volume)
-    for part in _CONTAINERS:
-        for container in each(spec.get(part) or ()):
+    for field_name in _CONTAINERS:
+        for container in each(spec.get(field_name) or ()):
             _default_container(container)
     quantity.round_quantities(spec.get("overhead"))
     _round_resources(spec.get("resources"))
@@ -76,16 +76,16 @@ def default_claim_spec(spec: Object) -> None:
 
 
 def _round_resources(resources: Object | None) -> None:
-    for part in ("limits", "requests"):
-        quantity.round_quantities((resources or {}).get(part))
+    for field_name in ("limits", "requests"):
+        quantity.round_quantities((resources or {}).get(field_name))
 
 
 def _drop_annotations(metadata: Object) -> None:
     annotations = metadata.get("annotations")
     if annotations and not _DROPPED_ANNOTATIONS.isdisjoint(annotations):
-        kept = {name: value for name, value in each(annotations).items() if name not in _DROPPED_ANNOTATIONS}
-        metadata["annotations"] = kept
-        if not kept:
+        remaining = {name: value for name, value in each(annotations).items() if name not in _DROPPED_ANNOTATIONS}
+        metadata["annotations"] = remaining
+        if not remaining:
             del metadata["annotations"]
 
 
@@ -95,15 +95,15 @@ def _default_requests(spec: Object) -> None:
         resources = container.get("resources") or {}
         if limits := resources.get("limits"):
             resources["requests"] = sort_keys({**limits, **(resources.get("requests") or {})})
-    own = spec.get("resources")
-    if not own or not (own.get("limits") or own.get("requests")):
+    pod_resources = spec.get("resources")
+    if not pod_resources or not (pod_resources.get("limits") or pod_resources.get("requests")):
         return
-    limits, requests = dict(own.get("limits") or {}), dict(own.get("requests") or {})
+    limits, requests = dict(pod_resources.get("limits") or {}), dict(pod_resources.get("requests") or {})
     for name, amount in amounts.sum_resources(spec, "limits").items():
         if name.startswith(amounts.HUGE_PAGES) and name not in requests:
             limits.setdefault(name, amount)
     if limits:
-        own["limits"] = sort_keys(limits)
+        pod_resources["limits"] = sort_keys(limits)
         for name, amount in amounts.sum_resources(spec, "requests").items():
             if name in ("cpu", "memory"):
                 requests.setdefault(name, amount)
@@ -111,7 +111,7 @@ def _default_requests(spec: Object) -> None:
             if name in ("cpu", "memory") or name.startswith(amounts.HUGE_PAGES):
                 requests.setdefault(name, amount)
     if requests:
-        own["requests"] = sort_keys(requests)
+        pod_resources["requests"] = sort_keys(requests)
 
 
 def _default_volume(volume: Object) -> None:
@@ -143,8 +143,8 @@ def _default_status(status: Object) -> None:
         status["podIPs"] = [{"ip": ip}]
     elif ips and ips[0].get("ip"):
         status["podIP"] = ips[0]["ip"]
-    for part in ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"):
-        for container in each(status.get(part) or ()):
+    for field_name in ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"):
+        for container in each(status.get(field_name) or ()):
             quantity.round_quantities(container.get("allocatedResources"))
             _round_resources(container.get("resources"))
     quantity.round_quantities(status.get("allocatedResources"))
@@ -155,14 +155,14 @@ def is_latest(image: str) -> bool:
     """Return whether an image has the tag latest, or neither tag nor digest. False for an invalid image name."""
     if _IDENTIFIER.fullmatch(image):
         return False
-    first, slash, rest = image.partition("/")
+    first, slash, remainder = image.partition("/")
     if slash and ("." in first or ":" in first or first == "localhost" or first.lower() != first):
         domain = first
     else:
-        domain, rest = "docker.io", image
+        domain, remainder = "docker.io", image
     if not _DOMAIN.fullmatch(domain) and not _COMPONENT.fullmatch(domain):
         return False
-    match = _REST.fullmatch(rest)
+    match = _REST.fullmatch(remainder)
     if match is None or len(domain) + 1 + len(match["path"]) > _MAX_NAME:
         return False
     if match["digest"]:

@@ -19,30 +19,30 @@ _PROJECTIONS = ("clusterTrustBundle", "podCertificate")
 
 def drop_disabled(spec: Object, old: Object | None = None) -> None:
     """Drop disabled fields. old: the spec before an update."""
-    known = old or {}
+    old_spec = old or {}
     for name in ("schedulingGroup", "workloadRef"):
-        if known.get(name) is None:
+        if old_spec.get(name) is None:
             spec.pop(name, None)
     for name in _PROJECTIONS:
-        if not any(source.get(name) is not None for source in _projected_sources(known)):
+        if not any(source.get(name) is not None for source in _projected_sources(old_spec)):
             for source in _projected_sources(spec):
                 source.pop(name, None)
-    if _image_volumes(spec) and not has("ImageVolume") and not _image_volumes(known):
+    if _image_volumes(spec) and not has("ImageVolume") and not _image_volumes(old_spec):
         _drop_image_volumes(spec)
-    if _has_proc_mount(spec) and not has("ProcMountType") and not _has_proc_mount(known):
+    if _has_proc_mount(spec) and not has("ProcMountType") and not _has_proc_mount(old_spec):
         for context, _ in _proc_mounts(spec):
             context["procMount"] = _PROC_MOUNT
     if (
         _has_restart_rules(spec)
         and has("ContainerRestartPolicies")
         and not has("ContainerRestartRules")
-        and not _has_restart_rules(known)
+        and not _has_restart_rules(old_spec)
     ):
         for container, regular in _restartable_containers(spec):
             container.pop("restartPolicyRules", None)
             if regular:
                 container.pop("restartPolicy", None)
-    if not any("stopSignal" in hooks for hooks, _ in _lifecycle_hooks(known)):
+    if not any("stopSignal" in hooks for hooks, _ in _lifecycle_hooks(old_spec)):
         for hooks, container in _lifecycle_hooks(spec):
             if hooks.pop("stopSignal", None) is not None and not hooks:
                 del container["lifecycle"]
@@ -68,11 +68,11 @@ def _image_volumes(spec: Object) -> list[str]:
 
 def _drop_image_volumes(spec: Object) -> None:
     """Drop image volumes and their mounts."""
-    gone = _image_volumes(spec)
-    _set_items(spec, "volumes", [one for one in each(spec["volumes"]) if one.get("image") is None])
+    dropped = _image_volumes(spec)
+    _set_items(spec, "volumes", [volume for volume in each(spec["volumes"]) if volume.get("image") is None])
     for container, _ in containers.visit_containers(spec, ""):
         mounts = container.get("volumeMounts") or ()
-        _set_items(container, "volumeMounts", [one for one in each(mounts) if one.get("name") not in gone])
+        _set_items(container, "volumeMounts", [mount for mount in each(mounts) if mount.get("name") not in dropped])
 
 
 def _set_items(holder: Object, name: str, items: list[Object]) -> None:
@@ -84,15 +84,15 @@ def _set_items(holder: Object, name: str, items: list[Object]) -> None:
 
 def _restartable_containers(spec: Object) -> Iterator[tuple[Object, bool]]:
     """Yield containers that can have restart rules, and whether each is not an init container."""
-    for part in ("containers", "initContainers"):
-        for container in each(spec.get(part) or ()):
-            yield container, part == "containers"
+    for field_name in ("containers", "initContainers"):
+        for container in each(spec.get(field_name) or ()):
+            yield container, field_name == "containers"
 
 
 def _has_restart_rules(spec: Object) -> bool:
     return any(
-        one.get("restartPolicyRules") or (regular and one.get("restartPolicy") is not None)
-        for one, regular in _restartable_containers(spec)
+        container.get("restartPolicyRules") or (regular and container.get("restartPolicy") is not None)
+        for container, regular in _restartable_containers(spec)
     )
 
 

@@ -43,9 +43,9 @@ def validate_partitioned(key: str) -> Check:
 
     def check(source: Object, path: str) -> field.Errors:
         yield from checks.require_fields(source, path, key)
-        part = source.get("partition") or 0
-        if part:  # 0 means none
-            yield from checks.validate_range(f"{path}.partition", part, 1, 255)
+        partition = source.get("partition") or 0
+        if partition:  # 0 means none
+            yield from checks.validate_range(f"{path}.partition", partition, 1, 255)
 
     return check
 
@@ -53,9 +53,9 @@ def validate_partitioned(key: str) -> Check:
 def validate_nfs(source: Object, path: str) -> field.Errors:
     """Validate an NFS volume."""
     yield from checks.require_fields(source, path, "server", "path")
-    place = source.get("path", "")
-    if not place.startswith("/"):
-        yield field.invalid(f"{path}.path", place, "must be an absolute path")
+    export = source.get("path", "")
+    if not export.startswith("/"):
+        yield field.invalid(f"{path}.path", export, "must be an absolute path")
 
 
 def validate_iscsi(source: Object, path: str) -> field.Errors:
@@ -127,10 +127,10 @@ def validate_cinder(source: Object, path: str) -> field.Errors:
     yield from secret_ref(source, path)
 
 
-def secret_ref(source: Object, path: str, *parts: str) -> field.Errors:
-    """Require the name and the other given parts of secretRef, if it is set."""
+def secret_ref(source: Object, path: str, *fields: str) -> field.Errors:
+    """Require the name and the listed fields of secretRef, if it is set."""
     if (ref := source.get("secretRef")) is not None:
-        yield from checks.require_fields(ref, f"{path}.secretRef", "name", *parts)
+        yield from checks.require_fields(ref, f"{path}.secretRef", "name", *fields)
 
 
 def validate_quobyte(source: Object, path: str) -> field.Errors:
@@ -157,11 +157,11 @@ def _is_pair(pair: str) -> bool:
 def fibre_channel(source: Object, path: str) -> field.Errors:
     """Validate a Fibre Channel volume."""
     targets, wwids = source.get("targetWWNs") or [], source.get("wwids") or []
-    where = f"{path}.targetWWNs"
+    targets_path = f"{path}.targetWWNs"
     if not targets and not wwids:
-        yield field.required(where, "must specify either targetWWNs or wwids, but not both")
+        yield field.required(targets_path, "must specify either targetWWNs or wwids, but not both")
     if targets and wwids:
-        yield field.invalid(where, targets, "targetWWNs and wwids can not be specified simultaneously")
+        yield field.invalid(targets_path, targets, "targetWWNs and wwids can not be specified simultaneously")
     if targets:
         if source.get("lun") is None:
             yield field.required(f"{path}.lun", "lun is required if targetWWNs is specified")

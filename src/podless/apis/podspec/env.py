@@ -40,29 +40,29 @@ def uses_loose_names(spec: Object) -> bool:
     """Return whether containers have variables with names that only relaxed validation allows."""
     return any(
         names.check_strict_variable_name(name) and not names.check_variable_name(name)
-        for part in ("initContainers", "containers", "ephemeralContainers")
-        for container in each(spec.get(part) or ())
+        for field_name in ("initContainers", "containers", "ephemeralContainers")
+        for container in each(spec.get(field_name) or ())
         for name in (
-            *(one.get("name") or "" for one in each(container.get("env") or ())),
-            *(one.get("prefix") or "" for one in each(container.get("envFrom") or ())),
+            *(variable.get("name") or "" for variable in each(container.get("env") or ())),
+            *(source.get("prefix") or "" for source in each(container.get("envFrom") or ())),
         )
         if name
     )
 
 
-def _variable_check(loose: bool) -> Callable[[str], list[str]]:
-    """Return the check for names of variables. loose: the old pod has names that only relaxed validation allows."""
-    relaxed = loose or has("RelaxedEnvironmentVariableValidation")
+def _variable_check(lenient: bool) -> Callable[[str], list[str]]:
+    """Return the check for names of variables. lenient: the old pod has names that only relaxed validation allows."""
+    relaxed = lenient or has("RelaxedEnvironmentVariableValidation")
     return names.check_variable_name if relaxed else names.check_strict_variable_name
 
 
-def validate_env(env: list[Object], path: str, *, loose: bool = False) -> field.Errors:
+def validate_env(env: list[Object], path: str, *, relaxed: bool = False) -> field.Errors:
     """Validate the variables of a container."""
-    for index, one in enumerate(each(env)):
-        where = f"{path}[{index}]"
-        yield from checks.validate_name(f"{where}.name", one.get("name", ""), _variable_check(loose))
-        if (source := one.get("valueFrom")) is not None:
-            yield from _value_from(source, f"{where}.valueFrom", one.get("value", ""))
+    for index, variable in enumerate(each(env)):
+        at = f"{path}[{index}]"
+        yield from checks.validate_name(f"{at}.name", variable.get("name", ""), _variable_check(relaxed))
+        if (source := variable.get("valueFrom")) is not None:
+            yield from _value_from(source, f"{at}.valueFrom", variable.get("value", ""))
 
 
 def _value_from(source: Object, path: str, value: str) -> field.Errors:
@@ -72,8 +72,8 @@ def _value_from(source: Object, path: str, value: str) -> field.Errors:
             count += 1
             yield from check(source[name], f"{path}.{name}")
     if not count:
-        rest = ", `secretKeyRef` or `fileKeyRef`" if has("EnvFiles") else " or `secretKeyRef`"
-        yield field.invalid(path, "", f"must specify one of: {_SOURCES}{rest}")
+        alternatives = ", `secretKeyRef` or `fileKeyRef`" if has("EnvFiles") else " or `secretKeyRef`"
+        yield field.invalid(path, "", f"must specify one of: {_SOURCES}{alternatives}")
     elif value:
         yield field.invalid(path, "", "may not be specified when `value` is not empty")
     elif count > 1:
@@ -89,22 +89,22 @@ def field_ref(ref: Object, path: str, allowed: tuple[str, ...]) -> field.Errors:
     if not label:
         yield field.required(f"{path}.fieldPath")
         return
-    where, key, quoted = _split_subscript(label)
+    field_path, key, quoted = _split_subscript(label)
     reason = ""
     if version != "v1":
         reason = f"unsupported pod version: {version}"
-    elif quoted and where not in _LABELLED:
+    elif quoted and field_path not in _LABELLED:
         reason = f"field label does not support subscript: {label}"
     elif not quoted and label not in _OF_PODS and label != "spec.host":
         reason = f"field label not supported: {label}"
     if reason:
         yield field.invalid(f"{path}.fieldPath", label, f"error converting fieldPath: {reason}")
     elif quoted:
-        key = key.lower() if where == "metadata.annotations" else key
+        key = key.lower() if field_path == "metadata.annotations" else key
         yield from checks.label_key(path, key)
     else:
-        where = "spec.nodeName" if label == "spec.host" else label
-        yield from field.one_of(f"{path}.fieldPath", where, allowed)
+        field_path = "spec.nodeName" if label == "spec.host" else label
+        yield from field.one_of(f"{path}.fieldPath", field_path, allowed)
 
 
 def _split_subscript(label: str) -> tuple[str, str, bool]:
@@ -130,14 +130,14 @@ def resource_ref(ref: Object, path: str, *, volume: bool = False) -> field.Error
 
 
 def _validate_divisor(name: str, divisor: str, path: str) -> field.Errors:
-    what = name.partition(".")[2] if name in _RESOURCES else "hugepages" if name.startswith(_HUGE) else ""
-    if what == "cpu":
+    resource = name.partition(".")[2] if name in _RESOURCES else "hugepages" if name.startswith(_HUGE) else ""
+    if resource == "cpu":
         if divisor not in ("1", "1m"):
             yield field.invalid(path, name, "only divisor's values 1m and 1 are supported with the cpu resource")
-    elif what and divisor not in _BYTES:
-        shown = "local ephemeral storage" if what == "ephemeral-storage" else what
+    elif resource and divisor not in _BYTES:
+        resource_noun = "local ephemeral storage" if resource == "ephemeral-storage" else resource
         yield field.invalid(
-            path, name, f"only divisor's values {', '.join(_BYTES)} are supported with the {shown} resource"
+            path, name, f"only divisor's values {', '.join(_BYTES)} are supported with the {resource_noun} resource"
         )
 
 
@@ -167,30 +167,30 @@ _KINDS = {
 }
 
 
-def validate_env_from(env_from: list[Object], path: str, *, loose: bool = False) -> field.Errors:
+def validate_env_from(env_from: list[Object], path: str, *, relaxed: bool = False) -> field.Errors:
     """Validate envFrom of a container."""
-    for index, one in enumerate(each(env_from)):
-        where = f"{path}[{index}]"
-        if prefix := one.get("prefix"):
-            yield from field.invalid_details(f"{where}.prefix", prefix, _variable_check(loose)(prefix))
-        given = [name for name in ("configMapRef", "secretRef") if one.get(name) is not None]
-        for name in each(given):
-            yield from checks.validate_name(f"{where}.{name}.name", one[name].get("name", ""), names.subdomain_prefix)
-        if not given:
+    for index, source in enumerate(each(env_from)):
+        at = f"{path}[{index}]"
+        if prefix := source.get("prefix"):
+            yield from field.invalid_details(f"{at}.prefix", prefix, _variable_check(relaxed)(prefix))
+        set_fields = [name for name in ("configMapRef", "secretRef") if source.get(name) is not None]
+        for name in each(set_fields):
+            yield from checks.validate_name(f"{at}.{name}.name", source[name].get("name", ""), names.subdomain_prefix)
+        if not set_fields:
             yield field.invalid(path, "", "must specify one of: `configMapRef` or `secretRef`")
-        elif len(given) > 1:
+        elif len(set_fields) > 1:
             yield field.invalid(path, "", "may not have more than one field specified at a time")
 
 
 def validate_file_keys(spec: Object, path: str, containers: list[tuple[Object, str]]) -> field.Errors:
     """Require fileKeyRef variables to name an emptyDir volume."""
     volumes = {volume.get("name", ""): volume for volume in each(spec.get("volumes") or ())}
-    for container, where in each(containers):
-        for index, one in enumerate(each(container.get("env") or ())):
-            ref = (one.get("valueFrom") or {}).get("fileKeyRef")
+    for container, container_path in each(containers):
+        for index, variable in enumerate(each(container.get("env") or ())):
+            ref = (variable.get("valueFrom") or {}).get("fileKeyRef")
             if ref is None:
                 continue
-            name, at = ref.get("volumeName", ""), f"{where}.env[{index}].valueFrom.fileKeyRef.volumeName"
+            name, at = ref.get("volumeName", ""), f"{container_path}.env[{index}].valueFrom.fileKeyRef.volumeName"
             if name not in volumes:
                 yield field.FieldError("FieldValueNotFound", at, name)
             elif volumes[name].get("emptyDir") is None:

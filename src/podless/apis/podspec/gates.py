@@ -29,15 +29,15 @@ def validate_gated_selectors(spec: Object, old: Object) -> field.Errors:
             reason = "only additions to spec.nodeSelector are allowed (no mutations or deletions)"
             yield field.invalid("spec.nodeSelector", spec.get("nodeSelector"), reason)
         put_part(spec, "nodeSelector", old.get("nodeSelector"))
-    nodes, known = (((one.get("affinity") or {}).get("nodeAffinity")) for one in (spec, old))
-    if nodes == known:
+    nodes, nodes_before = (((state.get("affinity") or {}).get("nodeAffinity")) for state in (spec, old))
+    if nodes == nodes_before:
         return
-    yield from _validate_added_terms(nodes or {}, known or {})
-    others = {name: value for name, value in each(spec.get("affinity") or {}).items() if name != "nodeAffinity"}
-    if known is not None:
-        spec["affinity"] = {"nodeAffinity": known, **others}
+    yield from _validate_added_terms(nodes or {}, nodes_before or {})
+    remaining = {name: value for name, value in each(spec.get("affinity") or {}).items() if name != "nodeAffinity"}
+    if nodes_before is not None:
+        spec["affinity"] = {"nodeAffinity": nodes_before, **remaining}
     else:
-        put_part(spec, "affinity", others or old.get("affinity"))
+        put_part(spec, "affinity", remaining or old.get("affinity"))
 
 
 def _validate_added_terms(added_terms: Object, before: Object) -> field.Errors:
@@ -54,7 +54,7 @@ def _validate_added_terms(added_terms: Object, before: Object) -> field.Errors:
 
 
 def _only_adds(term: Object, old: Object) -> bool:
-    parts = ("matchExpressions", "matchFields")
-    if not any(old.get(part) for part in parts):
-        return not any(term.get(part) for part in parts)
-    return all((term.get(part) or [])[: len(old.get(part) or [])] == (old.get(part) or []) for part in parts)
+    field_names = ("matchExpressions", "matchFields")
+    if not any(old.get(name) for name in field_names):
+        return not any(term.get(name) for name in field_names)
+    return all((term.get(name) or [])[: len(old.get(name) or [])] == (old.get(name) or []) for name in field_names)

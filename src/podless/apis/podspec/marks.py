@@ -38,10 +38,10 @@ def validate_annotations(annotations: dict[str, str], spec: Object, path: str, o
 
 
 def _validate_tolerations(tolerations: str, path: str) -> field.Errors:
-    found, fault = annotated.read_structs(tolerations, "Toleration")
+    decoded, fault = annotated.read_structs(tolerations, "Toleration")
     if fault:
         yield field.invalid(path, _TOLERATIONS, fault)
-    yield from scheduling.validate_tolerations(found, f"{path}.{_TOLERATIONS}")
+    yield from scheduling.validate_tolerations(decoded, f"{path}.{_TOLERATIONS}")
 
 
 def _validate_seccomp(profile: str, path: str) -> field.Errors:
@@ -54,11 +54,13 @@ def _validate_seccomp(profile: str, path: str) -> field.Errors:
 
 
 def _app_armor(annotations: dict[str, str], spec: Object, path: str) -> field.Errors:
-    given = [key for key in annotations if key.startswith(APP_ARMOR)]
-    known = {container.get("name", "") for container, _ in containers.visit_containers(spec, "")} if given else set()
-    for key in given:
+    keys = [key for key in annotations if key.startswith(APP_ARMOR)]
+    found_names = (
+        {container.get("name", "") for container, _ in containers.visit_containers(spec, "")} if keys else set()
+    )
+    for key in keys:
         name, profile = key.removeprefix(APP_ARMOR), annotations[key]
-        if name not in known:
+        if name not in found_names:
             yield field.invalid(f"{path}[{key}]", name, "container not found")
         if profile not in ("", _RUNTIME, _FREE) and not profile.startswith(_LOCAL):
             reason = f"invalid AppArmor profile name: {gotext.quote(profile)}"
@@ -88,37 +90,37 @@ def validate_agreement(annotations: dict[str, str], spec: Object, path: str) -> 
     if not annotations:
         return
     context = spec.get("securityContext") or {}
-    where = containers.visit_containers(spec, path)
+    visited = containers.visit_containers(spec, path)
     if context.get("seccompProfile") is not None and SECCOMP_POD in annotations:
         at = f"{path}.securityContext.seccompProfile"
         yield from _validate_same_profile(annotations[SECCOMP_POD], context["seccompProfile"], at, "seccomp")
-    for container, at in where:
+    for container, at in visited:
         profile = (container.get("securityContext") or {}).get("seccompProfile")
-        given = annotations.get(SECCOMP + container.get("name", ""))
-        if profile is not None and given is not None:
-            yield from _validate_same_profile(given, profile, f"{at}.securityContext.seccompProfile", "seccomp")
+        annotation = annotations.get(SECCOMP + container.get("name", ""))
+        if profile is not None and annotation is not None:
+            yield from _validate_same_profile(annotation, profile, f"{at}.securityContext.seccompProfile", "seccomp")
     if (spec.get("os") or {}).get("name") == "windows":
         return
-    for container, at in where:
-        own = (container.get("securityContext") or {}).get("appArmorProfile")
-        profile = context.get("appArmorProfile") if own is None else own
-        given = annotations.get(APP_ARMOR + container.get("name", ""))
-        if profile is not None and given is not None:
-            yield from _validate_same_profile(given, profile, f"{at}.securityContext.appArmorProfile", "apparmor")
+    for container, at in visited:
+        container_profile = (container.get("securityContext") or {}).get("appArmorProfile")
+        profile = context.get("appArmorProfile") if container_profile is None else container_profile
+        annotation = annotations.get(APP_ARMOR + container.get("name", ""))
+        if profile is not None and annotation is not None:
+            yield from _validate_same_profile(annotation, profile, f"{at}.securityContext.appArmorProfile", "apparmor")
 
 
-def _validate_same_profile(same_profile: str, profile: Object, path: str, what: str) -> field.Errors:
+def _validate_same_profile(same_profile: str, profile: Object, path: str, noun: str) -> field.Errors:
     kind, local = profile.get("type", ""), profile.get("localhostProfile")
-    runtime = (_RUNTIME, _DOCKER) if what == "seccomp" else (_RUNTIME,)
-    alike = {
+    runtime = (_RUNTIME, _DOCKER) if noun == "seccomp" else (_RUNTIME,)
+    matches = {
         "Unconfined": same_profile == _FREE,
         "RuntimeDefault": same_profile in runtime,
         "Localhost": same_profile.startswith(_LOCAL),
     }
-    if not alike.get(kind, True):
-        yield field.forbidden(f"{path}.type", f"{what} type in annotation and field must match")
+    if not matches.get(kind, True):
+        yield field.forbidden(f"{path}.type", f"{noun} type in annotation and field must match")
     elif kind == "Localhost" and same_profile.removeprefix(_LOCAL) != local:
-        yield field.forbidden(f"{path}.localhostProfile", f"{what} profile in annotation and field must match")
+        yield field.forbidden(f"{path}.localhostProfile", f"{noun} profile in annotation and field must match")
 
 
 def annotation_of(profile: Object) -> str:

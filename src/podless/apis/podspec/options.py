@@ -47,11 +47,11 @@ STRICT_POD = PodOptions(pod=True)
 
 def deletion_cost_fault(annotations: dict[str, str]) -> str | None:
     """Return the annotation pod-deletion-cost if it is not a 32-bit number, else None."""
-    given = annotations.get(DELETION_COST)
-    if given is None:
+    cost = annotations.get(DELETION_COST)
+    if cost is None:
         return None
     try:
-        parse_int(given, 32)
+        parse_int(cost, 32)
     except (ValueError, IndexError):
-        return given or " "
-    return None if given[0] == "-" or given == "0" or given[0] in "123456789" else given
+        return cost or " "
+    return None if cost[0] == "-" or cost == "0" or cost[0] in "123456789" else cost

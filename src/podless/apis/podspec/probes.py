@@ -39,13 +39,13 @@ def validate_probes(container: Object, path: str, around: Around) -> field.Error
         probe = container.get(name)
         if probe is None:
             continue
-        where = f"{path}.{name}"
-        yield from _validate_probe(probe, where, around)
+        field_path = f"{path}.{name}"
+        yield from _validate_probe(probe, field_path, around)
         if name == "readinessProbe":
-            if (given := probe.get(_LATEST)) is not None:
-                yield field.invalid(f"{where}.{_LATEST}", given, "must not be set for readinessProbes")
+            if (http_form := probe.get(_LATEST)) is not None:
+                yield field.invalid(f"{field_path}.{_LATEST}", http_form, "must not be set for readinessProbes")
         elif probe.get("successThreshold", 0) != 1:
-            yield field.invalid(f"{where}.successThreshold", probe.get("successThreshold", 0), "must be 1")
+            yield field.invalid(f"{field_path}.successThreshold", probe.get("successThreshold", 0), "must be 1")
 
 
 def _validate_probe(probe: Object, path: str, around: Around) -> field.Errors:
@@ -72,12 +72,12 @@ def validate_lifecycle(hooks: Object, path: str, around: Around) -> field.Errors
 
 
 def _validate_handler(handler: Object, path: str, around: Around) -> field.Errors:
-    given = [name for name in _ORDER if handler.get(name) is not None]
-    if not given:
+    set_handlers = [name for name in _ORDER if handler.get(name) is not None]
+    if not set_handlers:
         yield field.required(path, "must specify a handler type")
         return
-    yield from _KINDS[given[0]](handler[given[0]], f"{path}.{given[0]}", around)
-    for name in each(given[1:]):
+    yield from _KINDS[set_handlers[0]](handler[set_handlers[0]], f"{path}.{set_handlers[0]}", around)
+    for name in each(set_handlers[1:]):
         yield field.forbidden(f"{path}.{name}", "may not specify more than 1 handler type")
 
 
@@ -110,8 +110,8 @@ def _validate_sleep(action: Object, path: str, around: Around) -> field.Errors:
     zero = has("PodLifecycleSleepActionAllowZero")
     if around.grace is None or (0 if zero else 1) <= seconds <= around.grace:
         return
-    least, more = ("non-negative", "") if zero else ("greater than 0", _NO_ZERO if has("HintOfZeroSleep") else "")
-    text = f"must be {least} and less than terminationGracePeriodSeconds ({around.grace}){more}"
+    minimum, hint = ("non-negative", "") if zero else ("greater than 0", _NO_ZERO if has("HintOfZeroSleep") else "")
+    text = f"must be {minimum} and less than terminationGracePeriodSeconds ({around.grace}){hint}"
     yield field.invalid(path, seconds, text)
 
 

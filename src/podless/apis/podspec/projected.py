@@ -44,56 +44,56 @@ def downward_file(file: Object, path: str) -> field.Errors:
     yield from checks.validate_mode(file, path, "mode")
 
 
-def validate_projected(source: Object, path: str, *, far: bool) -> field.Errors:
-    """Validate a projected volume. far: accept token paths outside of the volume, as the old pod has them."""
+def validate_projected(source: Object, path: str, *, outside_paths: bool) -> field.Errors:
+    """Validate a projected volume. outside_paths: accept token paths outside of the volume, as the old pod has them."""
     yield from checks.validate_mode(source, path)
     seen: set[str] = set()
-    for index, one in enumerate(each(source.get("sources") or ())):
-        where = f"{path}.sources[{index}]"
+    for index, item in enumerate(each(source.get("sources") or ())):
+        at = f"{path}.sources[{index}]"
         count = 0
         for kind in ("secret", "configMap"):
-            if one.get(kind) is not None:
+            if item.get(kind) is not None:
                 count += 1
-                yield from _validate_keys(one[kind], f"{where}.{kind}", path, seen)
-        if one.get("downwardAPI") is not None:
+                yield from _validate_keys(item[kind], f"{at}.{kind}", path, seen)
+        if item.get("downwardAPI") is not None:
             count += 1
-            for file in each(one["downwardAPI"].get("items") or ()):
-                yield from downward_file(file, f"{where}.downwardAPI")
+            for file in each(item["downwardAPI"].get("items") or ()):
+                yield from downward_file(file, f"{at}.downwardAPI")
                 yield from _validate_distinct_path(file.get("path", ""), file.get("path", ""), path, seen)
-        if one.get("serviceAccountToken") is not None:
+        if item.get("serviceAccountToken") is not None:
             count += 1
-            yield from _validate_token(one["serviceAccountToken"], f"{where}.serviceAccountToken", path, far)
+            yield from _validate_token(item["serviceAccountToken"], f"{at}.serviceAccountToken", path, outside_paths)
         if count > 1:
-            yield field.forbidden(where, "may not specify more than 1 volume type per source")
+            yield field.forbidden(at, "may not specify more than 1 volume type per source")
 
 
-def _validate_keys(source: Object, where: str, path: str, seen: set[str]) -> field.Errors:
+def _validate_keys(source: Object, source_path: str, path: str, seen: set[str]) -> field.Errors:
     name = source.get("name", "")
     if not name:
-        yield field.required(f"{where}.name")
+        yield field.required(f"{source_path}.name")
     for index, item in enumerate(each(source.get("items") or ())):
-        yield from _validate_item(item, f"{where}.items[{index}]")
+        yield from _validate_item(item, f"{source_path}.items[{index}]")
         yield from _validate_distinct_path(item.get("path", ""), name, path, seen)
 
 
-def _validate_distinct_path(file: str, shown: str, path: str, seen: set[str]) -> field.Errors:
+def _validate_distinct_path(file: str, shown_value: str, path: str, seen: set[str]) -> field.Errors:
     """Reject a second file at the same path."""
     if file and file in seen:
-        yield field.invalid(path, shown, _TWICE)
+        yield field.invalid(path, shown_value, _TWICE)
     seen.add(file)
 
 
-def _validate_token(token: Object, where: str, path: str, far: bool) -> field.Errors:
-    seconds, place = token.get("expirationSeconds") or 0, token.get("path", "")
+def _validate_token(token: Object, at: str, path: str, outside_paths: bool) -> field.Errors:
+    seconds, file = token.get("expirationSeconds") or 0, token.get("path", "")
     if seconds < _MIN:
-        yield field.invalid(f"{where}.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")
+        yield field.invalid(f"{at}.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")
     if seconds > _MAX:
         reason = "may not specify a duration larger than 2^32 seconds"
-        yield field.invalid(f"{where}.expirationSeconds", seconds, reason)
-    if not place:
+        yield field.invalid(f"{at}.expirationSeconds", seconds, reason)
+    if not file:
         yield field.required(f"{path}.path")
-    elif not far:
-        yield from checks.validate_local_path(f"{path}.path", place)
+    elif not outside_paths:
+        yield from checks.validate_local_path(f"{path}.path", file)
 
 
 def far_tokens(spec: Object) -> bool:

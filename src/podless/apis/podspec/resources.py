@@ -68,19 +68,19 @@ def _validate_requirements(
     limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
     for name, text in limits.items():
         charge(_AMOUNT)
-        where = f"{path}.limits[{name}]"
-        yield from name_check(name, where)
-        yield from quantity_errors(name, text, where)
-        yield from _validate_huge_pages(name, text, where, indivisible)
+        item_path = f"{path}.limits[{name}]"
+        yield from name_check(name, item_path)
+        yield from quantity_errors(name, text, item_path)
+        yield from _validate_huge_pages(name, text, item_path, indivisible)
     for name, text in requests.items():
         charge(_AMOUNT)
-        where = f"{path}.requests[{name}]"
-        yield from name_check(name, where)
-        yield from quantity_errors(name, text, where)
+        item_path = f"{path}.requests[{name}]"
+        yield from name_check(name, item_path)
+        yield from quantity_errors(name, text, item_path)
         yield from _validate_within_limit(name, text, limits.get(name), path)
-        yield from _validate_huge_pages(name, text, where, indivisible)
-    both = limits.keys() | requests.keys()
-    if any(name.startswith(_HUGE) for name in both) and both.isdisjoint(("cpu", "memory")):
+        yield from _validate_huge_pages(name, text, item_path, indivisible)
+    all_names = limits.keys() | requests.keys()
+    if any(name.startswith(_HUGE) for name in all_names) and all_names.isdisjoint(("cpu", "memory")):
         yield field.forbidden(path, "HugePages require cpu or memory")
     if resources.get("claims"):
         yield from _validate_claims(resources["claims"], f"{path}.claims", claims)
@@ -91,10 +91,10 @@ def _validate_within_limit(name: str, text: str, limit: str | None, path: str) -
         if not may_overcommit(name):
             yield field.required(f"{path}.limits", "Limit must be set for non overcommitable resources")
         return
-    nanos, most = quantity.parse_nanos(text), quantity.parse_nanos(limit)
-    if nanos != most and not may_overcommit(name):
+    nanos, maximum = quantity.parse_nanos(text), quantity.parse_nanos(limit)
+    if nanos != maximum and not may_overcommit(name):
         yield field.invalid(f"{path}.requests", text, f"must be equal to {name} limit of {limit}")
-    elif nanos > most:
+    elif nanos > maximum:
         yield field.invalid(f"{path}.requests", text, f"must be less than or equal to {name} limit of {limit}")
 
 
@@ -110,10 +110,10 @@ def _validate_huge_pages(name: str, text: str, path: str, indivisible: bool) -> 
     if not name.startswith(_HUGE) or indivisible:
         return
     try:
-        size, part = divmod(quantity.parse_nanos(name.removeprefix(_HUGE)), quantity.NANO)
+        size, fraction = divmod(quantity.parse_nanos(name.removeprefix(_HUGE)), quantity.NANO)
     except quantity.QuantityError:
-        size, part = 0, 0
-    if size <= 0 or part or -(-quantity.parse_nanos(text) // quantity.NANO) % size:
+        size, fraction = 0, 0
+    if size <= 0 or fraction or -(-quantity.parse_nanos(text) // quantity.NANO) % size:
         yield field.invalid(path, text, f"{text} is not positive integer multiple of {name}")
 
 
@@ -121,10 +121,10 @@ def indivisible_pages(spec: Object) -> bool:
     """Return whether containers of a pod have fractions of huge pages."""
     for container in each((*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))):
         resources = container.get("resources") or {}
-        for part in ("limits", "requests"):
+        for field_name in ("limits", "requests"):
             if any(
                 True
-                for name, text in (resources.get(part) or {}).items()
+                for name, text in (resources.get(field_name) or {}).items()
                 for _ in _validate_huge_pages(name, text, "", False)
             ):
                 return True
@@ -133,9 +133,9 @@ def indivisible_pages(spec: Object) -> bool:
 
 def resource_name(name: str, path: str) -> field.Errors:
     """Validate the name of a resource: one of Kubernetes' own, or a domain-prefixed one."""
-    found = names.qualified_name(name)
-    if found:
-        yield from field.invalid_details(path, Stringer(name), found)
+    faults = names.qualified_name(name)
+    if faults:
+        yield from field.invalid_details(path, Stringer(name), faults)
     elif "/" not in name and name not in _STANDARD and not name.startswith((_HUGE, _REQUESTS + _HUGE)):
         yield field.invalid(path, Stringer(name), "must be a standard resource type or fully qualified")
 
@@ -162,64 +162,64 @@ def _container_name(name: str, path: str) -> field.Errors:
 
 
 def _pod_name(name: str, path: str) -> field.Errors:
-    found = list(resource_name(name, path))
-    yield from found
-    if not found and name not in _OF_PODS and not name.startswith(_HUGE):
+    errors = list(resource_name(name, path))
+    yield from errors
+    if not errors and name not in _OF_PODS and not name.startswith(_HUGE):
         yield checks.unsupported(path, Stringer(name), _OF_PODS)
 
 
-def _validate_claims(claims: list[Object], path: str, known: Set[str]) -> field.Errors:
+def _validate_claims(claims: list[Object], path: str, claim_names: Set[str]) -> field.Errors:
     seen: set[str] = set()
-    parts: dict[str, int] = {}  # number of named requests by claim
+    request_counts: dict[str, int] = {}  # number of named requests by claim
     for index, claim in enumerate(each(claims)):
-        name, request, where = claim.get("name", ""), claim.get("request") or "", f"{path}[{index}]"
+        name, request, claim_path = claim.get("name", ""), claim.get("request") or "", f"{path}[{index}]"
         if not name:
-            yield field.required(where)
+            yield field.required(claim_path)
             continue
         key = f"{name}/{request}" if request else name
         if name in seen:
-            yield field.duplicate(where, name)
+            yield field.duplicate(claim_path, name)
         else:
             if request:
-                yield from field.invalid_details(f"{where}.request", request, names.check_label_name(request))
+                yield from field.invalid_details(f"{claim_path}.request", request, names.check_label_name(request))
             if key in seen:
-                yield field.duplicate(where, key)
+                yield field.duplicate(claim_path, key)
             elif not request:
-                yield from (field.duplicate(where, name) for _ in range(parts.get(name, 0)))
+                yield from (field.duplicate(claim_path, name) for _ in range(request_counts.get(name, 0)))
             if "/" in key:
-                whole = key.partition("/")[0]
-                parts[whole] = parts.get(whole, 0) + 1
+                claim_name = key.partition("/")[0]
+                request_counts[claim_name] = request_counts.get(claim_name, 0) + 1
             seen.add(key)
-        if name not in known:
-            rest = f": {', '.join(sorted(known))}" if known else " which is empty"
-            yield FieldError("FieldValueNotFound", where, name, f"{_NOT_FOUND}{rest}")
+        if name not in claim_names:
+            detail = f": {', '.join(sorted(claim_names))}" if claim_names else " which is empty"
+            yield FieldError("FieldValueNotFound", claim_path, name, f"{_NOT_FOUND}{detail}")
 
 
 def check_pod(spec: Object, path: str, claims: Set[str], *, indivisible: bool = False) -> field.Errors:
     """Validate the resources of a pod as a whole. claims: the names of its claims."""
-    own = spec.get("resources")
-    if own is None:
+    pod_resources = spec.get("resources")
+    if pod_resources is None:
         return
-    where = f"{path}.resources"
+    resources_path = f"{path}.resources"
     if (spec.get("os") or {}).get("name") == "windows":
-        yield field.forbidden(where, "may not be set for a windows pod")
+        yield field.forbidden(resources_path, "may not be set for a windows pod")
         return
-    if own.get("claims") is not None:
-        yield field.forbidden(f"{where}.claims", "claims may not be set for Resources at pod-level")
-    yield from _validate_requirements(own, where, claims, _pod_name, indivisible)
-    yield from _validate_pod_total(spec, own, where)
+    if pod_resources.get("claims") is not None:
+        yield field.forbidden(f"{resources_path}.claims", "claims may not be set for Resources at pod-level")
+    yield from _validate_requirements(pod_resources, resources_path, claims, _pod_name, indivisible)
+    yield from _validate_pod_total(spec, pod_resources, resources_path)
 
 
-def _validate_pod_total(spec: Object, own: Object, path: str) -> field.Errors:
+def _validate_pod_total(spec: Object, pod_resources: Object, path: str) -> field.Errors:
     """Reject containers that together request more than the pod."""
-    limits = own.get("limits") or {}
-    for part, given in (("requests", own.get("requests") or {}), ("limits", limits)):
-        for name, text in each(amounts.sum_resources(spec, part)).items():
-            if name not in given or (part == "limits" and not name.startswith(_HUGE)):
+    limits = pod_resources.get("limits") or {}
+    for field_name, pod_amounts in (("requests", pod_resources.get("requests") or {}), ("limits", limits)):
+        for name, text in each(amounts.sum_resources(spec, field_name)).items():
+            if name not in pod_amounts or (field_name == "limits" and not name.startswith(_HUGE)):
                 continue
-            if quantity.parse_nanos(text) > quantity.parse_nanos(given[name]):
-                reason = f"must be greater than or equal to aggregate container {part} of {text}"
-                yield field.invalid(f"{path}.{part}[{name}]", given[name], reason)
+            if quantity.parse_nanos(text) > quantity.parse_nanos(pod_amounts[name]):
+                reason = f"must be greater than or equal to aggregate container {field_name} of {text}"
+                yield field.invalid(f"{path}.{field_name}[{name}]", pod_amounts[name], reason)
     for index, container in enumerate(each(spec.get("containers") or ())):
         for name, text in each((container.get("resources") or {}).get("limits") or {}).items():
             if name in limits and quantity.parse_nanos(text) > quantity.parse_nanos(limits[name]):

@@ -30,26 +30,26 @@ def validate_tolerations(tolerations: list[Object], path: str) -> field.Errors:
         yield from _validate_toleration(toleration, f"{path}[{index}]")
 
 
-def _validate_toleration(one: Object, path: str) -> field.Errors:
-    key, operator, value, effect = (one.get(name) or "" for name in ("key", "operator", "value", "effect"))
+def _validate_toleration(toleration: Object, path: str) -> field.Errors:
+    key, operator, value, effect = (toleration.get(name) or "" for name in ("key", "operator", "value", "effect"))
     if key:
         yield from checks.label_key(f"{path}.key", key)
     elif operator != "Exists":
         yield field.invalid(f"{path}.operator", operator, _NO_KEY)
-    if one.get("tolerationSeconds") is not None and effect != "NoExecute":
+    if toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
         reason = "effect must be 'NoExecute' when `tolerationSeconds` is set"
         yield field.invalid(f"{path}.effect", effect, reason)
-    where = f"{path}.operator"
+    operator_path = f"{path}.operator"
     if operator in ("Equal", ""):
         if errors := names.label_value(value):
-            yield field.invalid(where, value, ";".join(errors))
+            yield field.invalid(operator_path, value, ";".join(errors))
     elif operator == "Exists":
         if value:
-            shown = value if has("TolerationValues") else gostructs.format_struct(_TOLERATION, one)
-            yield field.invalid(where, shown, "value must be empty when `operator` is 'Exists'")
+            shown_value = value if has("TolerationValues") else gostructs.format_struct(_TOLERATION, toleration)
+            yield field.invalid(operator_path, shown_value, "value must be empty when `operator` is 'Exists'")
     else:
-        known = ("Equal", "Exists", *(_NUMERIC if operator in _NUMERIC else ()))
-        yield checks.unsupported(where, operator, known)
+        allowed = ("Equal", "Exists", *(_NUMERIC if operator in _NUMERIC else ()))
+        yield checks.unsupported(operator_path, operator, allowed)
     if effect:
         yield from taint_effect(effect, f"{path}.effect")
 
@@ -63,40 +63,40 @@ def validate_gates(gates: list[Object], path: str) -> field.Errors:
     """Validate schedulingGates."""
     seen: set[str] = set()
     for index, gate in enumerate(each(gates)):
-        name, where = gate.get("name", ""), f"{path}[{index}]"
-        yield from checks.label_key(where, name)
-        yield from checks.validate_unique(where, name, seen)
+        name, gate_path = gate.get("name", ""), f"{path}[{index}]"
+        yield from checks.label_key(gate_path, name)
+        yield from checks.validate_unique(gate_path, name, seen)
 
 
 def validate_spread(spread: list[Object], path: str, options: PodOptions) -> field.Errors:
     """Validate topologySpreadConstraints."""
-    last = {_topology_pair(one): index for index, one in enumerate(spread)}
+    last = {_topology_pair(item): index for index, item in enumerate(spread)}
     separate = options.spread_keys or not has("MatchLabelKeysInPodTopologySpreadSelectorMerge")
-    for index, one in enumerate(each(spread)):
-        where, action = f"{path}[{index}]", one.get("whenUnsatisfiable", "")
-        skew = one.get("maxSkew") or 0
+    for index, item in enumerate(each(spread)):
+        at, action = f"{path}[{index}]", item.get("whenUnsatisfiable", "")
+        skew = item.get("maxSkew") or 0
         if skew <= 0:
-            yield field.invalid(f"{where}.maxSkew", skew, checks.POSITIVE)
-        if not one.get("topologyKey"):
-            yield field.required(f"{where}.topologyKey", "can not be empty")
-        yield from checks.validate_enum(f"{where}.whenUnsatisfiable", action, _ACTIONS, needed=False)
-        if last[_topology_pair(one)] > index:
-            shown = f"{{{one.get('topologyKey', '')}, {action}}}"
-            yield field.duplicate(f"{where}.{{topologyKey, whenUnsatisfiable}}", shown)
-        yield from _validate_domains(one.get("minDomains"), action, f"{where}.minDomains")
+            yield field.invalid(f"{at}.maxSkew", skew, checks.POSITIVE)
+        if not item.get("topologyKey"):
+            yield field.required(f"{at}.topologyKey", "can not be empty")
+        yield from checks.validate_enum(f"{at}.whenUnsatisfiable", action, _ACTIONS, needed=False)
+        if last[_topology_pair(item)] > index:
+            pair_text = f"{{{item.get('topologyKey', '')}, {action}}}"
+            yield field.duplicate(f"{at}.{{topologyKey, whenUnsatisfiable}}", pair_text)
+        yield from _validate_domains(item.get("minDomains"), action, f"{at}.minDomains")
         for name in ("nodeAffinityPolicy", "nodeTaintsPolicy"):
-            if (policy := one.get(name)) is not None:
-                yield from checks.validate_enum(f"{where}.{name}", policy, _POLICIES, needed=False)
-        keys, selector = one.get("matchLabelKeys") or [], one.get("labelSelector")
+            if (policy := item.get(name)) is not None:
+                yield from checks.validate_enum(f"{at}.{name}", policy, _POLICIES, needed=False)
+        keys, selector = item.get("matchLabelKeys") or [], item.get("labelSelector")
         yield from (
-            _validate_legacy_keys(where, keys, selector) if separate else affinity.label_keys(where, keys, (), selector)
+            _validate_legacy_keys(at, keys, selector) if separate else affinity.label_keys(at, keys, (), selector)
         )
         if selector is not None and not options.spread_selectors:
-            yield from labelselector.validate_selector(selector, f"{where}.labelSelector")
+            yield from labelselector.validate_selector(selector, f"{at}.labelSelector")
 
 
-def _topology_pair(one: Object) -> tuple[str, str]:
-    return one.get("topologyKey", ""), one.get("whenUnsatisfiable", "")
+def _topology_pair(constraint: Object) -> tuple[str, str]:
+    return constraint.get("topologyKey", ""), constraint.get("whenUnsatisfiable", "")
 
 
 def _validate_domains(minimum: int | None, action: str, path: str) -> field.Errors:
@@ -113,15 +113,15 @@ def _validate_legacy_keys(path: str, keys: list[str], selector: Object | None) -
     """Validate matchLabelKeys by the rules of releases that do not merge them into the selector."""
     if not keys:
         return
-    where = f"{path}.matchLabelKeys"
+    label_keys_path = f"{path}.matchLabelKeys"
     if selector is None:
-        yield field.forbidden(where, "must not be specified when labelSelector is not set")
-    known = set((selector or {}).get("matchLabels") or ())
-    known |= {expression.get("key", "") for expression in each((selector or {}).get("matchExpressions") or ())}
+        yield field.forbidden(label_keys_path, "must not be specified when labelSelector is not set")
+    selector_keys = set((selector or {}).get("matchLabels") or ())
+    selector_keys |= {expression.get("key", "") for expression in each((selector or {}).get("matchExpressions") or ())}
     for index, key in enumerate(each(keys)):
-        yield from checks.label_key(f"{where}[{index}]", key)
-        if key in known:
-            yield field.invalid(f"{where}[{index}]", key, "exists in both matchLabelKeys and labelSelector")
+        yield from checks.label_key(f"{label_keys_path}[{index}]", key)
+        if key in selector_keys:
+            yield field.invalid(f"{label_keys_path}[{index}]", key, "exists in both matchLabelKeys and labelSelector")
 
 
 def bad_selectors(spec: Object) -> bool:

@@ -92,25 +92,25 @@ def _validate_word(word: Object, path: str, name: str, words: tuple[str, ...]) -
 def _validate_sysctls(sysctls: list[Object], path: str, spec: Object, host: bool) -> field.Errors:
     seen: set[str] = set()
     for index, sysctl in enumerate(each(sysctls)):
-        name, where = sysctl.get("name", ""), f"{path}[{index}].name"
+        name, at = sysctl.get("name", ""), f"{path}[{index}].name"
         if not name:
-            yield field.required(where)
+            yield field.required(at)
         elif len(name) > _MAX_SYSCTL or not _IS_SYSCTL.fullmatch(name):
-            yield field.invalid(where, name, f"must have at most {_MAX_SYSCTL} characters and match regex {_SYSCTL}")
+            yield field.invalid(at, name, f"must have at most {_MAX_SYSCTL} characters and match regex {_SYSCTL}")
         elif name in seen:
-            yield field.duplicate(where, name)
+            yield field.duplicate(at, name)
         if not host and (reason := _of_host(name, spec)):
-            yield field.invalid(where, name, reason)
+            yield field.invalid(at, name, reason)
         seen.add(name)
 
 
 def _of_host(name: str, spec: Object) -> str:
     """Return why a sysctl is rejected, or "": the pod uses the host's namespace."""
     first = next((char for char in each(name) if char in "./"), ".")
-    plain = (name if first == "." else name.translate(_SWAPPED)).partition("*")[0]
-    if spec.get("hostNetwork") and plain.startswith("net."):
+    dotted = (name if first == "." else name.translate(_SWAPPED)).partition("*")[0]
+    if spec.get("hostNetwork") and dotted.startswith("net."):
         return "may not be specified when 'hostNetwork' is true"
-    if spec.get("hostIPC") and (plain == "kernel.sem" or plain.startswith(_IPC)):
+    if spec.get("hostIPC") and (dotted == "kernel.sem" or dotted.startswith(_IPC)):
         return "may not be specified when 'hostIPC' is true"
     return ""
 
@@ -130,15 +130,15 @@ def validate_seccomp(profile: Object | None, path: str) -> field.Errors:
         yield field.required(f"{path}.type", "type is required when seccompProfile is set")
     elif kind not in _PROFILES:
         yield checks.unsupported(f"{path}.type", kind, _PROFILES)
-    where = f"{path}.localhostProfile"
+    localhost_profile_path = f"{path}.localhostProfile"
     if kind != "Localhost":
         if local is not None:
             text = gostructs.format_struct(SECCOMP_PROFILE, profile)
-            yield field.invalid(where, text, "can only be set when seccomp type is Localhost")
+            yield field.invalid(localhost_profile_path, text, "can only be set when seccomp type is Localhost")
     elif local is None:
-        yield field.required(where, "must be set when seccomp type is Localhost")
+        yield field.required(localhost_profile_path, "must be set when seccomp type is Localhost")
     else:
-        yield from checks.validate_descending(where, local)
+        yield from checks.validate_descending(localhost_profile_path, local)
 
 
 def app_armor(profile: Object | None, path: str) -> field.Errors:
@@ -146,12 +146,12 @@ def app_armor(profile: Object | None, path: str) -> field.Errors:
     if profile is None:
         return
     kind, local = profile.get("type", ""), profile.get("localhostProfile")
-    where = f"{path}.localhostProfile"
+    localhost_profile_path = f"{path}.localhostProfile"
     if kind == "Localhost":
-        yield from _validate_local_profile(local, where)
+        yield from _validate_local_profile(local, localhost_profile_path)
     elif kind in _PROFILES:
         if local is not None:
-            yield field.invalid(where, local, "can only be set when AppArmor type is Localhost")
+            yield field.invalid(localhost_profile_path, local, "can only be set when AppArmor type is Localhost")
     elif not kind:
         yield field.required(f"{path}.type", "type is required when appArmorProfile is set")
     else:

@@ -32,8 +32,8 @@ def complete_selectors(spec: Object, labels: dict[str, str]) -> None:
 def _list_terms(spec: Object) -> Iterator[Object]:
     affinity = spec.get("affinity") or {}
     for name in ("podAffinity", "podAntiAffinity") if affinity else ():
-        for part in TERMS:
-            for term in each((affinity.get(name) or {}).get(part) or ()):
+        for field_name in TERMS:
+            for term in each((affinity.get(name) or {}).get(field_name) or ()):
                 yield term.get("podAffinityTerm") or term
     if has("MatchLabelKeysInPodTopologySpreadSelectorMerge"):
         yield from each(spec.get("topologySpreadConstraints") or ())
@@ -52,13 +52,13 @@ def set_apparmor_annotations(obj: Object) -> None:
     if (spec.get("os") or {}).get("name") == "windows":
         return
     of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
-    found = {}
+    added = {}
     for container, _ in containers.visit_containers(spec, ""):
         profile = (container.get("securityContext") or {}).get("appArmorProfile") or of_pod
         if profile and (written := marks.annotation_of(profile)):
-            found[marks.APP_ARMOR + container.get("name", "")] = written
-    if found:
-        obj["metadata"]["annotations"] = {**found, **(obj["metadata"].get("annotations") or {})}
+            added[marks.APP_ARMOR + container.get("name", "")] = written
+    if added:
+        obj["metadata"]["annotations"] = {**added, **(obj["metadata"].get("annotations") or {})}
 
 
 def confined_by(obj: Object) -> list[str]:
@@ -76,10 +76,10 @@ def _list_unconfined(obj: Object) -> Iterator[tuple[Object, str, Object | None]]
     of_pod = (spec.get("securityContext") or {}).get("appArmorProfile")
     for container, _ in containers.visit_containers(spec, ""):
         key = marks.APP_ARMOR + container.get("name", "")
-        given = annotations.get(key)
-        if given is None or (container.get("securityContext") or {}).get("appArmorProfile") is not None:
+        annotation = annotations.get(key)
+        if annotation is None or (container.get("securityContext") or {}).get("appArmorProfile") is not None:
             continue
-        profile = marks.profile_of(given)
+        profile = marks.profile_of(annotation)
         if profile is not None and any(True for _ in security.app_armor(profile, "")):
             profile = None
         if profile is None or profile != of_pod:

@@ -29,8 +29,8 @@ def options_for_update(spec: Object, metadata: Object, *, pod: bool) -> PodOptio
         indivisible=resources.indivisible_pages(spec),
         far_tokens=projected.far_tokens(spec),
         host_sysctls=security.host_sysctls(spec),
-        restarting=any(_restarts_on_resize(container) for container in each(spec.get("initContainers") or ())),
-        host_devices=in_namespace and any(one.get("volumeDevices") for one in each(spec.get("containers") or ())),
+        restarting=any(_restarts_on_resize(item) for item in each(spec.get("initContainers") or ())),
+        host_devices=in_namespace and any(item.get("volumeDevices") for item in each(spec.get("containers") or ())),
         host_network=in_namespace and bool(spec.get("hostNetwork")),
         loose_variables=not has("RelaxedEnvironmentVariableValidation") and env.uses_loose_names(spec),
         no_image=volumes.lacks_image(spec),
@@ -57,7 +57,7 @@ def _selector_values(affinity: Object) -> bool:
         return False
     rules = (affinity.get(name) or {} for name in ("podAffinity", "podAntiAffinity"))
     terms = [
-        term.get("podAffinityTerm") or term for rule in rules for part in TERMS for term in each(rule.get(part) or ())
+        term.get("podAffinityTerm") or term for rule in rules for key in TERMS for term in each(rule.get(key) or ())
     ]
     selectors = (term.get(name) or {} for term in terms for name in ("labelSelector", "namespaceSelector"))
     return any(_has_invalid_values(selector.get("matchExpressions")) for selector in selectors)

@@ -30,7 +30,7 @@ _HIDDEN = "when `hostUsers` is false"
 
 def validate_pod_spec(spec: Object, path: str, options: PodOptions, metadata: Object | None = None) -> field.Errors:
     """Validate a defaulted spec. metadata: of the pod; None for a template."""
-    where = containers.visit_containers(spec, path)
+    visited = containers.visit_containers(spec, path)
     yield from _validate_contents(spec, path, options, metadata)
     yield from _validate_network(spec, path, options)
     yield from checks.validate_enum(f"{path}.restartPolicy", spec.get("restartPolicy"), _RESTARTS)
@@ -49,24 +49,24 @@ def validate_pod_spec(spec: Object, path: str, options: PodOptions, metadata: Ob
     if spec.get("topologySpreadConstraints"):
         at = f"{path}.topologySpreadConstraints"
         yield from scheduling.validate_spread(spec["topologySpreadConstraints"], at, options)
-    yield from windows.host_processes(spec, path, where)
-    yield from _validate_users(spec, path, options, where)
+    yield from windows.host_processes(spec, path, visited)
+    yield from _validate_users(spec, path, options, visited)
     yield from _validate_hostname(spec, path)
     yield from _validate_names(spec, path)
     if spec.get("tolerations"):
         yield from scheduling.validate_tolerations(spec["tolerations"], f"{path}.tolerations")
     yield from _validate_aliases(spec, path)
     yield from _validate_classes(spec, path, options)
-    yield from windows.validate_os(spec, path, where)
-    yield from env.validate_file_keys(spec, path, where)
+    yield from windows.validate_os(spec, path, visited)
+    yield from env.validate_file_keys(spec, path, visited)
 
 
 def _validate_contents(spec: Object, path: str, options: PodOptions, metadata: Object | None) -> field.Errors:
     """Validate volumes, claims, containers and resources."""
     sound: dict[str, Object] = {}
     if spec.get("volumes"):
-        loose = {"far": options.far_tokens, "no_image": options.no_image}
-        yield from volumes.validate_volumes(spec["volumes"], f"{path}.volumes", metadata, sound, **loose)
+        relaxed = {"outside_paths": options.far_tokens, "no_image": options.no_image}
+        yield from volumes.validate_volumes(spec["volumes"], f"{path}.volumes", metadata, sound, **relaxed)
     if spec.get("resourceClaims"):
         yield from _validate_claims(spec["resourceClaims"], f"{path}.resourceClaims", metadata)
     pod = Pod(
@@ -82,9 +82,9 @@ def _validate_contents(spec: Object, path: str, options: PodOptions, metadata: O
     if first:
         yield from containers.validate_init_containers(first, f"{path}.initContainers", pod, regular)
     if spec.get("ephemeralContainers"):
-        others = [*regular, *first]
+        other_containers = [*regular, *first]
         yield from containers.validate_ephemeral_containers(
-            spec["ephemeralContainers"], f"{path}.ephemeralContainers", pod, others
+            spec["ephemeralContainers"], f"{path}.ephemeralContainers", pod, other_containers
         )
     yield from resources.check_pod(spec, path, pod.claims, indivisible=options.indivisible)
 
@@ -96,23 +96,23 @@ def _validate_claims(claims: list[Object], path: str, metadata: Object | None) -
         if mirror:
             yield field.forbidden("[]", "static pods do not support resource claims")
             continue
-        where, name = f"{path}[{index}]", claim.get("name", "")
+        at, name = f"{path}[{index}]", claim.get("name", "")
         if name in seen:
-            yield field.duplicate(f"{where}.name", name)
+            yield field.duplicate(f"{at}.name", name)
         else:
-            yield from checks.validate_name(f"{where}.name", name)
+            yield from checks.validate_name(f"{at}.name", name)
         if name:
             seen.add(name)
-        own, resource_claim_template_name = claim.get("resourceClaimName"), claim.get("resourceClaimTemplateName")
-        if own is not None and resource_claim_template_name is not None:
+        existing, resource_claim_template_name = claim.get("resourceClaimName"), claim.get("resourceClaimTemplateName")
+        if existing is not None and resource_claim_template_name is not None:
             reason = "at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified"
-            yield field.invalid(where, gostructs.format_struct(POD_RESOURCE_CLAIM, claim), reason)
-        if own is None and resource_claim_template_name is None:
+            yield field.invalid(at, gostructs.format_struct(POD_RESOURCE_CLAIM, claim), reason)
+        if existing is None and resource_claim_template_name is None:
             reason = "must specify one of: `resourceClaimName`, `resourceClaimTemplateName`"
-            yield field.invalid(where, gostructs.format_struct(POD_RESOURCE_CLAIM, claim), reason)
+            yield field.invalid(at, gostructs.format_struct(POD_RESOURCE_CLAIM, claim), reason)
         for key in ("resourceClaimName", "resourceClaimTemplateName"):
             if (value := claim.get(key)) is not None:
-                yield from field.invalid_details(f"{where}.{key}", value, names.check_subdomain(value))
+                yield from field.invalid_details(f"{at}.{key}", value, names.check_subdomain(value))
 
 
 def _validate_network(spec: Object, path: str, options: PodOptions) -> field.Errors:
@@ -160,11 +160,11 @@ def _validate_searches(searches: list[str], path: str) -> field.Errors:
     check = names.check_underscored_subdomain if relaxed else names.check_subdomain
     for index, search in enumerate(each(searches)):
         if search != "." or not relaxed:
-            plain = search.removesuffix(".")
-            yield from field.invalid_details(f"{path}[{index}]", plain, check(plain))
+            domain = search.removesuffix(".")
+            yield from field.invalid_details(f"{path}[{index}]", domain, check(domain))
 
 
-def _validate_users(spec: Object, path: str, options: PodOptions, where: list[tuple[Object, str]]) -> field.Errors:
+def _validate_users(spec: Object, path: str, options: PodOptions, visited: list[tuple[Object, str]]) -> field.Errors:
     """Reject host namespaces and devices for pods with hostUsers: false."""
     if spec.get("hostUsers") is not False:
         return
@@ -175,7 +175,7 @@ def _validate_users(spec: Object, path: str, options: PodOptions, where: list[tu
     if spec.get("hostIPC"):
         yield field.forbidden(f"{path}.HostIPC", _HIDDEN)
     if not options.host_devices:
-        for container, at in each(where):
+        for container, at in each(visited):
             if container.get("volumeDevices"):
                 yield field.forbidden(f"{at}.volumeDevices", _HIDDEN)
 
@@ -184,14 +184,14 @@ def _validate_hostname(spec: Object, path: str) -> field.Errors:
     hostname_override = spec.get("hostnameOverride")
     if hostname_override is None:
         return
-    where = f"{path}.hostnameOverride"
+    at = f"{path}.hostnameOverride"
     if spec.get("setHostnameAsFQDN"):
-        yield field.forbidden(where, "may not be specified when setHostnameAsFQDN is true")
+        yield field.forbidden(at, "may not be specified when setHostnameAsFQDN is true")
     if spec.get("hostNetwork"):
-        yield field.forbidden(where, "may not be specified when hostNetwork is true")
+        yield field.forbidden(at, "may not be specified when hostNetwork is true")
     if len(hostname_override.encode()) > _MAX_HOSTNAME:
-        yield field.too_long(where, _MAX_HOSTNAME)
-    yield from field.invalid_details(where, hostname_override, names.check_subdomain(hostname_override))
+        yield field.too_long(at, _MAX_HOSTNAME)
+    yield from field.invalid_details(at, hostname_override, names.check_subdomain(hostname_override))
 
 
 def _validate_names(spec: Object, path: str) -> field.Errors:
@@ -208,10 +208,10 @@ def _validate_names(spec: Object, path: str) -> field.Errors:
 
 def _validate_aliases(spec: Object, path: str) -> field.Errors:
     for position, alias in enumerate(each(spec.get("hostAliases") or ())):
-        where, address = f"{path}.hostAliases[{position}]", alias.get("ip", "")
-        yield from field.invalid_details(f"{where}.ip", address, addresses.find_address_faults(address))
+        alias_path, address = f"{path}.hostAliases[{position}]", alias.get("ip", "")
+        yield from field.invalid_details(f"{alias_path}.ip", address, addresses.find_address_faults(address))
         for index, name in enumerate(each(alias.get("hostnames") or ())):
-            yield from field.invalid_details(f"{where}.hostnames[{index}]", name, names.check_subdomain(name))
+            yield from field.invalid_details(f"{alias_path}.hostnames[{index}]", name, names.check_subdomain(name))
 
 
 def _validate_classes(spec: Object, path: str, options: PodOptions) -> field.Errors:

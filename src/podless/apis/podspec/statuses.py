@@ -41,25 +41,29 @@ def validate_claims(status: Object, spec: Object) -> field.Errors:
 def validate_containers(status: Object, spec: Object) -> field.Errors:
     """Validate what a pod's status reports of containers: first all users, then all resources."""
     system = (spec.get("os") or {}).get("name", "linux")
-    for part in _PARTS:
-        for index, one in enumerate(each(status.get(part) or ())):
-            yield from _validate_user(one.get("user") or {}, system, f"status.{part}[{index}].user.linux")
-    for part, containers in _PARTS.items():
-        known = {one.get("name", ""): one for one in reversed(each(spec.get(containers) or []))}
-        for index, one in enumerate(each(status.get(part) or ())):
-            path = f"status.{part}[{index}].allocatedResourcesStatus"
-            if part != EPHEMERAL:
-                yield from _validate_allocated(one, known.get(one.get("name", "")), path)
-            elif one.get("allocatedResourcesStatus"):
+    for key in _PARTS:
+        for index, container in enumerate(each(status.get(key) or ())):
+            yield from _validate_user(container.get("user") or {}, system, f"status.{key}[{index}].user.linux")
+    for statuses_name, containers in _PARTS.items():
+        by_name = {container.get("name", ""): container for container in reversed(each(spec.get(containers) or []))}
+        for index, container in enumerate(each(status.get(statuses_name) or ())):
+            path = f"status.{statuses_name}[{index}].allocatedResourcesStatus"
+            if statuses_name != EPHEMERAL:
+                yield from _validate_allocated(container, by_name.get(container.get("name", "")), path)
+            elif container.get("allocatedResourcesStatus"):
                 yield field.forbidden(path, "must not be specified in container status")
 
 
 def _validate_claims(claims: list[Object], spec: Object) -> field.Errors:
-    known = {one.get("name", "") for one in each(spec.get("resourceClaims") or ())}
+    existing = {entry.get("name", "") for entry in each(spec.get("resourceClaims") or ())}
     seen: set[str] = set()
-    for index, one in enumerate(each(claims)):
-        path, name, claim = f"status.resourceClaimStatuses[{index}]", one.get("name", ""), one.get("resourceClaimName")
-        if name not in known:
+    for index, entry in enumerate(each(claims)):
+        path, name, claim = (
+            f"status.resourceClaimStatuses[{index}]",
+            entry.get("name", ""),
+            entry.get("resourceClaimName"),
+        )
+        if name not in existing:
             yield field.invalid(f"{path}.name", name, _CLAIM)
         yield from checks.validate_unique(f"{path}.name", name, seen)
         if claim is not None:
@@ -70,22 +74,24 @@ def _validate_extended_claim(extended_claim: Object | None, spec: Object) -> fie
     if extended_claim is None:
         return
     path, mappings = "status.extendedResourceClaimStatus", extended_claim.get("requestMappings") or []
-    every = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
-    known = {one.get("name", ""): (one.get("resources") or {}).get("requests") or {} for one in each(every)}
+    listed = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
+    requests = {
+        holder.get("name", ""): (holder.get("resources") or {}).get("requests") or {} for holder in each(listed)
+    }
     if not mappings:
         yield field.required(f"{path}.requestMappings", "at least one request mapping is required")
-    parts = ("containerName", "resourceName", "requestName")
+    field_names = ("containerName", "resourceName", "requestName")
     seen: set[tuple[str, ...]] = set()
-    for index, one in enumerate(each(mappings)):
-        where, values = f"{path}.requestMappings[{index}]", tuple(one.get(name, "") for name in parts)
+    for index, mapping in enumerate(each(mappings)):
+        at, values = f"{path}.requestMappings[{index}]", tuple(mapping.get(name, "") for name in field_names)
         container, resource, request = values
-        if container not in known:
-            yield field.invalid(f"{where}.containerName", container, _CONTAINERS)
-        elif resource not in known[container]:
-            yield field.invalid(f"{where}.resourceName", resource, _EXTENDED)
+        if container not in requests:
+            yield field.invalid(f"{at}.containerName", container, _CONTAINERS)
+        elif resource not in requests[container]:
+            yield field.invalid(f"{at}.resourceName", resource, _EXTENDED)
         yield from field.invalid_details(f"{path}.requestName", request, names.check_label_name(request))
         if values in seen:
-            yield from (field.duplicate(f"{where}.{name}", value) for name, value in zip(parts, values, strict=True))
+            yield from (field.duplicate(f"{at}.{name}", value) for name, value in zip(field_names, values, strict=True))
         seen.add(values)
     yield from checks.validate_name(
         f"{path}.resourceClaimName", extended_claim.get("resourceClaimName"), names.check_subdomain
@@ -104,17 +110,17 @@ def _validate_user(user: Object, system: str, path: str) -> field.Errors:
 
 
 def _validate_allocated(status: Object, container: Object | None, path: str) -> field.Errors:
-    for position, one in enumerate(each(status.get("allocatedResourcesStatus") or ())):
-        where, name = f"{path}[{position}]", one.get("name", "")
+    for position, item in enumerate(each(status.get("allocatedResourcesStatus") or ())):
+        at, name = f"{path}[{position}]", item.get("name", "")
         if container is not None:
             resources = container.get("resources") or {}
             of_claims = name.startswith("claim:")
-            known = _claim_names(resources.get("claims") or []) if of_claims else resources.get("requests") or {}
-            if name not in known:
-                yield field.invalid(f"{where}.name", name, _OF_CLAIMS if of_claims else _OF_REQUESTS)
+            existing = _claim_names(resources.get("claims") or []) if of_claims else resources.get("requests") or {}
+            if name not in existing:
+                yield field.invalid(f"{at}.name", name, _OF_CLAIMS if of_claims else _OF_REQUESTS)
         seen: set[str] = set()
-        for index, resource in enumerate(each(one.get("resources") or ())):
-            inside = f"{where}.resources[{index}]"
+        for index, resource in enumerate(each(item.get("resources") or ())):
+            inside = f"{at}.resources[{index}]"
             yield from field.one_of(f"{inside}.health", resource.get("health", ""), _HEALTHS)
             yield from checks.validate_unique(f"{inside}.resourceID", resource.get("resourceID", ""), seen)
 
@@ -144,25 +150,25 @@ def validate_status_update(obj: Object, old: Object) -> list[FieldError]:
 def _validate_status(obj: Object, old: Object) -> field.Errors:
     status, before, spec = obj.get("status") or {}, old.get("status") or {}, old["spec"]
     for index, condition in enumerate(each(status.get("conditions") or ())):
-        where, kind = f"status.conditions[{index}]", condition.get("type", "")
+        at, kind = f"status.conditions[{index}]", condition.get("type", "")
         if condition.get("observedGeneration", 0) < 0:
-            yield field.invalid(f"{where}.observedGeneration", condition["observedGeneration"], _NOT_NEGATIVE)
+            yield field.invalid(f"{at}.observedGeneration", condition["observedGeneration"], _NOT_NEGATIVE)
         if kind not in _SYSTEM:
-            yield from checks.label_key(f"{where}.Type", kind)
+            yield from checks.label_key(f"{at}.Type", kind)
     yield from _validate_nominated_node(status, before, spec)
     if status.get("observedGeneration", 0) < 0:
         yield field.invalid("status.observedGeneration", status["observedGeneration"], _NOT_NEGATIVE)
     if has("FixedQOSClass"):
         yield from validate_immutable("status.qosClass", status.get("qosClass", ""), before.get("qosClass", ""))
-    for part, containers in (("containerStatuses", "containers"), ("initContainerStatuses", "initContainers")):
-        yield from _validate_transitions(status.get(part) or [], before.get(part) or [], part, spec, containers)
+    for key, containers in (("containerStatuses", "containers"), ("initContainerStatuses", "initContainers")):
+        yield from _validate_transitions(status.get(key) or [], before.get(key) or [], key, spec, containers)
     running = {
-        one.get("name", "")
-        for one in each(status.get(EPHEMERAL) or ())
-        if not (one.get("state") or {}).get("terminated")
+        item.get("name", "")
+        for item in each(status.get(EPHEMERAL) or ())
+        if not (item.get("state") or {}).get("terminated")
     }
-    for index, one in enumerate(each(before.get(EPHEMERAL) or ())):
-        if (one.get("state") or {}).get("terminated") is not None and one.get("name", "") in running:
+    for index, item in enumerate(each(before.get(EPHEMERAL) or ())):
+        if (item.get("state") or {}).get("terminated") is not None and item.get("name", "") in running:
             yield field.forbidden(f"status.{EPHEMERAL}[{index}].state", _RESTARTS)
     yield from validate_claims(status, obj["spec"])
     yield from _validate_addresses(status, before)
@@ -179,24 +185,24 @@ def _validate_nominated_node(status: Object, before: Object, spec: Object) -> fi
 
 
 def _validate_transitions(
-    transitions: list[Object], before: list[Object], part: str, spec: Object, containers: str
+    transitions: list[Object], before: list[Object], key: str, spec: Object, containers: str
 ) -> field.Errors:
     """Reject terminated containers that run again, unless their restart policy allows it."""
-    every = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+    listed = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
     if any(
         rule.get("action") == "RestartAllContainers"
-        for one in each(every)
-        for rule in each(one.get("restartPolicyRules") or ())
+        for container in each(listed)
+        for rule in each(container.get("restartPolicyRules") or ())
     ):
         return
-    now = {one.get("name", ""): one for one in reversed(each(transitions))}
-    known = {one.get("name", ""): one for one in reversed(each(spec.get(containers) or []))}
+    now = {status.get("name", ""): status for status in reversed(each(transitions))}
+    by_name = {container.get("name", ""): container for container in reversed(each(spec.get(containers) or []))}
     for index, status in enumerate(each(before)):
         ended, name = (status.get("state") or {}).get("terminated"), status.get("name", "")
         if ended is None or name not in now or (now[name].get("state") or {}).get("terminated") is not None:
             continue
-        if not _may_restart(known.get(name), spec, ended.get("exitCode", 0)):
-            yield field.forbidden(f"status.{part}[{index}].state", _RESTARTS)
+        if not _may_restart(by_name.get(name), spec, ended.get("exitCode", 0)):
+            yield field.forbidden(f"status.{key}[{index}].state", _RESTARTS)
 
 
 def _may_restart(container: Object | None, spec: Object, code: int) -> bool:
@@ -222,18 +228,18 @@ def _can_restart(container: Object, spec: Object, code: int) -> bool:
 
 
 def _validate_addresses(status: Object, before: Object) -> field.Errors:
-    for part, struct in (("podIPs", POD_IP), ("hostIPs", HOST_IP)):
-        given = [one.get("ip", "") for one in each(status.get(part) or ())]
-        known = {one.get("ip", "") for one in each(before.get(part) or ())}
-        if part == "hostIPs" and given and status.get("hostIP", "") != given[0]:
-            yield field.invalid("status.hostIPs[0].ip", given[0], "must be equal to `hostIP`")
-        for index, text in enumerate(each(given)):
-            if text not in known:
-                yield from field.invalid_details(f"status.{part}[{index}]", text, addresses.find_address_faults(text))
-        if len(given) < 2:
+    for key, struct in (("podIPs", POD_IP), ("hostIPs", HOST_IP)):
+        texts = [address.get("ip", "") for address in each(status.get(key) or ())]
+        before_texts = {address.get("ip", "") for address in each(before.get(key) or ())}
+        if key == "hostIPs" and texts and status.get("hostIP", "") != texts[0]:
+            yield field.invalid("status.hostIPs[0].ip", texts[0], "must be equal to `hostIP`")
+        for index, text in enumerate(each(texts)):
+            if text not in before_texts:
+                yield from field.invalid_details(f"status.{key}[{index}]", text, addresses.find_address_faults(text))
+        if len(texts) < 2:
             continue
-        fault = addresses.dual_stack_fault(given)
+        fault = addresses.dual_stack_fault(texts)
         if fault:
-            yield field.internal(f"status.{part}", fault)
-        if fault or len(given) > 2 or not addresses.is_dual_stack(given):
-            yield field.invalid(f"status.{part}", gostructs.format_structs(struct, status[part]), _FAMILIES)
+            yield field.internal(f"status.{key}", fault)
+        if fault or len(texts) > 2 or not addresses.is_dual_stack(texts):
+            yield field.invalid(f"status.{key}", gostructs.format_structs(struct, status[key]), _FAMILIES)

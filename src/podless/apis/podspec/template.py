@@ -32,15 +32,15 @@ def _choose_options(old: Object | None) -> PodOptions:
 
 
 def _validate_template(template: Object, path: str, judged: PodOptions) -> field.Errors:
-    metadata, given = template.get("metadata") or {}, template.get("spec") or {}
-    notes, where = metadata.get("annotations") or {}, f"{path}.spec"
+    metadata, pod_spec = template.get("metadata") or {}, template.get("spec") or {}
+    notes, spec_path = metadata.get("annotations") or {}, f"{path}.spec"
     yield from objectmeta.check_labels(metadata.get("labels") or {}, f"{path}.labels")
     yield from objectmeta.check_annotations(notes, f"{path}.annotations")
-    yield from marks.validate_annotations(notes, given, f"{path}.annotations", judged)
-    yield from spec.validate_pod_spec(given, where, judged)
-    yield from marks.validate_agreement(notes, given, where)
-    if given.get("ephemeralContainers"):
-        yield field.forbidden(f"{where}.ephemeralContainers", "ephemeral containers not allowed in pod template")
+    yield from marks.validate_annotations(notes, pod_spec, f"{path}.annotations", judged)
+    yield from spec.validate_pod_spec(pod_spec, spec_path, judged)
+    yield from marks.validate_agreement(notes, pod_spec, spec_path)
+    if pod_spec.get("ephemeralContainers"):
+        yield field.forbidden(f"{spec_path}.ephemeralContainers", "ephemeral containers not allowed in pod template")
 
 
 def validate_pod(obj: Object, old: Object | None = None) -> list[FieldError]:
@@ -55,18 +55,18 @@ def validate_new_pod(obj: Object) -> list[FieldError]:
 
 
 def _validate_pod(obj: Object, judged: PodOptions) -> field.Errors:
-    metadata, given = obj["metadata"], obj["spec"]
-    yield from marks.validate_annotations(metadata.get("annotations") or {}, given, "metadata.annotations", judged)
-    yield from spec.validate_pod_spec(given, "spec", judged, metadata)
-    if not given.get("serviceAccountName"):
-        for position, volume in enumerate(each(given.get("volumes") or ())):
+    metadata, pod_spec = obj["metadata"], obj["spec"]
+    yield from marks.validate_annotations(metadata.get("annotations") or {}, pod_spec, "metadata.annotations", judged)
+    yield from spec.validate_pod_spec(pod_spec, "spec", judged, metadata)
+    if not pod_spec.get("serviceAccountName"):
+        for position, volume in enumerate(each(pod_spec.get("volumes") or ())):
             for index, source in enumerate(each((volume.get("projected") or {}).get("sources") or ())):
                 if source.get("serviceAccountToken") is not None:
-                    where = f"spec.volumes[{position}].projected.sources[{index}].serviceAccountToken"
-                    yield field.forbidden(where, "must not be specified when serviceAccountName is not set")
-    for part in ("containers", "initContainers"):
-        for position, container in enumerate(given.get(part) or ()):
-            yield from containers.validate_image_spaces(container, f"spec.{part}[{position}]")
+                    at = f"spec.volumes[{position}].projected.sources[{index}].serviceAccountToken"
+                    yield field.forbidden(at, "must not be specified when serviceAccountName is not set")
+    for key in ("containers", "initContainers"):
+        for position, container in enumerate(pod_spec.get(key) or ()):
+            yield from containers.validate_image_spaces(container, f"spec.{key}[{position}]")
 
 
 def _validate_new(obj: Object) -> field.Errors:

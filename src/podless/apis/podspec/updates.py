@@ -47,7 +47,7 @@ def validate_pod_update(obj: Object, old: Object) -> list[FieldError]:
 
 def validate_changed_marks(obj: Object, old: Object) -> field.Errors:
     """Validate the annotations of a changed pod, and that these changes are allowed."""
-    notes, before = (one["metadata"].get("annotations") or {} for one in (obj, old))
+    notes, before = (state["metadata"].get("annotations") or {} for state in (obj, old))
     if not notes and not before:
         return
     yield from marks.validate_annotation_changes(notes, before, "metadata.annotations")
@@ -66,17 +66,17 @@ def validate_marks(obj: Object, old: Object) -> field.Errors:
 def _validate_update(spec: Object, pod: Object) -> field.Errors:
     """Validate a changed spec. pod: the pod before the update."""
     old = pod["spec"]
-    for part in ("containers", "initContainers"):
-        given = spec.get(part) or []
-        if len(given) != len(old.get(part) or []):
-            yield field.forbidden(f"spec.{part}", "pod updates may not add or remove containers")
+    for field_name in ("containers", "initContainers"):
+        listed = spec.get(field_name) or []
+        if len(listed) != len(old.get(field_name) or []):
+            yield field.forbidden(f"spec.{field_name}", "pod updates may not add or remove containers")
             return
-        for index, container in enumerate(each(given)):
-            where, image = f"spec.{part}[{index}].image", container.get("image", "")
+        for index, container in enumerate(each(listed)):
+            image_path, image = f"spec.{field_name}[{index}].image", container.get("image", "")
             if not image:
-                yield field.required(where)
+                yield field.required(image_path)
             if image.strip() != image:
-                yield field.invalid(where, image, "must not have leading or trailing whitespace")
+                yield field.invalid(image_path, image, "must not have leading or trailing whitespace")
     wrong = _validate_deadline(spec.get(_DEADLINE), old.get(_DEADLINE))
     if wrong is not None:
         yield wrong
@@ -96,22 +96,22 @@ def _validate_update(spec: Object, pod: Object) -> field.Errors:
         yield field.forbidden("spec", _CHANGEABLE + gostructs.diff_structs(POD_SPEC, old, munged))
 
 
-def _validate_deadline(given: int | None, before: int | None) -> FieldError | None:
-    where = f"spec.{_DEADLINE}"
-    if given is None:
+def _validate_deadline(deadline: int | None, before: int | None) -> FieldError | None:
+    field_path = f"spec.{_DEADLINE}"
+    if deadline is None:
         if before is None:
             return None
-        return field.invalid(where, None, "must not update from a positive integer to nil value")
-    if wrong := checks.validate_range(where, given, 0, _MAX):
+        return field.invalid(field_path, None, "must not update from a positive integer to nil value")
+    if wrong := checks.validate_range(field_path, deadline, 0, _MAX):
         return wrong[0]
-    if before is not None and before < given:
-        return field.invalid(where, given, "must be less than or equal to previous value")
+    if before is not None and before < deadline:
+        return field.invalid(field_path, deadline, "must be less than or equal to previous value")
     return None
 
 
 def _validate_tolerations(tolerations: list[Object], before: list[Object]) -> field.Errors:
-    known = {_toleration_key(one) for one in each(tolerations)}
-    if any(_toleration_key(one) not in known for one in each(before)):
+    keys = {_toleration_key(toleration) for toleration in each(tolerations)}
+    if any(_toleration_key(old_toleration) not in keys for old_toleration in each(before)):
         yield field.forbidden(
             "spec.tolerations", "existing toleration can not be modified except its tolerationSeconds"
         )
@@ -119,36 +119,36 @@ def _validate_tolerations(tolerations: list[Object], before: list[Object]) -> fi
     yield from scheduling.validate_tolerations(tolerations, "spec.tolerations")
 
 
-def _toleration_key(one: Object) -> tuple[Any, ...]:
-    return tuple(one.get(name) or "" for name in ("key", "operator", "value", "effect"))
+def _toleration_key(toleration: Object) -> tuple[Any, ...]:
+    return tuple(toleration.get(name) or "" for name in ("key", "operator", "value", "effect"))
 
 
 def _validate_gates(gates: list[Object], before: list[Object]) -> field.Errors:
-    known = {one.get("name", "") for one in each(before)}
-    last = {one.get("name", ""): place for place, one in enumerate(each(gates))}
-    for name, place in last.items():
-        if name not in known:
+    old_names = {old_gate.get("name", "") for old_gate in each(before)}
+    last = {gate.get("name", ""): index for index, gate in enumerate(each(gates))}
+    for name, position in last.items():
+        if name not in old_names:
             reason = f"only deletion is allowed, but found new scheduling gate '{name}'"
-            yield field.forbidden(f"spec.schedulingGates[{place}].name", reason)
+            yield field.forbidden(f"spec.schedulingGates[{position}].name", reason)
 
 
 def _restore_mutable(spec: Object, old: Object) -> Object:
     """Return the new spec with the old values of all mutable fields."""
-    out = dict(spec)
-    for part in ("containers", "initContainers"):
-        if spec.get(part):
-            pairs = zip(spec[part], old[part], strict=True)
-            out[part] = [{**container, "image": before.get("image", "")} for container, before in pairs]
+    restored = dict(spec)
+    for field_name in ("containers", "initContainers"):
+        if spec.get(field_name):
+            pairs = zip(spec[field_name], old[field_name], strict=True)
+            restored[field_name] = [{**container, "image": before.get("image", "")} for container, before in pairs]
     for name in (_DEADLINE, "schedulingGates", "tolerations"):
-        put_part(out, name, old.get(name))
-    if (old.get(_GRACE) or 0) < 0 and out.get(_GRACE) == 1:
-        out[_GRACE] = old[_GRACE]
-    return out
+        put_part(restored, name, old.get(name))
+    if (old.get(_GRACE) or 0) < 0 and restored.get(_GRACE) == 1:
+        restored[_GRACE] = old[_GRACE]
+    return restored
 
 
-def is_same(one: Any, other: Any) -> bool:
+def is_same(first: Any, second: Any) -> bool:
     """Return whether two values are semantically equal: empty equals absent."""
-    return one == other or _format_plain(one) == _format_plain(other)
+    return first == second or _format_plain(first) == _format_plain(second)
 
 
 def _format_plain(value: Any) -> str:
@@ -158,7 +158,9 @@ def _format_plain(value: Any) -> str:
 def _drop_empty(value: Any) -> Any:
     if isinstance(value, dict):
         return {
-            name: kept for name, item in each(value).items() if (kept := _drop_empty(item)) not in ([], {}, "", None)
+            name: kept_item
+            for name, item in each(value).items()
+            if (kept_item := _drop_empty(item)) not in ([], {}, "", None)
         }
     return [_drop_empty(item) for item in each(value)] if isinstance(value, list) else value
 
@@ -170,23 +172,23 @@ def validate_ephemeral_update(obj: Object, old: Object) -> field.Errors:
         return
     yield from validate_pod(obj, old)
     yield from validate_changed_marks(obj, old)
-    where = "spec.ephemeralContainers"
+    at = "spec.ephemeralContainers"
     now = {container.get("name", ""): container for container in each(obj["spec"].get("ephemeralContainers") or ())}
     for before in each(old["spec"].get("ephemeralContainers") or ()):
         name = before.get("name", "")
         if name not in now:
-            yield field.forbidden(where, f"existing ephemeral containers {quote(name)} may not be removed\n")
+            yield field.forbidden(at, f"existing ephemeral containers {quote(name)} may not be removed\n")
         elif before != now[name]:
             structs = gostructs.diff_structs(EPHEMERAL_CONTAINER, before, now[name])
             text = f"existing ephemeral containers {quote(name)} may not be changed\n{structs}"
-            yield field.forbidden(where, text)
+            yield field.forbidden(at, text)
 
 
 def validate_resize(obj: Object, old: Object) -> list[FieldError]:
     """Validate a resize of a pod."""
     spec, before = obj["spec"], old["spec"]
     fixed = not has("InPlacePodLevelResourcesVerticalScaling") and any(
-        any((one.get("resources") or {}).values()) for one in (spec, before)
+        any((state.get("resources") or {}).values()) for state in (spec, before)
     )
     if fixed and not has("ResizesOfPodsByGate"):
         return [field.forbidden("[]", "pods with pod-level resources cannot be resized")]
@@ -200,7 +202,9 @@ def validate_resize(obj: Object, old: Object) -> list[FieldError]:
         qos_class = (obj.get("status") or {}).get("qosClass") or ""
         errors.append(field.invalid("spec", qos_class, "Pod QOS Class may not change as a result of resizing"))
     running = [
-        one for one in each(old["status"].get("containerStatuses") or ()) if (one.get("state") or {}).get("running")
+        status
+        for status in each(old["status"].get("containerStatuses") or ())
+        if (status.get("state") or {}).get("running")
     ]
     if running and running[0].get("resources") is None:
         errors.append(field.forbidden("spec", "Pod running on node without support for resize"))
@@ -217,92 +221,92 @@ def _validate_pod_resources(spec: Object, old: Object) -> field.Errors:
     if before is not None and resources is None and any(before.values()):
         yield field.forbidden("spec.resources", "pod-level resources cannot be removed")
         return
-    for part in ("requests", "limits"):
-        if _is_removed(resources, before, part):
-            yield field.forbidden(f"spec.resources.{part}", f"pod-level resource {part} cannot be removed")
+    for field_name in ("requests", "limits"):
+        if _is_removed(resources, before, field_name):
+            yield field.forbidden(f"spec.resources.{field_name}", f"pod-level resource {field_name} cannot be removed")
     if not is_same(_without_compute(resources), _without_compute(before)):
         yield field.forbidden("spec", f"{_ONLY} at pod-level")
 
 
 def _validate_order(spec: Object, old: Object) -> field.Errors:
-    for part in ("containers", "initContainers"):
-        given, before = spec.get(part) or [], old.get(part) or []
-        if len(given) != len(before):
-            yield field.forbidden(f"spec.{part}", f"{part} may not be added or removed on resize")
+    for field_name in ("containers", "initContainers"):
+        listed, before = spec.get(field_name) or [], old.get(field_name) or []
+        if len(listed) != len(before):
+            yield field.forbidden(f"spec.{field_name}", f"{field_name} may not be added or removed on resize")
             continue
         for index, container in enumerate(each(before)):
-            if given[index].get("name") != container.get("name"):
-                text = f"{part} may not be renamed or reordered on resize"
-                yield field.forbidden(f"spec.{part}[{index}].name", text)
+            if listed[index].get("name") != container.get("name"):
+                text = f"{field_name} may not be renamed or reordered on resize"
+                yield field.forbidden(f"spec.{field_name}[{index}].name", text)
 
 
 def _validate_resized(spec: Object, old: Object, wrong: bool) -> field.Errors:
     count = 0
-    for part in ("initContainers", "containers"):
-        for index, (container, before) in enumerate(zip(each(spec.get(part) or ()), old.get(part) or (), strict=True)):
-            if part == "initContainers" and not _is_resizable(before):
+    for key in ("initContainers", "containers"):
+        for index, (container, before) in enumerate(zip(each(spec.get(key) or ()), old.get(key) or (), strict=True)):
+            if key == "initContainers" and not _is_resizable(before):
                 continue
             for kind in ("requests", "limits"):
                 if _is_removed(container.get("resources"), before.get("resources"), kind):
                     count += 1
-                    yield field.forbidden(
-                        f"spec.{part}[{index}].resources.{kind}", f"resource {kind} cannot be removed"
-                    )
+                    yield field.forbidden(f"spec.{key}[{index}].resources.{kind}", f"resource {kind} cannot be removed")
             if not has("ShrinkingMemoryLimits"):
-                for error in _memory_limit(container, before, f"spec.{part}[{index}]"):
+                for error in _memory_limit(container, before, f"spec.{key}[{index}]"):
                     count += 1
                     yield error
-    for part in ("containers", "initContainers"):
-        for index, (container, before) in enumerate(zip(each(spec.get(part) or ()), old.get(part) or (), strict=True)):
-            for error in _validate_changed_resources(container, before, part, index):
+    for key in ("containers", "initContainers"):
+        for index, (container, before) in enumerate(zip(each(spec.get(key) or ()), old.get(key) or (), strict=True)):
+            for error in _validate_changed_resources(container, before, key, index):
                 count += 1
                 yield error
-    rest = [
-        {name: value for name, value in each(one).items() if name not in ("containers", "initContainers", "resources")}
-        for one in (spec, old)
+    rest_of_specs = [
+        {name: value for name, value in each(item).items() if name not in ("containers", "initContainers", "resources")}
+        for item in (spec, old)
     ]
-    if not wrong and not count and rest[0] != rest[1]:
+    if not wrong and not count and rest_of_specs[0] != rest_of_specs[1]:
         yield field.forbidden("spec", _ONLY)
 
 
-def _memory_limit(container: Object, before: Object, where: str) -> field.Errors:
+def _memory_limit(container: Object, before: Object, at: str) -> field.Errors:
     """Reject a lower or first memory limit, unless the container is restarted for it."""
     policies = each(container.get("resizePolicy") or ())
-    if any((one.get("resourceName"), one.get("restartPolicy")) == ("memory", "RestartContainer") for one in policies):
+    if any(
+        (item.get("resourceName"), item.get("restartPolicy")) == ("memory", "RestartContainer") for item in policies
+    ):
         return
-    now, then = (((one.get("resources") or {}).get("limits") or {}).get("memory") for one in (container, before))
+    now, then = (((value.get("resources") or {}).get("limits") or {}).get("memory") for value in (container, before))
     if now is None or (then is not None and quantity.parse_nanos(now) >= quantity.parse_nanos(then)):
         return
-    done = "added" if then is None else "decreased"
-    text = f"memory limits cannot be {done} unless resizePolicy is RestartContainer"
-    yield field.forbidden(f"{where}.resources.limits[memory]", text)
+    verb = "added" if then is None else "decreased"
+    text = f"memory limits cannot be {verb} unless resizePolicy is RestartContainer"
+    yield field.forbidden(f"{at}.resources.limits[memory]", text)
 
 
-def _validate_changed_resources(container: Object, before: Object, part: str, index: int) -> field.Errors:
-    amounts_now = {part: given for part, given in each(container.get("resources") or {}).items() if part != "claims"}
+def _validate_changed_resources(container: Object, before: Object, key: str, index: int) -> field.Errors:
+    amounts_now = {key: texts for key, texts in each(container.get("resources") or {}).items() if key != "claims"}
     now = {**container, "resources": _without_compute(amounts_now)}
-    kept = is_same(now, {**before, "resources": _without_compute(before.get("resources"))})
-    if part == "containers":
-        if not kept:
+    equal = is_same(now, {**before, "resources": _without_compute(before.get("resources"))})
+    if key == "containers":
+        if not equal:
             yield field.forbidden("spec", _ONLY)
         return
-    where = f"spec.{part}[{index}]"
+    at = f"spec.{key}[{index}]"
     if not has("InPlacePodVerticalScalingInitContainers"):
         if not amounts.is_sidecar(container):
-            kept = is_same(container, before)
+            equal = is_same(container, before)
             reason = "resources for non-sidecar init containers are immutable"
         else:
             reason = "only cpu and memory resources for sidecar containers are mutable"
-        if not kept:
+        if not equal:
             yield field.forbidden("spec", reason)
         return
-    if not kept:
-        yield field.forbidden(where, "only cpu and memory resources for init or sidecar containers are mutable")
+    if not equal:
+        yield field.forbidden(at, "only cpu and memory resources for init or sidecar containers are mutable")
     if not is_same(container, before) and not amounts.is_sidecar(container):
         for policy in each(container.get("resizePolicy") or ()):
             if policy.get("restartPolicy") == "RestartContainer":
                 text = "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"
-                yield field.forbidden(where, text)
+                yield field.forbidden(at, text)
 
 
 def _is_resizable(container: Object) -> bool:
@@ -310,15 +314,15 @@ def _is_resizable(container: Object) -> bool:
     return has("InPlacePodVerticalScalingInitContainers") or amounts.is_sidecar(container)
 
 
-def _is_removed(given: Object | None, before: Object | None, part: str) -> bool:
-    return not ((before or {}).get(part) or {}).keys() <= ((given or {}).get(part) or {}).keys()
+def _is_removed(resources: Object | None, before: Object | None, field_name: str) -> bool:
+    return not ((before or {}).get(field_name) or {}).keys() <= ((resources or {}).get(field_name) or {}).keys()
 
 
 def _without_compute(resources: Object | None) -> Object:
     """Return resources without CPU and memory, which are mutable."""
     return {
-        part: {name: text for name, text in each(given).items() if name not in _COMPUTE}
-        if isinstance(given, dict)
-        else given
-        for part, given in each(resources or {}).items()
+        field_name: {name: text for name, text in each(amounts).items() if name not in _COMPUTE}
+        if isinstance(amounts, dict)
+        else amounts
+        for field_name, amounts in each(resources or {}).items()
     }

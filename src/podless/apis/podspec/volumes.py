@@ -27,35 +27,35 @@ def validate_volumes(
     metadata: Object | None,
     sound: dict[str, Object],
     *,
-    far: bool,
+    outside_paths: bool,
     no_image: bool = False,
 ) -> field.Errors:
     """Validate volumes. metadata: of the pod; None for a template. sound: gets the valid volumes, by name.
 
-    far: accept token paths outside of the volume. no_image: accept images without a reference. Both if the old pod has
-    them.
+    outside_paths: accept token paths outside of the volume. no_image: accept images without a reference. Both if the
+    old pod has them.
     """
     needs_image = metadata is not None if has("EmptyImageReferences") else not no_image
     pod = (metadata or {}).get("name", "")
-    made = {
+    generated = {
         f"{pod}-{volume.get('name', '')}" for volume in each(volumes) if pod and volume.get("ephemeral") is not None
     }
     for index, volume in enumerate(volumes):
-        where, name = f"{path}[{index}]", volume.get("name", "")
-        found = [
-            *_validate_source(volume, where, far=far, needs_image=needs_image),
-            *_claim_name(volume, where, metadata),
+        at, name = f"{path}[{index}]", volume.get("name", "")
+        errors = [
+            *_validate_source(volume, at, outside_paths=outside_paths, needs_image=needs_image),
+            *_claim_name(volume, at, metadata),
         ]
-        found += checks.validate_name(f"{where}.name", name)
+        errors += checks.validate_name(f"{at}.name", name)
         if name in sound:
-            found.append(field.duplicate(f"{where}.name", name))
-        if found:
-            yield from found
+            errors.append(field.duplicate(f"{at}.name", name))
+        if errors:
+            yield from errors
         else:
             sound[name] = volume
         claim = volume.get("persistentVolumeClaim")
-        if claim is not None and claim.get("claimName", "") in made:
-            yield field.invalid(f"{where}.persistentVolumeClaim.claimName", claim.get("claimName", ""), _OWN_CLAIM)
+        if claim is not None and claim.get("claimName", "") in generated:
+            yield field.invalid(f"{at}.persistentVolumeClaim.claimName", claim.get("claimName", ""), _OWN_CLAIM)
 
 
 def lacks_image(spec: Object) -> bool:
@@ -64,20 +64,20 @@ def lacks_image(spec: Object) -> bool:
     return any(image is not None and not image.get("reference") for image in images)
 
 
-def _validate_source(volume: Object, path: str, *, far: bool, needs_image: bool) -> field.Errors:
+def _validate_source(volume: Object, path: str, *, outside_paths: bool, needs_image: bool) -> field.Errors:
     count = 0
-    for kind, (check, shown) in _KINDS.items():
+    for kind, (check, name_in_path) in _KINDS.items():
         source = volume.get(kind)
         if source is None:
             continue
         if count:
             yield field.forbidden(f"{path}.{_REFUSED.get(kind, kind)}", _MORE)
         elif kind == "projected":
-            yield from projected.validate_projected(source, f"{path}.projected", far=far)
+            yield from projected.validate_projected(source, f"{path}.projected", outside_paths=outside_paths)
         else:
             if kind == "image" and needs_image:
                 yield from checks.require_fields(source, f"{path}.image", "reference")
-            yield from check(source, f"{path}.{shown}")
+            yield from check(source, f"{path}.{name_in_path}")
         count += 1
         if kind == "iscsi":
             yield from disks.validate_portal(volume, source, path)
@@ -163,7 +163,7 @@ def require_fields(*keys: str) -> Check:
 
 
 def _validate_projected(source: Object, path: str) -> field.Errors:
-    return projected.validate_projected(source, path, far=False)
+    return projected.validate_projected(source, path, outside_paths=False)
 
 
 # in the order of errors: type: its check, and its name in paths

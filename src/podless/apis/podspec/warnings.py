@@ -38,19 +38,19 @@ def warn_of_overlaps(spec: Object) -> Iterator[str]:
     """Yield warnings about files that overlap in the volumes of a pod."""
     for volume in spec.get("volumes") or ():
         name = quote(volume.get("name", ""))
-        for kind, key, shown in (("configMap", "name", "ConfigMap"), ("secret", "secretName", "Secret")):
+        for kind, key, source_kind in (("configMap", "name", "ConfigMap"), ("secret", "secretName", "Secret")):
             source = volume.get(kind)
             if source is not None:
-                described = f"{shown} {quote(source.get(key, ''))}"
+                described = f"{source_kind} {quote(source.get(key, ''))}"
                 yield from _find_clashes(_list_files(source, ""), f"volume {name} ({described})")
         if volume.get("downwardAPI") is not None:
             yield from _find_clashes(_list_files(volume["downwardAPI"], ""), f"volume {name} (DownwardAPI)")
         if volume.get("projected") is not None:
             sources = volume["projected"].get("sources") or ()
-            for one in each(sources):
-                if not any(value is not None for value in one.values()):
+            for entry in each(sources):
+                if not any(value is not None for value in entry.values()):
                     yield f"volume {name} (Projected) has no sources provided"
-            files = [file for one in sources for file in _list_projected(one)]
+            files = [file for entry in sources for file in _list_projected(entry)]
             yield from _find_clashes(files, f"volume {name} (Projected)")
 
 
@@ -59,10 +59,10 @@ def _list_files(source: Object, named: str) -> list[File]:
 
 
 def _list_projected(source: Object) -> list[File]:
-    for kind, shown in (("configMap", "ConfigMap"), ("secret", "Secret")):
-        given = source.get(kind)
-        if given is not None and given.get("items"):
-            return _list_files(given, f"{shown} {quote(given.get('name', ''))}")
+    for kind, source_kind in (("configMap", "ConfigMap"), ("secret", "Secret")):
+        source_value = source.get(kind)
+        if source_value is not None and source_value.get("items"):
+            return _list_files(source_value, f"{source_kind} {quote(source_value.get('name', ''))}")
     if (source.get("downwardAPI") or {}).get("items"):
         files = _list_files(source["downwardAPI"], "DownwardAPI")
         return files if has("OverlapsOfOthers") else files * 2  # older releases report that each file overlaps itself
@@ -81,29 +81,29 @@ class _Folder:
         self.inner: dict[str, _Folder] = {}
 
 
-def _find_clashes(given: list[File], head: str) -> Iterator[str]:
-    files = [File(file.path.rstrip("/"), file.source) for file in given]
-    top, left = _Folder(), _MAX
+def _find_clashes(listed: list[File], head: str) -> Iterator[str]:
+    files = [File(file.path.rstrip("/"), file.source) for file in listed]
+    top, remaining = _Folder(), _MAX
     for index, file in enumerate(files):
         if not file.path:
             continue
-        for other in _insert_file(top, file.path, index)[:left]:
-            yield f"{head}: overlapping paths: {file} with {files[other]}"
-            left -= 1
+        for earlier in _insert_file(top, file.path, index)[:remaining]:
+            yield f"{head}: overlapping paths: {file} with {files[earlier]}"
+            remaining -= 1
 
 
 def _insert_file(top: _Folder, path: str, index: int) -> list[int]:
     """Insert a file. Returns the earlier files that overlap it."""
-    found: list[int] = []
+    overlapping: list[int] = []
     folder = top
     for step in each(path.split("/")):
-        found += folder.here
+        overlapping += folder.here
         folder.below.append(index)
         folder = folder.inner.setdefault(step, _Folder())
-    found += folder.below
+    overlapping += folder.below
     folder.below.append(index)
     folder.here.append(index)
-    return sorted(found)
+    return sorted(overlapping)
 
 
 _LABELS = {
@@ -142,35 +142,35 @@ def warn_of_pod(obj: Object) -> list[str]:
     return list(_list_warnings(obj["metadata"], obj["spec"], ""))
 
 
-def warn_of_template(given: Object, path: str) -> list[str]:
+def warn_of_template(template: Object, path: str) -> list[str]:
     """Return the warnings about a pod template. path: of the template, such as spec.template."""
-    return list(_list_warnings(given.get("metadata") or {}, given.get("spec") or {}, f"{path}."))
+    return list(_list_warnings(template.get("metadata") or {}, template.get("spec") or {}, f"{path}."))
 
 
 def _list_warnings(metadata: Object, spec: Object, path: str) -> Iterator[str]:
-    where, notes = f"{path}spec", metadata.get("annotations") or {}
-    visited = containers.visit_containers(spec, where)
-    yield from _warn_of_node_labels(spec, where)
-    yield from _warn_of_spread(spec, where)
+    spec_path, notes = f"{path}spec", metadata.get("annotations") or {}
+    visited = containers.visit_containers(spec, spec_path)
+    yield from _warn_of_node_labels(spec, spec_path)
+    yield from _warn_of_spread(spec, spec_path)
     for key, text in _ANNOTATIONS.items():
         if key in notes:
             yield f"{path}metadata.annotations[{key}]: {text}"
-    yield from _warn_of_volumes(spec, where)
+    yield from _warn_of_volumes(spec, spec_path)
     yield from warn_of_overlaps(spec)
-    yield from _warn_of_repeated(spec, where)
+    yield from _warn_of_repeated(spec, spec_path)
     overhead = spec.get("overhead") or {}
-    yield from _warn_of_fractions(overhead, f"{where}.overhead", _BYTES)
+    yield from _warn_of_fractions(overhead, f"{spec_path}.overhead", _BYTES)
     yield from _warn_of_seccomp(spec, notes, path)
     for container, at in visited:
         yield from _warn_of_container(container, at, spec, notes, path)
     yield from _warn_of_ports(visited)
     if (spec.get("terminationGracePeriodSeconds") or 0) < 0:
-        yield f"{where}.terminationGracePeriodSeconds: {_NEGATIVE}"
-    yield from _warn_of_affinity(spec, where)
+        yield f"{spec_path}.terminationGracePeriodSeconds: {_NEGATIVE}"
+    yield from _warn_of_affinity(spec, spec_path)
     for index, server in enumerate(each((spec.get("dnsConfig") or {}).get("nameservers") or ())):
-        yield from addresses.address_warnings(f"{where}.dnsConfig.nameservers[{index}]", server)
+        yield from addresses.address_warnings(f"{spec_path}.dnsConfig.nameservers[{index}]", server)
     for index, alias in enumerate(each(spec.get("hostAliases") or ())):
-        yield from addresses.address_warnings(f"{where}.hostAliases[{index}].ip", alias.get("ip", ""))
+        yield from addresses.address_warnings(f"{spec_path}.hostAliases[{index}].ip", alias.get("ip", ""))
 
 
 def _warn_of_node_labels(spec: Object, path: str) -> Iterator[str]:
@@ -207,9 +207,9 @@ def _warn_of_spread(spec: Object, path: str) -> Iterator[str]:
 
 def _warn_of_volumes(spec: Object, path: str) -> Iterator[str]:
     for index, volume in enumerate(each(spec.get("volumes") or ())):
-        for kind, (shown, text) in _VOLUMES.items():
+        for kind, (name_in_path, text) in _VOLUMES.items():
             if volume.get(kind) is not None:
-                yield f"{path}.volumes[{index}].{shown}: {text}"
+                yield f"{path}.volumes[{index}].{name_in_path}: {text}"
         claim = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
         if claim is not None:
             at = f"{path}.volumes[{index}].ephemeral.volumeClaimTemplate.spec"
@@ -218,25 +218,25 @@ def _warn_of_volumes(spec: Object, path: str) -> Iterator[str]:
 
 def warn_of_claim_spec(spec: Object, path: str) -> Iterator[str]:
     """Yield the warnings about the spec of a PersistentVolumeClaim."""
-    for part in ("requests", "limits"):
-        given = (spec.get("resources") or {}).get(part) or {}
-        yield from _warn_of_fractions(given, f"{path}.resources.{part}", ("storage",))
+    for field_name in ("requests", "limits"):
+        amounts = (spec.get("resources") or {}).get(field_name) or {}
+        yield from _warn_of_fractions(amounts, f"{path}.resources.{field_name}", ("storage",))
 
 
-def _warn_of_fractions(given: dict[str, str], path: str, which: Iterable[str]) -> Iterator[str]:
+def _warn_of_fractions(amounts: dict[str, str], path: str, which: Iterable[str]) -> Iterator[str]:
     for name in which:
-        text = given.get(name)
+        text = amounts.get(name)
         if text is not None and not quantity.is_whole(text):
             yield f"{path}[{name}]: fractional byte value {quote(text)} is invalid, must be an integer"
 
 
 def _warn_of_repeated(spec: Object, path: str) -> Iterator[str]:
-    for part, key in (("hostAliases", "ip"), ("imagePullSecrets", "name")):
+    for field_name, key in (("hostAliases", "ip"), ("imagePullSecrets", "name")):
         seen: set[str] = set()
-        for index, item in enumerate(each(spec.get(part) or ())):
+        for index, item in enumerate(each(spec.get(field_name) or ())):
             value = item.get(key, "")
             if value in seen:
-                yield f"{path}.{part}[{index}].{key}: duplicate {key} {quote(value)}"
+                yield f"{path}.{field_name}[{index}].{key}: duplicate {key} {quote(value)}"
             seen.add(value)
     for index, item in enumerate(spec.get("imagePullSecrets") or ()):
         if not item.get("name"):
@@ -262,19 +262,19 @@ def _warn_of_container(container: Object, at: str, spec: Object, notes: dict[str
                 yield f"{path}metadata.annotations[{key}]: {APP_ARMOR}"
     resources = container.get("resources") or {}
     for kind in _BYTES:
-        for part in ("limits", "requests"):
-            yield from _warn_of_fractions(resources.get(part) or {}, f"{at}.resources.{part}", (kind,))
+        for field_name in ("limits", "requests"):
+            yield from _warn_of_fractions(resources.get(field_name) or {}, f"{at}.resources.{field_name}", (kind,))
     yield from _warn_of_hidden(container.get("env") or (), at)
 
 
 def _warn_of_hidden(env: Collection[Object], at: str) -> Iterator[str]:
     """Yield warnings about variables that override earlier ones."""
     seen: set[str] = set()
-    for index, one in enumerate(each(env)):
-        name, value = one.get("name", ""), one.get("value", "")
+    for index, variable in enumerate(each(env)):
+        name, value = variable.get("name", ""), variable.get("value", "")
         if name in seen:
             ref = f"$({name})"
-            if one.get("valueFrom") is not None or value == ref or ref not in value:
+            if variable.get("valueFrom") is not None or value == ref or ref not in value:
                 text = f"hides previous definition of {quote(name)}, which may be dropped when using apply"
                 yield f"{at}.env[{index}]: {text}"
         seen.add(name)
@@ -282,54 +282,54 @@ def _warn_of_hidden(env: Collection[Object], at: str) -> Iterator[str]:
 
 def _warn_of_ports(visited: list[tuple[Object, str]]) -> Iterator[str]:
     """Yield warnings about ports that are defined twice."""
-    known: dict[tuple[int, str], list[tuple[str, Object]]] = {}
+    ports_by_number: dict[tuple[int, str], list[tuple[str, Object]]] = {}
     named: dict[str, str] = {}
     texts = []
     for container, at in visited:
         for index, port in enumerate(each(container.get("ports") or ())):
-            where, name = f"{at}.ports[{index}]", port.get("name")
+            port_path, name = f"{at}.ports[{index}]", port.get("name")
             if port.get("hostIP") and not port.get("hostPort"):
-                yield f"{where}: hostIP set without hostPort: {_format_port(port)}"
-            others = known.setdefault((port.get("containerPort", 0), port.get("protocol", "")), [])
-            yield from _same_port(where, port, others)
-            if len(others) < _MAX_PORTS:
-                others.append((where, port))
+                yield f"{port_path}: hostIP set without hostPort: {_format_port(port)}"
+            earlier_ports = ports_by_number.setdefault((port.get("containerPort", 0), port.get("protocol", "")), [])
+            yield from _same_port(port_path, port, earlier_ports)
+            if len(earlier_ports) < _MAX_PORTS:
+                earlier_ports.append((port_path, port))
             if name and name in named:
                 first = named[name]
                 text = f"duplicate port name {quote(name)} with {first}, services and probes that select ports by name"
-                texts.append(f"{where}: {text} will use {first}")
+                texts.append(f"{port_path}: {text} will use {first}")
             elif name:
-                named[name] = where
+                named[name] = port_path
     yield from texts
 
 
-def _same_port(where: str, port: Object, others: list[tuple[str, Object]]) -> Iterator[str]:
+def _same_port(port_path: str, port: Object, earlier_ports: list[tuple[str, Object]]) -> Iterator[str]:
     host, ip = port.get("hostPort") or 0, port.get("hostIP") or ""
-    for at, other in others:
-        its, its_ip = other.get("hostPort") or 0, other.get("hostIP") or ""
-        if (host, ip) == (its, its_ip):
-            yield f"{where}: duplicate port definition with {at}"
-        elif not host or not its:
-            yield f"{where}: overlapping port definition with {at}"
-        elif host == its and bool(ip) != bool(its_ip):
-            yield f"{where}: dangerously ambiguous port definition with {at}"
+    for at, earlier in earlier_ports:
+        earlier_host, earlier_ip = earlier.get("hostPort") or 0, earlier.get("hostIP") or ""
+        if (host, ip) == (earlier_host, earlier_ip):
+            yield f"{port_path}: duplicate port definition with {at}"
+        elif not host or not earlier_host:
+            yield f"{port_path}: overlapping port definition with {at}"
+        elif host == earlier_host and bool(ip) != bool(earlier_ip):
+            yield f"{port_path}: dangerously ambiguous port definition with {at}"
 
 
 def _format_port(port: Object) -> str:
     """Format a port as Go prints the struct."""
     fields = ("name", "hostPort", "containerPort", "protocol", "hostIP")
-    given = {name: port.get(name) or (0 if "Port" in name else "") for name in fields}
-    return "{" + " ".join(f"{name[0].upper()}{name[1:]}:{value}" for name, value in given.items()) + "}"
+    values = {name: port.get(name) or (0 if "Port" in name else "") for name in fields}
+    return "{" + " ".join(f"{name[0].upper()}{name[1:]}:{value}" for name, value in values.items()) + "}"
 
 
 def _warn_of_affinity(spec: Object, path: str) -> Iterator[str]:
     affinity = spec.get("affinity") or {}
     for name in ("podAffinity", "podAntiAffinity") if affinity else ():
-        given = affinity.get(name) or {}
+        rules = affinity.get(name) or {}
         at = f"{path}.affinity.{name}"
-        for index, term in enumerate(each(given.get(REQUIRED) or ())):
+        for index, term in enumerate(each(rules.get(REQUIRED) or ())):
             if term.get("labelSelector") is None:
                 yield f"{at}.{REQUIRED}[{index}].labelSelector: {_NO_PODS}"
-        for index, term in enumerate(each(given.get(PREFERRED) or ())):
+        for index, term in enumerate(each(rules.get(PREFERRED) or ())):
             if (term.get("podAffinityTerm") or {}).get("labelSelector") is None:
                 yield f"{at}.{PREFERRED}[{index}].podAffinityTerm.labelSelector: {_NO_PODS}"

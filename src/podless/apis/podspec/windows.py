@@ -44,27 +44,27 @@ def validate_windows_options(windows_options: Object | None, path: str) -> field
     if name is not None:
         yield from field.invalid_details(f"{path}.gmsaCredentialSpecName", name, names.check_subdomain(name))
     if spec is not None:
-        where = f"{path}.gmsaCredentialSpec"
+        credential_spec_path = f"{path}.gmsaCredentialSpec"
         if not spec:
-            yield field.invalid(where, spec, "gmsaCredentialSpec cannot be an empty string")
+            yield field.invalid(credential_spec_path, spec, "gmsaCredentialSpec cannot be an empty string")
         elif len(spec.encode()) > _MAX_SPEC << 10:
-            yield field.invalid(where, spec, f"gmsaCredentialSpec size must be under {_MAX_SPEC} KiB")
+            yield field.invalid(credential_spec_path, spec, f"gmsaCredentialSpec size must be under {_MAX_SPEC} KiB")
     if user is not None:
         yield from field.invalid_details(f"{path}.runAsUserName", user, _find_user_faults(user))
 
 
 def _find_user_faults(text: str) -> list[str]:
     """Return the faults of runAsUserName, which can have a domain."""
-    parts = text.split("\\")
+    segments = text.split("\\")
     if not text:
         return ["runAsUserName cannot be an empty string"]
     if _CONTROL.search(text):
         return ["runAsUserName cannot contain control characters"]
-    if len(parts) > 2:
+    if len(segments) > 2:
         return ["runAsUserName cannot contain more than one backslash"]
-    user, user_faults = parts[-1], []
-    if len(parts) == 2:
-        user_faults += _find_domain_faults(parts[0])
+    user, user_faults = segments[-1], []
+    if len(segments) == 2:
+        user_faults += _find_domain_faults(segments[0])
     if not user:
         user_faults.append("runAsUserName's User cannot be empty")
     elif len(user.encode()) > _MAX_USER:
@@ -80,7 +80,7 @@ def _find_domain_faults(domain: str) -> list[str]:
     domain_faults = []
     if len(domain.encode()) >= _MAX_DOMAIN:
         domain_faults.append(f"runAsUserName's Domain length must be under {_MAX_DOMAIN} characters")
-    if not _NETBIOS.fullmatch(domain) and not all(_DNS_LABEL.fullmatch(part) for part in each(domain.split("."))):
+    if not _NETBIOS.fullmatch(domain) and not all(_DNS_LABEL.fullmatch(segment) for segment in each(domain.split("."))):
         domain_faults.append("runAsUserName's Domain doesn't match the NetBios nor the DNS format")
     return domain_faults
 
@@ -89,13 +89,13 @@ def host_processes(spec: Object, path: str, containers: list[tuple[Object, str]]
     """Require that all containers or none are host processes."""
     of_pod = ((spec.get("securityContext") or {}).get("windowsOptions") or {}).get("hostProcess")
     count = 0
-    for container, where in each(containers):
-        own = ((container.get("securityContext") or {}).get("windowsOptions") or {}).get("hostProcess")
-        if of_pod is not None and own is not None and of_pod != own:
-            shown = "true" if of_pod else "false"
-            reason = f"pod hostProcess value must be identical if both are specified, was {shown}"
-            yield field.invalid(f"{where}.securityContext.windowsOptions.hostProcess", own, reason)
-        count += bool(of_pod if own is None else own)
+    for container, container_path in each(containers):
+        of_container = ((container.get("securityContext") or {}).get("windowsOptions") or {}).get("hostProcess")
+        if of_pod is not None and of_container is not None and of_pod != of_container:
+            pod_value = "true" if of_pod else "false"
+            reason = f"pod hostProcess value must be identical if both are specified, was {pod_value}"
+            yield field.invalid(f"{container_path}.securityContext.windowsOptions.hostProcess", of_container, reason)
+        count += bool(of_pod if of_container is None else of_container)
     if not count:
         return
     if count != len(containers):
@@ -109,19 +109,19 @@ def host_processes(spec: Object, path: str, containers: list[tuple[Object, str]]
 
 def validate_os(spec: Object, path: str, containers: list[tuple[Object, str]]) -> field.Errors:
     """Validate spec.os, and reject fields that the operating system does not support."""
-    given = spec.get("os")
-    if given is None:
+    system = spec.get("os")
+    if system is None:
         return
-    name = given.get("name", "")
+    name = system.get("name", "")
     if not name:
         yield field.required(f"{path}.os.name")
     elif name not in _SYSTEMS:
         yield checks.unsupported(f"{path}.os", name, _SYSTEMS)
     elif name == "linux":
-        for holder, where in each(((spec, path), *containers)):
+        for holder, holder_path in each(((spec, path), *containers)):
             context = holder.get("securityContext") or {}
             if context.get("windowsOptions") is not None:
-                yield field.forbidden(f"{where}.securityContext.windowsOptions", _NOT_LINUX)
+                yield field.forbidden(f"{holder_path}.securityContext.windowsOptions", _NOT_LINUX)
     else:
         yield from _validate_windows(spec, path, containers)
 
@@ -130,13 +130,13 @@ def _validate_windows(spec: Object, path: str, containers: list[tuple[Object, st
     context = spec.get("securityContext") or {}
     for name in _OF_POD:
         if name[0] == ".":
-            given = spec.get(name[1:])
-            if given or (given is not None and name in (".hostUsers", ".shareProcessNamespace")):
+            pod_value = spec.get(name[1:])
+            if pod_value or (pod_value is not None and name in (".hostUsers", ".shareProcessNamespace")):
                 yield field.forbidden(f"{path}{name}", _NOT_WINDOWS)
         elif context.get(name) is not None:
             yield field.forbidden(f"{path}.securityContext.{name}", _NOT_WINDOWS)
-    for container, where in each(containers):
-        own = container.get("securityContext") or {}
+    for container, container_path in each(containers):
+        container_context = container.get("securityContext") or {}
         for name in _OF_CONTAINER:
-            if own.get(name) is not None:
-                yield field.forbidden(f"{where}.securityContext.{name}", _NOT_WINDOWS)
+            if container_context.get(name) is not None:
+                yield field.forbidden(f"{container_path}.securityContext.{name}", _NOT_WINDOWS)

@@ -133,22 +133,22 @@ class PodSecurity(Plugin):
         """Return all pods of a namespace, first one pod of each controller."""
         pods = await self._state.load_collection(PODS)
         first: list[Object] = []
-        others: list[Object] = []
-        known = set()
+        later: list[Object] = []
+        owners_seen = set()
         for entry in pods.entries_under(PODS.keys.scope(namespace))[0]:
             pod = entry.decode()
             owners = pod["metadata"].get("ownerReferences") or ()
-            owner = next((one.get("uid") for one in owners if one.get("controller")), None)
-            (others if owner in known else first).append(pod)
+            owner = next((item.get("uid") for item in owners if item.get("controller")), None)
+            (later if owner in owners_seen else first).append(pod)
             if owner is not None:
-                known.add(owner)
-        return first + others
+                owners_seen.add(owner)
+        return first + later
 
 
 def _read_policy(labels: Labels) -> _Policy:
     errors: list[FieldError] = []
 
-    def given(mode: str, fallback: str) -> _PodSecurityLevel:
+    def read(mode: str, fallback: str) -> _PodSecurityLevel:
         level, version = labels.get(_PREFIX + mode, "privileged"), labels.get(f"{_PREFIX}{mode}-version", _LATEST)
         if level not in _LEVELS:
             errors.append(_make_label_error(mode, level, _BAD_LEVEL))
@@ -158,7 +158,7 @@ def _read_policy(labels: Labels) -> _Policy:
             version = _LATEST
         return _PodSecurityLevel(level, version)
 
-    enforce, audit, warn = given("enforce", "restricted"), given("audit", "privileged"), given("warn", "privileged")
+    enforce, audit, warn = read("enforce", "restricted"), read("audit", "privileged"), read("warn", "privileged")
     if _PREFIX + "warn" not in labels and labels.get(_PREFIX + "enforce") in _LEVELS and enforce.rank > warn.rank:
         warn = _PodSecurityLevel(enforce.level, warn.version if f"{_PREFIX}warn-version" in labels else enforce.version)
     return _Policy(enforce, audit, warn, errors)
@@ -171,25 +171,25 @@ def _make_label_error(label: str, value: str, detail: str) -> FieldError:
 def _is_significant(spec: Object, old: Object) -> bool:
     """Return whether an update of a pod is relevant for the standards."""
     for name in ("containers", "initContainers"):
-        images = [[one.get("image") for one in of.get(name) or []] for of in (spec, old)]
+        images = [[holder.get("image") for holder in of.get(name) or []] for of in (spec, old)]
         if images[0] != images[1]:
             return True
-    known = {one["name"]: one.get("image") for one in old.get("ephemeralContainers") or []}
+    old_images = {container["name"]: container.get("image") for container in old.get("ephemeralContainers") or []}
     return any(
-        one["name"] not in known or known[one["name"]] != one.get("image")
-        for one in spec.get("ephemeralContainers") or []
+        container["name"] not in old_images or old_images[container["name"]] != container.get("image")
+        for container in spec.get("ephemeralContainers") or []
     )
 
 
 def _evaluate_pod(attr: AdmissionAttributes, policy: _Policy, pod: Object, *, enforce: bool) -> None:
     """Add warnings and audit annotations for a pod. Raises Forbidden if it violates an enforced level."""
     metadata, spec = pod.get("metadata") or {}, pod.get("spec") or {}
-    found: dict[_PodSecurityLevel, str] = {}
+    texts: dict[_PodSecurityLevel, str] = {}
 
     def describe_found(rule: _PodSecurityLevel) -> str:
-        if rule not in found:
-            found[rule] = ", ".join(f"{reason} ({detail})" for reason, detail in rule.find_violations(metadata, spec))
-        return found[rule]
+        if rule not in texts:
+            texts[rule] = ", ".join(f"{reason} ({detail})" for reason, detail in rule.find_violations(metadata, spec))
+        return texts[rule]
 
     if enforce:
         attr.annotations[f"{_PREFIX}enforce-policy"] = str(policy.enforce)

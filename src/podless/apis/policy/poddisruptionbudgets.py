@@ -30,15 +30,15 @@ class PodDisruptionBudgetStrategy(SpecStrategy):
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         spec = obj["spec"]
-        least, most, policy = (
+        minimum, maximum, policy = (
             spec.get("minAvailable"),
             spec.get("maxUnavailable"),
             spec.get("unhealthyPodEvictionPolicy"),
         )
         errors: list[FieldError] = []
-        if least is not None and most is not None:
+        if minimum is not None and maximum is not None:
             errors.append(field.invalid("spec", gostructs.format_struct(_SPEC, spec), _BOTH))
-        for name, value in (("minAvailable", least), ("maxUnavailable", most)):
+        for name, value in (("minAvailable", minimum), ("maxUnavailable", maximum)):
             if value is not None:
                 errors += [
                     *shares.validate_int_or_percent(f"spec.{name}", value),

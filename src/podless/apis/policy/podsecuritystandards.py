@@ -51,7 +51,7 @@ class _Pod:
         self.annotations: dict[str, str] = metadata.get("annotations") or {}
         self.context: Object = spec.get("securityContext") or {}
         self.containers: list[Object] = [
-            one for name in ("initContainers", "containers", "ephemeralContainers") for one in spec.get(name) or []
+            item for name in ("initContainers", "containers", "ephemeralContainers") for item in spec.get(name) or []
         ]
         self.windows = minor >= 25 and (spec.get("os") or {}).get("name") == "windows"
         self.apart = minor >= 35 and spec.get("hostUsers") is False
@@ -62,8 +62,8 @@ class _Pod:
             yield container["name"], container.get("securityContext") or {}
 
 
-def _pluralize(one: str, count: int) -> str:
-    return one if count == 1 else f"{one}s"
+def _pluralize(noun: str, count: int) -> str:
+    return noun if count == 1 else f"{noun}s"
 
 
 def _quote_texts(texts: Iterable[str]) -> str:
@@ -80,15 +80,15 @@ def _describe_setters(pod: bool, names: list[str]) -> str:
 
 
 def _app_armor(pod: _Pod) -> Finding:
-    def bad(context: Object) -> str | None:
+    def forbidden_profile(context: Object) -> str | None:
         profile = context.get("appArmorProfile")
         kind: str | None = profile.get("type", "") if profile is not None else None
         return kind if kind is not None and kind not in _PROFILES else None
 
-    found = [(name, bad(context)) for name, context in pod.contexts()]
-    names = [name for name, kind in found if kind is not None]
-    of_pod = bad(pod.context)
-    kinds = sorted({kind for kind in (of_pod, *(kind for _, kind in found)) if kind is not None})
+    profiles = [(name, forbidden_profile(context)) for name, context in pod.contexts()]
+    names = [name for name, kind in profiles if kind is not None]
+    of_pod = forbidden_profile(pod.context)
+    kinds = sorted({kind for kind in (of_pod, *(kind for _, kind in profiles)) if kind is not None})
     noted = sorted(
         f"{key}={quote(value)}"
         for key, value in pod.annotations.items()
@@ -106,15 +106,15 @@ def _app_armor(pod: _Pod) -> Finding:
 
 def _list_added(pod: _Pod, allowed: frozenset[str]) -> str:
     names = []
-    found: set[str] = set()
+    forbidden: set[str] = set()
     for name, context in pod.contexts():
-        bad = set((context.get("capabilities") or {}).get("add") or ()) - allowed
-        if bad:
+        added = set((context.get("capabilities") or {}).get("add") or ()) - allowed
+        if added:
             names.append(name)
-            found |= bad
+            forbidden |= added
     if not names:
         return ""
-    capabilities = _quote_texts(sorted(found))
+    capabilities = _quote_texts(sorted(forbidden))
     return f"{_describe_containers(names)} must not include {capabilities} in securityContext.capabilities.add"
 
 
@@ -136,23 +136,23 @@ def _capabilities_restricted(pod: _Pod) -> Finding:
 
 
 def _host_namespaces(pod: _Pod) -> Finding:
-    found = [f"{name}=true" for name in ("hostNetwork", "hostPID", "hostIPC") if pod.spec.get(name)]
-    return ("host namespaces", ", ".join(found)) if found else None
+    shared = [f"{name}=true" for name in ("hostNetwork", "hostPID", "hostIPC") if pod.spec.get(name)]
+    return ("host namespaces", ", ".join(shared)) if shared else None
 
 
 def _host_paths(pod: _Pod) -> Finding:
-    found = [volume["name"] for volume in pod.spec.get("volumes") or [] if volume.get("hostPath") is not None]
-    return ("hostPath volumes", f"{_pluralize('volume', len(found))} {_quote_texts(found)}") if found else None
+    names = [volume["name"] for volume in pod.spec.get("volumes") or [] if volume.get("hostPath") is not None]
+    return ("hostPath volumes", f"{_pluralize('volume', len(names))} {_quote_texts(names)}") if names else None
 
 
 def _host_ports(pod: _Pod) -> Finding:
     names = []
     ports: set[str] = set()
     for container in pod.containers:
-        found = {str(port["hostPort"]) for port in container.get("ports") or [] if port.get("hostPort")}
-        if found:
+        host_ports = {str(port["hostPort"]) for port in container.get("ports") or [] if port.get("hostPort")}
+        if host_ports:
             names.append(container["name"])
-            ports |= found
+            ports |= host_ports
     if not names:
         return None
     uses = "uses" if len(names) == 1 else "use"
@@ -168,19 +168,19 @@ def _check_hosts(pod: _Pod) -> Finding:
     for container in pod.containers:
         lifecycle = container.get("lifecycle") or {}
         probes = [container.get(name) for name in ("livenessProbe", "readinessProbe", "startupProbe")]
-        for asked in (*probes, lifecycle.get("postStart"), lifecycle.get("preStop")):
-            given = (((asked or {}).get(how) or {}).get("host", "") for how in ("httpGet", "tcpSocket"))
-            found = {host for host in given if host}
-            if found:
+        for handler in (*probes, lifecycle.get("postStart"), lifecycle.get("preStop")):
+            texts = (((handler or {}).get(field_name) or {}).get("host", "") for field_name in ("httpGet", "tcpSocket"))
+            named = {host for host in texts if host}
+            if named:
                 names.add(container["name"])
-                hosts |= found
+                hosts |= named
     if not names:
         return None
     uses = "uses" if len(names) == 1 else "use"
-    what = _pluralize("probe or lifecycle host", len(hosts))
+    hosts_noun = _pluralize("probe or lifecycle host", len(hosts))
     return (
         "probe or lifecycle host",
-        f"{_describe_containers(sorted(names))} {uses} {what} {_quote_texts(sorted(hosts))}",
+        f"{_describe_containers(sorted(names))} {uses} {hosts_noun} {_quote_texts(sorted(hosts))}",
     )
 
 
@@ -196,14 +196,14 @@ def _proc_mount(pod: _Pod) -> Finding:
 
 
 def _proc_mount_restricted(pod: _Pod) -> Finding:
-    found = [(name, context.get("procMount")) for name, context in pod.contexts()]
-    found = [(name, kind) for name, kind in found if kind is not None and kind != "Default"]
-    if not found:
+    mounts = [(name, context.get("procMount")) for name, context in pod.contexts()]
+    mounts = [(name, kind) for name, kind in mounts if kind is not None and kind != "Default"]
+    if not mounts:
         return None
-    kinds = _quote_texts(sorted({kind for _, kind in found if kind is not None}))
+    kinds = _quote_texts(sorted({kind for _, kind in mounts if kind is not None}))
     return (
         "procMount",
-        f"{_describe_containers([name for name, _ in found])} must not set securityContext.procMount to {kinds}",
+        f"{_describe_containers([name for name, _ in mounts])} must not set securityContext.procMount to {kinds}",
     )
 
 
@@ -212,20 +212,20 @@ def _se_linux(pod: _Pod) -> Finding:
     if pod.minor >= 31:
         allowed.add("container_engine_t")
 
-    def bad(context: Object) -> Object | None:
+    def read_forbidden(context: Object) -> Object | None:
         options = context.get("seLinuxOptions") or {}
         wrong = options.get("type", "") not in allowed or options.get("user") or options.get("role")
         return options if wrong else None
 
-    found = [(name, bad(context)) for name, context in pod.contexts()]
-    of_pod = bad(pod.context)
-    every = [one for one in (of_pod, *(one for _, one in found)) if one is not None]
-    if not every:
+    pairs = [(name, read_forbidden(context)) for name, context in pod.contexts()]
+    of_pod = read_forbidden(pod.context)
+    options_set = [item for item in (of_pod, *(item for _, item in pairs)) if item is not None]
+    if not options_set:
         return None
-    kinds = sorted({one.get("type", "") for one in every} - allowed)
+    kinds = sorted({item.get("type", "") for item in options_set} - allowed)
     details = [f"{_pluralize('type', len(kinds))} {_quote_texts(kinds)}"] if kinds else []
-    details += [f"{name} may not be set" for name in ("user", "role") if any(one.get(name) for one in every)]
-    setters = _describe_setters(of_pod is not None, [name for name, one in found if one is not None])
+    details += [f"{name} may not be set" for name in ("user", "role") if any(item.get(name) for item in options_set)]
+    setters = _describe_setters(of_pod is not None, [name for name, item in pairs if item is not None])
     return "seLinuxOptions", f"{setters} set forbidden securityContext.seLinuxOptions: {'; '.join(details)}"
 
 
@@ -235,13 +235,13 @@ def _check_seccomp(pod: _Pod) -> Finding:
 
 def _seccomp_noted(pod: _Pod) -> Finding:
     keys = [_SECCOMP_POD, *(_SECCOMP + container["name"] for container in pod.containers)]
-    given = {key: pod.annotations[key] for key in keys if key in pod.annotations}
-    bad = sorted(
+    noted = {key: pod.annotations[key] for key in keys if key in pod.annotations}
+    wrong = sorted(
         f"{key}={quote(value)}"
-        for key, value in given.items()
+        for key, value in noted.items()
         if value not in ("runtime/default", "docker/default") and not value.startswith("localhost/")
     )
-    return ("seccompProfile", f"forbidden {_pluralize('annotation', len(bad))} {', '.join(bad)}") if bad else None
+    return ("seccompProfile", f"forbidden {_pluralize('annotation', len(wrong))} {', '.join(wrong)}") if wrong else None
 
 
 def _read_profile(context: Object) -> str | None:
@@ -251,13 +251,13 @@ def _read_profile(context: Object) -> str | None:
 
 def _seccomp_set(pod: _Pod) -> Finding:
     of_pod = _read_profile(pod.context)
-    bad = of_pod is not None and of_pod not in _PROFILES
-    found = [(name, _read_profile(context)) for name, context in pod.contexts()]
-    found = [(name, kind) for name, kind in found if kind is not None and kind not in _PROFILES]
-    if not bad and not found:
+    wrong = of_pod is not None and of_pod not in _PROFILES
+    pairs = [(name, _read_profile(context)) for name, context in pod.contexts()]
+    pairs = [(name, kind) for name, kind in pairs if kind is not None and kind not in _PROFILES]
+    if not wrong and not pairs:
         return None
-    kinds = {kind for _, kind in found if kind is not None} | ({of_pod} if bad and of_pod is not None else set())
-    setters = _describe_setters(bad, [name for name, _ in found])
+    kinds = {kind for _, kind in pairs if kind is not None} | ({of_pod} if wrong and of_pod is not None else set())
+    setters = _describe_setters(wrong, [name for name, _ in pairs])
     return (
         "seccompProfile",
         f"{setters} must not set securityContext.seccompProfile.type to {_quote_texts(sorted(kinds))}",
@@ -277,16 +277,16 @@ def _seccomp_restricted(pod: _Pod) -> Finding:
 
 def _check_sysctls(pod: _Pod) -> Finding:
     allowed = {name for since, names in _SYSCTLS if pod.minor >= since for name in names}
-    found = [sysctl.get("name", "") for sysctl in pod.context.get("sysctls") or []]
-    found = [name for name in found if name not in allowed]
-    return ("forbidden sysctls", ", ".join(found)) if found else None
+    sysctls = [sysctl.get("name", "") for sysctl in pod.context.get("sysctls") or []]
+    sysctls = [name for name in sysctls if name not in allowed]
+    return ("forbidden sysctls", ", ".join(sysctls)) if sysctls else None
 
 
 def _host_process(pod: _Pod) -> Finding:
-    def bad(context: Object) -> bool:
+    def is_set(context: Object) -> bool:
         return bool((context.get("windowsOptions") or {}).get("hostProcess"))
 
-    setters = _describe_setters(bad(pod.context), [name for name, context in pod.contexts() if bad(context)])
+    setters = _describe_setters(is_set(pod.context), [name for name, context in pod.contexts() if is_set(context)])
     return (
         ("hostProcess", f"{setters} must not set securityContext.windowsOptions.hostProcess=true") if setters else None
     )
@@ -311,8 +311,8 @@ def _check_volumes(pod: _Pod) -> Finding:
     if not names:
         return None
     uses = "uses" if len(names) == 1 else "use"
-    what = f"{_pluralize('restricted volume type', len(kinds))} {_quote_texts(sorted(kinds))}"
-    return "restricted volume types", f"{_pluralize('volume', len(names))} {_quote_texts(names)} {uses} {what}"
+    types_noun = f"{_pluralize('restricted volume type', len(kinds))} {_quote_texts(sorted(kinds))}"
+    return "restricted volume types", f"{_pluralize('volume', len(names))} {_quote_texts(names)} {uses} {types_noun}"
 
 
 def _non_root(pod: _Pod) -> Finding:
@@ -383,7 +383,7 @@ def find_violations(level: str, minor: int, metadata: Object, spec: Object) -> l
     pod = _Pod(metadata, spec, minor)
     checks = [check for check in _BASELINE if minor >= check.since]
     if level == "restricted":
-        more = [check for check in _RESTRICTED if minor >= check.since]
-        replaced = {check.instead for check in more}
-        checks = [check for check in checks if check.find not in replaced] + more
-    return [found for check in checks if (found := check.find(pod)) is not None]
+        restricted = [check for check in _RESTRICTED if minor >= check.since]
+        replaced = {check.instead for check in restricted}
+        checks = [check for check in checks if check.find not in replaced] + restricted
+    return [violation for check in checks if (violation := check.find(pod)) is not None]

@@ -52,22 +52,22 @@ class EscalationCheck(Plugin):
 
     def _check_role(self, attr: AdmissionAttributes, obj: Object) -> None:
         kind = attr.kind
-        asked = Attributes("escalate", GROUP, "", kind.plural, "", attr.namespace, attr.name)
-        if self._authorizer.is_allowed(attr.user, asked):
+        attributes = Attributes("escalate", GROUP, "", kind.plural, "", attr.namespace, attr.name)
+        if self._authorizer.is_allowed(attr.user, attributes):
             return
         self._check_rights(attr, obj.get("rules") or [])
         if _is_aggregated(obj) or _is_aggregated(attr.old or {}):
             # the rules that it will aggregate are unknown, so it requires all permissions
-            lacking, _ = self._authorizer.find_missing_rules(attr.user, attr.namespace, (_EVERYTHING, _ALL_PATHS))
-            if lacking:
+            missing, _ = self._authorizer.find_missing_rules(attr.user, attr.namespace, (_EVERYTHING, _ALL_PATHS))
+            if missing:
                 raise Forbidden(kind.plural, GROUP, obj["metadata"].get("name") or "", _AGGREGATES)
 
     def _check_binding(self, attr: AdmissionAttributes, ref: Object) -> None:
         name, resource = ref["name"], _ROLES.get(ref["kind"])
         if resource is None:
             return  # invalid; validation reports it
-        asked = Attributes("bind", ref["apiGroup"], "", resource, "", attr.namespace, name)
-        if self._authorizer.is_allowed(attr.user, asked):
+        attributes = Attributes("bind", ref["apiGroup"], "", resource, "", attr.namespace, name)
+        if self._authorizer.is_allowed(attr.user, attributes):
             return
         granted = self._authorizer.find_role(ref["kind"], name, attr.namespace)
         if granted is None:
@@ -76,12 +76,12 @@ class EscalationCheck(Plugin):
 
     def _check_rights(self, attr: AdmissionAttributes, granted: Sequence[PolicyRule]) -> None:
         user = attr.user
-        lacking, errors = self._authorizer.find_missing_rules(user, attr.namespace, granted)
-        if not lacking:
+        missing, errors = self._authorizer.find_missing_rules(user, attr.namespace, granted)
+        if not missing:
             return
-        shown = "\n".join(sorted({rules.format_rule(rule) for rule in lacking}))
-        who = f"user {quote(user.name)} (groups={rules.quote_strings(user.groups)})"
-        text = f"{who} is attempting to grant RBAC permissions not currently held:\n{shown}"
+        rule_texts = "\n".join(sorted({rules.format_rule(rule) for rule in missing}))
+        user_text = f"user {quote(user.name)} (groups={rules.quote_strings(user.groups)})"
+        text = f"{user_text} is attempting to grant RBAC permissions not currently held:\n{rule_texts}"
         if errors:
             text += f"; resolution errors: [{rules.join_errors(errors)}]"
         raise Forbidden(attr.kind.plural, GROUP, (attr.obj or {})["metadata"].get("name") or "", text)

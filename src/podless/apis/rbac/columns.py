@@ -12,10 +12,10 @@ def _subjects_reader(kind: str) -> Callable[[Object], str]:
     """Return a reader of the subjects of one kind, joined; service accounts with their namespaces."""
 
     def read(obj: Object) -> str:
-        found = [subject for subject in each(at(obj, "subjects", default=())) if subject.get("kind") == kind]
+        subjects = [subject for subject in each(at(obj, "subjects", default=())) if subject.get("kind") == kind]
         if kind == "ServiceAccount":
-            return ", ".join(f"{subject.get('namespace', '')}/{subject.get('name', '')}" for subject in each(found))
-        return ", ".join(subject.get("name", "") for subject in each(found))
+            return ", ".join(f"{subject.get('namespace', '')}/{subject.get('name', '')}" for subject in each(subjects))
+        return ", ".join(subject.get("name", "") for subject in each(subjects))
 
     return read
 

@@ -49,11 +49,11 @@ class RoleStrategy(TypedStrategy):
         if not rule.get("verbs"):
             errors.append(field.required(f"{path}.verbs", "verbs must contain at least one value"))
         if urls := rule.get("nonResourceURLs"):
-            where = f"{path}.nonResourceURLs"
+            ur_ls_path = f"{path}.nonResourceURLs"
             if self._namespaced:
-                errors.append(field.invalid(where, urls, "namespaced rules cannot apply to non-resource URLs"))
+                errors.append(field.invalid(ur_ls_path, urls, "namespaced rules cannot apply to non-resource URLs"))
             if rule.get("apiGroups") or rule.get("resources") or rule.get("resourceNames"):
-                errors.append(field.invalid(where, urls, _ONE_KIND))
+                errors.append(field.invalid(ur_ls_path, urls, _ONE_KIND))
             return errors
         if not rule.get("apiGroups"):
             errors.append(field.required(f"{path}.apiGroups", "resource rules must supply at least one api group"))
@@ -131,8 +131,8 @@ def _add_api_group(subject: Object) -> Object:
     """Return the subject with the API group of its kind, in the struct's field order."""
     if subject.get("apiGroup") or subject["kind"] not in _PEOPLE:
         return subject
-    whole: Object = {"kind": subject["kind"], "apiGroup": GROUP}
-    return whole | {name: value for name, value in each(subject).items() if name not in whole}
+    completed: Object = {"kind": subject["kind"], "apiGroup": GROUP}
+    return completed | {name: value for name, value in each(subject).items() if name not in completed}
 
 
 CLUSTER_ROLE_BINDING = RoleBindingStrategy(("ClusterRole",), namespaced=False)

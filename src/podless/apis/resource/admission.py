@@ -47,13 +47,13 @@ class DeviceAccessCheck(Plugin):
             return
         assert attr.old is not None
         kind, user = attr.kind, attr.user
-        place = (attr.subresource, attr.namespace, attr.name)
-        asked = Attributes(attr.verb, kind.group, attr.version.name, kind.plural, *place)
+        target = (attr.subresource, attr.namespace, attr.name)
+        attributes = Attributes(attr.verb, kind.group, attr.version.name, kind.plural, *target)
         status, before = attr.obj.get("status") or {}, attr.old.get("status") or {}
         if not _find_grant(before):
             attr.refuse_fields(await self._check_admin(attr.namespace, _find_grant(status)))
-        attr.refuse_fields(self._check_binding(user, asked, status, before))
-        attr.refuse_fields(self._check_drivers(user, asked, status, before))
+        attr.refuse_fields(self._check_binding(user, attributes, status, before))
+        attr.refuse_fields(self._check_drivers(user, attributes, status, before))
 
     async def _check_admin(self, namespace: str, path: str) -> list[FieldError]:
         """Reject admin access in namespaces without the label for it. path: the field that requests it, or ""."""
@@ -71,8 +71,8 @@ class DeviceAccessCheck(Plugin):
             return
         wrong = self._explain_denial(user, attributes._replace(subresource="binding", namespace="", name=""))
         if wrong:
-            what = f'resource="resourceclaims/binding", verb="{attributes.verb}"'
-            reason = f"changing status.allocation or status.reservedFor requires {what} permission: {wrong}"
+            permission = f'resource="resourceclaims/binding", verb="{attributes.verb}"'
+            reason = f"changing status.allocation or status.reservedFor requires {permission} permission: {wrong}"
             yield field.forbidden("status.allocation", reason)
 
     def _check_drivers(self, user: User, attributes: Attributes, status: Object, before: Object) -> field.Errors:
@@ -90,9 +90,9 @@ class DeviceAccessCheck(Plugin):
                 for verb in verbs
             ]
             if all(wrong):
-                what = f'resource="resourceclaims/driver", verb="[{" ".join(verbs)}]"'
+                permission = f'resource="resourceclaims/driver", verb="[{" ".join(verbs)}]"'
                 yield field.forbidden(
-                    "status.devices", f"changing status.devices requires {what} permission: {wrong[0]}"
+                    "status.devices", f"changing status.devices requires {permission} permission: {wrong[0]}"
                 )
 
     def _explain_denial(self, user: User, attributes: Attributes) -> str:
@@ -125,11 +125,11 @@ def _find_grant(status: Object) -> str:
 
 def _list_changed(devices: Sequence[Object], before: Sequence[Object]) -> list[str]:
     """Return the sorted names of the drivers whose device status has changed."""
-    known, found = {_get_key(device): device for device in before}, set[str]()
+    old_devices, drivers = {_get_key(device): device for device in before}, set[str]()
     for device in devices:
-        if known.pop(_get_key(device), None) != device:
-            found.add(device["driver"])
-    return sorted(found | {device["driver"] for device in known.values()})
+        if old_devices.pop(_get_key(device), None) != device:
+            drivers.add(device["driver"])
+    return sorted(drivers | {device["driver"] for device in old_devices.values()})
 
 
 def _get_key(device: Object) -> tuple[str, ...]:
@@ -138,11 +138,11 @@ def _get_key(device: Object) -> tuple[str, ...]:
 
 def _is_on_node(user: User, allocation: Object) -> bool:
     """Return whether the user is a service account on the only node that has the devices."""
-    node, there = _find_node(allocation), user.extra.get(_NODE, ())
+    node, user_nodes = _find_node(allocation), user.extra.get(_NODE, ())
     return (
         bool(node)
         and parse_account(user.name) is not None
-        and tuple(there) == (node,)
+        and tuple(user_nodes) == (node,)
         and not names.check_subdomain(node)
     )
 

@@ -7,10 +7,10 @@ from podless.apis.shared.columns import AGE, NAME, Age, Columns, Object, at, str
 
 def _claim_state(obj: Object) -> str:
     ending = bool(at(obj, "metadata", "deletionTimestamp"))
-    given = at(obj, "status", "allocation", default=None) is not None
-    used = given and bool(at(obj, "status", "reservedFor", default=()))
-    states = {"deleted": ending, "pending": not (ending or given), "allocated": given, "reserved": used}
-    return ",".join(name for name, there in states.items() if there)
+    allocated = at(obj, "status", "allocation", default=None) is not None
+    used = allocated and bool(at(obj, "status", "reservedFor", default=()))
+    states = {"deleted": ending, "pending": not (ending or allocated), "allocated": allocated, "reserved": used}
+    return ",".join(name for name, applies in states.items() if applies)
 
 
 COLUMNS: Columns = {

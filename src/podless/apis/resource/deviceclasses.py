@@ -36,8 +36,8 @@ class DeviceClassStrategy(TypedStrategy):
 def _validate_spec(spec: Object, before: Object) -> field.Errors:
     yield from parts.validate_selectors(spec.get("selectors"), "spec.selectors")
     config = spec.get("config")
-    told = partial(parts.validate_configuration, stored=config == before.get("config"))
-    yield from parts.validate_list(config, parts.MAX_CONFIGS, "spec.config", told)
+    check = partial(parts.validate_configuration, stored=config == before.get("config"))
+    yield from parts.validate_list(config, parts.MAX_CONFIGS, "spec.config", check)
     name = spec.get("extendedResourceName")
     if name is not None and not is_extended(name):
         yield field.invalid("spec.extendedResourceName", name, "must be a valid extended resource name")

@@ -51,38 +51,38 @@ def validate_set(
     path: str,
     check: Check,
     key: Callable[[Any], Any],
-    shown: Callable[[Any], Any] | None = None,
+    show_key: Callable[[Any], Any] | None = None,
 ) -> field.Errors:
-    """Validate a list whose items have unique keys. shown: maps a key to the value in errors."""
+    """Validate a list whose items have unique keys. show_key: maps a key to the value in errors."""
     yield from validate_list(value, limit, path, check)
     items, seen = value or [], set[Hashable]()
     for index, item in enumerate(each(items if len(items) <= limit or limit < 0 else ())):
-        known = key(item)
-        if known in seen:
-            yield field.duplicate(f"{path}[{index}]", known if shown is None else shown(known))
-        seen.add(known)
+        item_key = key(item)
+        if item_key in seen:
+            yield field.duplicate(f"{path}[{index}]", item_key if show_key is None else show_key(item_key))
+        seen.add(item_key)
 
 
 def by_key(
     given: Mapping[str, Any] | None, limit: int, longest: int, path: str, key: Check, check: Check
 ) -> field.Errors:
     """Validate the keys and values of a map. longest: the maximum length of a key in error paths, in bytes."""
-    items = given or {}
-    if len(items) > limit >= 0:
-        yield field.too_many(path, len(items), limit)
+    entries = given or {}
+    if len(entries) > limit >= 0:
+        yield field.too_many(path, len(entries), limit)
         return
-    for name, item in each(items).items():
+    for name, item in each(entries).items():
         yield from key(name, path)
         yield from check(item, f"{path}[{_shorten_text(name, longest)}]")
 
 
 def _shorten_text(text: str, limit: int) -> str:
     """Shorten a long text in the middle."""
-    given, limit = text.encode(), max(limit, _SHORTEST_CUT)
-    if len(given) <= limit:
+    data, limit = text.encode(), max(limit, _SHORTEST_CUT)
+    if len(data) <= limit:
         return text
-    left = limit - 3
-    return (given[: (left + 1) // 2] + b"..." + given[len(given) - left // 2 :]).decode("utf-8", "replace")
+    remaining = limit - 3
+    return (data[: (remaining + 1) // 2] + b"..." + data[len(data) - remaining // 2 :]).decode("utf-8", "replace")
 
 
 def validate_label(value: str, path: str) -> field.Errors:
@@ -97,8 +97,8 @@ def validate_pool_name(name: str, path: str) -> field.Errors:
         return
     if len(name.encode()) > _MAX_POOL:
         yield field.too_long(path, _MAX_POOL)
-    for part in each(name.split("/")):
-        yield from field.invalid_details(path, part, names.check_subdomain(part))
+    for segment in each(name.split("/")):
+        yield from field.invalid_details(path, segment, names.check_subdomain(segment))
 
 
 def validate_identifier(name: str, path: str) -> field.Errors:
@@ -110,13 +110,13 @@ def validate_identifier(name: str, path: str) -> field.Errors:
 
 def validate_qualified_name(name: str, path: str) -> field.Errors:
     """Validate the name of an attribute or capacity, with an optional domain."""
-    parts = name.split("/")
-    if len(parts) == 1:
+    segments = name.split("/")
+    if len(segments) == 1:
         yield from validate_identifier(name, path)
-    elif len(parts) == 2:  # kube-apiserver accepts names with more slashes
-        domain, rest = parts
+    elif len(segments) == 2:  # kube-apiserver accepts names with more slashes
+        domain, word = segments
         yield from driver_name(domain, path) if domain else [field.invalid(path, "", "the domain must not be empty")]
-        yield from validate_identifier(rest, path) if rest else [field.invalid(path, "", "the name must not be empty")]
+        yield from validate_identifier(word, path) if word else [field.invalid(path, "", "the name must not be empty")]
 
 
 def fully_qualified(name: str, path: str) -> field.Errors:
@@ -182,20 +182,20 @@ def validate_toleration(toleration: Object, path: str) -> field.Errors:
 def validate_binding(binding: Object, path: str) -> field.Errors:
     """Validate bindingConditions and bindingFailureConditions."""
     sorts = ("bindingConditions", "bindingFailureConditions")
-    good, bad = (binding.get(name) or [] for name in each(sorts))
-    for name, conditions in zip(each(sorts), (good, bad), strict=True):
+    binding_conditions, failure_conditions = (binding.get(name) or [] for name in each(sorts))
+    for name, conditions in zip(each(sorts), (binding_conditions, failure_conditions), strict=True):
         yield from validate_list(conditions, _MAX_CONDITIONS, f"{path}.{name}", _validate_condition)
-    wanted, seen = set[str](), set[str]()
-    for index, condition in enumerate(each(good)):
-        yield from checks.validate_unique(f"{path}.{sorts[0]}[{index}]", condition, wanted)
-    for index, condition in enumerate(each(bad)):
-        where = f"{path}.{sorts[1]}[{index}]"
-        yield from checks.validate_unique(where, condition, seen)
-        if condition in wanted:
+    binding_names, seen = set[str](), set[str]()
+    for index, condition in enumerate(each(binding_conditions)):
+        yield from checks.validate_unique(f"{path}.{sorts[0]}[{index}]", condition, binding_names)
+    for index, condition in enumerate(each(failure_conditions)):
+        condition_path = f"{path}.{sorts[1]}[{index}]"
+        yield from checks.validate_unique(condition_path, condition, seen)
+        if condition in binding_names:
             reason = "bindingFailureConditions must not overlap with bindingConditions"
-            yield field.invalid(where, condition, reason)
-    if bool(good) != bool(bad):
-        missing, used = sorts if bad else reversed(sorts)
+            yield field.invalid(condition_path, condition, reason)
+    if bool(binding_conditions) != bool(failure_conditions):
+        missing, used = sorts if failure_conditions else reversed(sorts)
         yield field.invalid(f"{path}.{missing}", binding.get(missing), f"{missing} are required to use {used}")
 
 
@@ -230,6 +230,6 @@ def validate_selector(selector: Object, path: str) -> field.Errors:
     yield from devices.validate_device_selector(cel["expression"], f"{path}.cel.expression")
 
 
-def validate_selectors(given: Iterable[Object] | None, path: str) -> field.Errors:
+def validate_selectors(device_selectors: Iterable[Object] | None, path: str) -> field.Errors:
     """Validate a list of device selectors."""
-    yield from validate_list(list(given or ()), MAX_SELECTORS, path, validate_selector)
+    yield from validate_list(list(device_selectors or ()), MAX_SELECTORS, path, validate_selector)

@@ -28,19 +28,21 @@ Known = Mapping[str, Set[str]]
 def known_requests(spec: Object) -> Known:
     """Return the names of a claim's requests."""
     requests = (spec.get("devices") or {}).get("requests") or []
-    return {one["name"]: {choice["name"] for choice in each(one.get("firstAvailable") or ())} for one in each(requests)}
+    return {
+        item["name"]: {choice["name"] for choice in each(item.get("firstAvailable") or ())} for item in each(requests)
+    }
 
 
 def validate_claim(spec: Object, path: str) -> field.Errors:
     """Validate the spec of a ResourceClaim."""
-    devices, where, requests = spec.get("devices") or {}, f"{path}.devices", known_requests(spec)
+    devices, at, requests = spec.get("devices") or {}, f"{path}.devices", known_requests(spec)
     yield from parts.validate_set(
-        devices.get("requests"), MAX_REQUESTS, f"{where}.requests", _validate_request, _request_name
+        devices.get("requests"), MAX_REQUESTS, f"{at}.requests", _validate_request, _request_name
     )
     constraint = partial(_validate_constraint, requests)
-    yield from parts.validate_list(devices.get("constraints"), _MAX_CONSTRAINTS, f"{where}.constraints", constraint)
-    told = partial(_validate_configuration, requests)
-    yield from parts.validate_list(devices.get("config"), parts.MAX_CONFIGS, f"{where}.config", told)
+    yield from parts.validate_list(devices.get("constraints"), _MAX_CONSTRAINTS, f"{at}.constraints", constraint)
+    check = partial(_validate_configuration, requests)
+    yield from parts.validate_list(devices.get("config"), parts.MAX_CONFIGS, f"{at}.config", check)
 
 
 def validate_request_names(request_names: list[str] | None, path: str, requests: Known) -> field.Errors:
@@ -54,14 +56,14 @@ def validate_request_name(requests: Known, name: str, path: str) -> field.Errors
     if "/" in choice:
         yield field.invalid(path, name, _UNKNOWN)
         return
-    for part in each((request, choice) if slash else (request,)):
-        yield from parts.validate_label(part, path)
+    for label in each((request, choice) if slash else (request,)):
+        yield from parts.validate_label(label, path)
     if request not in requests or (slash and choice not in requests[request]):
         yield field.invalid(path, name, _UNKNOWN)
 
 
-def _request_name(given: Object) -> str:
-    name: str = given["name"]
+def _request_name(request: Object) -> str:
+    name: str = request["name"]
     return name
 
 
@@ -110,9 +112,9 @@ def _validate_configuration(requests: Known, configuration: Object, path: str) -
     yield from parts.validate_configuration(configuration, path)
 
 
-def is_same_spec(one: Object, other: Object) -> bool:
+def is_same_spec(first: Object, second: Object) -> bool:
     """Return whether two specs are equal; a missing list of requests equals an empty one."""
-    return _list_missing_requests(one) == _list_missing_requests(other)
+    return _list_missing_requests(first) == _list_missing_requests(second)
 
 
 def _list_missing_requests(spec: Object) -> Object:
@@ -123,6 +125,6 @@ def _list_missing_requests(spec: Object) -> Object:
 def default_requests(spec: Object) -> None:
     """Set the default count of 1."""
     for request in each((spec.get("devices") or {}).get("requests") or ()):
-        for wanted in filter(None, each((request.get("exactly"), *(request.get("firstAvailable") or ())))):
-            if wanted.get("allocationMode") == "ExactCount" and not wanted.get("count"):
-                wanted["count"] = 1
+        for choice in filter(None, each((request.get("exactly"), *(request.get("firstAvailable") or ())))):
+            if choice.get("allocationMode") == "ExactCount" and not choice.get("count"):
+                choice["count"] = 1

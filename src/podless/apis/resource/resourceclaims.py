@@ -54,44 +54,44 @@ def validate_allocation(obj: Object, old: Object) -> field.Errors:
     """Validate the status of a ResourceClaim."""
     status, before = obj["status"], old["status"]
     users, allocation = status.get("reservedFor") or [], status.get("allocation")
-    yield from parts.validate_set(users, _MAX_USERS, "status.reservedFor", _validate_user, lambda one: one["uid"])
-    told = partial(_validate_device, allocated_devices(status))
-    yield from parts.validate_set(status.get("devices"), -1, "status.devices", told, device_key, _show_device)
+    yield from parts.validate_set(users, _MAX_USERS, "status.reservedFor", _validate_user, lambda user: user["uid"])
+    check_device = partial(_validate_device, allocated_devices(status))
+    yield from parts.validate_set(status.get("devices"), -1, "status.devices", check_device, device_key, _show_device)
     if users and allocation is None:
         yield field.forbidden("status.reservedFor", _UNALLOCATED)
     elif users and "deletionTimestamp" in obj["metadata"] and _adds_users(users, before.get("reservedFor") or []):
         yield field.forbidden("status.reservedFor", _ENDING)
-    known = before.get("allocation")
-    if allocation is not None and known is not None:
+    old_allocation = before.get("allocation")
+    if allocation is not None and old_allocation is not None:
         yield from validate_immutable(
-            "status.allocation", allocation, known, gostructs.format_struct(ALLOCATION_RESULT, allocation)
+            "status.allocation", allocation, old_allocation, gostructs.format_struct(ALLOCATION_RESULT, allocation)
         )
     elif allocation is not None:
         yield from _validate_allocation(allocation, requests.known_requests(obj["spec"]))
 
 
 def _adds_users(users: list[Object], before: list[Object]) -> bool:
-    known = {tuple(sorted(one.items())) for one in each(before)}
-    return any(tuple(sorted(one.items())) not in known for one in each(users))
+    old_users = {tuple(sorted(consumer.items())) for consumer in each(before)}
+    return any(tuple(sorted(user.items())) not in old_users for user in each(users))
 
 
 def _validate_user(user: Object, path: str) -> field.Errors:
     yield from checks.require_fields(user, path, "resource", "name", "uid")
 
 
-def _validate_allocation(allocation: Object, known: requests.Known) -> field.Errors:
+def _validate_allocation(allocation: Object, request_names: requests.Known) -> field.Errors:
     devices, path = allocation["devices"], "status.allocation.devices"
     yield from parts.validate_list(
-        devices.get("results"), requests.MAX_REQUESTS, f"{path}.results", partial(_validate_result, known)
+        devices.get("results"), requests.MAX_REQUESTS, f"{path}.results", partial(_validate_result, request_names)
     )
-    config = partial(_validate_configuration, known)
+    config = partial(_validate_configuration, request_names)
     yield from parts.validate_list(devices.get("config"), 2 * parts.MAX_CONFIGS, f"{path}.config", config)
     if (selector := allocation.get("nodeSelector")) is not None:
         yield from node_selector(selector, "status.allocation.nodeSelector")
 
 
-def _validate_result(known: requests.Known, result: Object, path: str) -> field.Errors:
-    yield from requests.validate_request_name(known, result["request"], f"{path}.request")
+def _validate_result(request_names: requests.Known, result: Object, path: str) -> field.Errors:
+    yield from requests.validate_request_name(request_names, result["request"], f"{path}.request")
     yield from _validate_names(result, path)
     yield from parts.validate_binding(result, path)
     if (share := result.get("shareID")) is not None:
@@ -104,9 +104,9 @@ def _validate_names(device: Object, path: str) -> field.Errors:
     yield from parts.validate_label(device["device"], f"{path}.device")
 
 
-def _validate_configuration(known: requests.Known, config: Object, path: str) -> field.Errors:
+def _validate_configuration(request_names: requests.Known, config: Object, path: str) -> field.Errors:
     yield from checks.validate_enum(f"{path}.source", config["source"], _SOURCES)
-    yield from requests.validate_request_names(config.get("requests"), f"{path}.requests", known)
+    yield from requests.validate_request_names(config.get("requests"), f"{path}.requests", request_names)
     yield from parts.validate_configuration(config, path)
 
 
@@ -116,19 +116,19 @@ def _validate_device(allocated: set[Any], device: Object, path: str) -> field.Er
         yield from parts.validate_uid(share, f"{path}.shareID")
     if (name := device_key(device)) not in allocated:
         yield field.invalid(path, _show_device(name), "must be an allocated device in the claim")
-    said = device.get("conditions") or []
-    if len(said) > _MAX_CONDITIONS:
-        yield field.too_many(f"{path}.conditions", len(said), _MAX_CONDITIONS)
-    yield from conditions.validate_conditions(said, f"{path}.conditions")
+    device_conditions = device.get("conditions") or []
+    if len(device_conditions) > _MAX_CONDITIONS:
+        yield field.too_many(f"{path}.conditions", len(device_conditions), _MAX_CONDITIONS)
+    yield from conditions.validate_conditions(device_conditions, f"{path}.conditions")
     if "data" in device:
         yield from parts.validate_raw(device["data"], f"{path}.data")
     yield from _validate_network(device.get("networkData") or {}, f"{path}.networkData")
 
 
 def _validate_network(network: Object, path: str) -> field.Errors:
-    for name, most in _LENGTHS.items():
-        if len(network.get(name, "").encode()) > most:
-            yield field.too_long(f"{path}.{name}", most)
+    for name, maximum in _LENGTHS.items():
+        if len(network.get(name, "").encode()) > maximum:
+            yield field.too_long(f"{path}.{name}", maximum)
     yield from parts.validate_set(network.get("ips"), _MAX_ADDRESSES, f"{path}.ips", _validate_address, str)
 
 
@@ -153,17 +153,17 @@ class ResourceClaimStrategy(KeptMetadataStrategy):
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         super().prepare_status(version, obj, old)
         status = obj["status"]
-        gone = allocated_devices(old["status"]) - allocated_devices(status)
-        told = [device for device in each(status.get("devices") or ()) if device_key(device) not in gone]
-        put_part(status, "devices", told or None)
+        deallocated = allocated_devices(old["status"]) - allocated_devices(status)
+        remaining = [device for device in each(status.get("devices") or ()) if device_key(device) not in deallocated]
+        put_part(status, "devices", remaining or None)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         return [*requests.validate_claim(obj["spec"], "spec")]
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         spec = obj["spec"]
-        same = requests.is_same_spec(spec, old["spec"])
-        return [] if same else [immutable_error("spec", gostructs.format_struct(RESOURCE_CLAIM_SPEC, spec))]
+        is_same = requests.is_same_spec(spec, old["spec"])
+        return [] if is_same else [immutable_error("spec", gostructs.format_struct(RESOURCE_CLAIM_SPEC, spec))]
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         return [*validate_allocation(obj, old)]

@@ -32,9 +32,11 @@ class ResourceClaimTemplateStrategy(TypedStrategy):
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         spec, before = obj["spec"], old["spec"]
-        same = requests.is_same_spec(spec["spec"], before["spec"]) and spec.get("metadata") == before.get("metadata")
-        shown = [] if same else [immutable_error("spec", gostructs.format_struct(RESOURCE_CLAIM_TEMPLATE_SPEC, spec))]
-        return [*_validate_template(spec), *shown]
+        is_same = requests.is_same_spec(spec["spec"], before["spec"]) and spec.get("metadata") == before.get("metadata")
+        errors = (
+            [] if is_same else [immutable_error("spec", gostructs.format_struct(RESOURCE_CLAIM_TEMPLATE_SPEC, spec))]
+        )
+        return [*_validate_template(spec), *errors]
 
 
 def _validate_template(spec: Object) -> field.Errors:

@@ -30,70 +30,70 @@ _BOTH = 'exactly one policy can be specified, cannot specify "validValues" and "
 
 def validate_capacity(capacity: Object, path: str, *, shared: bool) -> field.Errors:
     """Validate a capacity. shared: the device allows multiple allocations."""
-    policy, where = capacity.get("requestPolicy"), f"{path}.requestPolicy"
+    policy, request_policy_path = capacity.get("requestPolicy"), f"{path}.requestPolicy"
     if policy is None:
         return
     if not shared:
-        yield field.forbidden(where, "allowMultipleAllocations must be true")
+        yield field.forbidden(request_policy_path, "allowMultipleAllocations must be true")
         return
     values, bounds, usual = policy.get("validValues") or [], policy.get("validRange"), policy.get("default")
     if values and bounds is not None:
-        yield field.forbidden(where, _BOTH)
+        yield field.forbidden(request_policy_path, _BOTH)
     elif usual is None and (values or bounds is not None):
         name = "validValues" if values else "validRange"
-        yield field.required(f"{where}.default", f"required when {name} is defined")
+        yield field.required(f"{request_policy_path}.default", f"required when {name} is defined")
     elif values:
-        yield from _validate_values(values, usual, capacity["value"], f"{where}.validValues")
+        yield from _validate_values(values, usual, capacity["value"], f"{request_policy_path}.validValues")
     elif bounds is not None:
-        yield from _validate_range(bounds, usual, capacity["value"], f"{where}.validRange")
+        yield from _validate_range(bounds, usual, capacity["value"], f"{request_policy_path}.validRange")
 
 
-def _validate_values(values: list[str], usual: str, most: str, path: str) -> field.Errors:
+def _validate_values(values: list[str], usual: str, maximum: str, path: str) -> field.Errors:
     amounts = [quantity.parse_quantity(text) for text in each(values)]
-    for place in range(1, len(values)):
-        if amounts[place - 1] > amounts[place]:
-            yield field.invalid(f"{path}[{place}]", values[place], "values must be sorted in ascending order")
-    check = partial(_validate_value, most)
+    for index in range(1, len(values)):
+        if amounts[index - 1] > amounts[index]:
+            yield field.invalid(f"{path}[{index}]", values[index], "values must be sorted in ascending order")
+    check = partial(_validate_value, maximum)
     yield from parts.validate_set(values, _MAX_VALUES, path, check, lambda text: str(quantity.parse_units(text)))
     # surplus values are not compared
     if len(values) > _MAX_VALUES or quantity.parse_quantity(usual) not in amounts:
         yield field.invalid(path, usual, "default value is not valid according to the requestPolicy")
 
 
-def _validate_value(most: str, text: str, path: str) -> field.Errors:
-    if quantity.parse_quantity(text) > quantity.parse_quantity(most):
-        yield field.invalid(path, text, f"option is larger than capacity value: {most}")
+def _validate_value(maximum: str, text: str, path: str) -> field.Errors:
+    if quantity.parse_quantity(text) > quantity.parse_quantity(maximum):
+        yield field.invalid(path, text, f"option is larger than capacity value: {maximum}")
 
 
-def _validate_range(bounds: Object, usual: str, most: str, path: str) -> field.Errors:
+def _validate_range(bounds: Object, usual: str, maximum: str, path: str) -> field.Errors:
     low, high, step = (bounds.get(name) for name in ("min", "max", "step"))
     if low is None:
         yield field.required(f"{path}.min", "required when validRange is defined")
         return
-    least, given, limit = (quantity.parse_quantity(text) for text in (low, usual, most))
-    if least > limit:
-        yield field.invalid(f"{path}.min", low, f"min is larger than capacity value: {most}")
-    if given < least:
+    minimum, default, limit = (quantity.parse_quantity(text) for text in (low, usual, maximum))
+    if minimum > limit:
+        yield field.invalid(f"{path}.min", low, f"min is larger than capacity value: {maximum}")
+    if default < minimum:
         yield field.invalid(f"{path}.min", usual, f"default is less than min: {low}")
     if high is not None:
         end = quantity.parse_quantity(high)
-        if least > end:
+        if minimum > end:
             yield field.invalid(f"{path}.max", low, f"min is larger than max: {high}")
         if end > limit:
-            yield field.invalid(f"{path}.max", high, f"max is larger than capacity value: {most}")
-        if given > end:
+            yield field.invalid(f"{path}.max", high, f"max is larger than capacity value: {maximum}")
+        if default > end:
             yield field.invalid(f"{path}.max", usual, f"default is more than max: {high}")
     if step is not None:
-        if least + quantity.parse_quantity(step) > limit:
-            reason = f"one step {quantity.add_quantities((low, step))} is larger than capacity value: {most}"
+        if minimum + quantity.parse_quantity(step) > limit:
+            reason = f"one step {quantity.add_quantities((low, step))} is larger than capacity value: {maximum}"
             yield field.invalid(f"{path}.step", step, reason)
         for text in filter(None, (usual, high)):
             yield from _validate_step(text, low, step, f"{path}.step")
 
 
 def _validate_step(text: str, low: str, step: str, path: str) -> field.Errors:
-    each, way = quantity.parse_units(step), quantity.parse_units(text) - quantity.parse_units(low)
-    if not each or math.fmod(way, each):  # kube-apiserver fails if the step is zero
+    step_units, distance = quantity.parse_units(step), quantity.parse_units(text) - quantity.parse_units(low)
+    if not step_units or math.fmod(distance, step_units):  # kube-apiserver fails if the step is zero
         yield field.invalid(path, text, f"value is not a multiple of a given step ({step}) from ({low})")
 
 
@@ -139,9 +139,9 @@ class ResourceSliceStrategy(TypedStrategy):
     def explain_unselectable(self, name: str) -> str:
         return f"field label not supported for resource.k8s.io/v1, Kind=ResourceSlice: {name}"
 
-    def complete(self, obj: Object, given: Object) -> None:
+    def complete(self, obj: Object, raw: Object) -> None:
         """Keep both of two empty lists that exclude each other, because the error shows them."""
-        spec = given.get("spec") or {}
+        spec = raw.get("spec") or {}
         if all(spec.get(name) is not None for name in _EITHER):
             for name in _EITHER:
                 obj["spec"].setdefault(name, [])
@@ -189,13 +189,13 @@ def _validate_slice(spec: Object, before: Object | None) -> field.Errors:
     if devices is not None and counters is not None:
         yield field.invalid("spec", "", "only one of `sharedCounters` or `devices` is allowed")
     rich = any(device.get("taints") or device.get("consumesCounters") for device in each(devices or ()))
-    known = {device["name"]: device for device in reversed(each((before or {}).get("devices") or ()))}
-    check = partial(_validate_device, known, bool(spec.get("perDeviceNodeSelection")))
-    most = _MAX_RICH if rich else _MAX_DEVICES
-    yield from parts.validate_set(devices, most, "spec.devices", check, lambda one: one["name"])
+    old_devices = {device["name"]: device for device in reversed(each((before or {}).get("devices") or ()))}
+    check = partial(_validate_device, old_devices, bool(spec.get("perDeviceNodeSelection")))
+    maximum = _MAX_RICH if rich else _MAX_DEVICES
+    yield from parts.validate_set(devices, maximum, "spec.devices", check, lambda item: item["name"])
     sets = "spec.sharedCounters"
     yield from parts.validate_set(
-        counters, _MAX_SETS, sets, partial(_validate_counters, "name"), lambda one: one["name"]
+        counters, _MAX_SETS, sets, partial(_validate_counters, "name"), lambda item: item["name"]
     )
 
 
@@ -212,23 +212,23 @@ def _validate_node_selection(
     node_selection: Object, path: str, sorts: tuple[str, ...], missing: str, several: str
 ) -> field.Errors:
     """Require exactly one of the fields that select nodes."""
-    found = []
+    set_fields = []
     for name in each(sorts):
-        where, value = f"{path}.{name}", node_selection.get(name)
+        field_path, value = f"{path}.{name}", node_selection.get(name)
         if value is None:
             continue
         if name == "nodeSelector":
-            yield from _validate_selector(value, where, single=path == "spec")
+            yield from _validate_selector(value, field_path, single=path == "spec")
         elif not value:
-            yield field.invalid(where, value, _unset_text(name, path))
+            yield field.invalid(field_path, value, _unset_text(name, path))
             continue
         elif name == "nodeName":
-            yield from field.invalid_details(where, value, names.check_subdomain(value))
-        found.append(f"`{name}`")
-    if not found:
+            yield from field.invalid_details(field_path, value, names.check_subdomain(value))
+        set_fields.append(f"`{name}`")
+    if not set_fields:
         yield field.required(path, missing)
-    elif len(found) > 1:
-        yield field.invalid(path, f"{{{', '.join(found)}}}", several)
+    elif len(set_fields) > 1:
+        yield field.invalid(path, f"{{{', '.join(set_fields)}}}", several)
 
 
 def _unset_text(name: str, path: str) -> str:
@@ -250,20 +250,20 @@ def _validate_selector(selector: Object, path: str, *, single: bool) -> field.Er
 
 def _validate_counters(key: str, value: Object, path: str) -> field.Errors:
     """Validate a counter set. key: the field of its name."""
-    where, name = f"{path}.{key}", value[key]
-    yield from parts.validate_label(name, where) if name else [field.required(where)]
-    counters, where = value.get("counters"), f"{path}.counters"
+    field_path, name = f"{path}.{key}", value[key]
+    yield from parts.validate_label(name, field_path) if name else [field.required(field_path)]
+    counters, field_path = value.get("counters"), f"{path}.counters"
     if not counters:
-        yield field.required(where)
-    yield from parts.by_key(counters, _MAX_COUNTERS, _LONGEST_LABEL, where, parts.validate_label, _accept_any)
+        yield field.required(field_path)
+    yield from parts.by_key(counters, _MAX_COUNTERS, _LONGEST_LABEL, field_path, parts.validate_label, _accept_any)
 
 
-def _accept_any(given: Object, path: str) -> field.Errors:
+def _accept_any(value: Object, path: str) -> field.Errors:
     return iter(())
 
 
-def _validate_device(known: dict[str, Object], placed: bool, device: Object, path: str) -> field.Errors:
-    """Validate a device. known: the old devices by name. placed: whether each device selects its nodes."""
+def _validate_device(old_devices: dict[str, Object], placed: bool, device: Object, path: str) -> field.Errors:
+    """Validate a device. old_devices: the old devices by name. placed: whether each device selects its nodes."""
     attributes, capacity = device.get("attributes") or {}, device.get("capacity") or {}
     yield from parts.validate_label(device["name"], f"{path}.name")
     if (count := len(attributes) + len(capacity)) > _MAX_ENTRIES:
@@ -277,12 +277,14 @@ def _validate_device(known: dict[str, Object], placed: bool, device: Object, pat
     )
     amount = partial(validate_capacity, shared=bool(device.get("allowMultipleAllocations")))
     yield from parts.by_key(capacity, -1, _LONGEST_NAME, f"{path}.capacity", parts.validate_qualified_name, amount)
-    before = known.get(device["name"])
+    before = old_devices.get(device["name"])
     if before is None or (before.get("taints") or []) != (device.get("taints") or []):
         yield from parts.validate_list(device.get("taints"), _MAX_TAINTS, f"{path}.taints", parts.validate_taint)
     uses = partial(_validate_counters, "counterSet")
-    where = f"{path}.consumesCounters"
-    yield from parts.validate_set(device.get("consumesCounters"), _MAX_USES, where, uses, lambda one: one["counterSet"])
+    uses_path = f"{path}.consumesCounters"
+    yield from parts.validate_set(
+        device.get("consumesCounters"), _MAX_USES, uses_path, uses, lambda use: use["counterSet"]
+    )
     if placed:
         yield from _validate_node_selection(device, path, _WHERE[:3], _ONE_OF_DEVICE, _ONE_OF_DEVICE)
     elif any(device.get(name) is not None for name in _WHERE[:3]):
@@ -292,17 +294,17 @@ def _validate_device(known: dict[str, Object], placed: bool, device: Object, pat
 
 def _validate_attribute(attribute: Object, path: str) -> field.Errors:
     for name in ("string", "version"):
-        where, text = f"{path}.{name}", attribute.get(name)
+        field_path, text = f"{path}.{name}", attribute.get(name)
         if text is None:
             continue
         if name == "version" and not _SEMVER.fullmatch(text):
-            yield field.invalid(where, text, _VERSION)
+            yield field.invalid(field_path, text, _VERSION)
         if len(text.encode()) > _MAX_VALUE:
-            yield field.too_long(where, _MAX_VALUE)
-    given = [name for name in ("int", "bool", "string", "version") if attribute.get(name) is not None]
-    if len(given) != 1:
-        shown = gostructs.format_struct(DEVICE_ATTRIBUTE, attribute) if given else ""
-        yield field.invalid(path, shown, "exactly one value must be specified")
+            yield field.too_long(field_path, _MAX_VALUE)
+    set_types = [name for name in ("int", "bool", "string", "version") if attribute.get(name) is not None]
+    if len(set_types) != 1:
+        shown_value = gostructs.format_struct(DEVICE_ATTRIBUTE, attribute) if set_types else ""
+        yield field.invalid(path, shown_value, "exactly one value must be specified")
 
 
 STRATEGY = ResourceSliceStrategy()

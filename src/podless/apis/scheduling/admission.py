@@ -44,8 +44,8 @@ class TaintNodesByCondition(Plugin):
             if start:
                 await asyncio.sleep(0)  # let other requests run
             if any(
-                one.get("key") == _NOT_READY and one.get("effect") == "NoSchedule"
-                for one in taints[start : start + _SLICE]
+                entry.get("key") == _NOT_READY and entry.get("effect") == "NoSchedule"
+                for entry in taints[start : start + _SLICE]
             ):
                 return
         spec["taints"] = [*taints, taint]
@@ -71,17 +71,17 @@ class Priority(Plugin):
                 if spec.get(name) is None and attr.old["spec"].get(name) is not None:
                     spec[name] = attr.old["spec"][name]
             return
-        known = await self._find_class(attr, spec.get("priorityClassName") or "")
-        for name, wanted, shown in (
-            ("priority", known.get("value", 0), "the integer value of priority"),
-            ("preemptionPolicy", known.get("preemptionPolicy"), "the string value of PreemptionPolicy"),
+        priority_class = await self._find_class(attr, spec.get("priorityClassName") or "")
+        for name, class_value, described in (
+            ("priority", priority_class.get("value", 0), "the integer value of priority"),
+            ("preemptionPolicy", priority_class.get("preemptionPolicy"), "the string value of PreemptionPolicy"),
         ):
-            given = spec.get(name)
-            if wanted is None:
+            pod_value = spec.get(name)
+            if class_value is None:
                 continue
-            if given is not None and given != wanted:
-                raise forbid_write(attr, f"{shown} ({given}) {_GIVEN.format(wanted)}")
-            spec[name] = wanted
+            if pod_value is not None and pod_value != class_value:
+                raise forbid_write(attr, f"{described} ({pod_value}) {_GIVEN.format(class_value)}")
+            spec[name] = class_value
 
     async def _find_class(self, attr: AdmissionAttributes, name: str) -> Object:
         assert attr.obj is not None
@@ -102,9 +102,9 @@ class Priority(Plugin):
         """Return the default class; of several, that with the lowest value."""
         collection = await self._state.load_collection(PRIORITY_CLASSES)
         entries = each(collection.entries_under(PRIORITY_CLASSES.prefix)[0])
-        every = [entry.decode() for entry in entries if _DEFAULT in entry.body]
+        classes = [entry.decode() for entry in entries if _DEFAULT in entry.body]
         return min(
-            (one for one in every if one.get("globalDefault")), key=lambda one: one.get("value", 0), default=None
+            (item for item in classes if item.get("globalDefault")), key=lambda item: item.get("value", 0), default=None
         )
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
@@ -133,7 +133,9 @@ class DefaultTolerationSeconds(Plugin):
         assert attr.obj is not None
         spec = attr.obj["spec"]
         tolerations = spec.get("tolerations") or []
-        effective = [one.get("key") or "" for one in each(tolerations) if one.get("effect", "NoExecute") == "NoExecute"]
+        effective = [
+            item.get("key") or "" for item in each(tolerations) if item.get("effect", "NoExecute") == "NoExecute"
+        ]
         added = [
             {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _SECONDS}
             for key in (_NOT_READY, _UNREACHABLE)

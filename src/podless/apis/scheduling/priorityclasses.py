@@ -74,18 +74,18 @@ def _validate_changes(obj: Object, old: Object) -> field.Errors:
 
 
 def _is_known(obj: Object) -> bool:
-    known = _KNOWN.get(obj["metadata"]["name"])
-    return known is not None and not _explain_not_system(obj)
+    system_class = _KNOWN.get(obj["metadata"]["name"])
+    return system_class is not None and not _explain_not_system(obj)
 
 
 def _explain_not_system(obj: Object) -> str:
     """Return why a class is not a system class, or ""."""
     name = obj["metadata"]["name"]
-    known = _KNOWN.get(name)
-    if known is None:
+    system_class = _KNOWN.get(name)
+    if system_class is None:
         return f"{name} is not a known system priority class"
-    if known["value"] != obj["value"]:
-        return f"value of {name} PriorityClass must be {known['value']}"
+    if system_class["value"] != obj["value"]:
+        return f"value of {name} PriorityClass must be {system_class['value']}"
     if obj.get("globalDefault"):
         return f"globalDefault of {name} PriorityClass must be false"
     return ""

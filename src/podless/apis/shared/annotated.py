@@ -29,24 +29,24 @@ _FIELDS: Final = {
 def read_structs(text: str, struct: str) -> tuple[list[Object], str]:
     """Return the structs in a JSON text, and the error of Go's decoder, or "". struct: "Taint" or "Toleration"."""
     try:
-        found = serializer.decode_json(text.encode())
+        decoded = serializer.decode_json(text.encode())
     except serializer.JSONError as error:
         return [], str(error)
-    if found is None:
+    if decoded is None:
         return [], ""
-    if not isinstance(found, list):
-        return [], _mismatch_text(found, f"value of type []core.{struct}")
-    known = {name.lower(): name for name in _FIELDS[struct]}
+    if not isinstance(decoded, list):
+        return [], _mismatch_text(decoded, f"value of type []core.{struct}")
+    named = {name.lower(): name for name in _FIELDS[struct]}
     read: list[Object] = []
-    for item in each(found):
+    for item in each(decoded):
         if item is not None and not isinstance(item, dict):
             return [], _mismatch_text(item, f"value of type core.{struct}")
-        one = {known[name.lower()]: value for name, value in each(item or {}).items() if name.lower() in known}
-        for name, value in one.items():
+        item_read = {named[name.lower()]: value for name, value in each(item or {}).items() if name.lower() in named}
+        for name, value in item_read.items():
             field, go = _FIELDS[struct][name]
             if value is not None and type(value) is not (int if go == "int64" else str):
                 return [], _mismatch_text(value, f"struct field {struct}.{field} of type {go}")
-        read.append(one)
+        read.append(item_read)
     return read, ""
 
 

@@ -157,9 +157,9 @@ def immutable_error(at: At, value: Any) -> FieldError:
     return field.invalid(at, value, IMMUTABLE)
 
 
-def validate_immutable(at: At, value: Any, old: Any, shown: Any = None) -> list[FieldError]:
-    """Require a value to equal the old one. shown: the value in errors, if it differs."""
-    return [] if value == old else [immutable_error(at, value if shown is None else shown)]
+def validate_immutable(at: At, value: Any, old: Any, shown_value: Any = None) -> list[FieldError]:
+    """Require a value to equal the old one. shown_value: the value in errors, if it differs."""
+    return [] if value == old else [immutable_error(at, value if shown_value is None else shown_value)]
 
 
 def validate_template_metadata(metadata: Object, path: str) -> field.Errors:
@@ -175,12 +175,12 @@ def domain_path(value: str, path: str) -> list[FieldError]:
     """Validate a domain-prefixed path, such as example.com/controller."""
     if not value:
         return [field.required(path)]
-    host, _, rest = value.partition("/")
-    if not host or not rest:
+    host, _, url_path = value.partition("/")
+    if not host or not url_path:
         return [field.invalid(path, value, _BARE)]
     errors = field.invalid_details(path, host, names.check_subdomain(host))
-    if not _PATH_SCAN.fullmatch(rest):
-        errors.append(field.invalid(path, rest, f"Invalid path (regex used for validation is '{_PATH}')"))
+    if not _PATH_SCAN.fullmatch(url_path):
+        errors.append(field.invalid(path, url_path, f"Invalid path (regex used for validation is '{_PATH}')"))
     return errors
 
 

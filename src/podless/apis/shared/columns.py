@@ -97,9 +97,9 @@ def count(path: str) -> Callable[[Object], int]:
     return lambda obj: len(at(obj, *keys, default=()))
 
 
-def ratio(ready: str, wanted: str) -> Callable[[Object], str]:
+def ratio(count_path: str, total_path: str) -> Callable[[Object], str]:
     """Return a reader of two numbers, such as 1/2."""
-    ready_number, wanted_number = value(ready, 0), value(wanted, 0)
+    ready_number, wanted_number = value(count_path, 0), value(total_path, 0)
     return lambda obj: f"{ready_number(obj)}/{wanted_number(obj)}"
 
 
@@ -116,22 +116,22 @@ def _make_column(
     kind: str,
     default_reader: Callable[[str], Reader],
     name: str,
-    told: str,
+    documentation: str,
     read: str | Reader | Age = "",
     *,
     format: str = "",
     wide: bool = False,
 ) -> PrinterColumn:
-    reader = default_reader(read or path_of(told)) if isinstance(read, str) else read
-    description, field = (told, "") if " " in told else ("", told)
+    reader = default_reader(read or path_of(documentation)) if isinstance(read, str) else read
+    description, field = (documentation, "") if " " in documentation else ("", documentation)
     return PrinterColumn(name, kind, reader, description, field, format, int(wide))
 
 
 def path_of(field: str) -> str:
     """Return the path of a field: in spec for the struct DeploymentSpec, in status for DeploymentStatus."""
     struct, _, name = field.partition(".")
-    part = "spec." if struct.endswith("Spec") else "status." if struct.endswith("Status") else ""
-    return part + name
+    prefix = "spec." if struct.endswith("Spec") else "status." if struct.endswith("Status") else ""
+    return prefix + name
 
 
 # Make a column from a name, a field (or a description), and a path or reader (default: the field's path). wide: only
@@ -175,7 +175,7 @@ def containers(path: str, *, wide: bool = True) -> tuple[PrinterColumn, PrinterC
     keys = path.split(".")
 
     def read(field: str) -> Callable[[Object], str]:
-        return lambda obj: ",".join(at(one, field) for one in each(at(obj, *keys, "containers", default=())))
+        return lambda obj: ",".join(at(item, field) for item in each(at(obj, *keys, "containers", default=())))
 
     return (
         string("Containers", "core/Container.name", read("name"), wide=wide),
@@ -194,15 +194,15 @@ def selector(field: str, path: str = "", empty: str = NONE) -> PrinterColumn:
 
 def format_selector(selector: Any, empty: str = NONE) -> str:
     """Format a LabelSelector as a string, sorted by key."""
-    found = [(key, f"{key}={value}") for key, value in each(at(selector, "matchLabels", default={})).items()]
-    found += [(one["key"], _format_requirement(one)) for one in each(at(selector, "matchExpressions", default=()))]
-    return ",".join(text for _, text in sorted(each(found), key=lambda pair: pair[0])) or empty
+    pairs = [(key, f"{key}={value}") for key, value in each(at(selector, "matchLabels", default={})).items()]
+    pairs += [(item["key"], _format_requirement(item)) for item in each(at(selector, "matchExpressions", default=()))]
+    return ",".join(text for _, text in sorted(each(pairs), key=lambda pair: pair[0])) or empty
 
 
-def _format_requirement(one: Mapping[str, Any]) -> str:
-    key, operator = one["key"], one["operator"]
+def _format_requirement(requirement: Mapping[str, Any]) -> str:
+    key, operator = requirement["key"], requirement["operator"]
     if operator in _OPERATORS:
-        return f"{key} {_OPERATORS[operator]} ({','.join(sorted(one.get('values') or ()))})"
+        return f"{key} {_OPERATORS[operator]} ({','.join(sorted(requirement.get('values') or ()))})"
     return f"!{key}" if operator == "DoesNotExist" else str(key)
 
 
@@ -212,18 +212,18 @@ def labels(path: str) -> Callable[[Object], str]:
     return lambda obj: ",".join(f"{key}={value}" for key, value in sorted(each(read(obj)).items())) or NONE
 
 
-def shorten(found: Sequence[str], joint: str = ",", limit: int = 3) -> str:
+def shorten(texts: Sequence[str], joint: str = ",", limit: int = 3) -> str:
     """Join the first texts, and append how many more there are."""
-    more = len(found) - limit
-    return joint.join(found[:limit]) + (f" + {more} more..." if more > 0 else "")
+    hidden = len(texts) - limit
+    return joint.join(texts[:limit]) + (f" + {hidden} more..." if hidden > 0 else "")
 
 
 def balancer_addresses(obj: Object) -> str:
     """Return the ingress addresses of a load balancer."""
     ingress = at(obj, "status", "loadBalancer", "ingress", default=())
-    return ",".join(sorted({at(one, "ip") or at(one, "hostname") for one in each(ingress)} - {""}))
+    return ",".join(sorted({at(entry, "ip") or at(entry, "hostname") for entry in each(ingress)} - {""}))
 
 
 def find_condition(holder: Any, name: str) -> Any:
     """Return the first condition of a type in a status, {} if there is none."""
-    return next((one for one in each(at(holder, "conditions", default=())) if one["type"] == name), {})
+    return next((item for item in each(at(holder, "conditions", default=())) if item["type"] == name), {})

@@ -27,17 +27,17 @@ def validate_conditions(conditions: Sequence[Object] | None, path: str) -> field
     """Validate a list of conditions, whose types must be unique."""
     seen = set[str]()
     for index, condition in enumerate(each(conditions or ())):
-        where, type_ = f"{path}[{index}]", condition.get("type") or ""
+        condition_path, type_ = f"{path}[{index}]", condition.get("type") or ""
         if type_ in seen:
-            yield field.duplicate(where, type_)
+            yield field.duplicate(condition_path, type_)
         seen.add(type_)
-        yield from _validate_condition(condition, type_, where)
+        yield from _validate_condition(condition, type_, condition_path)
 
 
 def find_true(conditions: Sequence[Object] | None, *types: str) -> str:
     """Return the first of these types whose condition is True, "" if there is none."""
-    held = {condition.get("type") for condition in each(conditions or ()) if condition.get("status") == "True"}
-    return next((type_ for type_ in types if type_ in held), "")
+    true_types = {condition.get("type") for condition in each(conditions or ()) if condition.get("status") == "True"}
+    return next((type_ for type_ in types if type_ in true_types), "")
 
 
 def validate_reason(reason: str, path: str, limit: int) -> field.Errors:

@@ -61,9 +61,9 @@ class Group:
     optional: list[Kind] = field(init=False, default_factory=list)
     sent: list[Kind] = field(init=False, default_factory=list)
 
-    def kind(self, noun: str, *short: str, needed: bool = False, **facts: Any) -> Kind:
+    def kind(self, noun: str, *short_names: str, needed: bool = False, **facts: Any) -> Kind:
         """Declare a served kind; for the arguments see `_declare_kind`."""
-        kind = self._declare_kind(noun, short, **facts)
+        kind = self._declare_kind(noun, short_names, **facts)
         self.kinds.append(kind)
         if not (needed or self.needed):
             self.optional.append(kind)
@@ -87,11 +87,11 @@ class Group:
         """
         result: dict[str, list[str]] = {}
         for kind in (*self.kinds, *self.sent):
-            for version in (one for one in kind.versions if covers(one.releases, RECORDED)):
+            for version in (entry for entry in kind.versions if covers(entry.releases, RECORDED)):
                 result.setdefault(version.name, []).extend(_kind_and_list(kind.kind, virtual=kind.virtual))
         for name, nouns in self.earlier.items():
             result[name] = (
-                result["v1"] if nouns == "*" else [one for noun in nouns.split() for one in _kind_and_list(noun)]
+                result["v1"] if nouns == "*" else [item for noun in nouns.split() for item in _kind_and_list(noun)]
             )
         for name, nouns in self.unlisted.items():
             result[name] = result.get(name, []) + nouns.split()
@@ -100,7 +100,7 @@ class Group:
     def _declare_kind(
         self,
         noun: str,
-        short: tuple[str, ...],
+        short_names: tuple[str, ...],
         *,
         plural: str = "",
         versions: tuple[str, ...] = ("v1",),
@@ -127,7 +127,7 @@ class Group:
         send it. others: the place of the kinds that show the same objects. releases: those that serve the kind, "" for
         all (runtime/release.py); a mapping has those of single versions. home and facts: as in Kind.
         """
-        plural, told = plural or _pluralize(noun), deprecated or {}
+        plural, deprecations = plural or _pluralize(noun), deprecated or {}
         spans = dict.fromkeys(versions, releases) if isinstance(releases, str) else releases
         module = rules or ("shared.typed:TypedStrategy" if virtual else f"{plural}:STRATEGY")
         if "." not in module:
@@ -145,8 +145,8 @@ class Group:
                     status=status,
                     status_ahead=status_ahead,
                     scale=scale,
-                    deprecated=version in told,
-                    deprecation_warning=told.get(version, ""),
+                    deprecated=version in deprecations,
+                    deprecation_warning=deprecations.get(version, ""),
                     deprecated_in=deprecated_in,
                     releases=spans.get(version, ""),
                 )
@@ -155,7 +155,7 @@ class Group:
             storage_version=versions[0] if home is None else "",
             strategy=NOT_YET,
             scheme=find_scheme(self.name),
-            short_names=short,
+            short_names=short_names,
             more_subresources=below,
             verbs=verbs,
             virtual=virtual,
@@ -190,8 +190,8 @@ def _load_all(references: tuple[str, ...]) -> tuple[Any, ...]:
 
 
 def _load_strategy(reference: str) -> Strategy[Kind]:
-    found: Strategy[Kind] = _import_reference(reference)
-    return found() if isinstance(found, type) else found
+    loaded: Strategy[Kind] = _import_reference(reference)
+    return loaded() if isinstance(loaded, type) else loaded
 
 
 def _load_structs(group: str, versions: tuple[str, ...], noun: str) -> Mapping[str, Struct]:

@@ -17,14 +17,14 @@ _SKIPPED = "after skipping PEM blocks of the following types"
 
 def find_key_pair_fault(certificate: bytes, key: bytes) -> str:
     """Return why a certificate and a key do not match, or "". Both are PEM."""
-    certificates, others = [], []
+    certificates, other_types = [], []
     for type_, der in read_pem_blocks(certificate):
         if type_ == "CERTIFICATE":
             certificates.append(der)
         else:
-            others.append(type_)
+            other_types.append(type_)
     if not certificates:
-        return _no_certificate(others)
+        return _no_certificate(other_types)
     skipped = []
     for type_, der in read_pem_blocks(key):
         if type_ == _KEY or type_.endswith(f" {_KEY}"):
@@ -56,13 +56,13 @@ def read_pem_headers(text: bytes) -> Iterator[tuple[str, bytes, bool]]:
             body.append(line)
 
 
-def _no_certificate(others: list[str]) -> str:
-    if not others:
+def _no_certificate(other_types: list[str]) -> str:
+    if not other_types:
         return _NONE.format("certificate")
-    if len(others) == 1 and others[0].endswith(_KEY):
-        found = "but did find a private key; PEM inputs may have been switched"
-        return f"tls: failed to find certificate PEM data in certificate input, {found}"
-    return f'tls: failed to find "CERTIFICATE" PEM block in certificate input {_SKIPPED}: [{" ".join(others)}]'
+    if len(other_types) == 1 and other_types[0].endswith(_KEY):
+        hint = "but did find a private key; PEM inputs may have been switched"
+        return f"tls: failed to find certificate PEM data in certificate input, {hint}"
+    return f'tls: failed to find "CERTIFICATE" PEM block in certificate input {_SKIPPED}: [{" ".join(other_types)}]'
 
 
 def _no_key(skipped: list[str]) -> str:
@@ -84,9 +84,9 @@ def _find_mismatch(certificate: bytes, key: bytes) -> str:
     except (ValueError, UnsupportedAlgorithm):
         return "x509: malformed certificate"
     try:
-        own = load_der_private_key(key, None).public_key()
+        key_of_pair = load_der_private_key(key, None).public_key()
     except (ValueError, TypeError, UnsupportedAlgorithm):
         return "tls: failed to parse private key"
-    if type(own) is not type(public):
+    if type(key_of_pair) is not type(public):
         return "tls: private key type does not match public key type"
-    return "" if own == public else "tls: private key does not match public key"
+    return "" if key_of_pair == public else "tls: private key does not match public key"

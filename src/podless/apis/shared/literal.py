@@ -33,38 +33,38 @@ class LiteralStrategy(TypedStrategy):
     part: ClassVar[str] = "spec"
     empties: ClassVar[frozenset[str]] = frozenset()
 
-    def complete(self, obj: Object, given: Object) -> None:
-        super().complete(obj, given)
-        self._mark_part(obj, given)
+    def complete(self, obj: Object, raw: Object) -> None:
+        super().complete(obj, raw)
+        self._mark_part(obj, raw)
 
     def note_raw_json(self, obj: Object, raw: bytes) -> None:
         """Record it again, because the object was copied since."""
         self._mark_part(obj, serializer.decode_json(raw))
 
     def unmark_object(self, obj: Object) -> Object:
-        part = obj.get(self.part)
-        if isinstance(part, _Map | _List):
-            return {**obj, self.part: dict(part) if isinstance(part, _Map) else list(part)}
+        marked = obj.get(self.part)
+        if isinstance(marked, _Map | _List):
+            return {**obj, self.part: dict(marked) if isinstance(marked, _Map) else list(marked)}
         return obj
 
     def is_changed(self, obj: Object, old: Object) -> bool:
         """Return whether the desired state differs."""
-        wanted = obj.get(self.part)
-        return isinstance(wanted, _Map | _List) or wanted != old.get(self.part)
+        desired = obj.get(self.part)
+        return isinstance(desired, _Map | _List) or desired != old.get(self.part)
 
-    def _mark_part(self, obj: Object, given: Object) -> None:
-        kept = obj.get(self.part)
-        if kept and self._has_lost(given.get(self.part), kept):
-            obj[self.part] = _Map(kept) if isinstance(kept, dict) else _List(kept)
+    def _mark_part(self, obj: Object, raw: Object) -> None:
+        decoded = obj.get(self.part)
+        if decoded and self._has_lost(raw.get(self.part), decoded):
+            obj[self.part] = _Map(decoded) if isinstance(decoded, dict) else _List(decoded)
 
-    def _has_lost(self, value: Any, kept: Any) -> bool:
+    def _has_lost(self, value: Any, decoded: Any) -> bool:
         """Return whether an empty field was given and dropped."""
-        if isinstance(value, dict) and isinstance(kept, dict):
+        if isinstance(value, dict) and isinstance(decoded, dict):
             return any(
-                (name in self.empties and item in ([], {}, "") and not kept.get(name))
-                or self._has_lost(item, kept.get(name))
+                (name in self.empties and item in ([], {}, "") and not decoded.get(name))
+                or self._has_lost(item, decoded.get(name))
                 for name, item in each(value).items()
             )
-        if isinstance(value, list) and isinstance(kept, list):
-            return any(map(self._has_lost, value, kept))
+        if isinstance(value, list) and isinstance(decoded, list):
+            return any(map(self._has_lost, value, decoded))
         return False

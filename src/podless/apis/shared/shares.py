@@ -22,15 +22,15 @@ def validate_int_or_percent(path: str, value: Any) -> list[FieldError]:
 
 def at_most_all(path: str, value: Any) -> list[FieldError]:
     """Reject a percentage above 100%."""
-    parts = _parse_percent(value)
-    return [field.invalid(path, value, "must not be greater than 100%")] if parts is not None and parts > _WHOLE else []
+    share = _parse_percent(value)
+    return [field.invalid(path, value, "must not be greater than 100%")] if share is not None and share > _WHOLE else []
 
 
 def read_int_or_percent(value: Any) -> int:
     """Return the number in a number or percentage; 0 for anything else."""
-    parts = _parse_percent(value)
-    if parts is not None:
-        return parts
+    percent = _parse_percent(value)
+    if percent is not None:
+        return percent
     if isinstance(value, str):
         try:
             return gotext.parse_int(value)

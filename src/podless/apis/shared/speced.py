@@ -21,8 +21,8 @@ class TemplateStrategy(SpecStrategy):
 
     def get_template(self, obj: Object) -> Object | None:
         """Return the template of an object."""
-        found: Object | None = obj["spec"].get("template")
-        return found
+        template: Object | None = obj["spec"].get("template")
+        return template
 
     def prepare_create(self, version: Version, obj: Object) -> None:
         super().prepare_create(version, obj)
@@ -41,13 +41,13 @@ class ReplicasStrategy(TemplateStrategy):
 
     named = True
 
-    def complete(self, obj: Object, given: Object) -> None:
+    def complete(self, obj: Object, raw: Object) -> None:
         """Keep empty labels that a selector cannot match, because the error shows them."""
-        metadata = ((given.get("spec") or {}).get("template") or {}).get("metadata") or {}
+        metadata = ((raw.get("spec") or {}).get("template") or {}).get("metadata") or {}
         if metadata.get("labels") == {}:
-            selector, found = obj["spec"].get("selector") or {}, self.get_template(obj)
-            if found is not None and selector.get("matchLabels", selector):
-                found["metadata"] = {**(found.get("metadata") or {}), "labels": {}}
+            selector, template = obj["spec"].get("selector") or {}, self.get_template(obj)
+            if template is not None and selector.get("matchLabels", selector):
+                template["metadata"] = {**(template.get("metadata") or {}), "labels": {}}
 
     def validate_spec(self, spec: Object, old: Object | None) -> list[FieldError]:
         """Validate a spec. old: the spec before an update, else None."""
@@ -69,14 +69,17 @@ class ReplicasStrategy(TemplateStrategy):
         return warnings[len(template.name_warnings(obj)) :] if old is None and not self.named else warnings
 
 
-def validate_counts(status: Object, fields: Iterable[str], parts: Iterable[str], ready: str = "") -> list[FieldError]:
-    """Reject negative counts, and parts above the total. ready: the name of the ready count in errors."""
+def validate_counts(status: Object, fields: Iterable[str], names: Iterable[str], ready: str = "") -> list[FieldError]:
+    """Reject negative counts, and counts above status.replicas.
+
+    fields: the counts. names: those that status.replicas limits. ready: the name of the ready count in errors.
+    """
     errors = checks.all_nonnegative(status, "status", fields)
-    whole = status.get("replicas") or 0
-    for name in parts:
-        part = status.get(name) or 0
-        if part > whole:
-            errors.append(field.invalid(f"status.{name}", part, "cannot be greater than status.replicas"))
+    total = status.get("replicas") or 0
+    for name in names:
+        count = status.get(name) or 0
+        if count > total:
+            errors.append(field.invalid(f"status.{name}", count, "cannot be greater than status.replicas"))
     available = status.get("availableReplicas") or 0
     if ready and available > (status.get("readyReplicas") or 0):
         errors.append(field.invalid("status.availableReplicas", available, f"cannot be greater than {ready}"))

@@ -64,8 +64,8 @@ def validate_selector(spec: Object, fault: str, empty: str) -> tuple[list[FieldE
     errors = labelselector.validate_selector(selector, "spec.selector")
     if not selector.get("matchLabels") and not selector.get("matchExpressions"):
         errors.append(field.invalid("spec.selector", selector, empty))
-    found = parse_selector(selector)
-    return errors if found else [*errors, field.invalid("spec.selector", selector, fault)], found
+    parsed = parse_selector(selector)
+    return errors if parsed else [*errors, field.invalid("spec.selector", selector, fault)], parsed
 
 
 def validate_always_running(template: Object, path: str, owner: str) -> list[FieldError]:
@@ -82,8 +82,8 @@ def validate_always_running(template: Object, path: str, owner: str) -> list[Fie
 
 def name_warnings(obj: Object) -> list[str]:
     """Return a warning if the name is not a DNS label, because pods get hostnames from it."""
-    found: Sequence[str] = names.check_label_name(obj["metadata"].get("name") or "")
-    return [f"{_NAMED}[{' '.join(found)}]"] if found else []
+    faults: Sequence[str] = names.check_label_name(obj["metadata"].get("name") or "")
+    return [f"{_NAMED}[{' '.join(faults)}]"] if faults else []
 
 
 def warn_of_object(obj: Object, old: Object | None) -> list[str]:

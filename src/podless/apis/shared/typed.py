@@ -35,7 +35,7 @@ class TypedStrategy(Strategy[Kind]):
         assert struct is not None
         decoded = structs.decode_struct(struct, obj, unknown)
         metadata = decoded.pop("metadata", None) or {}
-        if type(given := obj.get("metadata")) is dict and given.get("managedFields") == []:
+        if type(raw_metadata := obj.get("metadata")) is dict and raw_metadata.get("managedFields") == []:
             metadata["managedFields"] = []  # an empty list asks the server to forget field managers
         head = {"kind": obj["kind"], "apiVersion": obj["apiVersion"], "metadata": metadata}
         decoded = head | {name: value for name, value in decoded.items() if name not in head}
@@ -53,8 +53,8 @@ class TypedStrategy(Strategy[Kind]):
     def explain_unselectable(self, name: str) -> str:
         return f"field label not supported: {name}" if self.selects else super().explain_unselectable(name)
 
-    def complete(self, obj: Object, given: Object) -> None:
-        """Complete the decoded object, if the struct cannot describe all. given: the value before decoding."""
+    def complete(self, obj: Object, raw: Object) -> None:
+        """Complete the decoded object, if the struct cannot describe all. raw: the value before decoding."""
 
     def fill_defaults(self, kind: Kind, version: Version, obj: Object) -> None:
         struct = kind.struct_of(version)

@@ -53,11 +53,11 @@ class DefaultStorageClass(Plugin):
         if classes is None:
             return
         entries = (await self._state.load_collection(classes)).entries_under(classes.prefix)[0]
-        found = [entry.decode() for entry in each(entries) if _DEFAULT_NAME in entry.body]
-        defaults = [one for one in found if _is_default(one)]
+        candidates = [entry.decode() for entry in each(entries) if _DEFAULT_NAME in entry.body]
+        defaults = [storage_class for storage_class in candidates if _is_default(storage_class)]
         if defaults:
             newest = max(map(_get_creation_time, defaults))
-            chosen = min(one["metadata"]["name"] for one in defaults if _get_creation_time(one) == newest)
+            chosen = min(default["metadata"]["name"] for default in defaults if _get_creation_time(default) == newest)
             _insert_field(spec, "storageClassName", chosen, before=("volumeMode", "dataSource", "dataSourceRef"))
 
 
@@ -66,16 +66,16 @@ def _get_creation_time(obj: Object) -> str:
     return obj["metadata"].get("creationTimestamp") or ""
 
 
-def _is_default(known: Object) -> bool:
-    annotations = known["metadata"].get("annotations") or {}
+def _is_default(storage_class: Object) -> bool:
+    annotations = storage_class["metadata"].get("annotations") or {}
     return any(annotations.get(name) == "true" for name in _DEFAULT)
 
 
 def _insert_field(spec: Object, name: str, value: Any, before: tuple[str, ...]) -> None:
     """Set a field at its place in the struct's order."""
-    rest = {key: spec.pop(key) for key in (*before, "volumeAttributesClassName") if key in spec}
+    later_fields = {key: spec.pop(key) for key in (*before, "volumeAttributesClassName") if key in spec}
     spec[name] = value
-    spec |= rest
+    spec |= later_fields
 
 
 class StorageObjectInUseProtection(Plugin):

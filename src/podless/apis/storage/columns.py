@@ -25,8 +25,8 @@ _DEFAULTS = ("storageclass.kubernetes.io/is-default-class", "storageclass.beta.k
 
 
 def _token_audiences(obj: Object) -> str:
-    found = [at(token_request, "audience") for token_request in each(at(obj, "spec", "tokenRequests", default=()))]
-    return ",".join(found) if found else UNSET
+    audiences = [at(token_request, "audience") for token_request in each(at(obj, "spec", "tokenRequests", default=()))]
+    return ",".join(audiences) if audiences else UNSET
 
 
 COLUMNS: Columns = {

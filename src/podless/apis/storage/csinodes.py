@@ -49,8 +49,8 @@ class CSINodeStrategy(KeptMetadataStrategy):
         for driver in each(old["spec"].get("drivers") or []):
             before.setdefault(driver["name"], []).append(_immutable_fields(driver))
         for driver in map(_immutable_fields, each(obj["spec"].get("drivers") or [])):
-            for known in each(before.get(driver["name"], ())[:1]):
-                if driver != known:
+            for old_driver in each(before.get(driver["name"], ())[:1]):
+                if driver != old_driver:
                     path = "spec.drivers" if has("DriversOfNodes") else "CSINodeDriver"
                     errors.append(immutable_error(path, gostructs.format_struct(CSI_NODE_DRIVER, driver)))
         return errors

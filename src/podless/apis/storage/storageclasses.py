@@ -88,10 +88,10 @@ def _validate_topologies(terms: Sequence[Object]) -> field.Errors:
     repeated = 0
     for position, term in enumerate(each(terms)):
         path = f"allowedTopologies[{position}]"
-        found: dict[str, frozenset[str]] = {}
+        values_by_key: dict[str, frozenset[str]] = {}
         for index, expression in enumerate(each(term.get("matchLabelExpressions") or [])):
-            yield from _validate_expression(expression, found, f"{path}.matchLabelExpressions[{index}]")
-        topology = frozenset(found.items())
+            yield from _validate_expression(expression, values_by_key, f"{path}.matchLabelExpressions[{index}]")
+        topology = frozenset(values_by_key.items())
         for _ in range(min(seen[topology], field.MAX - repeated)):
             charge(1)
             repeated += 1
@@ -99,17 +99,17 @@ def _validate_topologies(terms: Sequence[Object]) -> field.Errors:
         seen[topology] += 1
 
 
-def _validate_expression(one: Object, found: dict[str, frozenset[str]], path: str) -> field.Errors:
-    values, seen = one.get("values") or [], set[str]()
+def _validate_expression(expression: Object, values_by_key: dict[str, frozenset[str]], path: str) -> field.Errors:
+    values, seen = expression.get("values") or [], set[str]()
     if not values:
         yield field.required(f"{path}.values")
     for index, value in enumerate(each(values)):
         yield from checks.validate_unique(f"{path}.values[{index}]", value, seen)
-    key = one.get("key") or ""
+    key = expression.get("key") or ""
     yield from field.invalid_details(f"{path}.key", key, names.qualified_name(key))
-    if key in found:
+    if key in values_by_key:
         yield field.duplicate(f"{path}.key", key)
-    found[key] = frozenset(seen)
+    values_by_key[key] = frozenset(seen)
 
 
 STRATEGY = StorageClassStrategy()

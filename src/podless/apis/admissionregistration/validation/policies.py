@@ -46,26 +46,26 @@ def check_binding(binding: Object, *, mutating: bool) -> list[FieldError]:
     if spec.get("paramRef") is not None:
         errors += _check_params(spec["paramRef"], f"{path}.paramRef")
     if spec.get("matchResources") is not None:
-        where = f"{path}.matchResources" if has("MatchResourcesPath") else f"{path}.matchResouces"
-        errors += rules.check_matching(spec["matchResources"], where)
+        field_path = f"{path}.matchResources" if has("MatchResourcesPath") else f"{path}.matchResouces"
+        errors += rules.check_matching(spec["matchResources"], field_path)
         if mutating:
-            errors += rules.check_changing(spec["matchResources"], where)
+            errors += rules.check_changing(spec["matchResources"], field_path)
     return errors if mutating else errors + _check_actions(spec.get("validationActions") or [], path)
 
 
 def _check_actions(actions: list[str], path: str) -> list[FieldError]:
     errors: list[FieldError] = []
-    where = f"{path}.validationActions"
+    actions_path = f"{path}.validationActions"
     seen: set[str] = set()
     for index, action in enumerate(each(actions)):
-        errors += field.one_of(f"{where}[{index}]", action, _ACTIONS)
+        errors += field.one_of(f"{actions_path}[{index}]", action, _ACTIONS)
         if action in seen:
-            errors.append(field.duplicate(f"{where}[{index}]", action))
+            errors.append(field.duplicate(f"{actions_path}[{index}]", action))
         seen.add(action)
     if "Deny" in actions and "Warn" in actions:
-        errors.append(field.invalid(where, actions, _BOTH))
+        errors.append(field.invalid(actions_path, actions, _BOTH))
     if not actions:
-        errors.append(field.required(where, "at least one validation action is required"))
+        errors.append(field.required(actions_path, "at least one validation action is required"))
     return errors
 
 
@@ -75,11 +75,11 @@ def _check_params(params: Object, path: str) -> list[FieldError]:
     if selector is not None:
         errors += labelselector.validate_selector(selector, f"{path}.selector")
     if name and selector is not None:
-        errors += [field.forbidden(f"{path}.{part}", _EXCLUSIVE) for part in ("name", "selector")]
+        errors += [field.forbidden(f"{path}.{field_name}", _EXCLUSIVE) for field_name in ("name", "selector")]
     if not name and selector is None:
         errors.append(field.required(path, "one of name or selector must be specified"))
-    where = f"{path}.parameterNotFoundAction"
-    return [*errors, *checks.validate_enum(where, params.get("parameterNotFoundAction"), _NOT_FOUND)]
+    action_path = f"{path}.parameterNotFoundAction"
+    return [*errors, *checks.validate_enum(action_path, params.get("parameterNotFoundAction"), _NOT_FOUND)]
 
 
 AUDIT_ANNOTATION = load_struct("admissionregistration/v1", "AuditAnnotation")
@@ -115,10 +115,10 @@ def check_validating(policy: Object) -> list[FieldError]:
         )
     seen: set[str] = set()
     for index, annotation in enumerate(each(annotations)):
-        where = f"{path}.auditAnnotations[{index}]"
-        errors += _check_annotation(annotation, policy["metadata"].get("name") or "", environment, where)
+        annotation_path = f"{path}.auditAnnotations[{index}]"
+        errors += _check_annotation(annotation, policy["metadata"].get("name") or "", environment, annotation_path)
         if annotation["key"] in seen:
-            errors.append(field.duplicate(f"{where}.key", annotation["key"]))
+            errors.append(field.duplicate(f"{annotation_path}.key", annotation["key"]))
         seen.add(annotation["key"])
     return errors
 
@@ -133,8 +133,8 @@ def check_mutating(policy: Object) -> list[FieldError]:
         errors.append(field.required(f"{path}.mutations", "mutations must contain at least one item"))
     for index, mutation in enumerate(each(mutations)):
         errors += _check_mutation(mutation, environment, f"{path}.mutations[{index}]")
-    where = f"{path}.reinvocationPolicy"
-    return [*errors, *checks.validate_enum(where, spec.get("reinvocationPolicy"), rules.REINVOCATIONS)]
+    policy_path = f"{path}.reinvocationPolicy"
+    return [*errors, *checks.validate_enum(policy_path, spec.get("reinvocationPolicy"), rules.REINVOCATIONS)]
 
 
 def check_status(policy: Object) -> field.Errors:
@@ -142,10 +142,10 @@ def check_status(policy: Object) -> field.Errors:
     yield from conditions.validate_conditions((policy.get("status") or {}).get("conditions") or [], "status.conditions")
     checking = (policy.get("status") or {}).get("typeChecking") or {}
     for index, warning in enumerate(each(checking.get("expressionWarnings") or [])):
-        where = f"status.typeChecking.expressionWarnings[{index}]"
+        warning_path = f"status.typeChecking.expressionWarnings[{index}]"
         if not warning["warning"]:
-            yield field.required(f"{where}.warning")
-        yield from _check_field_reference(warning["fieldRef"].strip(), f"{where}.fieldRef")
+            yield field.required(f"{warning_path}.warning")
+        yield from _check_field_reference(warning["fieldRef"].strip(), f"{warning_path}.fieldRef")
 
 
 def _check_field_reference(text: str, path: str) -> list[FieldError]:
@@ -190,20 +190,20 @@ def _check_constraints(constraints: Object | None, path: str) -> field.Errors:
 
 def _check_param_kind(params: Object, path: str) -> field.Errors:
     api_version, kind = params.get("apiVersion") or "", params.get("kind") or ""
-    where = f"{path}.apiVersion"
+    api_version_path = f"{path}.apiVersion"
     group, _, version = api_version.rpartition("/")
     if not api_version:
-        yield field.required(where)
+        yield field.required(api_version_path)
     elif api_version.count("/") > 1:
-        yield field.invalid(where, api_version, f"unexpected GroupVersion string: {api_version}")
+        yield field.invalid(api_version_path, api_version, f"unexpected GroupVersion string: {api_version}")
     else:
         faults = names.check_subdomain(group) if group else []
         if faults:
-            yield field.invalid(where, group, ",".join(faults))
+            yield field.invalid(api_version_path, group, ",".join(faults))
         if not version:
-            yield field.invalid(where, api_version, "version must be specified")
+            yield field.invalid(api_version_path, api_version, "version must be specified")
         elif faults := names.label_1035(version):
-            yield field.invalid(where, version, ",".join(faults))
+            yield field.invalid(api_version_path, version, ",".join(faults))
     if not kind:
         yield field.required(f"{path}.kind")
     elif faults := names.label_1035(kind.lower()):
@@ -234,8 +234,8 @@ def _check_validation(validation: Object, environment: Environment, path: str) -
     if source and not source.strip():
         errors.append(field.invalid(f"{path}.messageExpression", source, "must be non-empty if specified"))
     elif source:
-        where = f"{path}.messageExpression"
-        errors += rules.check_expression(source, environment, where, kind="STRING", authorizer=False)
+        message_expression_path = f"{path}.messageExpression"
+        errors += rules.check_expression(source, environment, message_expression_path, kind="STRING", authorizer=False)
     if message and not message.strip():
         errors.append(field.invalid(f"{path}.message", message, "must be non-empty if specified"))
     elif re.search(r"[\n\r]", message.strip()):
@@ -250,13 +250,13 @@ def _check_annotation(annotation: Object, policy: str, environment: Environment,
         errors = field.invalid_details(f"{path}.key", full_key, names.qualified_name(full_key))
     else:
         errors = [field.invalid(f"{path}.key", key, "requires metadata.name be non-empty")]
-    where = f"{path}.valueExpression"
+    value_expression_path = f"{path}.valueExpression"
     if len(source.strip().encode()) > _MAX_ANNOTATION:
-        errors.append(field.required(where, f"must not exceed {_MAX_ANNOTATION} bytes in length"))
+        errors.append(field.required(value_expression_path, f"must not exceed {_MAX_ANNOTATION} bytes in length"))
         return errors
     missing = "valueExpression is not specified"
     return errors + rules.check_expression(
-        source.strip(), environment, where, kind="TEXT_OR_NULL", missing=missing, shown=source
+        source.strip(), environment, value_expression_path, kind="TEXT_OR_NULL", missing=missing, original=source
     )
 
 
@@ -265,14 +265,18 @@ def _check_mutation(mutation: Object, environment: Environment, path: str) -> li
     if errors:
         return errors
     chosen = mutation["patchType"]
-    own, other = ("jsonPatch", "applyConfiguration") if chosen == "JSONPatch" else ("applyConfiguration", "jsonPatch")
-    if mutation.get(own) is None:
-        errors.append(field.required(f"{path}.{own}", f"must be specified when patchType is {chosen}"))
+    chosen_field, excluded = (
+        ("jsonPatch", "applyConfiguration") if chosen == "JSONPatch" else ("applyConfiguration", "jsonPatch")
+    )
+    if mutation.get(chosen_field) is None:
+        errors.append(field.required(f"{path}.{chosen_field}", f"must be specified when patchType is {chosen}"))
     else:
         kind = "JSON_PATCHES" if chosen == "JSONPatch" else "OBJECT"
-        source = (mutation[own].get("expression") or "").strip()
-        errors += rules.check_expression(source, environment, f"{path}.{own}.expression", kind=kind, patches=True)
-    if mutation.get(other) is not None:
+        source = (mutation[chosen_field].get("expression") or "").strip()
+        errors += rules.check_expression(
+            source, environment, f"{path}.{chosen_field}.expression", kind=kind, patches=True
+        )
+    if mutation.get(excluded) is not None:
         text = f"must not be specified when patchType is {chosen}"
-        errors.append(field.invalid(f"{path}.{other}", f"{{{other}}}", text))
+        errors.append(field.invalid(f"{path}.{excluded}", f"{{{excluded}}}", text))
     return errors

@@ -39,12 +39,12 @@ def check_choice(
 def check_rule(rule: Object, path: str) -> list[FieldError]:
     """Validate a rule: operations, groups, versions, resources and scope."""
     errors = _check_operations(rule.get("operations") or [], f"{path}.operations")
-    for name, what in (("apiGroups", "groups"), ("apiVersions", "versions")):
+    for name, noun in (("apiGroups", "groups"), ("apiVersions", "versions")):
         names_given = rule.get(name) or []
         if not names_given:
             errors.append(field.required(f"{path}.{name}"))
         if len(names_given) > 1 and "*" in names_given:
-            text = f"if '*' is present, must not specify other API {what}"
+            text = f"if '*' is present, must not specify other API {noun}"
             errors.append(field.invalid(f"{path}.{name}", names_given, text))
     for index, version in enumerate(each(rule.get("apiVersions") or [])):
         if not version:
@@ -69,19 +69,19 @@ def _check_resources(resources: list[str], path: str) -> list[FieldError]:
     with_subresources: set[str] = set()  # resources that are listed with all subresources (NAME/*)
     everywhere: set[str] = set()  # subresources that are listed for all resources (*/NAME)
     plain = False
-    for index, given in enumerate(each(resources)):
-        where = f"{path}[{index}]"
-        if not given:
-            errors.append(field.required(where))
+    for index, entry in enumerate(each(resources)):
+        item_path = f"{path}[{index}]"
+        if not entry:
+            errors.append(field.required(item_path))
             continue
-        resource, slash, subresource = given.partition("/")
+        resource, slash, subresource = entry.partition("/")
         if not slash:
-            plain = given != "*"
+            plain = entry != "*"
             continue
         if resource in with_subresources:
-            errors.append(field.invalid(where, given, f"if '{resource}/*' is present, must not specify {given}"))
+            errors.append(field.invalid(item_path, entry, f"if '{resource}/*' is present, must not specify {entry}"))
         if subresource in everywhere:
-            errors.append(field.invalid(where, given, f"if '*/{subresource}' is present, must not specify {given}"))
+            errors.append(field.invalid(item_path, entry, f"if '*/{subresource}' is present, must not specify {entry}"))
         if subresource == "*":
             with_subresources.add(resource)
         if resource == "*":
@@ -98,8 +98,8 @@ def check_matching(matching: Object, path: str) -> field.Errors:
     """Validate a MatchResources."""
     yield from check_choice(matching, "matchPolicy", MATCH_POLICIES, path, required=True)
     for name in ("namespaceSelector", "objectSelector"):
-        selector, where = matching.get(name), f"{path}.{name}"
-        yield from [field.required(where)] if selector is None else labelselector.validate_selector(selector, where)
+        selector, at = matching.get(name), f"{path}.{name}"
+        yield from [field.required(at)] if selector is None else labelselector.validate_selector(selector, at)
     for name in ("resourceRules", "excludeResourceRules"):
         for index, rule in enumerate(each(matching.get(name) or [])):
             yield from _check_named(rule, f"{path}.{name}[{index}]")
@@ -109,10 +109,10 @@ def _check_named(rule: Object, path: str) -> list[FieldError]:
     errors: list[FieldError] = []
     seen: set[str] = set()
     for index, name in enumerate(each(rule.get("resourceNames") or [])):
-        where = f"{path}.resourceNames[{index}]"
-        errors += field.invalid_details(where, name, names.path_segment(name))
+        name_path = f"{path}.resourceNames[{index}]"
+        errors += field.invalid_details(name_path, name, names.path_segment(name))
         if name in seen:
-            errors.append(field.duplicate(where, name))
+            errors.append(field.duplicate(name_path, name))
         seen.add(name)
     return errors + check_rule(rule, path)
 
@@ -130,13 +130,13 @@ def check_conditions(conditions: Sequence[Object], environment: Environment, pat
         yield field.too_many(path, len(conditions), _MAX_CONDITIONS)
     seen: set[str] = set()
     for index, condition in enumerate(each(conditions)):
-        where, name = f"{path}[{index}]", condition["name"]
-        yield from check_expression(condition["expression"].strip(), environment, f"{where}.expression", kind="BOOL")
-        yield from field.invalid_details(f"{where}.name", name, names.qualified_name(name)) if name else []
+        at, name = f"{path}[{index}]", condition["name"]
+        yield from check_expression(condition["expression"].strip(), environment, f"{at}.expression", kind="BOOL")
+        yield from field.invalid_details(f"{at}.name", name, names.qualified_name(name)) if name else []
         if not name:
-            yield field.required(f"{where}.name")
+            yield field.required(f"{at}.name")
         elif name in seen:
-            yield field.duplicate(f"{where}.name", name)
+            yield field.duplicate(f"{at}.name", name)
         seen.add(name)
 
 
@@ -149,12 +149,12 @@ def check_expression(
     missing: str = "",
     authorizer: bool = True,
     patches: bool = False,
-    shown: str = "",
+    original: str = "",
 ) -> list[FieldError]:
     """Validate an expression, which must be set and compile.
 
     kind: the type of its result, a name in podless.cel.policies. missing: the error text for a blank expression.
-    authorizer, patches: see `Environment.compile`. shown: the expression in errors, if it differs from the source.
+    authorizer, patches: see `Environment.compile`. original: the expression in errors, if it differs from the source.
     """
     from podless.cel import policies  # a slow import, and few objects have expressions
 
@@ -163,7 +163,7 @@ def check_expression(
     rule = environment.compile_expression(source, getattr(policies, kind), authorizer=authorizer, patches=patches)
     if not rule.error:
         return []
-    return [field.internal(path, rule.error) if rule.internal else field.invalid(path, shown or source, rule.error)]
+    return [field.internal(path, rule.error) if rule.internal else field.invalid(path, original or source, rule.error)]
 
 
 def check_changing(matching: Object, path: str) -> list[FieldError]:

@@ -32,11 +32,11 @@ def check_webhooks(configuration: Object, old: Object | None = None) -> field.Er
     """
     webhooks = configuration.get("webhooks") or []
     before = (old or {}).get("webhooks") or []
-    harmless = all(one.get("sideEffects") in _HARMLESS for one in each(before))
-    had_known_versions = all(set(one["admissionReviewVersions"] or ()) & set(REVIEWS) for one in each(before))
-    unique = len({one["name"] for one in each(before)}) == len(before)
-    conditions = [one.get("matchConditions") for one in each(webhooks)] != [
-        one.get("matchConditions") for one in each(before)
+    harmless = all(entry.get("sideEffects") in _HARMLESS for entry in each(before))
+    had_known_versions = all(set(entry["admissionReviewVersions"] or ()) & set(REVIEWS) for entry in each(before))
+    unique = len({entry["name"] for entry in each(before)}) == len(before)
+    conditions = [webhook.get("matchConditions") for webhook in each(webhooks)] != [
+        entry.get("matchConditions") for entry in each(before)
     ]
     seen: set[str] = set()
     for index, webhook in enumerate(each(webhooks)):

@@ -75,7 +75,7 @@ def from_v1(crd: Object) -> Object:
 
 def read_layout(spec: Object) -> Layout:
     """Return the layout of a v1beta1 spec, with the field names of v1."""
-    rest = {name: value for name, value in each(spec).items() if name not in MOVED.values()}
+    remaining = {name: value for name, value in each(spec).items() if name not in MOVED.values()}
     common = {
         name: _rename_path(name, spec[top], "JSONPath", "jsonPath")
         for name, top in MOVED.items()
@@ -83,17 +83,22 @@ def read_layout(spec: Object) -> Layout:
     }
     conversion = spec.get("conversion")
     if conversion is not None:
-        rest["conversion"] = _convert_conversion(conversion)
+        remaining["conversion"] = _convert_conversion(conversion)
     items = spec.get("versions")
     if not items and spec.get("version"):
         items = [{"name": spec["version"], "served": True, "storage": True}]
-    return Layout(rest, common, [_rename_fields(one, "JSONPath", "jsonPath") for one in each(items or ())], legacy=True)
+    return Layout(
+        remaining,
+        common,
+        [_rename_fields(version, "JSONPath", "jsonPath") for version in each(items or ())],
+        legacy=True,
+    )
 
 
-def _convert_conversion(given: Object) -> Object:
+def _convert_conversion(beta_conversion: Object) -> Object:
     """Convert the field conversion to v1."""
-    conversion = {"strategy": given["strategy"]} if "strategy" in given else {}
-    client, reviews = given.get("webhookClientConfig"), given.get("conversionReviewVersions")
+    conversion = {"strategy": beta_conversion["strategy"]} if "strategy" in beta_conversion else {}
+    client, reviews = beta_conversion.get("webhookClientConfig"), beta_conversion.get("conversionReviewVersions")
     if client is not None or reviews:
         conversion["webhook"] = ({"clientConfig": client} if client is not None else {}) | {
             "conversionReviewVersions": reviews
@@ -101,24 +106,24 @@ def _convert_conversion(given: Object) -> Object:
     return conversion
 
 
-def _rename_fields(given: Object, here: str, there: str) -> Object:
-    return {name: _rename_path(name, value, here, there) for name, value in each(given).items()}
+def _rename_fields(fields: Object, old: str, new: str) -> Object:
+    return {name: _rename_path(name, value, old, new) for name, value in each(fields).items()}
 
 
-def _rename_path(name: str, value: Any, here: str, there: str) -> Any:
+def _rename_path(name: str, value: Any, old: str, new: str) -> Any:
     """Rename the path field of printer columns, and return all other values unchanged."""
     if name != _COLUMNS or not isinstance(value, list):
         return value
-    return [{there if key == here else key: item for key, item in each(column).items()} for column in each(value)]
+    return [{new if key == old else key: item for key, item in each(column).items()} for column in each(value)]
 
 
-def _order_fields(struct: Struct, given: Object) -> Object:
+def _order_fields(struct: Struct, obj: Object) -> Object:
     ranks = struct.field_ranks
-    return dict(sorted(given.items(), key=lambda item: ranks.get(item[0], len(ranks))))
+    return dict(sorted(obj.items(), key=lambda item: ranks.get(item[0], len(ranks))))
 
 
-def _ordered_version(given: Object) -> Object:
-    return {name: given[name] for name in _VERSION_FIELDS if name in given}
+def _ordered_version(version: Object) -> Object:
+    return {name: version[name] for name in _VERSION_FIELDS if name in version}
 
 
 def set_defaults(crd: Object) -> None:
@@ -172,7 +177,7 @@ def check_exclusive(layout: Layout) -> list[FieldError]:
             errors.append(field.forbidden(f"spec.{top}", text))
     for name, (noun, top) in _TOLD.items():
         values = [version.get(name) for version in layout.versions]
-        if values and values[0] is not None and all(equal_json(values[0], other) for other in each(values)):
+        if values and values[0] is not None and all(equal_json(values[0], value) for value in each(values)):
             text = f"per-version {noun} may not all be set to identical values (top-level {top} should be used instead)"
             errors.append(field.invalid("spec.versions", versions.show_versions(layout.versions), text))
     return errors

@@ -56,8 +56,8 @@ def check_selectable(
         errors.append(field.invalid(f"{path.removesuffix('.selectableFields')}.schema.openAPIV3Schema", "", trouble))
     seen = set()
     node = Node(schema or {})
-    for index, one in enumerate(each(fields)):
-        at, value = f"{path}[{index}].jsonPath", one["jsonPath"]
+    for index, entry in enumerate(each(fields)):
+        at, value = f"{path}[{index}].jsonPath", entry["jsonPath"]
         if not value:
             errors.append(field.required(at))
             continue

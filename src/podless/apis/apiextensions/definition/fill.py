@@ -64,7 +64,7 @@ def prepare_update(new: Object, old: Object) -> None:
 
 def _list_selecting(spec: Object) -> list[Object]:
     """Return the spec and those of its versions that have selectableFields."""
-    return [one for one in (spec, *each(spec.get("versions") or ())) if "selectableFields" in one]
+    return [holder for holder in (spec, *each(spec.get("versions") or ())) if "selectableFields" in holder]
 
 
 def _drop_disabled(spec: Object) -> bool:
@@ -72,8 +72,8 @@ def _drop_disabled(spec: Object) -> bool:
     selecting_versions = _list_selecting(spec)
     if not selecting_versions or has("CustomResourceFieldSelectors"):
         return False
-    for one in selecting_versions:
-        del one["selectableFields"]
+    for version in selecting_versions:
+        del version["selectableFields"]
     return True
 
 

@@ -36,8 +36,8 @@ def check_names(names: Object, path: str) -> list[FieldError]:
         errors += _validate_label(f"{path}.{name}", names.get(name, ""), names.get(name, ""))
     for name in ("kind", "listKind"):
         errors += _validate_label(f"{path}.{name}", names.get(name, ""), names.get(name, "").lower(), _MIXED)
-    for index, short in enumerate(each(names.get("shortNames") or [])):
-        errors += _validate_label(f"{path}.shortNames[{index}]", short, short, required=True)
+    for index, short_name in enumerate(each(names.get("shortNames") or [])):
+        errors += _validate_label(f"{path}.shortNames[{index}]", short_name, short_name, required=True)
     if names.get("kind") and names["kind"] == names.get("listKind"):
         errors.append(field.invalid(f"{path}.listKind", names["listKind"], "kind and listKind may not be the same"))
     for index, category in enumerate(each(names.get("categories") or [])):
@@ -47,5 +47,5 @@ def check_names(names: Object, path: str) -> list[FieldError]:
 
 def _validate_label(path: str, value: str, checked: str, before: str = "", required: bool = False) -> list[FieldError]:
     """Return one error with all faults of a label. required: report an empty label."""
-    found = names.label_1035(checked) if value or required else []
-    return [field.invalid(path, value, before + ",".join(found))] if found else []
+    faults = names.label_1035(checked) if value or required else []
+    return [field.invalid(path, value, before + ",".join(faults))] if faults else []

@@ -87,7 +87,7 @@ def keyword_options(layout: Layout, before: Layout | None) -> KeywordOptions:
     return KeywordOptions(
         structural=strict or (not layout.legacy and all(map(is_structural, olds))),
         types=not layout.legacy
-        and all((node.get("type") or "string") in _TYPES for whole in each(olds) for node in walk_nodes(whole)),
+        and all((node.get("type") or "string") in _TYPES for schema in each(olds) for node in walk_nodes(schema)),
         pruned_defaults=not any(map(has_unpruned_defaults, olds)),
         no_default=defaults,
     )
@@ -110,14 +110,14 @@ def check_given(layout: Layout, before: Layout | None) -> list[FieldError]:
     """
     if shared.schema_of_version(layout.common) is not None:
         return []
-    missing = [place for place, version in enumerate(layout.versions) if shared.schema_of_version(version) is None]
+    missing = [index for index, version in enumerate(layout.versions) if shared.schema_of_version(version) is None]
     if not layout.legacy and (before is None or before.whole):
-        return [field.required(f"spec.versions[{place}].schema.openAPIV3Schema") for place in each(missing)]
+        return [field.required(f"spec.versions[{number}].schema.openAPIV3Schema") for number in each(missing)]
     if layout.spec.get("preserveUnknownFields"):
         return []
-    served = [place for place in each(missing) if layout.versions[place]["served"]]
+    served = [number for number in each(missing) if layout.versions[number]["served"]]
     text = "because otherwise all fields are pruned"
-    return [field.required(f"spec.versions[{place}].schema.openAPIV3Schema", text) for place in each(served)]
+    return [field.required(f"spec.versions[{number}].schema.openAPIV3Schema", text) for number in each(served)]
 
 
 def check_defaults(layout: Layout, before: Layout | None) -> list[FieldError]:

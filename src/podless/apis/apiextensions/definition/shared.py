@@ -43,8 +43,8 @@ class Layout:
         versions = spec.get("versions") or []
         common = {}
         for name in MOVED:
-            first, *rest = [version.get(name) for version in each(versions)] or [None]
-            if first is not None and all(equal_json(first, other) for other in each(rest)):
+            first, *later_values = [version.get(name) for version in each(versions)] or [None]
+            if first is not None and all(equal_json(first, value) for value in each(later_values)):
                 common[name] = first
         rests = [{key: item for key, item in each(version).items() if key not in common} for version in each(versions)]
         return cls(spec, common, rests)
@@ -52,7 +52,9 @@ class Layout:
     @cached_property
     def schemas(self) -> list[Object]:
         """All schemas: the common one, or those of the versions."""
-        return [schema for one in each((self.common, *self.versions)) if (schema := schema_of_version(one)) is not None]
+        return [
+            schema for item in each((self.common, *self.versions)) if (schema := schema_of_version(item)) is not None
+        ]
 
     @cached_property
     def whole(self) -> bool:
@@ -68,8 +70,8 @@ class Layout:
 
     def find_subresources(self, version: Object) -> Object | None:
         """Return the subresources of a version; of several versions with its name, those of the first."""
-        found: Object | None = (self.named[version["name"]] if self._apart else self.common).get("subresources")
-        return found
+        subresources: Object | None = (self.named[version["name"]] if self._apart else self.common).get("subresources")
+        return subresources
 
     @cached_property
     def _apart(self) -> bool:
@@ -79,15 +81,15 @@ class Layout:
     @cached_property
     def any_status(self) -> bool:
         """Whether any version has a status subresource."""
-        return any("status" in (one.get("subresources") or {}) for one in each((self.common, *self.versions)))
+        return any("status" in (item.get("subresources") or {}) for item in each((self.common, *self.versions)))
 
 
-def equal_json(one: Any, other: Any) -> bool:
+def equal_json(first: Any, second: Any) -> bool:
     """Return whether two values are equal as JSON, where 1 and true differ."""
-    if one is None or other is None:
-        return one is other
+    if first is None or second is None:
+        return first is second
     flags = orjson.OPT_SORT_KEYS
-    return one is other or orjson.dumps(one, option=flags) == orjson.dumps(other, option=flags)
+    return first is second or orjson.dumps(first, option=flags) == orjson.dumps(second, option=flags)
 
 
 def schema_of_version(version: Object) -> Object | None:
@@ -100,5 +102,7 @@ def list_schemas(spec: Object) -> list[Object]:
     """Return the schemas of all versions of a v1 or v1beta1 spec."""
     top = [{"schema": spec["validation"]}] if "validation" in spec else []
     return [
-        schema for one in each((*top, *(spec.get("versions") or ()))) if (schema := schema_of_version(one)) is not None
+        schema
+        for item in each((*top, *(spec.get("versions") or ())))
+        if (schema := schema_of_version(item)) is not None
     ]

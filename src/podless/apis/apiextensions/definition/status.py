@@ -42,15 +42,15 @@ def is_true(crd: Object, kind: str) -> bool:
 
 def set_condition(crd: Object, kind: str, status: str, reason: str, message: str, now: str) -> None:
     """Add or change a condition. lastTransitionTime (now, RFC 3339) changes only with the status."""
-    fresh = {"type": kind, "status": status, "lastTransitionTime": now, "reason": reason, "message": message}
+    new_condition = {"type": kind, "status": status, "lastTransitionTime": now, "reason": reason, "message": message}
     condition = find_condition(crd, kind)
     if condition is None:
         holder = crd.setdefault("status", {})
-        holder["conditions"] = [*(holder.get("conditions") or []), fresh]
+        holder["conditions"] = [*(holder.get("conditions") or []), new_condition]
         return
     if condition["status"] == status and condition.get("lastTransitionTime"):
-        fresh["lastTransitionTime"] = condition["lastTransitionTime"]
-    condition.update(fresh)
+        new_condition["lastTransitionTime"] = condition["lastTransitionTime"]
+    condition.update(new_condition)
 
 
 def has_accepted_names(crd: Object) -> bool:
@@ -58,23 +58,23 @@ def has_accepted_names(crd: Object) -> bool:
     return _order_names(crd["spec"]["names"]) == _order_names((crd.get("status") or {}).get("acceptedNames") or {})
 
 
-def accepted_names(crd: Object, others: Iterable[Object]) -> tuple[Object, Object]:
+def accepted_names(crd: Object, other_definitions: Iterable[Object]) -> tuple[Object, Object]:
     """Return the accepted names of a definition, and its NamesAccepted condition without a time.
 
-    others: the other definitions of the group, whose accepted names are taken.
+    other_definitions: the other definitions of the group, whose accepted names are taken.
     """
     names, before = crd["spec"]["names"], (crd.get("status") or {}).get("acceptedNames") or {}
-    resources, kinds = _taken_names([crd, *others])
+    resources, kinds = _taken_names([crd, *other_definitions])
     accepted = dict(before)
     reason = message = ""
-    for name, taken in (
+    for name, taken_names in (
         ("plural", resources),
         ("singular", resources),
         ("shortNames", resources),
         ("kind", kinds),
         ("listKind", kinds),
     ):
-        conflicts = _find_conflicts(names.get(name), before.get(name), taken)
+        conflicts = _find_conflicts(names.get(name), before.get(name), taken_names)
         if conflicts:
             reason = f"{name[0].upper()}{name[1:]}Conflict"
             message = conflicts[0] if len(conflicts) == 1 else f"[{', '.join(conflicts)}]"
@@ -165,18 +165,20 @@ def _taken_names(definitions: Iterable[Object]) -> tuple[set[str], set[str]]:
     return resources - {""}, kinds - {""}
 
 
-def _find_conflicts(wanted: Any, held: Any, taken: set[str]) -> list[str]:
-    """Return an error text for each wanted name that another definition has."""
-    names, mine = ([name] if isinstance(name, str) else name or [] for name in (wanted, held))
+def _find_conflicts(requested: Any, accepted: Any, taken_names: set[str]) -> list[str]:
+    """Return an error text for each requested name that another definition has."""
+    names, accepted_list = ([name] if isinstance(name, str) else name or [] for name in (requested, accepted))
     return [
-        f"{gotext.quote(name)} is already in use" for name in dict.fromkeys(names) if name not in mine and name in taken
+        f"{gotext.quote(name)} is already in use"
+        for name in dict.fromkeys(names)
+        if name not in accepted_list and name in taken_names
     ]
 
 
 def _order_names(names: Object) -> Object:
     """Return the names in their serialized order, with plural and kind even if they are empty."""
-    out = {name: names[name] for name in NAMES_ORDER if names.get(name)}
-    full = {"plural": "", "kind": ""} | out
+    present = {name: names[name] for name in NAMES_ORDER if names.get(name)}
+    full = {"plural": "", "kind": ""} | present
     return {name: full[name] for name in NAMES_ORDER if name in full}
 
 

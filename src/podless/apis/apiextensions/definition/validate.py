@@ -157,15 +157,15 @@ def _validate_deprecation(version: Object, path: str) -> list[FieldError]:
     faults = ["must be <= 256 characters long"] if len(warning.encode()) > 256 else []
     if not warning:
         faults.append("must not be an empty string")
-    place = next((place for place, char in enumerate(each(warning)) if not char.isprintable()), None)
-    if place is not None:
-        place = len(warning[:place].encode())
+    offset = next((index for index, char in enumerate(each(warning)) if not char.isprintable()), None)
+    if offset is not None:
+        offset = len(warning[:offset].encode())
         text = "must only contain printable UTF-8 characters; non-printable character found at index"
-        faults.append(f"{text} {place}")
+        faults.append(f"{text} {offset}")
     return field.invalid_details(path, checks.show_text(warning), faults)
 
 
-def _validate_storage(layout: Layout, given: Sequence[Object] | None) -> list[FieldError]:
+def _validate_storage(layout: Layout, raw_versions: Sequence[Object] | None) -> list[FieldError]:
     """Require unique version names and exactly one storage version."""
     called = [version["name"] for version in layout.versions]
     faults = []
@@ -175,7 +175,7 @@ def _validate_storage(layout: Layout, given: Sequence[Object] | None) -> list[Fi
         faults.append("must have exactly one version marked as storage version")
     errors = []
     if faults:  # formatting is expensive, so only for errors
-        text = versions.show_versions(None if given is None else layout.versions)
+        text = versions.show_versions(None if raw_versions is None else layout.versions)
         errors = [field.invalid("spec.versions", text, fault) for fault in faults]
     first = layout.spec.get("version", called[0] if called else "")
     if first:
@@ -198,17 +198,17 @@ def _validate_stored_versions(stored: list[str] | None, versions: list[Object], 
     if not stored:
         yield field.invalid(path, stored, "must have at least one stored version")
         return
-    places = {name: place for place, name in enumerate(each(stored))}
+    indexes = {name: index for index, name in enumerate(each(stored))}
     for version in each(versions):  # of versions with one name, the first counts
-        if places.pop(version["name"], None) is None and version["storage"]:
+        if indexes.pop(version["name"], None) is None and version["storage"]:
             yield field.invalid(path, stored, f"must have the storage version {version['name']}")
-    for name, place in each(places).items():
+    for name, stored_index in each(indexes).items():
         text = (
             f"missing from spec.versions; {name} was previously a storage version, and must remain in spec.versions"
             f" until a storage migration ensures no data remains persisted in {name}"
             f" and removes {name} from status.storedVersions"
         )
-        yield field.invalid(f"{path}[{place}]", name, text)
+        yield field.invalid(f"{path}[{stored_index}]", name, text)
 
 
 def _validate_approval(crd: Object, old: Object | None) -> list[FieldError]:

@@ -74,13 +74,13 @@ def _write_list(kind: str, fields: _Fields, value: list[Object] | None) -> str:
     named = f"[]apiextensions.{kind}"
     if value is None:
         return f"{named}(nil)"
-    items = (f"apiextensions.{kind}{{{', '.join(_write_fields(fields, one))}}}" for one in each(value))
+    items = (f"apiextensions.{kind}{{{', '.join(_write_fields(fields, item))}}}" for item in each(value))
     return f"{named}{{{', '.join(items)}}}"
 
 
-def _write_fields(fields: _Fields, given: Object) -> Iterator[str]:
+def _write_fields(fields: _Fields, obj: Object) -> Iterator[str]:
     for name, key, zero in fields:
-        value = given.get(key, zero)
+        value = obj.get(key, zero)
         if name in _LISTS:
             text = _write_list(*_LISTS[name], value)
         elif name in _POINTERS:
@@ -90,21 +90,21 @@ def _write_fields(fields: _Fields, given: Object) -> Iterator[str]:
         yield f"{name}:{text}"
 
 
-def _print_version(given: Object) -> Object:
+def _print_version(version: Object) -> Object:
     """Return a version as the internal Go struct prints."""
-    out = _fill_zeros(_VERSION, given)
-    if out["Schema"] is not None:
-        inner = out["Schema"].get("openAPIV3Schema")
-        out["Schema"] = {"OpenAPIV3Schema": None if inner is None else internal.dump_schema(inner)}
-    if out["Subresources"] is not None:
-        scale = out["Subresources"].get("scale")
+    printed = _fill_zeros(_VERSION, version)
+    if printed["Schema"] is not None:
+        schema = printed["Schema"].get("openAPIV3Schema")
+        printed["Schema"] = {"OpenAPIV3Schema": None if schema is None else internal.dump_schema(schema)}
+    if printed["Subresources"] is not None:
+        scale = printed["Subresources"].get("scale")
         scale = None if scale is None else _fill_zeros(_SCALE, scale)
-        out["Subresources"] = {"Status": out["Subresources"].get("status"), "Scale": scale}
+        printed["Subresources"] = {"Status": printed["Subresources"].get("status"), "Scale": scale}
     for name, (_, fields) in _LISTS.items():
-        if out[name] is not None:
-            out[name] = [_fill_zeros(fields, one) for one in each(out[name])]
-    return out
+        if printed[name] is not None:
+            printed[name] = [_fill_zeros(fields, item) for item in each(printed[name])]
+    return printed
 
 
-def _fill_zeros(fields: _Fields, given: Object) -> Object:
-    return {name: given.get(key, zero) for name, key, zero in fields}
+def _fill_zeros(fields: _Fields, obj: Object) -> Object:
+    return {name: obj.get(key, zero) for name, key, zero in fields}

@@ -108,7 +108,7 @@ def check_url(value: str, path: str) -> list[FieldError]:
         (not url.fragment, url.fragment, "fragments are not permitted in the URL"),
         (not url.query, url.query, "query parameters are not permitted in the URL"),
     )
-    return [field.invalid(path, shown, text) for good, shown, text in checks if not good]
+    return [field.invalid(path, value_shown, text) for is_valid, value_shown, text in checks if not is_valid]
 
 
 def check_reviews(versions: list[str], path: str, strict: bool, missing: str = "") -> list[FieldError]:
@@ -144,18 +144,18 @@ def _split_pem(data: bytes) -> tuple[list[tuple[bytes, bytes]], bytes]:
         charge(1)
         ends.setdefault(end[1], []).append(end.start())
     blocks: list[tuple[bytes, bytes]] = []
-    rest: list[bytes] = []
-    done = at = 0
+    texts: list[bytes] = []
+    end_of_block = at = 0
     while begin := _BEGIN.search(data, at):
         charge(1)
-        places = ends.get(begin[1], [])
-        place = bisect_left(places, begin.end())
+        end_offsets = ends.get(begin[1], [])
+        index = bisect_left(end_offsets, begin.end())
         at = begin.end()
-        if place < len(places):
-            rest.append(data[done : begin.start()])
-            blocks.append((begin[1], data[at : places[place]]))
-            done = at = places[place] + len(b"-----END -----") + len(begin[1])
-    return blocks, b"".join((*rest, data[done:]))
+        if index < len(end_offsets):
+            texts.append(data[end_of_block : begin.start()])
+            blocks.append((begin[1], data[at : end_offsets[index]]))
+            end_of_block = at = end_offsets[index] + len(b"-----END -----") + len(begin[1])
+    return blocks, b"".join((*texts, data[end_of_block:]))
 
 
 def _shown_bytes(bundle: str | None) -> str | None:
@@ -171,7 +171,7 @@ def _bundle_fault(data: bytes) -> str:
         return ""
     from cryptography import x509  # a slow import, and few definitions have a bundle
 
-    blocks, rest = _split_pem(data)
+    blocks, text_between = _split_pem(data)
     certificates = [body for kind, body in each(blocks) if kind == b"CERTIFICATE"]
     faults = []
     for body in each(certificates):
@@ -181,6 +181,6 @@ def _bundle_fault(data: bytes) -> str:
             faults.append("failed to parse certificate: x509: malformed certificate")
         else:
             return ""
-    if not faults and blocks and not rest:
+    if not faults and blocks and not text_between:
         faults.append("no valid certificate authority data seen")
     return f"unable to load root certificates: {(faults or ['unable to parse bytes as PEM block'])[0]}"

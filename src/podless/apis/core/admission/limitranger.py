@@ -112,17 +112,17 @@ def _read_limit_range(entry: Entry) -> _ReadLimitRange:
     limit_range: _ReadLimitRange | None = entry.forms.get("limits")
     if limit_range is None:
         requests: Amounts = {}
-        most: Amounts = {}
+        defaults: Amounts = {}
         limits = []
         for limit in each(entry.decode()["spec"].get("limits") or []):
             kind = limit.get("type", "")
             if kind == _CONTAINER:
                 requests |= limit.get("defaultRequest") or {}
-                most |= limit.get("default") or {}
+                defaults |= limit.get("default") or {}
             limits.append(
-                _Limit(kind, *(_read_bounds(limit.get(part)) for part in ("min", "max", "maxLimitRequestRatio")))
+                _Limit(kind, *(_read_bounds(limit.get(name)) for name in ("min", "max", "maxLimitRequestRatio")))
             )
-        limit_range = _ReadLimitRange(limits, dict(sorted(requests.items())), dict(sorted(most.items())))
+        limit_range = _ReadLimitRange(limits, dict(sorted(requests.items())), dict(sorted(defaults.items())))
         entry.forms["limits"] = limit_range
     return limit_range
 
@@ -143,14 +143,14 @@ def _is_terminating(attr: AdmissionAttributes) -> bool:
     return attr.old is not None and "deletionTimestamp" in attr.old["metadata"]
 
 
-def _set_defaults(attr: AdmissionAttributes, pod: Object, given: _ReadLimitRange) -> None:
+def _set_defaults(attr: AdmissionAttributes, pod: Object, limit_range: _ReadLimitRange) -> None:
     """Set the default resources of a pod. Raises Invalid if the annotation about them gets too long."""
     notes: list[str] = []
     size = 0
-    for part, noun in (("containers", "container"), ("initContainers", "init container")):
-        for container in pod["spec"].get(part) or ():
+    for field_name, noun in (("containers", "container"), ("initContainers", "init container")):
+        for container in pod["spec"].get(field_name) or ():
             charge(1)
-            size += _fill_container(container, given, noun, notes)
+            size += _fill_container(container, limit_range, noun, notes)
             if size > objectmeta.MAX_ANNOTATIONS:  # the pod is already invalid, so stop before it gets larger
                 _annotate_pod(pod, notes)
                 errors = objectmeta.check_annotations(pod["metadata"]["annotations"], "metadata.annotations")
@@ -166,48 +166,51 @@ def _annotate_pod(pod: Object, notes: Sequence[str]) -> None:
     pod["metadata"]["annotations"] = dict(sorted({**annotations, _ANNOTATION: text}.items()))
 
 
-def _fill_container(container: Object, given: _ReadLimitRange, shown: str, notes: list[str]) -> int:
+def _fill_container(container: Object, limit_range: _ReadLimitRange, container_noun: str, notes: list[str]) -> int:
     """Set the default resources of a container, and add a note. Returns the bytes of the note."""
     resources = dict(container.get("resources") or {})
     size = 0
-    for part, noun, defaults in (("requests", "request", given.requests), ("limits", "limit", given.most)):
-        own = resources.get(part) or {}
-        charge(len(defaults) + len(own))
-        added = [name for name in defaults if name not in own]  # in sorted order, because `wanted` is sorted
+    for field_name, noun, defaults in (
+        ("requests", "request", limit_range.requests),
+        ("limits", "limit", limit_range.most),
+    ):
+        present = resources.get(field_name) or {}
+        charge(len(defaults) + len(present))
+        added = [name for name in defaults if name not in present]  # in sorted order, because `defaults` is sorted
         if added:
-            resources[part] = dict(sorted({**defaults, **own}.items())) if own else dict(defaults)
-            notes.append(f"{', '.join(added)} {noun} for {shown} {container.get('name', '')}")
+            resources[field_name] = dict(sorted({**defaults, **present}.items())) if present else dict(defaults)
+            notes.append(f"{', '.join(added)} {noun} for {container_noun} {container.get('name', '')}")
             size += len(notes[-1])
     order = ("limits", "requests", "claims")
     container["resources"] = {name: resources[name] for name in order if name in resources}
     return size
 
 
-def _check_claim(limits: Sequence[_Limit], spec: Object, given: _Quantities) -> Iterator[str]:
+def _check_claim(limits: Sequence[_Limit], spec: Object, quantities: _Quantities) -> Iterator[str]:
     requests = (spec.get("resources") or {}).get("requests") or {}
     for limit in each(limits):
         if limit.kind == _CLAIM:
             for bound in limit.least:
-                yield from _check_min(_CLAIM, bound, requests, {}, given)
+                yield from _check_min(_CLAIM, bound, requests, {}, quantities)
             for name, text, amount in limit.most:
                 charge(1)
                 if name not in requests:
                     yield f"maximum {name} usage per {_CLAIM} is {text}.  No request is specified"
-                elif given[requests[name]] > amount:
+                elif quantities[requests[name]] > amount:
                     yield f"maximum {name} usage per {_CLAIM} is {text}, but request is {requests[name]}"
 
 
-def _check_pod(limits: Sequence[_Limit], spec: Object, given: _Quantities) -> Iterator[str]:
+def _check_pod(limits: Sequence[_Limit], spec: Object, quantities: _Quantities) -> Iterator[str]:
     containers: list[tuple[Amounts, Amounts]] | None = None
     pod_amounts: tuple[Amounts, Amounts] | None = None
     for limit in each(limits):
         if limit.kind == _CONTAINER:
             containers = _collect_resources(spec) if containers is None else containers
-            for requests, most in containers:
-                yield from _check_limit(limit, requests, most, given)
+            for requests, limits_of_container in containers:
+                yield from _check_limit(limit, requests, limits_of_container, quantities)
         elif limit.kind == _POD:
             pod_amounts = _sum_resources(spec) if pod_amounts is None else pod_amounts
-            yield from _check_limit(limit, *pod_amounts, given)
+            yield from _check_limit(limit, *pod_amounts, quantities)
 
 
 def _collect_resources(spec: Object) -> list[tuple[Amounts, Amounts]]:
@@ -225,46 +228,46 @@ def _sum_resources(spec: Object) -> tuple[Amounts, Amounts]:
     """Return requests and limits of a pod."""
     from podless.apis.podspec import amounts
 
-    own = spec.get("resources") or {}
-    requests, limits = (amounts.sum_resources(spec, part) | (own.get(part) or {}) for part in ("requests", "limits"))
+    of_pod = spec.get("resources") or {}
+    requests, limits = (amounts.sum_resources(spec, name) | (of_pod.get(name) or {}) for name in ("requests", "limits"))
     return requests, limits
 
 
-def _check_limit(limit: _Limit, requests: Amounts, limits: Amounts, given: _Quantities) -> Iterator[str]:
+def _check_limit(limit: _Limit, requests: Amounts, limits: Amounts, quantities: _Quantities) -> Iterator[str]:
     for bound in limit.least:
-        yield from _check_min(limit.kind, bound, requests, limits, given)
+        yield from _check_min(limit.kind, bound, requests, limits, quantities)
     for bound in limit.most:
-        yield from _check_max(limit.kind, bound, requests, limits, given)
+        yield from _check_max(limit.kind, bound, requests, limits, quantities)
     for bound in limit.ratio:
-        yield from _check_ratio(limit.kind, bound, requests, limits, given)
+        yield from _check_ratio(limit.kind, bound, requests, limits, quantities)
 
 
-def _check_min(kind: str, bound: _Bound, requests: Amounts, limits: Amounts, given: _Quantities) -> Iterator[str]:
+def _check_min(kind: str, bound: _Bound, requests: Amounts, limits: Amounts, quantities: _Quantities) -> Iterator[str]:
     charge(_STEPS)
     name, text, amount = bound
     if name not in requests:
         yield f"minimum {name} usage per {kind} is {text}.  No request is specified"
-    elif given[requests[name]] < amount:
+    elif quantities[requests[name]] < amount:
         yield f"minimum {name} usage per {kind} is {text}, but request is {requests[name]}"
-    elif name in limits and given[limits[name]] < amount:
+    elif name in limits and quantities[limits[name]] < amount:
         yield f"minimum {name} usage per {kind} is {text}, but limit is {limits[name]}"
 
 
-def _check_max(kind: str, bound: _Bound, requests: Amounts, limits: Amounts, given: _Quantities) -> Iterator[str]:
+def _check_max(kind: str, bound: _Bound, requests: Amounts, limits: Amounts, quantities: _Quantities) -> Iterator[str]:
     charge(_STEPS)
     name, text, amount = bound
     if name not in limits:
         yield f"maximum {name} usage per {kind} is {text}.  No limit is specified"
-    elif given[limits[name]] > amount:
+    elif quantities[limits[name]] > amount:
         yield f"maximum {name} usage per {kind} is {text}, but limit is {limits[name]}"
-    elif name in requests and given[requests[name]] > amount:
+    elif name in requests and quantities[requests[name]] > amount:
         yield f"maximum {name} usage per {kind} is {text}, but request is {requests[name]}"
 
 
-def _check_ratio(kind: str, bound: _Bound, requests: Amounts, limits: Amounts, given: _Quantities) -> Iterator[str]:
+def _check_ratio(kind: str, bound: _Bound, requests: Amounts, limits: Amounts, parsed: _Quantities) -> Iterator[str]:
     charge(_STEPS)
     name, text, amount = bound
-    requested, limited = given[requests.get(name, "0")], given[limits.get(name, "0")]
+    requested, limited = parsed[requests.get(name, "0")], parsed[limits.get(name, "0")]
     head = f"{name} max limit to request ratio per {kind} is {text}"
     if not requested:
         yield f"{head}, but no request is specified or request is 0"

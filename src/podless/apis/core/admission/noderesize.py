@@ -64,10 +64,10 @@ class NodeDeclaredFeatureValidator(_ResizeCheck):
 
     def _check(self, attr: AdmissionAttributes, spec: Object, old: Object, node: Object) -> None:
         declared = (node.get("status") or {}).get("declaredFeatures") or ()
-        lacking = [name for name in _needed_features(spec, old) if name not in declared]
-        if lacking:
+        missing = [name for name in _needed_features(spec, old) if name not in declared]
+        if missing:
             name = node["metadata"]["name"]
-            reason = f'pod update requires features {", ".join(lacking)} which are not available on node "{name}"'
+            reason = f'pod update requires features {", ".join(missing)} which are not available on node "{name}"'
             raise forbid_write(attr, reason)
 
 
@@ -85,9 +85,9 @@ class PodResizeValidator(_ResizeCheck):
         requests, room = total_resources(spec, "requests"), (node.get("status") or {}).get("allocatable") or {}
         beyond = []
         for resource, unit in _COMPARED:
-            asks, limit = (quantity.parse_nanos(amounts.get(resource) or "0") for amounts in (requests, room))
-            if asks > limit:
-                beyond.append(f"{resource}, requested: {-(-asks // unit)}, allocatable: {-(-limit // unit)}")
+            requested, limit = (quantity.parse_nanos(amounts.get(resource) or "0") for amounts in (requests, room))
+            if requested > limit:
+                beyond.append(f"{resource}, requested: {-(-requested // unit)}, allocatable: {-(-limit // unit)}")
         if beyond:
             reason = f"node didn't have enough allocatable resources: {'; '.join(beyond)}"
             raise forbid_write(attr, reason, causes=[{"reason": "NodeCapacity"}])
@@ -99,8 +99,8 @@ def _needed_features(spec: Object, old: Object) -> Iterator[str]:
 
     if spec.get("resources") != old.get("resources"):
         yield "InPlacePodLevelResourcesVerticalScaling"
-    both: Iterator[tuple[Object, Object]] = zip_longest(
+    pairs: Iterator[tuple[Object, Object]] = zip_longest(
         old.get("initContainers") or (), spec.get("initContainers") or (), fillvalue={}
     )
-    if any(not is_sidecar(before) and before.get("resources") != after.get("resources") for before, after in both):
+    if any(not is_sidecar(before) and before.get("resources") != after.get("resources") for before, after in pairs):
         yield "InPlacePodVerticalScalingInitContainers"

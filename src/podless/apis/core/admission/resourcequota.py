@@ -142,15 +142,15 @@ class ResourceQuota(Plugin):
         applies = usage.scope_matcher(quota)
         if not applies(new):
             return {}, {}
-        if old is None and kind.plural == "pods" and (lacking := usage.find_unset_resources(attr.obj, hard)):
-            raise _make_refusal(attr, f"failed quota: {name}: must specify {lacking}")
+        if old is None and kind.plural == "pods" and (unset := usage.find_unset_resources(attr.obj, hard)):
+            raise _make_refusal(attr, f"failed quota: {name}: must specify {unset}")
         before = old.amounts if old is not None and applies(old) else {}
         requested = {}
-        for one in measured:
+        for resource in measured:
             charge(_STEPS)
-            text = quantity.subtract_quantity(new.amounts.get(one, "0"), before.get(one, "0"))
+            text = quantity.subtract_quantity(new.amounts.get(resource, "0"), before.get(resource, "0"))
             if quantity.parse_nanos(text) > 0:
-                requested[one] = text
+                requested[resource] = text
         if not requested:
             return {}, {}
         return requested, self._meter.measure_usage(kind, collection, attr.namespace, quota, list(requested))
@@ -162,16 +162,16 @@ class _Booking:
     First called in admission, then in the commit, which cannot run in slices.
     """
 
-    def __init__(self, work: Callable[[], Sequence[Operation]], about: Sequence[WatchCache]) -> None:
+    def __init__(self, work: Callable[[], Sequence[Operation]], collections: Sequence[WatchCache]) -> None:
         self._work = work
-        self._about = about
+        self._about = collections
         self._known: tuple[list[int], Sequence[Operation]] | None = None
 
     def __call__(self) -> Sequence[Operation]:
         """Return the operations to commit with the write. Raises Forbidden."""
-        seen = [collection.changed for collection in self._about]
-        if self._known is None or self._known[0] != seen:
-            self._known = seen, self._work()
+        changes = [collection.changed for collection in self._about]
+        if self._known is None or self._known[0] != changes:
+            self._known = changes, self._work()
         return self._known[1]
 
 

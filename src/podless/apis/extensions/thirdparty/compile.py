@@ -78,12 +78,12 @@ def compile_third(resource: dict[str, Any], *, created: int, changed: int) -> Ki
     created, changed: the revisions of its creation and of its latest change.
     """
     metadata = resource["metadata"]
-    kind, group = what = parse_defined_name(metadata["name"])
+    kind, group = defined = parse_defined_name(metadata["name"])
     terminating = "deletionTimestamp" in metadata
     versions = [Version(version["name"]) for version in each(resource["versions"])]
     return Kind(
         group=group,
-        plural=what.plural,
+        plural=defined.plural,
         kind=kind,
         singular=kind.lower(),
         list_kind=f"{kind}List",

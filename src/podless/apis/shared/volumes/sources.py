@@ -20,22 +20,22 @@ def validate_volume_source(spec: Object, path: str, volume: str, *, affinity: bo
 
     volume: the name of the volume. affinity: the spec has a nodeAffinity.
     """
-    given = 0
-    for name, (shown, inner, rule) in _SOURCES.items():
+    count = 0
+    for name, (name_in_path, name_of_contents, rule) in _SOURCES.items():
         source = spec.get(name)
         if source is None:
             continue
-        if given and name != "flexVolume":
-            yield field.forbidden(f"{path}.{shown}", _SEVERAL)
+        if count and name != "flexVolume":
+            yield field.forbidden(f"{path}.{name_in_path}", _SEVERAL)
             continue
-        given += 1
+        count += 1
         if name == "iscsi":
-            yield from disks.persistent_iscsi(source, f"{path}.{inner}", volume)
+            yield from disks.persistent_iscsi(source, f"{path}.{name_of_contents}", volume)
         else:
-            yield from rule(source, f"{path}.{inner}")
+            yield from rule(source, f"{path}.{name_of_contents}")
         if name == "local" and not affinity:
             yield field.required(f"{path}.nodeAffinity", _NEEDS_AFFINITY)
-    if not given:
+    if not count:
         yield field.required(path, "must specify a volume type")
 
 

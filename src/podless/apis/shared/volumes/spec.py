@@ -85,9 +85,9 @@ def _validate_affinity(affinity: Object, path: str) -> field.Errors:
 
 
 def _validate_attributes(spec: Object, path: str) -> field.Errors:
-    name, where = spec.get("volumeAttributesClassName"), f"{path}.volumeAttributesClassName"
+    name, class_name_path = spec.get("volumeAttributesClassName"), f"{path}.volumeAttributesClassName"
     if name is None:
         return
-    yield from checks.validate_name(where, name, names.check_subdomain, "an empty string is disallowed")
+    yield from checks.validate_name(class_name_path, name, names.check_subdomain, "an empty string is disallowed")
     if spec.get("csi") is None:
         yield field.required(f"{path}.csi", "has to be specified when using volumeAttributesClassName")
