@@ -268,7 +268,7 @@ def test_help_names_the_exit_codes(capsys: Any) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["convert", "--help"])
     assert ended.value.code == 0
-    assert "exit codes:" in capsys.readouterr().out
+    assert "Exit status:" in capsys.readouterr().out
 
 
 def test_custom_resources_are_converted_as_their_definitions_declare(

@@ -69,7 +69,7 @@ _CHOICES = {"field_validation": VALIDATIONS, "output": FORMS}
 
 def resolve_settings(arguments: Mapping[str, Any]) -> CheckSettings:
     """Return the settings of the command line, with podless.toml as defaults. Raises CannotCheck."""
-    options = {name: value for name, value in arguments.items() if value not in (None, [])}
+    options = {name: value for name, value in arguments.items() if value not in (None, [], False)}
     chosen = _read_file(Path.cwd()) | {
         field.name: options[field.name] for field in fields(CheckSettings) if field.name in options
     }

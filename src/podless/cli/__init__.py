@@ -10,19 +10,19 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
+from podless.cli.arguments import COMMANDS, add_command
 from podless.runtime.files import describe_fault
 from podless.runtime.gcpause import pause_gc
 from podless.runtime.option import ReportedError, suggest_name
 from podless.version import __version__
 
-# in the order of the help text: servers, their data, their history, manifests
-_MANIFESTS = ("check", "plan", "apply", "compare", "test", "eval", "schema", "convert", "model", "crd", "completion")
-_HISTORY = ("log", "show", "diff", "blame", "undo")
-_SERVERS = ("serve", "run", "envtest", "explore", "kubeconfig", "status")
-_DATA = ("backup", "restore", "export", "import", "migrate")
-_COMMANDS = (*_SERVERS, *_DATA, *_HISTORY, *_MANIFESTS)
+_COMMANDS = tuple(COMMANDS)
 # `import` is a keyword of Python; the history commands are in a folder
-_MODULES = {"export": "exports", "import": "imports", **{name: f"history.{name}" for name in _HISTORY}}
+_MODULES = {
+    "export": "exports",
+    "import": "imports",
+    **{name: f"history.{name}" for name in ("log", "show", "diff", "blame", "undo")},
+}
 
 
 # exit codes for invalid arguments: 2, except for commands that use 2 for something else
@@ -51,9 +51,12 @@ def _build_parsers(names: Sequence[str]) -> tuple[CommandParser, Mapping[str, Co
     parser.add_argument("--version", action="version", version=f"podless {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
     for name in names:
-        import_module(f"podless.cli.{_MODULES.get(name, name)}").add(commands)
+        module, command = import_module(f"podless.cli.{_MODULES.get(name, name)}"), add_command(commands, name)
+        command.set_defaults(run=module.run)
+        if hasattr(module, "add_options"):  # which are not in commands.txt
+            module.add_options(command)
         if name in _MISTAKES:
-            commands.choices[name].mistake_code = _MISTAKES[name]
+            command.mistake_code = _MISTAKES[name]
     return parser, commands.choices
 
 

@@ -13,26 +13,6 @@ from podless.remote.proxies import choose_proxy
 DATA = Path("podless-data")  # the data folder by default
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options. `read_access` raises BadKubeconfig for invalid ones."""
-    group = parser.add_argument_group("the server", "any Kubernetes API server")
-    group.add_argument(
-        "--kubeconfig", metavar="FILE", type=Path, help="kubeconfig file (default: $KUBECONFIG or ~/.kube/config)"
-    )
-    group.add_argument("--context", default="", help="context of the kubeconfig (default: the current one)")
-    group.add_argument("--server", metavar="URL", default="", help="address of the server, in place of a kubeconfig")
-    group.add_argument("--token", default="", help="bearer token, with --server")
-    group.add_argument(
-        "--certificate-authority",
-        metavar="FILE",
-        type=Path,
-        help="PEM file with the CA of the server's certificate, with --server",
-    )
-    group.add_argument(
-        "--insecure-skip-tls-verify", action="store_true", help="do not verify the server's certificate, with --server"
-    )
-
-
 def choose_kubeconfig(data: Path, path: Path | None) -> Path:
     """Return the kubeconfig of a server: the given one, else that of its data folder, else the one that kubectl uses.
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-from pathlib import Path
-from typing import Any
 
 from podless.cli import access
 from podless.plan.carry import ApplyResult, carry_out
@@ -16,20 +14,6 @@ from podless.remote.cluster import RemoteCluster
 from podless.remote.kubeconfig import BadKubeconfig
 from podless.runtime.files import describe_fault
 from podless.version import __version__
-
-
-def add(commands: Any) -> None:
-    """Add the subcommand to a parser's subparsers."""
-    parser = commands.add_parser(
-        "apply",
-        help="carry out a plan",
-        description="Carry out a plan that `podless plan --out FILE` has written, on the same API and as it was "
-        "planned: each object is written only if it is still in the state that the plan has read. If it is "
-        "interrupted, run it again: it continues. Exit status: 0 if all is done, 1 if something was rejected.",
-    )
-    parser.add_argument("file", metavar="FILE", type=Path, help="the plan")
-    access.add_options(parser)
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -9,12 +9,10 @@ import os
 import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from podless.check.findings import format_count
 from podless.cli import engine
-from podless.cli.options import DefaultsFormatter
 from podless.cli.progress import Progress
 from podless.cluster import make_store
 from podless.history.moments import find_revision
@@ -30,27 +28,7 @@ from podless.version import __version__
 _TRIES = 5
 
 
-def add(commands: Any) -> None:
-    """Add the subcommand to a parser's subparsers."""
-    parser = commands.add_parser(
-        "backup",
-        help="write the state of a server to a file",
-        description="Write everything that a server stores, as of one revision, to a file. A running server stays "
-        "available; if none runs on the folder, podless reads its database. With --store etcd podless "
-        "reads the cluster. The file contains Secrets unencrypted.",
-        formatter_class=DefaultsFormatter,
-    )
-    parser.add_argument("file", metavar="FILE", type=Path, help="file to write the backup to")
-    engine.add_options(parser)
-    parser.add_argument(
-        "--at",
-        metavar="REVISION|TIME",
-        default="",
-        help="back up an earlier state from the history: a resourceVersion, a duration before now (1h) or a time in "
-        "RFC 3339",
-    )
-    parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="kubeconfig for a server elsewhere")
-    parser.set_defaults(run=run)
+add_options = engine.add_options
 
 
 def run(options: argparse.Namespace) -> int:

@@ -8,67 +8,10 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
-from typing import Any
 
-from podless.apis import features
 from podless.check import config
-from podless.check.documents import VALIDATIONS
-from podless.check.output import FORMS
 from podless.check.sources import CannotCheck, SourceFile
-from podless.cli.arguments import positive
 from podless.cli.progress import Progress
-
-
-def add(commands: Any) -> None:
-    """Add the subcommand to a parser's subparsers."""
-    parser = commands.add_parser(
-        "check",
-        help="check manifests offline, with file and line",
-        description=(
-            "Check CustomResourceDefinitions and objects in files as a server checks them on create, offline "
-            "and with the server's own code. Exit status: 0 if every object would be accepted (warnings "
-            "allowed), 1 if any would be rejected, 2 if checking failed. [check] in podless.toml sets the "
-            "same options."
-        ),
-    )
-    parser.add_argument("paths", metavar="PATH", nargs="*", help="file, folder or pattern; - for standard input")
-    parser.add_argument("--crds", metavar="PATH", action="append", help="more definitions (repeatable)")
-    parser.add_argument("--context", help="use the definitions of a running server, by kubeconfig context")
-    parser.add_argument(
-        "--kubeconfig", metavar="FILE", type=Path, help="kubeconfig file (default: $KUBECONFIG or ~/.kube/config)"
-    )
-    parser.add_argument(
-        "--old", metavar="PATH", help="check as updates of these objects; git:REVISION for a Git revision"
-    )
-    parser.add_argument(
-        "--openapi",
-        metavar="FILE",
-        action="append",
-        help="OpenAPI document of a cluster (v2 or v3), for other kinds (repeatable)",
-    )
-    parser.add_argument("--field-validation", choices=VALIDATIONS, help="how to treat unknown fields (default: strict)")
-    parser.add_argument("--ignore-unknown", action="store_true", default=None, help="skip objects of unknown kinds")
-    parser.add_argument(
-        "--references", action="store_true", default=None, help="report references to objects that are not in the set"
-    )
-    parser.add_argument(
-        "--kubernetes-version",
-        metavar="SPAN",
-        help=f"Kubernetes releases to check against: {features.SPANS} (default: {features.DEFAULT})",
-    )
-    parser.add_argument(
-        "--exclude",
-        metavar="PATTERN",
-        action="append",
-        help="pattern of file and folder names to skip in folders (repeatable)",
-    )
-    parser.add_argument(
-        "--explain-cost", action="store_true", default=None, help="list the estimated costs of validation rules"
-    )
-    parser.add_argument("--output", "-o", choices=FORMS, help="output format (default: text)")
-    parser.add_argument("--processes", metavar="N", type=positive, help="number of processes (default: one per core)")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -5,40 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import asdict
-from pathlib import Path
-from typing import Any
 
 from podless.check.sources import CannotCheck
-
-
-def add(commands: Any) -> None:
-    """Add the subcommand to a parser's subparsers."""
-    parser = commands.add_parser(
-        "compare",
-        help="report what new definitions break for clients and stored objects",
-        description=(
-            "Compare CustomResourceDefinitions: removed versions and fields, narrowed types, tightened "
-            "bounds, changed defaults, new rules. With --kubernetes-version, compare how two Kubernetes "
-            "releases treat manifests: podless compare --kubernetes-version BEFORE,AFTER PATH. Exit status: 0"
-            " if nothing breaks, 1 if something does, 2 if comparing failed."
-        ),
-    )
-    parser.add_argument("old", metavar="OLD", help="file, folder or pattern; git:REVISION for NEW at a Git revision")
-    parser.add_argument("new", metavar="NEW", nargs="?", help="file, folder or pattern")
-    parser.add_argument(
-        "--kubernetes-version",
-        metavar="BEFORE,AFTER",
-        help="report what an upgrade of the cluster changes for manifests",
-    )
-    parser.add_argument("--objects", metavar="PATH", action="append", help="objects to check against both (repeatable)")
-    parser.add_argument("--context", help="check the objects of a running server, by kubeconfig context")
-    parser.add_argument(
-        "--kubeconfig", metavar="FILE", type=Path, help="kubeconfig file (default: $KUBECONFIG or ~/.kube/config)"
-    )
-    parser.add_argument(
-        "--output", "-o", choices=("text", "json"), default="text", help="output format (default: text)"
-    )
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

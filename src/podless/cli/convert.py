@@ -21,47 +21,6 @@ if TYPE_CHECKING:
     from podless.check.convert import ObjectConverter
 
 _SEPARATOR = re.compile(r"^---(?=\s|$).*\n?", re.MULTILINE)
-_CODES = """
-exit codes:
-  0  everything was carried over
-  1  some checks or fields could not be carried over; standard error names each
-  2  a manifest cannot be read or converted; it is left out
-"""
-
-
-def add(commands: Any) -> None:
-    """Add the subcommand to a parser's subparsers."""
-    parser = commands.add_parser(
-        "convert",
-        help="convert older definitions to v1, and custom resources to another version",
-        description=(
-            "Convert CustomResourceDefinitions of apiextensions.k8s.io/v1beta1 and ThirdPartyResources of "
-            "extensions/v1beta1 to CustomResourceDefinitions of apiextensions.k8s.io/v1 on standard output. "
-            "Schemas become structural; fields for which that is impossible stay unchecked. With --to, also "
-            "convert custom resources to a version, by the conversions that their definitions declare in the "
-            "annotation podless.dev/conversion. All other manifests pass unchanged."
-        ),
-        epilog=_CODES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument(
-        "files", metavar="FILE", nargs="*", help="YAML or JSON manifests; - for standard input (default)"
-    )
-    parser.add_argument(
-        "--prune",
-        action="store_true",
-        help="drop fields that the schema does not specify, even with preserveUnknownFields",
-    )
-    parser.add_argument("--to", metavar="VERSION", help="convert custom resources to this version, such as v2")
-    parser.add_argument(
-        "--definitions",
-        metavar="PATH",
-        action="append",
-        default=[],
-        help="file or folder with the definitions for --to, besides those in FILE (repeatable)",
-    )
-    parser.add_argument("-q", "--quiet", action="store_true", help="report only what was lost, not what was inferred")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

@@ -5,25 +5,9 @@ from __future__ import annotations
 import argparse
 import importlib
 import sys
-from typing import Any
 
 from podless.codec import serializer
 from podless.hooks.sources import find_place
-
-
-def add(commands: Any) -> None:
-    """Add the subcommand to a parser's subparsers."""
-    parser = commands.add_parser(
-        "crd",
-        help="make a CustomResourceDefinition from Python classes",
-        description=(
-            "Make a CustomResourceDefinition from dataclasses or pydantic models with the decorator "
-            "podless.models.kind, one class for each version, and print it as YAML. Modules in the current folder are "
-            "found."
-        ),
-    )
-    parser.add_argument("classes", metavar="MODULE:CLASS", nargs="+", help="such as widgets.v1:Widget")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

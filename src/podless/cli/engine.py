@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from podless.cli import options as declared
 from podless.cluster import make_store
 from podless.settings import ClusterSettings
 from podless.store import Store
-from podless.store.engines import ENGINES, option_sections
+from podless.store.engines import option_sections
 
 DATABASE = "podless.db"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that select the store."""
-    parser.add_argument(
-        "--data", metavar="DIR", type=Path, default=Path("podless-data"), help="data folder of the server"
-    )
-    names = tuple(ENGINES)
-    parser.add_argument(
-        "--store", choices=names, default=names[0], help="where the data is: the database in --data, or etcd"
-    )
+    """Add the options of the store."""
     for name, told in option_sections().items():
         declared.add_section(parser.add_argument_group(told.title, "as for podless serve"), told.of, f"{name}.")
 

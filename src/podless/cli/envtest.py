@@ -79,19 +79,12 @@ _FOLDER = "cert-dir"
 _CERTIFICATE, _KEY = "apiserver.crt", "apiserver.key"
 
 
-def add(commands: Any) -> None:
-    """Add the subcommand to a parser's subparsers."""
-    parser = commands.add_parser(
-        "envtest",
-        help="replace the binaries that controller-runtime's envtest starts",
-        description="Write programs named etcd and kube-apiserver that run podless, for suites that use envtest: "
-        "KUBEBUILDER_ASSETS=DIR go test -count=1 ./... The variable ENVTEST_K8S_VERSION also sets the release.",
-    )
-    parser.add_argument("folder", metavar="DIR", type=Path, help="folder to write to")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add options of the servers."""
     from podless.cli import options  # imported late, because the stand-in for etcd does not need it
 
     options.add_selected(parser, _OPTIONS)
-    parser.set_defaults(run=run, kubernetes_version=None)
+    parser.set_defaults(kubernetes_version=None)
 
 
 def run(given: argparse.Namespace) -> int:

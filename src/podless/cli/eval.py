@@ -14,34 +14,11 @@ if TYPE_CHECKING:
     from podless.meta.field import Path
 
 
-def add(commands: Any) -> None:
-    """Add the subcommand to a parser's subparsers."""
-    parser = commands.add_parser(
-        "eval",
-        help="evaluate a CEL rule on an object, step by step",
-        description=(
-            "Evaluate an expression of x-kubernetes-validations with an object as self, with the server's own"
-            " code, and show the value of every part of it. Exit status: 0 if the rule is true, 1 if it is "
-            "false or fails, 2 if it could not be evaluated."
-        ),
-    )
-    parser.add_argument("rule", metavar="RULE", help="expression, such as 'self.spec.min <= self.spec.max'")
-    parser.add_argument("--object", metavar="FILE", required=True, help="object, YAML or JSON; - for standard input")
-    parser.add_argument("--old", metavar="FILE", help="old object, as oldSelf")
-    parser.add_argument(
-        "--schema",
-        metavar="FILE",
-        help="CustomResourceDefinition or openAPIV3Schema; without one, types are not checked",
-    )
-    parser.add_argument("--version", metavar="NAME", help="version of the definition (default: the object's)")
-    parser.add_argument("--at", metavar="PATH", default="", help="path of self in the object, such as spec.ports[0]")
-    parser.add_argument(
-        "--output", "-o", choices=("text", "json"), default="text", help="output format (default: text)"
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the release."""
     from podless.cli import options
 
     options.add_selected(parser, ("kubernetes_version",))
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

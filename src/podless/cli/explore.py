@@ -9,7 +9,7 @@ import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from podless.cli import options
 from podless.runtime.files import describe_fault
@@ -20,64 +20,11 @@ if TYPE_CHECKING:
     from podless.explore.laboratory import Setup
 
 _OPTIONS = ("kubernetes_version",)
-_FORMATS = ("text", "json", "junit", "html")
 
 
-def add(commands: Any) -> None:
-    """Add the subcommand to a parser's subparsers."""
-    parser = commands.add_parser(
-        "explore",
-        help="find schedules that break a controller",
-        description="Run a controller many times against a server in memory, each time with another schedule of late "
-        "events, conflicts, lost answers and crashes, and report the shortest schedule after which something is wrong. "
-        "Exit status: 0 if nothing was found, 1 if something was, 2 if the exploration failed.",
-    )
-    parser.add_argument(
-        "--apply", metavar="PATH", action="append", default=[], help="manifests to apply before each run (repeatable)"
-    )
-    parser.add_argument(
-        "--scenario", metavar="FILE", required=True, help="YAML file with the user's steps and your conditions"
-    )
-    _add_limits(parser)
-    parser.add_argument("--replay", metavar="FILE", help="run the schedule in FILE instead of exploring")
-    parser.add_argument("--times", metavar="N", type=int, default=1, help="how often to run --replay (default: 1)")
-    parser.add_argument("--save", metavar="FILE", help="write the first finding's schedule to FILE, for --replay")
-    parser.add_argument(
-        "--output",
-        "-o",
-        choices=_FORMATS,
-        default="text",
-        help="format of the report; html is a page with a timeline (default: text)",
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add options of the server."""
     options.add_selected(parser, _OPTIONS)
-    parser.add_argument("command", metavar="COMMAND", nargs="+", help="the controller, after --; KUBECONFIG is set")
-    parser.set_defaults(run=run)
-
-
-def _add_limits(parser: argparse.ArgumentParser) -> None:
-    """Add the options for how long to explore, and with how many controllers."""
-    parser.add_argument("--runs", metavar="N", type=int, default=300, help="maximum number of runs (default: 300)")
-    parser.add_argument(
-        "--time", metavar="SECONDS", type=float, default=300.0, help="stop after SECONDS (default: 300)"
-    )
-    parser.add_argument("--findings", metavar="N", type=int, default=1, help="stop after N findings (default: 1)")
-    parser.add_argument("--seed", metavar="SEED", type=int, default=1, help="seed of random schedules (default: 1)")
-    parser.add_argument(
-        "--workers", metavar="N", type=int, default=2, help="controllers that run side by side (default: 2)"
-    )
-    parser.add_argument(
-        "--quiet",
-        metavar="MS",
-        type=float,
-        help="milliseconds without requests after which an idle controller has settled (default: 0 if no timer can "
-        "wake it soon, as far as Linux tells; otherwise 150)",
-    )
-    parser.add_argument(
-        "--fresh", action="store_true", help="start the controller for each run, not only where a schedule needs it"
-    )
-    parser.add_argument(
-        "--instances", metavar="N", type=int, default=1, help="instances of the controller in a run (default: 1)"
-    )
 
 
 def run(given: argparse.Namespace) -> int:

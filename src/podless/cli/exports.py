@@ -6,11 +6,9 @@ import argparse
 import asyncio
 import sys
 from pathlib import Path
-from typing import Any
 
 from podless.check.findings import format_count
 from podless.cli import access
-from podless.cli.options import DefaultsFormatter
 from podless.cli.progress import Progress
 from podless.cli.transfer.documents import BadDocument, DocumentStream, ExportSink, Folder
 from podless.cli.transfer.export import Choice, Export
@@ -21,39 +19,11 @@ from podless.runtime.files import describe_fault
 from podless.version import __version__
 
 
-def add(commands: Any) -> None:
-    """Add the subcommand to a parser's subparsers."""
-    parser = commands.add_parser(
-        "export",
-        help="export objects of any Kubernetes API server to files",
-        description="Export objects of any Kubernetes API server to files, with status and owner references, "
-        "for podless import or kubectl. The export includes their definitions and namespaces, but not "
-        "what every server creates by itself, such as bootstrap roles, the service kubernetes, plain "
-        "default accounts and tokens. Secrets are written unencrypted.",
-        formatter_class=DefaultsFormatter,
-    )
-    parser.add_argument(
-        "kinds", metavar="KIND", nargs="*", help="resource, such as crontabs, crontabs.stable.example.com or cm"
-    )
-    parser.add_argument("--all", action="store_true", help="all kinds except events")
-    parser.add_argument(
-        "-n",
-        "--namespace",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="only objects in this namespace (repeatable)",
-    )
-    parser.add_argument("-l", "--selector", default="", help="only objects that match this label selector")
-    parser.add_argument("--only", action="store_true", help="leave out the definitions and namespaces of the objects")
-    parser.add_argument(
-        "-o", "--output", choices=("yaml", "json"), default="yaml", help="output format; json: one object per line"
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that exclude each other."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument("-f", "--file", metavar="FILE", default="-", help="output file (default: standard output)")
     where.add_argument("--folder", metavar="DIR", type=Path, help="empty folder, for one file per object")
-    access.add_options(parser)
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

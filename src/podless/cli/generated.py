@@ -12,16 +12,6 @@ from podless.runtime.files import describe_fault
 from podless.runtime.jsonobject import Object
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the input and the output folder."""
-    parser.add_argument("paths", metavar="PATH", nargs="*", help="file, folder or pattern; - for standard input")
-    parser.add_argument("--context", help="also use the definitions of a running server, by kubeconfig context")
-    parser.add_argument(
-        "--kubeconfig", metavar="FILE", type=Path, help="kubeconfig file (default: $KUBECONFIG or ~/.kube/config)"
-    )
-    parser.add_argument("--output", "-o", metavar="FOLDER", type=Path, help="folder to write to")
-
-
 def read_definitions(options: argparse.Namespace) -> list[Object]:
     """Return the definitions that the options name. Raises CannotCheck."""
     from podless.check import run

@@ -6,14 +6,12 @@ import argparse
 import asyncio
 import base64
 import sys
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import orjson
 
 from podless.auth.kubeconfig import by_certificate, by_token, make_kubeconfig
-from podless.cli.options import DefaultsFormatter
 from podless.http.tls import Certificates
 from podless.remote import kubeconfig as configs
 from podless.remote.cluster import RemoteCluster
@@ -25,40 +23,11 @@ class KubeconfigError(ReportedError):
     """The kubeconfig cannot be made. The text is one line."""
 
 
-def add(commands: Any) -> None:
-    """Add the subcommand to a parser's subparsers."""
-    parser = commands.add_parser(
-        "kubeconfig",
-        help="print a kubeconfig, for the administrator or for a new user",
-        description="Print a kubeconfig. With --user it contains a new client certificate, signed with the server's "
-        "own key. The server accepts it at once; RBAC decides what the user and groups may do.",
-        formatter_class=DefaultsFormatter,
-    )
-    parser.add_argument(
-        "--data", metavar="DIR", type=Path, default=Path("podless-data"), help="data folder of the server"
-    )
-    parser.add_argument("--user", metavar="NAME", help="user name (default: the administrator)")
-    parser.add_argument(
-        "--group", metavar="NAME", dest="groups", action="append", default=[], help="group of the user (repeatable)"
-    )
-    parser.add_argument(
-        "--service-account",
-        metavar="[NAMESPACE/]NAME",
-        default="",
-        help="print a kubeconfig with a token of this service account, which the running server issues",
-    )
-    parser.add_argument("--namespace", default="default", help="default namespace of the kubeconfig")
-    parser.add_argument("--days", type=_parse_days, default=365, help="validity of the certificate or token")
-    parser.add_argument(
-        "--server", metavar="URL", default="", help="address of the server (default: that of its last start)"
-    )
-    parser.set_defaults(run=run)
-
-
-def _parse_days(text: str) -> int:
+def parse_days(text: str) -> int:
+    """Parse the validity of a certificate. Raises ValueError."""
     days = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
     if not 1 <= days <= 3650:
-        raise argparse.ArgumentTypeError("expected a number of days from 1 to 3650")
+        raise ValueError("expected a number of days from 1 to 3650")
     return days
 
 

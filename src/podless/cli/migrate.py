@@ -10,8 +10,6 @@ import argparse
 import asyncio
 import sys
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from podless.check.findings import format_count
@@ -30,26 +28,6 @@ _PAGE = 500  # objects per page of a list
 _TOGETHER = 16  # concurrent writes
 _TRIES = 20
 _SHOWN = 10  # maximum errors to print one by one
-
-
-def add(commands: Any) -> None:
-    """Add the subcommand to a parser's subparsers."""
-    parser = commands.add_parser(
-        "migrate",
-        help="rewrite stored objects in the storage version",
-        description=(
-            "Rewrite the objects of CustomResourceDefinitions in the storage version, then remove the older "
-            "versions from status.storedVersions, so that you can remove them from the definition. Works with"
-            " any Kubernetes API server. You can stop it and run it again at any time."
-        ),
-    )
-    parser.add_argument("names", metavar="NAME", nargs="*", help="definition, such as crontabs.stable.example.com")
-    parser.add_argument("--all", action="store_true", help="all definitions")
-    parser.add_argument(
-        "--kubeconfig", metavar="FILE", type=Path, help="kubeconfig file (default: $KUBECONFIG or ~/.kube/config)"
-    )
-    parser.add_argument("--context", default="", help="context of the kubeconfig (default: the current one)")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

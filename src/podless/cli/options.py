@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Collection
 from dataclasses import MISSING, replace
 from typing import Any
@@ -11,20 +10,6 @@ from typing import Any
 from podless.app import Settings
 from podless.cli.arguments import as_type
 from podless.runtime.option import Option, Section, StartError, declared_options
-
-_DEFAULT = re.compile(r"\bdefault: ", re.IGNORECASE)
-
-
-class DefaultsFormatter(argparse.ArgumentDefaultsHelpFormatter):
-    """Adds the default to the help of each option, unless the text mentions it."""
-
-    def _get_help_string(self, action: argparse.Action) -> str | None:
-        help_string = (action.help or "").removesuffix(
-            " (default: %(default)s)"
-        )  # Python before 3.13 adds this to flags
-        if _DEFAULT.search(help_string) or action.default in (None, "", False, [], argparse.SUPPRESS):
-            return help_string
-        return f"{help_string} (default: on)" if action.default is True else f"{help_string} (default: %(default)s)"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -41,8 +26,7 @@ def add_section(group: Any, cls: type, prefix: str) -> None:
 
 
 def add_selected(parser: argparse.ArgumentParser, names: Collection[str]) -> None:
-    """Add the options of some fields of Settings, and show defaults in the help."""
-    parser.formatter_class = DefaultsFormatter
+    """Add the options of some fields of Settings."""
     for name, default, declared in declared_options(Settings):
         if name in names and isinstance(declared, Option):
             _add_one(parser, name, default, declared)

@@ -7,11 +7,9 @@ import asyncio
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from podless.check.findings import format_count
-from podless.cli import arguments, engine
-from podless.cli.options import DefaultsFormatter
+from podless.cli import engine
 from podless.cli.progress import Progress
 from podless.controllers import leader
 from podless.runtime.files import make_private
@@ -24,26 +22,7 @@ _BUMP = {"sqlite": 1_000_000, "etcd": 20_000}
 _OTHERS = "/masterleases/"  # in etcd: one key for each running kube-apiserver
 
 
-def add(commands: Any) -> None:
-    """Add the subcommand to a parser's subparsers."""
-    parser = commands.add_parser(
-        "restore",
-        help="restore a backup into a data folder or an etcd cluster",
-        description="Restore a backup into a data folder or an etcd cluster. No server may run on it meanwhile. "
-        "Objects keep their uids. resourceVersions continue after those of the store and of the backup; "
-        "older watches and lists expire. You can repeat an interrupted restore.",
-        formatter_class=DefaultsFormatter,
-    )
-    parser.add_argument("file", metavar="FILE", type=Path, help="backup to restore")
-    parser.add_argument(
-        "--bump-revision",
-        metavar="N",
-        type=arguments.number,
-        help="how many resourceVersions to skip after those of the backup; at least as many as were used since"
-        " it was made (default: 1000000; 20000 with --store etcd, where each takes a write)",
-    )
-    engine.add_options(parser)
-    parser.set_defaults(run=run)
+add_options = engine.add_options
 
 
 def run(options: argparse.Namespace) -> int:

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from podless.cli import options
 from podless.runtime.files import describe_fault
@@ -18,20 +17,9 @@ from podless.runtime.files import describe_fault
 _OPTIONS = ("console", "enable_faults", "chaos", "kubernetes_version", "feature_gates")
 
 
-def add(commands: Any) -> None:
-    """Add the subcommand to a parser's subparsers."""
-    parser = commands.add_parser(
-        "run",
-        help="run a command with its own server",
-        description="Start a server in memory, run a command with KUBECONFIG set to it, and exit with the command's "
-        "status: podless run -- make test",
-    )
-    parser.add_argument(
-        "--apply", metavar="PATH", action="append", default=[], help="manifests to apply first (repeatable)"
-    )
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add options of the server."""
     options.add_selected(parser, _OPTIONS)
-    parser.add_argument("command", metavar="COMMAND", nargs="+", help="command to run, after --")
-    parser.set_defaults(run=run)
 
 
 def run(given: argparse.Namespace) -> int:

@@ -6,22 +6,7 @@ import argparse
 import json
 from typing import Any
 
-from podless.cli.generated import add_options, read_definitions, run_generator, write_files
-
-
-def add(commands: Any) -> None:
-    """Add the subcommand to a parser's subparsers."""
-    parser = commands.add_parser(
-        "schema",
-        help="generate JSON schemas from CustomResourceDefinitions, for editors and kubeconform",
-        description=(
-            "Generate JSON schemas from CustomResourceDefinitions. With --output, write one file per kind and"
-            " version, GROUP/KIND_VERSION.json, as kubeconform expects. Without it, print one schema for all "
-            "kinds."
-        ),
-    )
-    add_options(parser)
-    parser.set_defaults(run=run)
+from podless.cli.generated import read_definitions, run_generator, write_files
 
 
 def run(options: argparse.Namespace) -> int:

@@ -15,7 +15,6 @@ import tempfile
 import threading
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from podless.app import App, Settings, certificate_maker
 from podless.cli import options
@@ -26,17 +25,7 @@ from podless.version import __version__
 log = logging.getLogger("podless")
 
 
-def add(commands: Any) -> None:
-    """Add the subcommand to a parser's subparsers."""
-    parser = commands.add_parser(
-        "serve",
-        help="run the API server",
-        description="Serve the Kubernetes API: CustomResourceDefinitions and their objects, and the built-in kinds.",
-        formatter_class=options.DefaultsFormatter,
-    )
-    options.add_options(parser)
-    parser.add_argument("--at", metavar="REVISION|TIME", default="", help="serve the state at that moment, read-only")
-    parser.set_defaults(run=run)
+add_options = options.add_options
 
 
 class JSONLines(logging.Formatter):

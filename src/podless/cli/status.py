@@ -5,32 +5,15 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-from pathlib import Path
 from typing import Any
 
-from podless.cli.access import DATA, choose_kubeconfig
-from podless.cli.options import DefaultsFormatter
+from podless.cli.access import choose_kubeconfig
 from podless.remote import kubeconfig as configs
 from podless.remote.cluster import RemoteCluster
 from podless.runtime import clock
 from podless.version import __version__
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
-
-
-def add(commands: Any) -> None:
-    """Add the subcommand to a parser's subparsers."""
-    parser = commands.add_parser(
-        "status",
-        help="show the state of a running server",
-        description="Show a running server's storage engine, size, revision and history, and the objects and watchers"
-        " of each kind in its memory.",
-        formatter_class=DefaultsFormatter,
-    )
-    parser.add_argument("--data", metavar="DIR", type=Path, default=DATA, help="data folder of the server")
-    parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="kubeconfig for a server elsewhere")
-    parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="output format")
-    parser.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:

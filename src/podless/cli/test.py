@@ -6,32 +6,16 @@ import argparse
 import json
 import os
 import sys
-from typing import Any
 
-from podless.check.output import FORMS
 from podless.check.sources import CannotCheck
 from podless.cli import options
 
 _OPTIONS = ("kubernetes_version", "feature_gates")  # options of the server that runs the suites
 
 
-def add(commands: Any) -> None:
-    """Add the subcommand to a parser's subparsers."""
-    parser = commands.add_parser(
-        "test",
-        help="run suites that test definitions and admission policies",
-        description=(
-            "Run suites: files that state which objects and patches definitions and admission policies "
-            "accept, reject, change and convert. Exit status: 0 if every statement holds, 1 if one does not, "
-            "2 if a suite could not run."
-        ),
-    )
-    parser.add_argument("paths", metavar="FILE", nargs="*", help="suite, folder or pattern")
-    parser.add_argument("--init", metavar="CRD", help="print a starting suite for a CustomResourceDefinition")
-    parser.add_argument("--schema", action="store_true", help="print the JSON schema of suites, for editors")
-    parser.add_argument("--output", "-o", choices=FORMS, default="text", help="output format (default: text)")
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add options of the server."""
     options.add_selected(parser, _OPTIONS)
-    parser.set_defaults(run=run)
 
 
 def run(given: argparse.Namespace) -> int:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import orjson
 
-from podless.cli.history.server import add_access, add_object, run_command
+from podless.cli.history.server import run_command
 from podless.cli.history.source import HistorySource, InvalidArguments
 from podless.history.blame import Blamed, blame_object
 from podless.history.difference import Step
@@ -16,18 +15,9 @@ from podless.history.story import format_author
 from podless.runtime.jsonobject import Object
 
 
-def add(commands: Any) -> None:
-    """Add the subcommand to a parser's subparsers."""
-    parser = commands.add_parser(
-        "blame",
-        help="show who set each field of an object",
-        description="Show an object as YAML, and before each field the change that gave it its value: revision, time "
-        "and author. A deleted object is shown as it was before. Changes that the server has forgotten are shown as "
-        "the oldest one that it knows.",
-    )
-    add_object(parser)
-    add_access(parser)
-    parser.set_defaults(run=lambda options: run_command(options, lambda server: _run(options, server)))
+def run(options: argparse.Namespace) -> int:
+    """Run the command. Returns the exit code."""
+    return run_command(options, _run)
 
 
 async def _run(options: argparse.Namespace, server: HistorySource) -> int:

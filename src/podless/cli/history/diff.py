@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
 
-from podless.cli.history.server import add_access, add_object, choose_paint, query_of_moment, run_command
+from podless.cli.history.server import choose_paint, query_of_moment, run_command
 from podless.cli.history.source import HistorySource, InvalidArguments
 from podless.history.difference import ABSENT, compare_objects
 from podless.history.story import format_fields
 
 
-def add(commands: Any) -> None:
-    """Add the subcommand to a parser's subparsers."""
-    parser = commands.add_parser(
-        "diff",
-        help="show what changed in an object between two moments",
-        description="Show the fields of an object that differ between two moments. Exit status: 0 if none differs, 1 "
-        "if some do or the command failed.",
-    )
-    add_object(parser)
-    parser.add_argument("--from", dest="first", metavar="REVISION|TIME", required=True, help="the older state")
-    parser.add_argument("--to", dest="last", metavar="REVISION|TIME", help="the newer state (default: now)")
-    add_access(parser)
-    parser.set_defaults(run=lambda options: run_command(options, lambda server: _run(options, server)))
+def run(options: argparse.Namespace) -> int:
+    """Run the command. Returns the exit code."""
+    return run_command(options, _run)
 
 
 async def _run(options: argparse.Namespace, server: HistorySource) -> int:

@@ -8,10 +8,8 @@ import re
 import sys
 from typing import Any
 
-from podless.cli.arguments import positive
 from podless.cli.history.server import (
     HistoryServer,
-    add_access,
     choose_paint,
     log_path,
     query_of_moment,
@@ -32,36 +30,11 @@ _STEPS = re.compile(r"""\.?([^.\[\]"]+)(?![^\[]*\])|\["([^"]*)"\]|\[([A-Za-z]+)=
 _SECONDS = 50  # duration of one watch; the client's timeout is 60 s
 
 
-def add(commands: Any) -> None:
-    """Add the subcommand to a parser's subparsers."""
-    parser = commands.add_parser(
-        "log",
-        help="show who changed what, and when",
-        description="Show the changes of one object, of a kind, of a namespace or of the whole server, newest first: "
-        "one line each. The log also has deleted objects. Without KIND, renewals of Leases are left out; with -o json "
-        "they are not.",
-    )
-    parser.add_argument("kind", metavar="KIND", nargs="?", default="", help="kind, plural or short name")
-    parser.add_argument("name", metavar="NAME", nargs="?", default="", help="name of an object")
-    parser.add_argument("-n", "--namespace", default="", help="namespace (default: default with KIND, else all)")
-    parser.add_argument("-A", "--all-namespaces", action="store_true", help="all namespaces")
-    parser.add_argument("--since", metavar="TIME", help="only later changes: a duration (1h) or a time in RFC 3339")
-    parser.add_argument("--by", metavar="USER", default="", help="only changes of this user")
-    parser.add_argument("--field", metavar="PATH", default="", help="only changes of this field, such as spec.replicas")
-    parser.add_argument("--why", metavar="PATH", default="", help="follow a field back through the changes that set it")
-    parser.add_argument("--diff", action="store_true", help="show the fields that each change set or removed")
-    parser.add_argument("--follow", action="store_true", help="show new changes as they are made")
-    parser.add_argument("--limit", metavar="N", type=positive, default=0, help="show at most N changes (default: all)")
-    parser.add_argument("-o", "--output", choices=("text", "json"), default="text", help="json: one object per line")
-    parser.add_argument("--state", action="store_true", help="with -o json: add the object as each change left it")
-    add_access(parser)
-    parser.set_defaults(run=_start_log)
-
-
-def _start_log(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
+    """Show the changes. Returns the exit code."""
     if options.follow:
-        return run_with_server(options, lambda server: _follow_changes(options, server))
-    return run_command(options, lambda source: _run(options, source))
+        return run_with_server(options, _follow_changes)
+    return run_command(options, _run)
 
 
 async def _choose_resource(options: argparse.Namespace, source: HistorySource) -> tuple[ServedResource | None, str]:

@@ -7,10 +7,10 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from datetime import datetime
-from pathlib import Path
+from typing import TypeAlias, TypeVar
 from urllib.parse import quote, urlencode
 
-from podless.cli.access import DATA, choose_kubeconfig
+from podless.cli.access import choose_kubeconfig
 from podless.cli.engine import DATABASE
 from podless.cli.history.offline import OfflineHistory
 from podless.cli.history.source import HistorySource, InvalidArguments
@@ -26,26 +26,13 @@ from podless.runtime.jsonobject import Object
 from podless.store import StoreInUse
 from podless.version import __version__
 
+S = TypeVar("S", bound=HistorySource)
+Work: TypeAlias = Callable[[argparse.Namespace, S], Awaitable[int]]
 _PAGE = 200  # changes per response
 _LOG = f"/apis/{GROUP}/{VERSION}"
 
 
-def add_access(parser: argparse.ArgumentParser) -> None:
-    """Add the options that select the server."""
-    parser.add_argument(
-        "--data", metavar="DIR", type=Path, default=DATA, help="data folder of the server (default: podless-data)"
-    )
-    parser.add_argument("--kubeconfig", metavar="FILE", type=Path, help="kubeconfig for a server elsewhere")
-
-
-def add_object(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that name one object."""
-    parser.add_argument("kind", metavar="KIND", help="kind, plural or short name, or PLURAL.GROUP")
-    parser.add_argument("name", metavar="NAME", help="name of the object")
-    parser.add_argument("-n", "--namespace", default="default", help="namespace of the object (default: default)")
-
-
-def run_command(options: argparse.Namespace, work: Callable[[HistorySource], Awaitable[int]]) -> int:
+def run_command(options: argparse.Namespace, work: Work[HistorySource]) -> int:
     """Run a command that reads: from a folder that no server uses, else from the server.
 
     Returns 1, with one line on standard error, if that fails.
@@ -56,7 +43,7 @@ def run_command(options: argparse.Namespace, work: Callable[[HistorySource], Awa
             folder = OfflineHistory(options.data / DATABASE)
             try:
                 await folder.open()
-                return await work(folder)
+                return await work(options, folder)
             except StoreInUse:
                 pass  # a server uses the folder, and answers instead
             finally:
@@ -66,15 +53,15 @@ def run_command(options: argparse.Namespace, work: Callable[[HistorySource], Awa
     return asyncio.run(choose_source())
 
 
-def run_with_server(options: argparse.Namespace, work: Callable[[HistoryServer], Awaitable[int]]) -> int:
+def run_with_server(options: argparse.Namespace, work: Work[HistoryServer]) -> int:
     """Run a command against the server. Returns 1, with one line on standard error, if that fails."""
     return asyncio.run(_run_connected(options, work))
 
 
-async def _run_connected(options: argparse.Namespace, work: Callable[[HistoryServer], Awaitable[int]]) -> int:
+async def _run_connected(options: argparse.Namespace, work: Work[HistoryServer]) -> int:
     kubeconfig = choose_kubeconfig(options.data, options.kubeconfig)
     async with RemoteCluster(configs.read_kubeconfig(kubeconfig), f"podless-history/{__version__}") as cluster:
-        return await work(HistoryServer(cluster))
+        return await work(options, HistoryServer(cluster))
 
 
 def query_of_moment(text: str) -> dict[str, str]:

@@ -4,28 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
 
-from podless.cli.history.server import add_access, add_object, query_of_moment, run_command
+from podless.cli.history.server import query_of_moment, run_command
 from podless.cli.history.source import HistorySource, InvalidArguments
 from podless.codec import serializer
 
 
-def add(commands: Any) -> None:
-    """Add the subcommand to a parser's subparsers."""
-    parser = commands.add_parser(
-        "show", help="show an object as it was", description="Show an object as it was at a revision or at a time."
-    )
-    add_object(parser)
-    parser.add_argument(
-        "--at",
-        metavar="REVISION|TIME",
-        required=True,
-        help="a resourceVersion, a duration before now (1h) or a time in RFC 3339",
-    )
-    parser.add_argument("-o", "--output", choices=("yaml", "json"), default="yaml", help="output format")
-    add_access(parser)
-    parser.set_defaults(run=lambda options: run_command(options, lambda server: _run(options, server)))
+def run(options: argparse.Namespace) -> int:
+    """Run the command. Returns the exit code."""
+    return run_command(options, _run)
 
 
 async def _run(options: argparse.Namespace, server: HistorySource) -> int:

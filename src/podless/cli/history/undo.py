@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import urlencode
 
-from podless.cli.history.server import HistoryServer, add_access, query_of_moment, run_with_server
+from podless.cli.history.server import HistoryServer, query_of_moment, run_with_server
 from podless.cli.history.source import InvalidArguments
 from podless.cli.transfer.resources import ServedResource
 from podless.history.difference import ABSENT, compare_objects
@@ -41,23 +41,9 @@ class Undo(NamedTuple):
     target: Object | None
 
 
-def add(commands: Any) -> None:
-    """Add the subcommand to a parser's subparsers."""
-    parser = commands.add_parser(
-        "undo",
-        help="bring an object or a namespace back to an earlier state",
-        description="Bring an object back to an earlier state, or all objects of a namespace to their state at a time. "
-        "These are ordinary writes: admission and validation apply. A deleted object is created again with a new uid. "
-        "The status is not restored if it is a subresource.",
-    )
-    parser.add_argument("kind", metavar="KIND", nargs="?", default="", help="kind, plural or short name")
-    parser.add_argument("name", metavar="NAME", nargs="?", default="", help="name of an object")
-    parser.add_argument("-n", "--namespace", default="", help="namespace (default: default with KIND)")
-    parser.add_argument("--to", metavar="REVISION|TIME", help="the wanted state (default: before the last change)")
-    parser.add_argument("--since", metavar="TIME", help="undo all changes of the namespace since then")
-    parser.add_argument("--dry-run", action="store_true", help="have the server check the writes, and write nothing")
-    add_access(parser)
-    parser.set_defaults(run=lambda options: run_with_server(options, lambda server: _run(options, server)))
+def run(options: argparse.Namespace) -> int:
+    """Run the command. Returns the exit code."""
+    return run_with_server(options, _run)
 
 
 async def _run(options: argparse.Namespace, server: HistoryServer) -> int:
