@@ -323,7 +323,9 @@ class App:
             cluster.api.pace,
             cluster.api.watchdog,
             reads_wait(cluster.api),
+            self._measured.note_answer,
         )
+        self._measured.list_unanswered = self._listener.list_unanswered
         bound = await self._listener.open(settings.bind, settings.port)
         self._publish_address(folder, bound, cluster.token, authority)
         self._heartbeat = Heartbeat(cluster.api.watchdog)
@@ -362,7 +364,8 @@ class App:
     def _build_handler(self, cluster: Cluster, held: ClientMemory) -> Handler:
         """Return the handler of a cluster's requests."""
         api = cluster.api
-        measured = RequestMetrics(Flows(api, self.settings.limits.in_flight))
+        flows = Flows(api, self.settings.limits.in_flight)
+        self._measured = measured = RequestMetrics(flows)
         auditing = self._audit(api.registry)
         shown = self._requests if self.settings.enable_faults else None
         documents = NonResourcePaths(
@@ -394,7 +397,7 @@ class App:
             self.settings.limits,
             auditing,
             log=log,
-            measured=measured,
+            flows=flows,
             faults=faults,
             read_only=read_only,
             console=self._console.filter if self._console is not None else None,

@@ -18,7 +18,7 @@ from podless.http import connection, status
 from podless.http import listener as listener_module
 from podless.http.limits import Limits
 from podless.http.listener import Listener
-from podless.http.message import Answer, Handler, HTTPRequest, Pending, Response, Sink, Stream
+from podless.http.message import Answer, Handler, HTTPRequest, Observer, Pending, Response, Sink, Stream
 from podless.http.status import with_status
 from podless.runtime.pace import Pace
 from tests.cost import Lines
@@ -66,8 +66,12 @@ class Client:
 
 
 @asynccontextmanager
-async def serving(handler: Handler = echo, **limits: Any) -> AsyncIterator[Callable[[], Any]]:
-    listener = Listener(with_status(handler), status.refuse_bytes, Limits(**limits), None)
+async def serving(
+    handler: Handler = echo,
+    observe: Observer = lambda request, answer, took: answer,
+    **limits: Any,
+) -> AsyncIterator[Callable[[], Any]]:
+    listener = Listener(with_status(handler), status.refuse_bytes, Limits(**limits), None, observe=observe)
     port = await listener.open("127.0.0.1", 0)
     clients: list[Client] = []
 

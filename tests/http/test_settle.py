@@ -41,8 +41,8 @@ async def test_an_answer_that_finds_no_room_is_told_as_such() -> None:
         request.audit.set_user(request.user)
         return Response(200, [LONG if request.path == "/long" else b"short"])
 
-    handler = measured.filter(Auditor(policy.METADATA, cast(Any, backend), Registry().find_struct).filter(inner))
-    async with serving(handler, held=len(LONG)) as connect:
+    handler = Auditor(policy.METADATA, cast(Any, backend), Registry().find_struct).filter(inner)
+    async with serving(handler, measured.note_answer, held=len(LONG)) as connect:
         client = await connect()
         held = connect.listener._shared.memory  # type: ignore[attr-defined]
         statuses = []

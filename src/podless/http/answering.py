@@ -27,6 +27,7 @@ from podless.http.message import (
     Handler,
     HTTPRequest,
     NoAnswer,
+    Observer,
     Pending,
     Response,
     Stream,
@@ -59,6 +60,7 @@ class ListenerState:
     """State that the connections of a listener share.
 
     refuse: returns the answer to bytes that are not a request. gate: delays complete requests before they are handled.
+    observe: sees all answers to requests.
     buffer: receives bytes, which are parsed in the same call. (Without it, each read over TLS allocates 256 KiB, which
     the system must map and unmap.)
     """
@@ -69,7 +71,8 @@ class ListenerState:
     memory: ClientMemory
     pace: Pace
     watchdog: Watchdog
-    gate: Gate | None = None
+    gate: Gate | None
+    observe: Observer
     connections: set[ConnectionResponder] = field(default_factory=set)
     clock: DatedHeads = field(default_factory=DatedHeads)
     heads: Heads = field(default_factory=Heads)
@@ -153,17 +156,17 @@ class ConnectionResponder:
             self.close_now()
             return
         if isinstance(answer, ANSWER):
-            self._send_answer(request, answer)
+            self._send_answer(request, self._shared.observe(request, answer, _clock() - began))
         else:
-            work = watchdog.measure_steps(self._await_answer(request, answer), request.describe_work)
+            work = watchdog.measure_steps(self._await_answer(request, answer, began), request.describe_work)
             self._task = self._loop.create_task(work)
         seconds = _clock() - began
         if seconds > watchdog.limit:
             watchdog.report_block(seconds, request.describe_work())
 
-    async def _await_answer(self, request: HTTPRequest, pending: Pending) -> None:
+    async def _await_answer(self, request: HTTPRequest, pending: Pending, began: float) -> None:
         try:
-            answer = await pending
+            answer = self._shared.observe(request, await pending, _clock() - began)
             if not self._closing:
                 self._send_answer(request, answer)
             elif isinstance(answer, Stream):
@@ -348,6 +351,11 @@ class ConnectionResponder:
         self._transport.close()
 
     # called by the listener
+
+    @property
+    def unanswered(self) -> HTTPRequest | None:
+        """The request whose handler has not answered yet."""
+        return self._current if self._task is not None and not self._task.done() else None
 
     def cut_if_expired(self, now: float) -> None:
         """Cut off the connection if its deadline has passed."""

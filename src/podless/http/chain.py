@@ -33,8 +33,8 @@ from podless.http.filters import (
     with_log,
     with_read_only,
 )
+from podless.http.flows import Flows
 from podless.http.limits import Limits
-from podless.http.measured import RequestMetrics
 from podless.http.message import TEXT, Answer, Handler, HTTPRequest, Pending, Response
 from podless.http.status import with_status
 from podless.runtime import lazy
@@ -54,19 +54,19 @@ def list_filters(
     audit: Filter | None = None,
     *,
     log: bool = False,
-    measured: RequestMetrics | None = None,
+    flows: Flows | None = None,
     faults: Faults | None = None,
     read_only: bool = False,
     console: Filter | None = None,
 ) -> list[Filter]:
     """Return the filters before an API's handler, the outermost first.
 
-    audit: logs requests. faults: injects errors. console: answers for the browser console.
+    audit: logs requests. flows: finds the flow of a request. faults: injects errors. console: answers for the browser
+    console.
     """
     return [
         *([with_log] if log else []),  # log a line for each request
         refuse_unclear_paths,  # answer requests whose path has no clear attributes
-        *([measured.filter] if measured is not None else []),  # measure durations
         *([audit] if audit is not None else []),  # audit
         with_status,  # render exceptions as Status, and warnings as headers
         with_imports(api.off_loop),  # import YAML, protobuf and tables before their first use
@@ -75,7 +75,7 @@ def list_filters(
         *with_current_state(api),  # wait for the writes of other servers
         with_authentication(api.authenticator),  # set the user
         # queue, or reject with 429
-        PriorityAndFairness(limits, measured.flows if measured is not None else None).filter,
+        PriorityAndFairness(limits, flows).filter,
         with_impersonation(api.authorizer, api.off_loop),  # replace the user by the impersonated one
         with_authorization(api.authorizer, api.off_loop),  # authorize
         *([with_read_only] if read_only else []),  # reject all writes

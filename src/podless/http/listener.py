@@ -12,7 +12,7 @@ from podless.http.answering import ConnectionResponder, ListenerState
 from podless.http.connection import Connection
 from podless.http.held import ClientMemory
 from podless.http.limits import Limits
-from podless.http.message import Gate, Handler, Response
+from podless.http.message import Gate, Handler, HTTPRequest, Observer, Response
 from podless.http.secure import HandshakeQueue, TLSConnection
 from podless.runtime.pace import Pace
 from podless.runtime.traces import trace_error
@@ -41,11 +41,19 @@ class Listener:
         pace: Pace | None = None,
         watchdog: Watchdog | None = None,
         gate: Gate | None = None,
+        observe: Observer = lambda request, answer, seconds: answer,
     ) -> None:
         self._limits = limits
         self._context = context
         self._shared = ListenerState(
-            handler, refuse, limits, memory or ClientMemory(limits.held), pace or Pace(), watchdog or Watchdog(), gate
+            handler,
+            refuse,
+            limits,
+            memory or ClientMemory(limits.held),
+            pace or Pace(),
+            watchdog or Watchdog(),
+            gate,
+            observe,
         )
         self._sockets: list[socket.socket] = []
         self._turns = HandshakeQueue()
@@ -62,6 +70,11 @@ class Listener:
     def connections(self) -> set[ConnectionResponder]:
         """All open connections."""
         return self._shared.connections
+
+    def list_unanswered(self) -> list[HTTPRequest]:
+        """Return the requests whose handlers have not answered yet."""
+        found = (connection.unanswered for connection in self.connections)
+        return [request for request in found if request is not None]
 
     @property
     def is_connecting(self) -> bool:

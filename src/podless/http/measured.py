@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from podless.auth.attributes import Attributes
@@ -12,14 +11,11 @@ from podless.http.families import render_family
 from podless.http.flows import Flow, Flows
 from podless.http.info import name_scope
 from podless.http.message import (
-    ANSWER,
     SLOW,
     Answer,
     EndingSink,
-    Handler,
     HTTPRequest,
     NoAnswer,
-    Pending,
     Response,
     Sink,
     Stream,
@@ -43,9 +39,9 @@ _READS = ("GET", "HEAD")
 
 
 class RequestMetrics:
-    """The durations of one server's requests. working: number in flight, by whether they write. watches: open watches.
+    """The durations of one server's requests. watches: open watches.
 
-    flows: finds the flow of each request, if FlowSchemas are served.
+    flows: finds the flow of each request, if FlowSchemas are served. list_unanswered: returns the requests in flight.
     """
 
     def __init__(self, flows: Flows | None = None) -> None:
@@ -53,32 +49,14 @@ class RequestMetrics:
         # the same figures by a faster key, for requests to resources without dryRun
         self._sorts: dict[str, _Sort] = {}
         self.flows = flows
-        self.working = {False: 0, True: 0}
+        self.list_unanswered: Callable[[], Iterable[HTTPRequest]] = tuple
         self.watches: Counter[_Labels] = Counter()
 
-    def filter(self, handler: Handler) -> Handler:
-        """Measure the handler behind it; for a watch, the time until it starts."""
-        working, clock = self.working, time.perf_counter
+    def note_answer(self, request: HTTPRequest, answer: Answer, took: float) -> Answer:
+        """Count an answer before it is sent, and return it; a watch counts as open until it ends.
 
-        async def later(request: HTTPRequest, pending: Pending, began: float) -> Answer:
-            writes = request.method not in _READS
-            working[writes] += 1
-            try:
-                answer = await pending
-            finally:
-                working[writes] -= 1
-            return self._note_answer(request, answer, clock() - began)
-
-        def handle(request: HTTPRequest) -> Answer | Pending:
-            began = clock()
-            answer = handler(request)
-            if not isinstance(answer, ANSWER):
-                return later(request, answer, began)
-            return self._note_answer(request, answer, clock() - began)
-
-        return handle
-
-    def _note_answer(self, request: HTTPRequest, answer: Answer, took: float) -> Answer:
+        took: seconds since the request came; for a watch, until it starts.
+        """
         status, key = answer.status, request.info.sort
         if request.query_text and "dryRun" in request.query_text:
             key = ""
@@ -145,9 +123,11 @@ class RequestMetrics:
         yield from render_family("apiserver_request_duration_seconds", ((sort, times) for sort, times, _ in shown))
         counted = (((*sort, str(status)), count) for sort, _, counts in shown for status, count in [*counts.items()])
         yield from render_family("apiserver_request_total", counted)
-        working = ((kind,) for kind in ("readOnly", "mutating"))
+        working = {"readOnly": 0, "mutating": 0}
+        for request in self.list_unanswered():
+            working["readOnly" if request.method in _READS else "mutating"] += 1
         yield from render_family(
-            "apiserver_current_inflight_requests", zip(working, self.working.values(), strict=True)
+            "apiserver_current_inflight_requests", (((kind,), count) for kind, count in working.items())
         )
         open_ = [((verb, *rest), count) for (verb, _, *rest), count in self.watches.items() if count]
         yield from render_family("apiserver_longrunning_requests", open_)

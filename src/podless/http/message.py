@@ -97,10 +97,22 @@ class HTTPRequest:
 
     async def read_body(self) -> bytes:
         """Return the whole body, once the client has sent it. Raises TooLarge, TooManyRequests, BadRequest."""
-        if self.source is not None:
-            if not self.source.claim_body(self):
-                self.body = await self.source.wait_body(self)
+        return self.body if self.claim_body() else await self.wait_body()
+
+    def claim_body(self) -> bool:
+        """Charge the body to the user. Returns whether `body` is complete. Raises as `read_body` does."""
+        source = self.source
+        if source is not None:
+            if not source.claim_body(self):
+                return False
             self.source = None
+        return True
+
+    async def wait_body(self) -> bytes:
+        """Return the whole body after `claim_body` returned False. Raises as `read_body` does."""
+        assert self.source is not None
+        self.body = await self.source.wait_body(self)
+        self.source = None
         return self.body
 
     def describe_work(self) -> Work:
@@ -292,6 +304,8 @@ Answer = Response | Stream
 ANSWER: Final = (Response, Stream)  # for isinstance
 Pending = Coroutine[Any, Any, Answer]
 Handler = Callable[[HTTPRequest], Answer | Pending]
+# sees each answer before it is sent, with the seconds that it took, and returns what is sent
+Observer = Callable[[HTTPRequest, Answer, float], Answer]
 # delays requests: returns False if the request can be handled now, else calls the function when it can
 Gate = Callable[[HTTPRequest, Callable[[HTTPRequest], None]], bool]
 
