@@ -331,7 +331,7 @@ class APIHandler:
             return await compress_answer(request, answer)
 
     async def _answer_write(self, write: _Write, request: HTTPRequest, call: Call, form: AnswerForm) -> Answer:
-        call.body = await request.read_body()
+        call.body = request.body if request.claim_body() else await request.wait_body()
         AUTHOR.set(make_author(request, call, call.verb))
         ALLOWANCE.set(TimeAllowance())
         if call.kind.strategy.checking.preload:

@@ -117,10 +117,10 @@ class Connection(ConnectionResponder, asyncio.BufferedProtocol):
 
     def _parse_bytes(self, data: bytes | memoryview) -> None:
         self._served = False
-        if len(data) <= _FEW and not self._waiting:
-            self._parser.feed(data)
-        else:
+        if len(data) > _FEW or self._waiting:
             self._feed_pieces(data)
+        elif self._parser.feed(data):
+            return
         request = self._in.request
         if request is not None:
             if self._current is None and not self._waiting:
@@ -214,6 +214,7 @@ class Connection(ConnectionResponder, asyncio.BufferedProtocol):
             self._in.charge_queued(request)
             self._waiting.append(request)
             self._turn_soon()
+            self._pause_reading()
         else:
             self._begin_answer(request)
 

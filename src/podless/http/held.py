@@ -11,6 +11,7 @@ from typing import Protocol
 
 from podless.meta.errors import TooManyRequests
 
+_IDLE = 256  # users without bytes whose shares are kept
 BODIES, ANSWERS, STREAMS = "bodies", "answers", "streams"
 REFUSAL = "the server holds too much for its clients, please try again later"
 
@@ -45,10 +46,11 @@ class ClientMemory:
     keeps those that are replaced meanwhile.
     """
 
-    __slots__ = ("_charged", "_limit", "_readers", "_users", "cuts", "replaced", "sorts", "unrequested")
+    __slots__ = ("_charged", "_half", "_limit", "_readers", "_users", "cuts", "replaced", "sorts", "unrequested")
 
     def __init__(self, limit: int, replaced: Callable[[], int] = lambda: 0) -> None:
         self._limit = limit
+        self._half = limit // 2
         self._charged = 0
         self._users: dict[str, _UserShare] = {}
         self._readers: dict[Holder, int] = {}
@@ -82,7 +84,7 @@ class ClientMemory:
         share = self._users.get(user)
         if share is None:
             share = self._users[user] = _UserShare()
-        if self._charged + self.unrequested + size > self._limit // 2:  # else neither limit is reached
+        if self._charged + self.unrequested + size > self._half:  # else neither limit is reached
             self._find_room(user, share, size, holder if alone else None)
         self._charged += size
         self.sorts[sort] += size
@@ -93,7 +95,7 @@ class ClientMemory:
     def _find_room(self, user: str, share: _UserShare, size: int, alone: Holder | None) -> None:
         """Make room if bytes exceed a limit. Raises TooManyRequests. alone: a holder that may be alone over it."""
         only = alone is not None and share.holders.get(alone, 0) == share.size
-        over = share.size + size > self._limit // 2 and not only
+        over = share.size + size > self._half and not only
         full = self._charged + self.unrequested + size > self._limit and not (only and share.size == self._charged)
         if over or (full and not self._make_room(share, size)):
             self._drop_share(user, share)
@@ -118,11 +120,12 @@ class ClientMemory:
         self._charged -= size
         self.sorts[sort] -= size
         share.size -= size
-        if holder is not None and holder in share.holders:
+        if share.holders and holder is not None and holder in share.holders:
             share.holders[holder] -= size
             if share.holders[holder] <= 0:
                 del share.holders[holder]
-        if not share.size and not share.holders:
+        # a user who comes again soon needs no new share
+        if not share.size and len(self._users) > _IDLE and not share.holders:
             del self._users[user]
 
     def note_complete(self, user: str, holder: Holder) -> None:
@@ -161,7 +164,7 @@ class ClientMemory:
         """Cut off readers that keep more replaced states alive than allowed, the earliest first."""
         while self._readers:
             holder, since = next(iter(self._readers.items()))
-            if self.replaced() - since <= self._limit // 2:
+            if self.replaced() - since <= self._half:
                 return
             self._readers.pop(holder)
             self.cuts += 1

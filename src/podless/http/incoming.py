@@ -81,17 +81,19 @@ class IncomingBody:
 
         Raises TooLarge, TooManyRequests.
         """
-        complete, user = request is not self.request, request.user.name
-        size = len(request.body) if complete else request.length
-        if size < 0:
-            size = self._limits.body
-        if size > self._limits.body or (not complete and self.size > self._limits.body):
+        limit, holder = self._limits.body, None
+        if request is not self.request:
+            size = len(request.body)
+        else:
+            holder, size = self, request.length if request.length >= 0 else limit
+        if size > limit or (holder is not None and self.size > limit):
             raise self.too_large()
         if request.unrequested or request.charged:
             self.release_body(request)
-        self._memory.charge_user(user, size, BODIES, None if complete else self)
+        user = request.user.name
+        self._memory.charge_user(user, size, BODIES, holder)
         request.charged_user, request.charged = user, size
-        return complete
+        return holder is None
 
     async def wait_body(self, request: HTTPRequest) -> bytes:
         """Return the body when it is complete. Raises the error given to `fail_reader`."""

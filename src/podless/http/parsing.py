@@ -84,18 +84,19 @@ class RequestParser:
         self._between = False
         self._llhttp = None
 
-    def feed(self, data: bytes | memoryview) -> None:
+    def feed(self, data: bytes | memoryview) -> bool:
+        """Parse bytes. Returns whether they were exactly one request."""
         if self._between and self._heads is not None and len(data) <= self._limit:
             known = self._heads.find_request(bytes(data))
             if known is not None:
-                line, headers, body = known
-                self._receiver.take_request(line, headers, body)
-                return
+                self._receiver.take_request(*known)
+                return True
         if 0 < self._body_left < len(data):  # split after a body, so that the start of the next request is seen
             body_left = self._body_left
             self._feed_llhttp(data[:body_left])
             data = data[body_left:]
         self._feed_llhttp(data)
+        return False
 
     def _feed_llhttp(self, data: bytes | memoryview) -> None:
         self._ended = 0

@@ -107,7 +107,8 @@ class WebSocketReader:
         """Drop the receiver, to break the reference cycle."""
         self._talker = None
 
-    def feed(self, data: bytes | memoryview) -> None:
+    def feed(self, data: bytes | memoryview) -> bool:
+        """Parse bytes. Returns whether they were a request, which they never are."""
         data = memoryview(data)
         while data and self._talker is not None:
             if self._bytes_left:
@@ -123,6 +124,7 @@ class WebSocketReader:
             data = data[missing:]
             if not self._count_missing():
                 self._begin_frame(self._talker)
+        return False
 
     def _count_missing(self) -> int:
         """Return how many bytes of a frame's head are missing."""
