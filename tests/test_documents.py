@@ -68,9 +68,13 @@ FIGURES: Mapping[str, Figures] = {
         ),
         "except for # bytes of a ping": (websocket._MAX,),
         "# s of processor time for each piece": (offloop.SECONDS,),
+        "A write has # s for all its work, and # s more for each megabyte": (
+            allowance.LEAST_TIME,
+            allowance.TIME_PER_BYTE * 1e6,
+        ),
         "queued for # s gets #": (fairqueue._SECONDS, errors.TooManyRequests.code),
         "take at most # s of a request, by their price, and the cache of them # MiB": (
-            allowance.FULL_ALLOWANCE / 1e9,
+            allowance.PATTERN_TIME / 1e9,
             patterns.MAX_CACHE_BYTES,
         ),
         "holds the event loop for # ms": (watchdog.LONG,),

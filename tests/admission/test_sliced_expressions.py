@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from podless.runtime import slices
+from podless.runtime import allowance, slices
 from podless.runtime.slices import SlicedWork
 from tests.admission.conftest import World
 
@@ -59,3 +59,17 @@ def test_a_long_expression_is_evaluated_in_slices(world: World, way: str, monkey
     without = min(turns(f"without-{place}") for place in range(3))  # controllers take some as well
     WAYS[way](world)
     assert turns("with") >= without + SLICES
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_write_whose_expressions_take_too_long_is_ended(
+    world: World, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    WAYS[way](world)
+    assert world.create("before", tags=["x"]).status == 201
+    with monkeypatch.context() as patch:
+        patch.setattr(allowance, "LEAST_TIME", 0.0)
+        patch.setattr(allowance, "TIME_PER_BYTE", 0.0)
+        answer = world.create("long", tags=["x"] * 300)
+        assert (answer.status, answer.body["reason"]) == (504, "Timeout")
+    assert world.create("long", tags=["x"] * 300).status == 201

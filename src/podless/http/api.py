@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -333,10 +334,10 @@ class APIHandler:
     async def _answer_write(self, write: _Write, request: HTTPRequest, call: Call, form: AnswerForm) -> Answer:
         call.body = request.body if request.claim_body() else await request.wait_body()
         AUTHOR.set(make_author(request, call, call.verb))
-        ALLOWANCE.set(TimeAllowance())
+        size = self._estimate_size(call)
+        ALLOWANCE.set(TimeAllowance(size if call.verb != "deletecollection" else math.inf))
         if call.kind.strategy.checking.preload:
             await make_ready(self._api, call.kind)
-        size = self._estimate_size(call)
         if not self._api.off_loop.is_long(size):
             outcome = await self._begin_write(write, call)
             if call.kind.webhook is not None:

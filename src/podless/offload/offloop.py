@@ -9,6 +9,7 @@ request is next.
 from __future__ import annotations
 
 import asyncio
+import time
 import traceback
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -23,6 +24,7 @@ from podless.offload.fairqueue import FairQueue
 from podless.offload.giveway import make_meter
 from podless.offload.process import ParserProcess
 from podless.runtime import memo
+from podless.runtime.allowance import ALLOWANCE, TimeAllowance
 from podless.runtime.gcpause import PAUSE, pause_gc
 from podless.runtime.meter import METER
 from podless.runtime.slices import SlicedWork
@@ -41,9 +43,15 @@ _request_values: ContextVar[list[Any] | None] = ContextVar(
 )  # large values made for the request so far
 
 
-def _run_metered(seconds: float, loop: int | None, work: Callable[[], R]) -> R:
-    """Run a piece of work on its thread, with a meter. Raises what the work raises, and Timeout beyond the limit."""
+def _run_metered(seconds: float, loop: int | None, allowance: TimeAllowance | None, work: Callable[[], R]) -> R:
+    """Run a piece of work on its thread, with a meter. Raises what the work raises, and Timeout beyond the limit.
+
+    allowance: of the write that the work belongs to.
+    """
+    if allowance is not None:
+        seconds = min(seconds, allowance.work_time)
     METER.set(make_meter(seconds, loop))
+    began = time.thread_time()
     try:
         with pause_gc():
             return work()
@@ -51,6 +59,8 @@ def _run_metered(seconds: float, loop: int | None, work: Callable[[], R]) -> R:
         traceback.clear_frames(error.__traceback__)
         raise
     finally:
+        if allowance is not None:
+            allowance.work_time -= time.thread_time() - began
         del work
 
 
@@ -105,13 +115,17 @@ class OffLoop:
         """
         if size < LONG:
             return await self.slices.run(partial(work, *args, **kwargs))
-        return await self.run_on_thread(work, *args, **kwargs)
+        return await self._run_on_thread(ALLOWANCE.get(), partial(work, *args, **kwargs))
 
     async def run_in_slices(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run work on the loop in slices. Raises the error of the work, and Timeout if it takes too long."""
         return await self.slices.run(partial(work, *args, **kwargs))
 
     async def run_on_thread(self, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run work that no write pays for. Raises as `run`."""
+        return await self._run_on_thread(None, partial(work, *args, **kwargs))
+
+    async def _run_on_thread(self, allowance: TimeAllowance | None, piece: Callable[[], R]) -> R:
         if self._waiting >= _WAITING:
             raise TooManyRequests("too many requests, please try again later", {"retryAfterSeconds": 1})
         context = copy_context()  # includes the clock, which a test may have advanced
@@ -119,10 +133,9 @@ class OffLoop:
         context.run(memo.begin_work)
         self._waiting += 1
         try:
-            piece = partial(work, *args, **kwargs)
             thread = self._get_thread()
             result: R = await asyncio.wrap_future(
-                thread.submit(context.run, _run_metered, self._seconds, self._loop, piece)
+                thread.submit(context.run, _run_metered, self._seconds, self._loop, allowance, piece)
             )
         finally:
             del piece

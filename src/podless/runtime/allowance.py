@@ -1,28 +1,56 @@
-"""Limits the time that one request may spend on compiling patterns, because RE2 holds the GIL meanwhile."""
+"""Limits the time of one write: of its work, and of compiling patterns, because RE2 holds the GIL meanwhile."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Final
+from typing import Final, TypeVar
 
-FULL_ALLOWANCE: Final = 100_000_000  # nanoseconds, as runtime/patternprice.py estimates them
+from podless.runtime.apierror import Timeout
+from podless.runtime.meter import TIMEOUT_TEXT
+
+T = TypeVar("T")
+
+PATTERN_TIME: Final = 100_000_000  # nanoseconds, as runtime/patternprice.py estimates them
+LEAST_TIME: Final = 3.0  # seconds of processor time of a write of a short object
+TIME_PER_BYTE: Final = 0.00001  # seconds of processor time for each byte of the object
 
 
 class TimeAllowance:
-    """The remaining time of one request, in nanoseconds."""
+    """The remaining time of one write. size: bytes of its object, infinite if it writes any number of objects.
 
-    __slots__ = ("remaining",)
+    pattern_time: for compiling patterns, in nanoseconds. work_time: seconds of processor time. Work that ends within a
+    slice does not count, nor does `make_shared`.
+    """
 
-    def __init__(self) -> None:
-        self.remaining = FULL_ALLOWANCE
+    __slots__ = ("pattern_time", "work_time")
+
+    def __init__(self, size: float = 0) -> None:
+        self.pattern_time = PATTERN_TIME
+        self.work_time = LEAST_TIME + size * TIME_PER_BYTE
 
     def spend(self, price: float) -> bool:
-        """Spend some time. Returns False, and spends nothing, if less is left."""
-        if price > self.remaining:
+        """Spend some time for patterns. Returns False, and spends nothing, if less is left."""
+        if price > self.pattern_time:
             return False
-        self.remaining -= int(price)
+        self.pattern_time -= int(price)
         return True
 
+    def spend_work(self, seconds: float) -> None:
+        """Spend time of work. Raises Timeout if more was spent than allowed."""
+        self.work_time -= seconds
+        if self.work_time < 0:
+            raise Timeout(TIMEOUT_TEXT, {})
 
-# of the present request; None for work that belongs to no request
+
+# of the present write; None for work that belongs to none
 ALLOWANCE: ContextVar[TimeAllowance | None] = ContextVar("allowance", default=None)
+
+
+def make_shared(make: Callable[[], T]) -> T:
+    """Return a value that later requests use as well, such as a compiled schema: no write has to pay for it alone."""
+    token = ALLOWANCE.set(None)
+    try:
+        return make()
+    finally:
+        ALLOWANCE.reset(token)

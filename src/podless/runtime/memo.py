@@ -19,6 +19,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, ClassVar, Generic, TypeVar, overload
 
+from podless.runtime.allowance import make_shared
+
 T = TypeVar("T")
 _ABSENT = object()
 
@@ -97,7 +99,7 @@ def make_once(table: dict[Any, Any], key: Any, make: Callable[[], T], *, needed:
         if draft is not None:
             found = draft.make_value(dict.__setitem__, table, key, make, needed)
         else:
-            found = table.setdefault(key, make())
+            found = table.setdefault(key, make_shared(make))
     value: T = found
     return value
 

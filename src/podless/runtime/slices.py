@@ -23,6 +23,7 @@ from typing import Any, Final, Generic, NoReturn, TypeVar
 
 from greenlet import getcurrent, greenlet
 
+from podless.runtime.allowance import ALLOWANCE
 from podless.runtime.apierror import Timeout
 from podless.runtime.gcpause import PAUSE, pause_gc
 from podless.runtime.meter import DEFAULT, TIMEOUT_TEXT
@@ -102,6 +103,8 @@ class _Worker(greenlet):
         self.spent += self.took
         if self.spent > self.limit:
             raise Timeout(TIMEOUT_TEXT, {})
+        if (allowance := ALLOWANCE.get()) is not None:
+            allowance.spend_work(self.took)
         self.loop.switch(_SUSPENDED)
         self.began = time.thread_time()
 

@@ -20,6 +20,7 @@ from tests.fuzz.wire import UNKNOWN
 
 _KEPT = 64.0  # MB that may be kept of a pair whose objects are gone
 _PATIENCE = 60.0  # seconds that an answer may take
+_PROCESSOR = 3.5  # seconds of the processor that an answer may take, with what the process does beside it
 _SETTLE = 5.0  # seconds in which memory is to come back
 _TRIES = 24  # smaller pairs that are tried for one that fails
 http.client._MAXHEADERS = 100_000  # type: ignore[attr-defined]  # a warning for each unknown field is one
@@ -203,11 +204,13 @@ def judge(site: Site, pair: Pair, say: Callable[[str], object] = lambda text: No
         when = f"{part}: {_name(ask)} -> {code}"
         told = site.server.told()
         longest = max(longest, told.longest)
-        say(f"    {told.longest * 1e3:6.0f} ms {told.memory:6.0f} MB  {when}")
+        say(f"    {told.longest * 1e3:6.0f} ms {told.processor:5.1f} s {told.memory:6.0f} MB  {when}")
         faults.extend(
             Fault(f"a step of {each.seconds * 1e3:.0f} ms [{each.where}]", when, each.seconds) for each in told.steps
         )
         faults.extend(Fault(f"an error in the log: {each}", when) for each in told.errors)
+        if told.processor > _PROCESSOR:
+            faults.append(Fault(f"{told.processor:.1f} seconds of the processor", when))
         if code == 500 and UNKNOWN.encode() in raw:  # a real server says 500 for some of what clients get wrong
             faults.append(Fault(f"500: {raw[:300]!r}", when))
         elif code == 0:

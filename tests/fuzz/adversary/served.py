@@ -44,13 +44,14 @@ class Step(NamedTuple):
 class Told(NamedTuple):
     """What a server tells since it was asked last. longest: seconds of the longest step. memory: MB, now.
 
-    errors: what it has logged as errors.
+    errors: what it has logged as errors. processor: seconds of the whole process.
     """
 
     steps: list[Step]
     longest: float
     memory: float
     errors: list[str]
+    processor: float
 
 
 class _Timed:
@@ -168,11 +169,13 @@ def _serve(line: Connection, tokens: str) -> None:
         await asyncio.Event().wait()
 
     def answer() -> None:
+        before = 0.0
         with suppress(EOFError, OSError):
             while True:
                 line.recv()
-                line.send(Told(steps.long, steps.longest, _memory(), errors.said))
-                steps.long, steps.longest, errors.said = [], 0.0, []
+                now = time.process_time()
+                line.send(Told(steps.long, steps.longest, _memory(), errors.said, now - before))
+                steps.long, steps.longest, errors.said, before = [], 0.0, [], now
         os._exit(0)
 
     for work in (answer, steps.watch):

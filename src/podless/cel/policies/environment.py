@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from podless.cel import library, macros, program, syntax, types
@@ -11,6 +12,7 @@ from podless.cel.errors import CompileError, ProgramError
 from podless.cel.library.authz import AUTHORIZER, RESOURCE
 from podless.cel.program import Program
 from podless.cel.types import DYN, INT, TIMESTAMP, Type
+from podless.runtime.allowance import make_shared
 from podless.runtime.release import NEWEST, Release, has
 
 STRING = (types.STRING,)
@@ -133,6 +135,11 @@ class Environment:
 
         authorizer: it may use the authorizer. patches: it may construct patches.
         """
+        return make_shared(partial(self._compile_expression, source, expected, authorizer, patches))
+
+    def _compile_expression(
+        self, source: str, expected: tuple[Type, ...], authorizer: bool, patches: bool
+    ) -> Expression:
         variables = dict(COMMON_VARIABLES)
         if self._params:
             variables["params"] = DYN
