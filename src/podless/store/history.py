@@ -30,13 +30,15 @@ def parse_keep(text: str, default: Keep | None = None) -> Keep:
     """Return the bounds in a text such as 1h,256Mi,10000. Missing ones are the default's. Raises ValueError."""
     bounds: dict[str, float | int] = {}
     for part in text.split(","):
-        name, read = "count", parse_number
-        if part.endswith("i"):
-            name, read = "size", parse_size
-        elif not part.isdigit():
-            bounds["age"] = parse_duration(part)
-            continue
-        bounds[name] = read(part)
+        try:
+            if part.endswith("i"):
+                bounds["size"] = parse_size(part)
+            elif part.isdigit():
+                bounds["count"] = parse_number(part)
+            else:
+                bounds["age"] = parse_duration(part)
+        except ValueError:
+            raise ValueError(f"expected an age, a size or a number, such as 1h,256Mi,10000, not {part!r}") from None
     return replace(default or Keep(), **bounds)  # type: ignore[arg-type]
 
 
