@@ -93,6 +93,32 @@ def test_restarts_say_when_the_last_one_was() -> None:
     assert cells("", "pods", pod({**RUNNING, "restartCount": 2}))["Restarts"] == "2"
 
 
+def test_restarts_of_init_containers_count_up_to_the_one_that_runs() -> None:
+    first = [{**DONE, "restartCount": 1}, {"state": {"running": {}}, "restartCount": 2}, {"restartCount": 4}]
+    assert cells("", "pods", pod(first=first))["Restarts"] == "3"
+    inits = [{"name": name, "restartPolicy": policy} for name, policy in (("i0", "Never"), ("i1", "Always"))]
+    begun = pod(first=first, inits=inits, conditions=[{"type": "Initialized", "status": "True"}])
+    assert (cells("", "pods", begun)["Restarts"], cells("", "pods", begun)["Ready"]) == ("2", "0/1")
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "without", "empty"),
+    [
+        ("Resource", {"averageValue": "5"}, "cpu: <unknown>/5", "cpu: <nil>/5"),
+        ("Resource", {"averageUtilization": 5}, "cpu: <unknown>/5%", "cpu: <unknown>/5%"),
+        ("Pods", {"averageValue": "5"}, "<unknown>/5", "<nil>/5"),
+        ("Object", {"value": "5"}, "<unknown>/5", "<nil>/5"),
+        ("External", {"averageValue": "5"}, "<unknown>/5 (avg)", "<unknown>/5 (avg)"),
+    ],
+)
+def test_a_metric_whose_status_has_no_value_is_nil(source: str, target: Any, without: str, empty: str) -> None:
+    spec = {"metrics": [{"type": source, source.lower(): {"name": "cpu", "target": target}}]}
+    obj = {"metadata": {"name": "h"}, "spec": spec, "status": {}}
+    assert cells("autoscaling", "horizontalpodautoscalers", obj)["Targets"] == without
+    obj["status"] = {"currentMetrics": [{"type": source, source.lower(): {"current": {}}}]}
+    assert cells("autoscaling", "horizontalpodautoscalers", obj)["Targets"] == empty
+
+
 @pytest.mark.parametrize(
     ("status", "word", "duration"),
     [

@@ -25,19 +25,19 @@ def _read_metric(spec: Any, now: Any) -> str:
     if source is None:
         return "<unknown type>"
     target, current = at(spec, source, "target", default={}), at(now, source, "current", default={})
-    average = target.get("averageValue")
+    average, missing = target.get("averageValue"), "<nil>" if at(now, source) else _UNKNOWN
     if source in ("resource", "containerResource"):
         name = at(spec, source, "name")
         if average is not None:
-            return f"{name}: {current.get('averageValue') or _UNKNOWN}/{average}"
+            return f"{name}: {current.get('averageValue') or missing}/{average}"
         used, average_utilization = current.get("averageUtilization"), target.get("averageUtilization")
         used_text = f"{used}%" if used is not None else _UNKNOWN
         return f"{name}: {used_text}/{f'{average_utilization}%' if average_utilization is not None else '<auto>'}"
     if source == "pods":
-        return f"{current.get('averageValue') or _UNKNOWN}/{average}"
+        return f"{current.get('averageValue') or missing}/{average}"
     if average is not None:
         return f"{current.get('averageValue') or _UNKNOWN}/{average} (avg)"
-    return f"{current.get('value') or _UNKNOWN}/{target.get('value')}"
+    return f"{current.get('value') or missing}/{target.get('value')}"
 
 
 def _read_targets(obj: Object) -> str:

@@ -35,10 +35,17 @@ def _exit_reason(state: Any, prefix: str = "") -> str:
     return f"{prefix}Signal:{state['signal']}" if state.get("signal") else f"{prefix}ExitCode:{state['exitCode']}"
 
 
-def _init_state(obj: Object, sidecars: set[str]) -> tuple[str, int]:
-    """Return what the init containers wait for, "" for nothing, and the number of ready sidecars."""
-    ready_sidecars = 0
-    for index, status in enumerate(each(at(obj, "status", "initContainerStatuses", default=()))):
+class _InitState(NamedTuple):
+    """What the init containers wait for, "" for nothing; ready sidecars; statuses up to the one that is waited for."""
+
+    waits: str
+    ready_sidecars: int
+    begun: list[Any]
+
+
+def _read_init_state(obj: Object, sidecars: set[str]) -> _InitState:
+    ready_sidecars, statuses = 0, at(obj, "status", "initContainerStatuses", default=[])
+    for index, status in enumerate(each(statuses)):
         ended, waiting = at(status, "state", "terminated", default=None), at(status, "state", "waiting", "reason")
         if ended is not None and not ended.get("exitCode"):
             continue
@@ -46,11 +53,19 @@ def _init_state(obj: Object, sidecars: set[str]) -> tuple[str, int]:
             ready_sidecars += bool(status.get("ready"))
             continue
         if ended is not None:
-            return _exit_reason(ended, "Init:"), ready_sidecars
-        if waiting and waiting != "PodInitializing":
-            return f"Init:{waiting}", ready_sidecars
-        return f"Init:{index}/{len(at(obj, 'spec', 'initContainers', default=()))}", ready_sidecars
-    return "", ready_sidecars
+            waits = _exit_reason(ended, "Init:")
+        elif waiting and waiting != "PodInitializing":
+            waits = f"Init:{waiting}"
+        else:
+            waits = f"Init:{index}/{len(at(obj, 'spec', 'initContainers', default=()))}"
+        return _InitState(waits, ready_sidecars, statuses[: index + 1])
+    return _InitState("", ready_sidecars, statuses)
+
+
+def _find_sidecars(obj: Object) -> set[str]:
+    """Return the names of the init containers that run beside the others."""
+    init_containers = each(at(obj, "spec", "initContainers", default=()))
+    return {container["name"] for container in init_containers if container.get("restartPolicy") == "Always"}
 
 
 def _pod_state(obj: Object) -> _ContainerStates:
@@ -58,13 +73,8 @@ def _pod_state(obj: Object) -> _ContainerStates:
     word = status.get("reason") or status.get("phase") or ""
     if find_condition(status, "PodScheduled").get("reason") == "SchedulingGated":
         word = "SchedulingGated"
-    sidecars = {
-        init_container["name"]
-        for init_container in each(at(obj, "spec", "initContainers", default=()))
-        if init_container.get("restartPolicy")
-    }
-    first = status.get("initContainerStatuses") or []
-    waits, ready_count = _init_state(obj, sidecars)
+    sidecars = _find_sidecars(obj)
+    waits, ready_count, first = _read_init_state(obj, sidecars)
     if waits and find_condition(status, "Initialized").get("status") != "True":
         return _ContainerStates(waits, ready_count, *_count_restarts(first))
     running = False
@@ -99,8 +109,7 @@ def _pod_status(obj: Object) -> str:
 
 
 def _ready_containers(obj: Object) -> str:
-    sidecars = [item for item in each(at(obj, "spec", "initContainers", default=())) if item.get("restartPolicy")]
-    return f"{_pod_state(obj).ready}/{len(at(obj, 'spec', 'containers', default=())) + len(sidecars)}"
+    return f"{_pod_state(obj).ready}/{len(at(obj, 'spec', 'containers', default=())) + len(_find_sidecars(obj))}"
 
 
 def _read_restarts(obj: Object) -> Lapse:
