@@ -15,7 +15,7 @@ from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge, each
 from podless.schema import formats, regex
 
-_TYPES = frozenset(("array", "boolean", "integer", "number", "object", "string"))
+_SIMPLE_TYPES = frozenset(("boolean", "integer", "number", "object", "string"))  # those that need no other keyword
 _MAX_DEPTH = 50  # deeper parts are left to the walk that checks the depth
 _NODES_PER_CHARGE = 64  # nodes and keywords that are charged together
 
@@ -95,7 +95,12 @@ def _is_plain(node: Any, depth: int, plain_parts: PlainParts) -> bool:
         charge(plain_parts.uncharged)
         plain_parts.uncharged = 0
     kind = node.get("type")
-    plain = kind.__class__ is str and kind in _TYPES and (kind != "array" or node.get("items").__class__ is dict)
+    plain = kind.__class__ is str and (
+        kind in _SIMPLE_TYPES or (kind == "array" and node.get("items").__class__ is dict)
+    )
+    if plain and len(node) == 1:  # most nodes are only a type
+        plain_parts.ids.add(id(node))
+        return True
     for name, value in node.items():
         if name == "type" or (name == "description" and value.__class__ is str):
             continue
