@@ -172,6 +172,4 @@ def _out_of_place(kind: Kind, metadata: Object) -> list[FieldError]:
 def _list_warnings(kind: Kind, version: Version, obj: Object, old: Object | None) -> list[str]:
     warnings = [kind.deprecation_warning(version)] if version.deprecated else []
     warnings += kind.strategy.list_warnings(version, obj, old)
-    if kind.custom and obj["metadata"].get("finalizers"):
-        warnings += objectmeta.finalizer_warnings(obj["metadata"], old["metadata"] if old is not None else None)
     return warnings

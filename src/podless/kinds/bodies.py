@@ -86,7 +86,7 @@ def _is_expected(body: Body, parsed: Any) -> bool:
     return (
         parsed.__class__ is dict
         and parsed.get("kind") == body.kind.kind
-        and parsed.get("apiVersion") == body.api_version
+        and parsed.get("apiVersion") == body.kind.api_versions[body.version.name]
     )
 
 

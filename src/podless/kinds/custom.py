@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from podless.schema import Schema
 
 
+_ABSENT = object()
+
+
 class CustomStrategy(Strategy[Kind]):
     """The strategy of one CustomResourceDefinition, compiled for each version at first use.
 
@@ -184,11 +187,9 @@ class CustomStrategy(Strategy[Kind]):
 
     def make_stored(self, kind: Kind, obj: Object) -> Object:
         """Keep the fields of the storage version's schema; defaults are added on reading."""
-        stored_version = kind.api_version(kind.storage_version)
-        storage = kind.by_version[kind.storage_version]
-        if obj["apiVersion"] != stored_version:
+        if obj["apiVersion"] != kind.api_versions[kind.storage_version]:
             obj = self._convert_object(kind, obj, kind.storage_version)
-            self.drop_unknown_fields(storage, obj)
+            self.drop_unknown_fields(kind.by_version[kind.storage_version], obj)
         return obj
 
     def convert_object(self, kind: Kind, version: Version, obj: Object) -> Object:
@@ -290,9 +291,16 @@ class CustomStrategy(Strategy[Kind]):
         """Return whether anything except metadata has changed, and except a status with its own subresource."""
         excluded = ("metadata", "status") if version.status else ("metadata",)
         for name, value in each(obj).items():
-            if name not in excluded and (name not in old or old[name] != value):
+            before = old.get(name, _ABSENT)
+            if before is not value and before != value and name not in excluded:
                 return True  # values that differ in Python also differ in JSON
         return _encode_without(obj, excluded) != _encode_without(old, excluded)
+
+    def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:
+        metadata = obj["metadata"]
+        if "finalizers" not in metadata:
+            return []
+        return objectmeta.finalizer_warnings(metadata, old["metadata"] if old is not None else None)
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {path.lstrip("."): _selector_text(_get_value(obj, path)) for path in version.selectable}

@@ -31,6 +31,8 @@ P = ParamSpec("P")
 # in the order of discovery documents of custom kinds
 VERBS = ("delete", "deletecollection", "get", "list", "patch", "create", "update", "watch")
 VERBS_TERMINATING = ("delete", "deletecollection", "get", "list", "watch")
+# the properties of Kind that are computed at first use
+_LAZY = ("views", "custom", "api_versions", "reads_as_stored", "resource", "stored_group", "keys", "prefix", "key")
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +133,7 @@ class Kind:
         compiling. The strategy must be pinned from before the call until the end of the work.
         """
         with draft_values() as draft:
-            for name in ("views", "custom", "reads_as_stored", "resource", "stored_group", "keys", "prefix", "key"):
+            for name in _LAZY:
                 getattr(self, name)
             for version in self.by_version.values():
                 struct = self.struct_of(version)
@@ -188,6 +190,11 @@ class Kind:
     def reads_as_stored(self) -> bool:
         """Return whether objects written under the present kind are stored as the storage version's JSON."""
         return self.strategy.reads_as_stored(self)
+
+    @made_once
+    def api_versions(self) -> dict[str, str]:
+        """Return the apiVersion of each version, by name."""
+        return {name: self.api_version(name) for name in self.by_version}
 
     @made_once
     def resource(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -33,16 +33,16 @@ def validate_type(kind: Kind, version: Version, obj: Object, old: Object | None 
 
     old: the object that it replaces.
     """
-    if not kind.custom:
+    expected = kind.api_versions[version.name]
+    if not kind.custom or (obj.get("kind") == kind.kind and obj.get("apiVersion") == expected):
         return []
-    errors, expected = [], kind.api_version(version.name)
+    errors = []
     if obj.get("kind") != kind.kind:
         errors.append(invalid("kind", obj.get("kind"), f"must be {kind.kind}"))
     if obj.get("apiVersion") != expected:
         errors.append(invalid("apiVersion", obj.get("apiVersion"), f"must be {expected}"))
-    if errors:
-        errors += kind.strategy.validate_other(version, obj, old)
-        errors += kind.strategy.validate_rules(version, obj, old, errors)
+    errors += kind.strategy.validate_other(version, obj, old)
+    errors += kind.strategy.validate_rules(version, obj, old, errors)
     return errors
 
 
@@ -58,7 +58,7 @@ def validate_new(
             errors = named = _new_metadata(kind, metadata, placed)
             if errors and not any(strategy.metadata.on_update):
                 errors = []  # kinds whose rules ignore metadata report those errors first, and alone
-        with look if strategy.checking.repeats else _AS_IT_IS, sentfloats.as_sent(obj, floats) if floats else _AS_IT_IS:
+        with _look_into(obj, floats, look, strategy):
             errors += strategy.validate_create(kind, version, obj)
             errors += strategy.validate_rules(version, obj, None, errors, floats=bool(floats))
     except Enough:
@@ -83,13 +83,15 @@ def validate_change(
     subresource: the written subresource. namespaced: as for a new object.
     """
     strategy = kind.strategy.for_subresource(subresource) if subresource else kind.strategy
-    checks = {"status": strategy.validate_status, "finalize": strategy.validate_finalize}
-    check = checks.get(subresource, strategy.validate_update)
+    check = strategy.validate_update
+    if subresource:
+        checks = {"status": strategy.validate_status, "finalize": strategy.validate_finalize}
+        check = checks.get(subresource, check)
     look = FoundErrors()
     try:
         with look:
             errors = _changed_metadata(kind, strategy, obj["metadata"], old["metadata"], subresource, namespaced)
-        with look if strategy.checking.repeats else _AS_IT_IS, sentfloats.as_sent(obj, floats) if floats else _AS_IT_IS:
+        with _look_into(obj, floats, look, strategy):
             if not subresource and not has(strategy.checking.once):
                 placed = kind.namespaced if namespaced is None else namespaced
                 errors += [*_new_metadata(kind, obj["metadata"], placed), *strategy.validate_create(kind, version, obj)]
@@ -99,6 +101,20 @@ def validate_change(
     except Enough:
         errors = look.errors[:MAX]
     return errors if not errors or has("ValuesAsJSON") else [*_add_types(kind, version, errors)]
+
+
+def _look_into(
+    obj: Object, floats: Floats, look: FoundErrors, strategy: Strategy[Any]
+) -> AbstractContextManager[object]:
+    """Return the context for checks of values: with floats as sent, and with few of many errors if they repeat."""
+    if not strategy.checking.repeats:
+        return sentfloats.as_sent(obj, floats) if floats else _AS_IT_IS
+    if not floats:
+        return look
+    both = ExitStack()
+    both.enter_context(look)
+    both.enter_context(sentfloats.as_sent(obj, floats))
+    return both
 
 
 def _add_types(kind: Kind, version: Version, errors: Iterable[FieldError]) -> Iterator[FieldError]:
@@ -130,7 +146,7 @@ def _make_typed(struct: Struct | None, path: Path, make: Callable[[], Any]) -> A
 
 def _new_metadata(kind: Kind, metadata: Object, placed: bool) -> list[FieldError]:
     errors = objectmeta.validate_metadata(metadata, namespaced=placed, name_check=kind.strategy.name_errors)
-    return errors + _check_finalizers(kind, metadata)
+    return errors + _check_finalizers(kind, metadata) if "finalizers" in metadata else errors
 
 
 def _changed_metadata(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable
 from itertools import compress
 from operator import ne
 from typing import Any
@@ -32,6 +31,7 @@ MAX_ANNOTATIONS = 256 * 1024
 MAX_MANAGER = 128
 MAX_SUBRESOURCE = 256
 _LONGEST_CHAR = 4  # maximum bytes of a character in UTF-8
+_SURELY_SHORT = MAX_MANAGER // _LONGEST_CHAR
 # A real server repeats the whole list of owners, or the whole name, in each of its errors. podless returns only as many
 # errors as show this number of owner references, or of characters of a name, but at least one.
 _ROOM = 10_000
@@ -96,19 +96,27 @@ def validate_metadata(
 ) -> list[FieldError]:
     """Validate the metadata of a new object, whose name has been generated."""
     errors: list[FieldError] = []
-    prefix, name = meta.get("generateName"), meta.get("name")
-    if prefix and (texts := name_check(prefix, True)):
+    get = meta.get
+    if (prefix := get("generateName")) and (texts := name_check(prefix, True)):
         errors += field.invalid_details(f"{path}.generateName", prefix, texts)
-    if not name:
+    if not (name := get("name")):
         errors.append(field.required(f"{path}.name", "name or generateName is required"))
     elif texts := name_check(name, False):
         errors += field.invalid_details(f"{path}.name", name, texts)
-    errors += _validate_namespace(meta.get("namespace", ""), namespaced, f"{path}.namespace")
-    if meta.get("generation", 0) < 0:
+    if (namespace := get("namespace")) or namespaced:
+        errors += _validate_namespace(namespace or "", namespaced, f"{path}.namespace")
+    if get("generation", 0) < 0:
         errors.append(field.invalid(f"{path}.generation", meta["generation"], NONNEGATIVE))
-    for part, check in _PARTS:
-        if value := meta.get(part):
-            errors += check(value, f"{path}.{part}")
+    if value := get("labels"):
+        errors += check_labels(value, f"{path}.labels")
+    if value := get("annotations"):
+        errors += check_annotations(value, f"{path}.annotations")
+    if value := get("ownerReferences"):
+        errors += check_owners(value, f"{path}.ownerReferences")
+    if value := get("finalizers"):
+        errors += check_finalizers(value, f"{path}.finalizers")
+    if value := get("managedFields"):
+        errors += check_managed_fields(value, f"{path}.managedFields")
     return errors
 
 
@@ -164,12 +172,17 @@ def check_annotations(items: dict[str, str], path: str) -> list[FieldError]:
     if len(items) > MAX_UNCHARGED:
         charge(len(items))
     for key, value in items.items():
-        size += len(key.encode()) + len(value.encode())
+        size += len(key) + len(value)
         if texts := _check_label_key(key.lower()):
             errors += field.invalid_details(path, key, texts)
-    if size > MAX_ANNOTATIONS:
+    if size * _LONGEST_CHAR > MAX_ANNOTATIONS and _measure_texts(items) > MAX_ANNOTATIONS:
         errors.append(field.too_long(path, MAX_ANNOTATIONS))
     return errors
+
+
+def _measure_texts(items: dict[str, str]) -> int:
+    """Return the bytes of keys and values."""
+    return sum(len(key.encode()) + len(value.encode()) for key, value in each(items).items())
 
 
 def check_owners(references: list[dict[str, Any]], path: str) -> list[FieldError]:
@@ -228,9 +241,9 @@ def check_managed_fields(entries: list[dict[str, Any]], path: str) -> list[Field
             errors.append(field.invalid(f"{path}[{index}].operation", entry.get("operation", ""), text))
         if entry.get("fieldsType", "FieldsV1") != "FieldsV1":
             errors.append(field.invalid(f"{path}[{index}].fieldsType", entry["fieldsType"], "must be `FieldsV1`"))
-        if len(manager) * _LONGEST_CHAR > MAX_MANAGER or not manager.isprintable():
+        if len(manager) > _SURELY_SHORT or not manager.isprintable():
             errors += check_field_manager(manager, f"{path}[{index}].manager")
-        if len(entry.get("subresource", "").encode()) > MAX_SUBRESOURCE:
+        if "subresource" in entry and len(entry["subresource"].encode()) > MAX_SUBRESOURCE:
             errors.append(field.too_long(f"{path}[{index}].subresource", MAX_SUBRESOURCE))
     return errors
 
@@ -280,16 +293,6 @@ def dedupe_owners(meta: dict[str, Any], after_admission: bool = False) -> list[s
     meta["ownerReferences"] = owners
     when = " after mutating admission happens" if after_admission else ""
     return [_DUPLICATES.format(when=when, uids=", ".join(uids))]
-
-
-# parts of metadata that are validated separately
-_PARTS: tuple[tuple[str, Callable[[Any, str], list[FieldError]]], ...] = (
-    ("labels", check_labels),
-    ("annotations", check_annotations),
-    ("ownerReferences", check_owners),
-    ("finalizers", check_finalizers),
-    ("managedFields", check_managed_fields),
-)
 
 
 @bounded_cache(4096)

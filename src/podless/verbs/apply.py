@@ -6,7 +6,7 @@ Source: k8s.io/apiserver pkg/endpoints/handlers (patch), and the recorded answer
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from podless.cache.entry import Entry
 from podless.codec import serializer, yamlasjson
@@ -35,24 +35,17 @@ class ApplyWrite(Write):
     """A server-side apply.
 
     api_version, kind: required in the body, "" for those of the call. force: take fields of other managers. body: the
-    applied object. repeated: its repeated fields. nulls: whether it has nulls. merged: parts of the applied object
-    belong to the new one. Raises Invalid for invalid options.
+    applied object. repeated: its repeated fields. nulls: whether it has nulls. Raises Invalid for invalid options.
     """
 
     body: Object
     repeated: list[str]
     nulls = False
-    merged = False
 
     def __init__(self, call: Call, api_version: str = "", kind: str = "") -> None:
         super().__init__(call, options.read_write_options(call, "PatchOptions", apply=True))
         self.type = api_version or call.api_version, kind or call.kind.kind
         self.force = bool(options.read_boolean(call, "force"))
-
-    def restore(self, attributes: dict[str, Any]) -> None:
-        merged = self.merged  # the try may have changed parts of the applied object
-        super().restore(attributes)
-        self.merged = merged
 
 
 async def apply_object(api: API, call: Call) -> Single:
@@ -62,7 +55,6 @@ async def apply_object(api: API, call: Call) -> Single:
     applied object does not fit the schema).
     """
     write = ApplyWrite(call)
-    await READ.run(api, write)
     write.warned = len(call.warnings)
     written = await storage.update_stored(api, call.kind, call.key, partial(_attempt_apply, api, write))
     answer = write.answer
@@ -75,9 +67,10 @@ async def _attempt_apply(api: API, write: ApplyWrite, entry: Entry | None) -> Ne
     call = write.call
     if entry is not None or not _creates_missing(call):
         return await attempt_update(api, write, APPLY, entry)
-    steps.may_create(api, call)
     write.entry, write.old, write.along, write.encoded = None, None, None, None
     del call.warnings[write.warned :]
+    await READ.run(api, write)
+    steps.may_create(api, call)
     await CREATE.run(api, write)
     if write.options.dry_run:
         shown = await api.converter.round_trip(call.kind, call.version, write.obj)
@@ -95,9 +88,9 @@ def _creates_missing(call: Call) -> bool:
 
 
 def read_applied(write: ApplyWrite) -> None:
-    """Decode the applied object. Raises BadRequest."""
+    """Decode the applied object, for each attempt again: parts of it become parts of the new one. Raises BadRequest."""
     write.repeated = []
-    write.given = write.body = _decode_applied(write.call.body, write.repeated)
+    write.body = _decode_applied(write.call.body, write.repeated)
     write.nulls = serializer.has_nulls(write.body)
 
 
@@ -108,9 +101,6 @@ def merge_applied(write: ApplyWrite) -> None:
     """
     assert write.entry is not None
     assert write.old is not None
-    if write.merged:
-        read_applied(write)
-    write.merged = True
     write.shared = write.call.kind.custom and view.is_direct(write.call.kind, write.call.version, write.entry)
     live = write.old if write.shared else load_object(write)
     into = merge_into(write, live, owned=True)
@@ -283,7 +273,7 @@ def check_revision(write: ApplyWrite) -> None:
 
 
 READ: Final = Stages[ApplyWrite](PARSE, read_applied)
-APPLY: Final = change_stages(merge_applied, admit.MUTATE)
+APPLY: Final = change_stages(read_applied, merge_applied, admit.MUTATE, first=(PARSE,))
 CREATE: Final = Stages[ApplyWrite](
     merge_new,
     refuse_while_terminating,

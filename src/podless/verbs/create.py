@@ -21,22 +21,23 @@ _NAMES_TRIED = 8  # attempts with a generated name; maxNameGenerationCreateAttem
 
 async def create_object(api: API, call: Call) -> Single:
     """Create the object in the body. Raises BadRequest, NotFound, Forbidden, Invalid or AlreadyExists."""
-    return await _insert_object(api, Write(call, options.read_write_options(call, "CreateOptions")), CREATE)
+    return await insert_object(api, Write(call, options.read_write_options(call, "CreateOptions")), CREATE)
 
 
-async def make_object(api: API, write: Write) -> Single:
-    """Create an object that another verb has decoded. Raises as `create_object` does."""
-    write.given = write.obj
-    return await _insert_object(api, write, MAKE)
+async def insert_object(api: API, write: Write, stages: Stages[Write]) -> Single:
+    """Run the stages and store the object. Try again while a generated name or an allocation is taken.
 
-
-async def _insert_object(api: API, write: Write, stages: Stages[Write]) -> Single:
-    """Run the stages and store the object. Try again while a generated name or an allocation is taken."""
+    Raises as `create_object` does.
+    """
     call = write.call
     while True:
         try:
             await stages.run(api, write)
-            return await _answer_dry_run(api, write) if write.options.dry_run else await _store_object(api, write)
+            if write.options.dry_run:
+                return await _answer_dry_run(api, write)
+            assert write.stored is not None
+            entry = await storage.put_object(api, call.kind, _make_key(write), write.stored, write.along, write.obj)
+            return Single(entry, None, 201)
         except AllocationConflict:
             pass
         except RevisionConflict as conflict:
@@ -46,14 +47,6 @@ async def _insert_object(api: API, write: Write, stages: Stages[Write]) -> Singl
                 raise _name_in_use(call, write.obj["metadata"], existing) from None
         stages = AGAIN
         del call.warnings[write.warned :]
-
-
-async def _store_object(api: API, write: Write) -> Single:
-    """Store the object. Raises RevisionConflict if the name is in use."""
-    assert write.stored is not None
-    kind = write.call.kind
-    entry = await storage.put_object(api, kind, _make_key(write), write.stored, write.along, write.obj)
-    return Single(entry, None, 201)
 
 
 async def _answer_dry_run(api: API, write: Write) -> Single:
@@ -73,8 +66,10 @@ def _make_key(write: Write) -> str:
 def read_new(write: Write) -> None:
     """Decode the object in the body, without fields that only the server sets. Raises BadRequest."""
     steps.read_body(write)
-    steps.strip_server_fields(write.obj["metadata"])
-    steps.drop_repeated_owners(write)
+    metadata = write.obj["metadata"]
+    steps.strip_server_fields(metadata)
+    if "ownerReferences" in metadata:
+        steps.drop_repeated_owners(write)
 
 
 def fit_namespace(write: Write) -> None:
@@ -99,17 +94,19 @@ def refuse_while_terminating(write: Write) -> None:
 
 
 def own_fields(write: Write) -> None:
-    """Set managedFields: the client owns the fields that it sent."""
+    """Check that the kind takes new objects, and set managedFields: the client owns the fields that it sent."""
+    steps.fit_namespace(write.call, write.obj["metadata"])
+    refuse_while_terminating(write)
     fieldmanager.fields_of_created(write.call, write.obj, write.options.manager)
 
 
 def _may_repeat(write: Write) -> bool:
     """Return whether a name or an allocation is chosen for the object, which another write can take first."""
-    return _generates_name(write.obj["metadata"]) or admit.allocates_resources(write)
+    return _generates_name(write.obj["metadata"]) or bool(write.allocating)
 
 
 def _generates_name(metadata: Object) -> bool:
-    return bool(metadata.get("generateName") and not metadata.get("name"))
+    return "generateName" in metadata and not metadata.get("name")
 
 
 def _copy_object(write: Write) -> None:
@@ -132,20 +129,15 @@ def begin_again(write: Write) -> None:
 
 
 def identify_object(write: Write) -> None:
-    """Set a generated name and the fields that only the server sets."""
-    metadata = write.obj["metadata"]
+    """Set a generated name and the fields that only the server sets, and reset those that a client may not set."""
+    call, obj = write.call, write.obj
+    kind, metadata = call.kind, obj["metadata"]
+    strategy = kind.strategy
     if not metadata.get("name"):
         steps.generate_name(metadata)
-    steps.identify_object(write.call.kind, metadata)
-
-
-def reset_fields(write: Write) -> None:
-    """Reset fields that a client may not set on a new object."""
-    call, obj = write.call, write.obj
-    kind = call.kind
-    strategy = kind.strategy
-    call.warnings += strategy.early_warnings(obj)
+    steps.identify_object(kind, metadata)
     if not kind.custom:
+        call.warnings += strategy.early_warnings(obj)
         drop_gated(kind.struct_of(call.version), obj)
     if call.subresource:
         strategy = strategy.for_subresource(call.subresource)
@@ -154,8 +146,6 @@ def reset_fields(write: Write) -> None:
 
 READ: Final = (PARSE, read_new)
 ADMITTED: Final = (
-    fit_namespace,
-    refuse_while_terminating,
     own_fields,
     admit.MUTATE,
     fit_mutated,
@@ -163,7 +153,6 @@ ADMITTED: Final = (
 )
 PREPARED: Final = (
     identify_object,
-    reset_fields,
     admit.ALLOCATE,
     ValidationStage[Write](steps.validate_new),
     admit.VALIDATE,

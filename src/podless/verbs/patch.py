@@ -23,7 +23,7 @@ from podless.verbs.apply import apply_object
 from podless.verbs.call import API, Call, Single
 from podless.verbs.options import WriteOptions
 from podless.verbs.ready import merged_lists
-from podless.verbs.runner import PARSE, Stages, Write
+from podless.verbs.runner import PARSE, Write
 from podless.verbs.update import change_stages, load_object, rewrite_object
 
 
@@ -48,7 +48,7 @@ def media_type(call: Call) -> str:
 class PatchWrite(Write):
     """A change by a patch. media: its media type. patch: the prepared patch. repeated: repeated fields in the patch."""
 
-    patch: Patch
+    patch: Patch | None = None
     repeated: list[str]
 
     def __init__(self, call: Call, options: WriteOptions, media: str) -> None:
@@ -62,15 +62,8 @@ async def patch_object(api: API, call: Call) -> Single:
     if media == patches.APPLY.media:
         return await apply_object(api, call)
     write = PatchWrite(call, options.read_write_options(call, "PatchOptions"), media)
-    collection = api.collection(call.kind)
-    if not (collection.loaded and api.cache.is_fresh):
-        await api.load_collection(call.kind)
-    write.entry = collection.get(call.key)
     if not has("LatePatchSyntax"):
         _check_syntax(call.body)
-    if write.entry is None:
-        raise call.not_found()
-    await READ.run(api, write)
     return await rewrite_object(api, write, PATCH)
 
 
@@ -85,10 +78,10 @@ def _check_syntax(body: bytes) -> None:
 
 
 def read_patch(write: PatchWrite) -> None:
-    """Decode the patch in the body. Raises BadRequest."""
-    write.repeated = []
-    write.patch = prepare_patch(write.call, write.media, write.options, write.repeated)
-    write.given = write.patch.document or {}
+    """Decode the patch in the body, once for all attempts. Raises BadRequest."""
+    if write.patch is None:
+        write.repeated = []
+        write.patch = prepare_patch(write.call, write.media, write.options, write.repeated)
 
 
 def apply_patch(write: PatchWrite) -> None:
@@ -98,7 +91,7 @@ def apply_patch(write: PatchWrite) -> None:
     are decoded again.
     """
     call, chosen, patch = write.call, write.options, write.patch
-    del call.warnings[write.warned :]
+    assert patch is not None
     assert write.entry is not None
     assert write.old is not None
     write.shared = call.kind.custom and is_direct(call.kind, call.version, write.entry)
@@ -115,8 +108,7 @@ def apply_patch(write: PatchWrite) -> None:
     write.obj = obj
 
 
-READ: Final = Stages[PatchWrite](PARSE, read_patch)
-PATCH: Final = change_stages(apply_patch, admit.MUTATE)
+PATCH: Final = change_stages(read_patch, apply_patch, admit.MUTATE, first=(PARSE,))
 
 
 def prepare_patch(call: Call, media: str, chosen: WriteOptions, repeated: list[str], *, shown: bool = False) -> Patch:

@@ -60,10 +60,11 @@ def fit_namespace(call: Call, metadata: Object) -> None:
             name = metadata.get("name") or ""
             raise Invalid(call.kind.kind, call.kind.group, name, [forbidden("metadata.namespace", _NOT_PLACED)])
         return
-    namespace = metadata.get("namespace") or ""
-    if namespace and namespace != call.namespace:
-        raise BadRequest("the namespace of the provided object does not match the namespace sent on the request")
-    metadata["namespace"] = call.namespace
+    namespace = metadata.setdefault("namespace", call.namespace)
+    if namespace != call.namespace:
+        if namespace:
+            raise BadRequest("the namespace of the provided object does not match the namespace sent on the request")
+        metadata["namespace"] = call.namespace
 
 
 def fit_name(call: Call, metadata: Object) -> None:
@@ -84,8 +85,9 @@ def generate_name(metadata: Object) -> None:
 
 def strip_server_fields(metadata: Object) -> None:
     """Remove the fields that only the server sets on a new object."""
-    for name in _SERVERS.intersection(metadata):
-        del metadata[name]
+    if not _SERVERS.isdisjoint(metadata):
+        for name in _SERVERS.intersection(metadata):
+            del metadata[name]
     if not has("OmittedTimestamps"):
         metadata["creationTimestamp"] = None
 
@@ -102,9 +104,11 @@ def check_new_revision(write: Write) -> None:
     """Check that a new object has no resourceVersion except 0. Raises Internal, as a real server does."""
     if write.options.dry_run:
         return
-    given = write.obj["metadata"].pop("resourceVersion", "") or ""
+    given = write.obj["metadata"].pop("resourceVersion", None)
+    if not given:
+        return
     try:
-        revision = options_.parse_revision(given) if given else 0
+        revision = options_.parse_revision(given)
     except ValueError:
         return
     if revision:
@@ -199,14 +203,14 @@ def validate_new(write: Write) -> None:
     """Validate the new object, then prune it if it is `loose`, and add warnings. Raises Invalid."""
     call, obj = write.call, write.obj
     kind, version = call.kind, call.version
-    if errors := validation.validate_type(kind, version, obj):
+    if kind.custom and (errors := validation.validate_type(kind, version, obj)):
         raise_invalid(kind, obj, errors)
     errors = validation.validate_new(kind, version, obj, call.floats)
     if errors or write.refused:
         raise_invalid(kind, obj, [*write.refused, *errors])
     if write.loose:
         kind.strategy.drop_unknown_fields(version, obj)
-    _add_warnings(call, obj)
+    call.warnings += kind.strategy.list_warnings(version, obj, None)
 
 
 def validate_changed(write: Write) -> None:
@@ -229,7 +233,7 @@ def validate_changed(write: Write) -> None:
     if write.loose:
         strategy.drop_unknown_fields(call.version, obj)
     if below in ("", "scale"):
-        _add_warnings(call, obj, old)
+        call.warnings += call.kind.strategy.list_warnings(call.version, obj, old)
     elif below == "status":
         call.warnings += strategy.list_status_warnings(obj)
 
@@ -239,15 +243,6 @@ def _is_changed(call: Call, strategy: Strategy[Any], obj: Object, old: Object) -
         return strategy.increases_generation(call.version, obj, old)
     with sentfloats.as_sent(obj, call.floats):  # 1.0 in place of 1 is a change
         return strategy.increases_generation(call.version, obj, old)
-
-
-def _add_warnings(call: Call, obj: Object, old: Object | None = None) -> None:
-    """Add the warnings of the kind."""
-    metadata = obj["metadata"]
-    before = old["metadata"] if old is not None else None
-    call.warnings += call.kind.strategy.list_warnings(call.version, obj, old)
-    if call.kind.custom and metadata.get("finalizers"):
-        call.warnings += objectmeta.finalizer_warnings(metadata, before)
 
 
 def needs_webhook(write: Write) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Final, TypeVar
 
@@ -13,7 +14,7 @@ from podless.structs import protobuf
 from podless.structs.gated import drop_gated
 from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
-from podless.verbs.create import make_object
+from podless.verbs.create import MAKE, insert_object
 from podless.verbs.runner import PARSE, AwaitedStage, Stages, ValidationStage, Work, Write
 from podless.verbs.storage import AttemptOutcome, Next
 
@@ -34,7 +35,8 @@ async def update_object(api: API, call: Call) -> Single:
     steps.check_uid(call, metadata, "", dry_run=write.options.dry_run)
     if not write.options.dry_run:
         metadata.pop("resourceVersion", None)
-    return await make_object(api, write)
+    write.given = write.obj
+    return await insert_object(api, write, MAKE)
 
 
 async def _creates_object(api: API, call: Call) -> bool:
@@ -134,9 +136,10 @@ def note_result(write: Write) -> None:
     write.removed = _completes_delete(write.call.kind.strategy.ordered, write.obj)
 
 
-def change_stages(*change: Work[W] | AwaitedStage[W]) -> Stages[W]:
-    """Return the stages of a change of an existing object. change: stages of the verb."""
+def change_stages(*change: Work[W] | AwaitedStage[W], first: Sequence[AwaitedStage[Write]] = ()) -> Stages[W]:
+    """Return the stages of a change of an existing object. change: stages of the verb. first: those before all."""
     return Stages[W](
+        *first,
         AwaitedStage(_convert_stored, steps.needs_webhook, rare=True),
         load_old,
         *change,
