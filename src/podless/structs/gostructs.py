@@ -5,10 +5,9 @@ Such a struct has every field of the release, with its Go name, in Go's order (s
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from podless.codec import gotext
+from podless.codec import gotext, serializer
 from podless.codec.gotext import Literal
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
@@ -64,8 +63,9 @@ def diff_structs(struct: Struct, old: Object, new: Object) -> str:
 
 
 def _format_lines(struct: Struct, value: Object) -> list[str]:
-    text = json.dumps(_read_struct(struct, value), indent=1, ensure_ascii=False, separators=(",", ": "))
-    return [f"{line}\n" for line in each(gotext.escape_json(text).split("\n"))]
+    text = b"".join(serializer.json_pieces(_read_struct(struct, value), b"")).decode()
+    lines = gotext.escape_json(text).split("\n")
+    return [f"{line[(len(line) - len(line.lstrip(' '))) // 2 :]}\n" for line in each(lines)]
 
 
 def _diff_block(old_lines: list[str], new_lines: list[str]) -> str:
