@@ -452,3 +452,66 @@ def test_what_a_webhook_makes_large_is_checked_beside_the_loop(world: World, mon
     world.hook(patching({"op": "add", "path": "/metadata/labels", "value": labels}), mutating=True)
     assert len(world.create().body["metadata"]["labels"]) == len(labels)
     assert threads["check"] != threads["loop"]
+
+
+PODS = {
+    "apiGroups": [""],
+    "apiVersions": ["v1"],
+    "resources": ["pods", "pods/eviction"],
+    "operations": ["CREATE", "DELETE"],
+}
+
+
+def make_pod(world: World, name: str) -> str:
+    pods = "/api/v1/namespaces/default/pods"
+    assert (
+        world.client.post(
+            pods, {"metadata": {"name": name}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+        ).status
+        == 201
+    )
+    return f"{pods}/{name}"
+
+
+def test_the_options_of_a_delete_have_the_grace_period_of_the_pod(world: World) -> None:
+    pod = make_pod(world, f"{world.name}-grace")
+    hook = world.hook(review, rules=[PODS])
+    world.client.send("DELETE", pod, {"kind": "DeleteOptions", "apiVersion": "v1"})
+    options = [call["request"]["options"] for call in hook.calls]
+    assert options == [{"kind": "DeleteOptions", "apiVersion": "meta.k8s.io/v1", "gracePeriodSeconds": 0}]
+
+
+def test_an_eviction_is_asked_about_and_its_delete_is_not(world: World) -> None:
+    pod = make_pod(world, f"{world.name}-evicted")
+    hook = world.hook(review, rules=[PODS])
+    body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": pod.rpartition("/")[2]}}
+    assert world.client.post(f"{pod}/eviction", body).status == 201
+    assert [call["request"]["kind"]["kind"] for call in hook.calls] == ["Eviction"]
+
+
+@pytest.mark.parametrize(
+    ("operations", "asked"),
+    [
+        ([{"op": "remove", "path": "/spec/replicas"}], 2),  # the default comes back, after the comparison
+        ([{"op": "replace", "path": "/spec/replicas", "value": 1}], 1),
+        ([{"op": "add", "path": "/spec/unknown", "value": 1}], 2),
+    ],
+)
+def test_a_change_counts_before_defaults_and_pruning(world: World, operations: list[Object], asked: int) -> None:
+    first = world.hook(review, mutating=True, reinvocationPolicy="IfNeeded")
+    world.hook(patching(*operations), mutating=True)
+    assert world.create("x", replicas=1).body["spec"] == {"replicas": 1}
+    assert len(first.calls) == asked
+
+
+def test_the_first_patch_of_a_built_in_object_with_new_managers_counts_as_a_change(world: World) -> None:
+    rules = [
+        {"apiGroups": [""], "apiVersions": ["v1"], "resources": ["configmaps"], "operations": ["CREATE", "UPDATE"]}
+    ]
+    first = world.hook(review, mutating=True, reinvocationPolicy="IfNeeded", rules=rules)
+    world.hook(patching({"op": "test", "path": "/kind", "value": "ConfigMap"}), mutating=True, rules=rules)
+    maps = "/api/v1/namespaces/default/configmaps"
+    made = world.client.post(maps, {"metadata": {"name": world.name}, "data": {"a": "b"}}).body
+    assert len(first.calls) == 2
+    assert world.client.send("PUT", f"{maps}/{world.name}", made).status == 200  # managers and times stay
+    assert len(first.calls) == 3

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from podless.auth.user import User
 from podless.codec.serializer import Floats
 from podless.kinds.kind import Kind, Version
+from podless.meta import names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.store import Operation
@@ -52,11 +53,11 @@ class AdmissionAttributes:
     of a CONNECT; mutating plugins change or replace it. old: the object before the write, None for a create; read-only.
     options: the CreateOptions, UpdateOptions or DeleteOptions, None for a CONNECT. warnings: texts for the client.
     annotations: for the audit log. run_again: True in the second round of mutation. reinvoke: a plugin sets it to
-    request a second round. reinvocations: the plugins' notes for it, None without any. along: operations to commit with
-    the write. floats: whole numbers that the client wrote as floats in a custom object. size: approximate bytes that
-    plugins have added to the object. verb: the API verb, "" for the server's own writes. meanwhile: short work that the
-    write needs anyway, which a validating plugin may do while it waits for an answer. refused: fields that the user may
-    not write, reported together with validation errors.
+    request a second round. changed: a webhook or policy has changed the object. reinvocations: the plugins' notes for
+    it, None without any. along: operations to commit with the write. floats: whole numbers that the client wrote as
+    floats in a custom object. size: approximate bytes that plugins have added to the object. verb: the API verb, "" for
+    the server's own writes. meanwhile: short work that the write needs anyway, which a validating plugin may do while
+    it waits for an answer. refused: fields that the user may not write, reported together with validation errors.
     """
 
     operation: str
@@ -77,11 +78,17 @@ class AdmissionAttributes:
     # class attributes, because most writes leave them unset and each assignment costs time
     run_again: bool = field(init=False, default=False)
     reinvoke: bool = field(init=False, default=False)
+    changed: bool = field(init=False, default=False)
     along: CombinedCommit | None = field(init=False, default=None)
     size: int = field(init=False, default=0)
     meanwhile: Callable[[], None] | None = field(init=False, default=None)
     reinvocations: dict[str, Any] | None = field(init=False, default=None)
     refused: Sequence[FieldError] = field(init=False, default=())
+
+    def annotate(self, key: str, value: str) -> None:
+        """Add an annotation for the audit log. An invalid key, or one that has a value, changes nothing."""
+        if key.count("/") == 1 and not names.qualified_name(key):
+            self.annotations.setdefault(key, value)
 
     def refuse_fields(self, errors: Iterable[FieldError]) -> None:
         """Add errors of fields that the user may not write."""

@@ -176,7 +176,7 @@ async def _apply_mutation(
         if attr.subresource == "scale" and attr.kind.custom:
             return "request to convert CR to an invalid group/version: autoscaling/v1"
         if changed is not obj:
-            await patches.settle_object(attr, invocation.version, changed, subject.converter, strict=mutation.patch)
+            await patches.settle_object(subject, invocation.version, changed, strict=mutation.patch)
     except patches.KindChanged as foreign:
         raise internal_error(f"failed to convert object: {foreign}") from None
     except (

@@ -10,12 +10,13 @@ from typing import Any
 from podless import schema
 from podless.admission.attributes import AdmissionAttributes
 from podless.admission.refusals import internal_error
+from podless.admission.subject import AdmissionSubject
 from podless.codec import gotext, serializer
 from podless.fields import combine, jsonpatch
 from podless.fields.check import check_value
 from podless.fields.typed import SchemaMisfit, Shape, of_schema, of_struct
 from podless.kinds import typemeta
-from podless.kinds.conversion import ConversionFailed, Converter
+from podless.kinds.conversion import ConversionFailed
 from podless.kinds.kind import Kind, Version
 from podless.meta.errors import APIError, Timeout
 from podless.runtime.jsonobject import Object
@@ -103,8 +104,11 @@ def _find_atomic(value: Any, shape: Shape, path: str) -> list[str]:
     return texts
 
 
-def _check_type(kind: Kind, version: Version, obj: Object) -> None:
-    """Raise InvalidChange or KindChanged if a changed object does not have the kind's apiVersion and kind."""
+def _check_type(kind: Kind, version: Version, obj: Object, wanted: str) -> None:
+    """Raise InvalidChange or KindChanged if a changed object does not have the kind's apiVersion and kind.
+
+    wanted: the version of the write, for the error text.
+    """
     given, api_version, expected = obj.get("kind"), obj.get("apiVersion"), kind.api_version(version.name)
     if not isinstance(given, str | None) or not isinstance(api_version, str | None):
         try:
@@ -116,7 +120,7 @@ def _check_type(kind: Kind, version: Version, obj: Object) -> None:
             raise InvalidChange(f"Object 'Kind' is missing in '{serializer.encode_sorted(obj).decode()}'")
         if api_version != expected:
             named = f"{api_version or '/'}, Kind={given} is unstructured"
-            raise KindChanged(f"{named} and is not suitable for converting to {gotext.quote(expected)}")
+            raise KindChanged(f"{named} and is not suitable for converting to {gotext.quote(kind.api_version(wanted))}")
         return
     fault = kind.explain_mismatch(given or kind.kind, api_version or expected)
     if fault:
@@ -125,36 +129,30 @@ def _check_type(kind: Kind, version: Version, obj: Object) -> None:
 
 
 async def settle_object(
-    attr: AdmissionAttributes,
-    version: Version,
-    obj: Object,
-    converter: Converter,
-    *,
-    strict: bool = False,
-    size: int = 0,
-) -> None:
+    subject: AdmissionSubject, version: Version, obj: Object, *, strict: bool = False, size: int = 0
+) -> bool:
     """Store a changed object in the attributes, converted to the version of the write and defaulted.
 
-    converter: converts the object. strict: treat an object that cannot be decoded as an internal error, and reject
-    unknown fields of a built-in kind. size: bytes of the changed object; large ones are processed off the loop. Raises
-    InvalidChange, KindChanged, and APIError for a failed conversion.
+    Return whether it differs from the object before, as a real server compares them. strict: treat an object that
+    cannot be decoded as an internal error, and reject unknown fields of a built-in kind. size: bytes of the changed
+    object; large ones are processed off the loop. Raises InvalidChange, KindChanged, and APIError for a failed
+    conversion.
     """
+    attr, run_by_size = subject.attr, subject.converter.client.run_by_size
     attr.size += size
     kind, unknown, written = attr.kind_in(version), list[str](), attr.is_written_in(version)
-    obj = await converter.client.run_by_size(
-        size, serializer.copy_value, obj
-    )  # a copy, because parts of the object can be shared
+    before, timed = await subject.show_object(attr.obj, version), _has_new_times(attr)
+    obj = await run_by_size(size, serializer.copy_value, obj)  # a copy, because parts of the object can be shared
     try:
         if attr.subresource == "scale":
             head = {"kind": "Scale", "apiVersion": "autoscaling/v1"}
             attr.obj = head | structs.decode_struct(SCALE, obj)
-            return
+            return attr.obj != before
         if attr.subresource_kind is not None:
             kind, version = attr.subresource_kind, attr.subresource_kind.versions[0]
         if attr.subresource_kind is None:
-            _check_type(kind, version, obj)
-        read = kind.strategy.decode_admitted
-        obj = await converter.client.run_by_size(size, read, kind, version, obj, unknown)
+            _check_type(kind, version, obj, attr.version.name)
+        obj, changed = await run_by_size(size, kind.strategy.decode_admitted, kind, version, obj, before, unknown)
     except (structs.DecodeError, schema.Malformed) as error:
         raise internal_error(str(error)) if strict else InvalidChange(str(error)) from None
     if strict and unknown and not kind.custom:
@@ -162,7 +160,20 @@ async def settle_object(
         raise internal_error(f"strict decoding error: {', '.join(fields)}")
     if attr.needs_conversion and not written:
         try:
-            obj = await converter.convert_object(attr.kind, obj, attr.version.name)
+            obj = await subject.converter.convert_object(attr.kind, obj, attr.version.name)
         except ConversionFailed as failed:
             raise InvalidChange(f"failed to convert object: {failed}") from None
-    attr.obj = obj
+    attr.obj, attr.changed = obj, True
+    return changed or timed
+
+
+def _has_new_times(attr: AdmissionAttributes) -> bool:
+    """Return whether this write has set times of managers, and admission has not changed the object yet.
+
+    In a real server, such times of built-in kinds have fractions of a second, which a patch cuts off. So it finds that
+    the first patch changes the object, even one that does not.
+    """
+    if attr.kind.custom or attr.changed or attr.obj is None:
+        return False
+    managed = (attr.obj.get("metadata") or {}).get("managedFields")
+    return bool(managed) and managed != ((attr.old or {}).get("metadata") or {}).get("managedFields")

@@ -42,6 +42,6 @@ class HookStatusError(APIError):
         body = {"status": "Failure", "message": self.message}
         if self.reason:
             body["reason"] = self.reason
-        if self._status.get("details"):
+        if self._status.get("details") is not None:
             body["details"] = self._status["details"]
         return head | body | {"code": self.code}

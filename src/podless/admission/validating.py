@@ -130,9 +130,9 @@ class _PolicyRun:
                 self.apply_actions(found, failure)
             await self.add_annotations(found)
         for key, values in self.annotations.items():
-            self.attr.annotations[key] = ", ".join(values)
+            self.attr.annotate(key, ", ".join(values))
         if self.audited:
-            self.attr.annotations[_FAILURES] = serializer.encode_json(self.audited[:_MAX_FAILURES]).decode()
+            self.attr.annotate(_FAILURES, serializer.encode_json(self.audited[:_MAX_FAILURES]).decode())
         if self.denied is not None:
             raise self.denied
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from podless.hooks.loaded import LoadedHooks
 
 _WEBHOOK = 100  # steps to read one, which takes 30 us
+_LONGEST_NOTE = 64 * 1024  # bytes of a patch that the audit log shows
 _HARMLESS = ("None", "NoneOnDryRun")
 
 
@@ -43,7 +44,8 @@ class Webhook:
     """One webhook.
 
     configuration: the name of its configuration. spec: the webhook with its defaults. noun: its name in error texts.
-    by_rules: it has no selectors and no matchConditions. harmless: a dry run may call it.
+    by_rules: it has no selectors and no matchConditions. harmless: a dry run may call it. position: among all webhooks
+    of a plugin.
     """
 
     noun = "webhook"
@@ -53,6 +55,7 @@ class Webhook:
         self.spec = spec
         self.name: str = spec["name"]
         self.key = configuration, index, self.name
+        self.position = 0
         self.open = spec.get("failurePolicy") == "Ignore"
         self.matching = ResourceMatching(spec, spec.get("rules") or ())
         self.by_rules = self.matching.by_rules and not spec.get("matchConditions")
@@ -126,6 +129,8 @@ class _WebhookList(Plugin):
             webhooks = [webhook for webhooks in self._source.list_items() for webhook in webhooks]
             if hooks is not None:
                 webhooks += [LocalHook(hooks, index, one) for index, one in enumerate(self._local_hooks(hooks))]
+            for position, webhook in enumerate(webhooks):
+                webhook.position = position
             self._webhooks.set_items(webhooks)
             self._revisions = seen
 
@@ -167,7 +172,7 @@ class _WebhookList(Plugin):
         if verdict is ACCEPT:
             return verdict
         for key, value in verdict.annotations.items():
-            attr.annotations[f"{webhook.name}/{key}"] = value
+            attr.annotate(f"{webhook.name}/{key}", value)
         attr.warnings += verdict.warnings
         if not verdict.allowed:
             raise webhook_refusal(webhook.name, verdict.result, webhook.noun)
@@ -184,6 +189,12 @@ def _read_webhooks(configuration: Object) -> list[Webhook]:
         charge(_WEBHOOK)
         webhooks.append(Webhook(name, index, webhook))
     return webhooks
+
+
+def _describe_change(webhook: Webhook, **details: Any) -> str:
+    """Return the text of an audit annotation about what a webhook did."""
+    noted = {"configuration": webhook.configuration, "webhook": webhook.name, **details}
+    return serializer.encode_json(noted).decode()
 
 
 def webhook_refusal(name: str, status: Mapping[str, Any] | None, noun: str = "webhook") -> HookStatusError:
@@ -241,7 +252,7 @@ class ValidatingAdmissionWebhook(_WebhookList):
             if not webhook.open:
                 return _call_error(webhook, failed)
             key = f"failed-open.validating.webhook.admission.k8s.io/round_0_index_{index}"
-            subject.attr.annotations[key] = webhook.name
+            subject.attr.annotate(key, webhook.name)
         except APIError as refused:
             return refused
         return None
@@ -263,49 +274,52 @@ class MutatingAdmissionWebhook(_WebhookList):
         """Raise the error of a webhook that denies the write, or fails with failurePolicy Fail."""
         rounds = Reinvocation.record_of(attr, "MutatingAdmissionWebhook")
         subject = self._make_subject(attr)
-        for index, webhook in enumerate(self._applicable_hooks(attr.operation, attr.kind, attr.subresource)):
+        for webhook in self._applicable_hooks(attr.operation, attr.kind, attr.subresource):
             version = await self._called_for(webhook, subject)
             if version is None or rounds.skips_call(attr, webhook.key):
                 continue
-            if await self._call_mutating(index, webhook, subject, version):
+            if await self._call_mutating(webhook, subject, version):
                 rounds.note_change(attr)
             if webhook.spec.get("reinvocationPolicy") == "IfNeeded":
                 rounds.request_call(webhook.key)
         rounds.end_round(attr)
 
-    async def _call_mutating(self, index: int, webhook: Webhook, subject: AdmissionSubject, version: Version) -> bool:
+    async def _call_mutating(self, webhook: Webhook, subject: AdmissionSubject, version: Version) -> bool:
         """Let a webhook change the object, and return whether it did."""
         attr = subject.attr
-        note = f"webhook.admission.k8s.io/round_{int(attr.run_again)}_index_{index}"
+        note = f"webhook.admission.k8s.io/round_{int(attr.run_again)}_index_{webhook.position}"
         changed = False
         try:
             verdict = await self._call_webhook(webhook, subject, version)
-            change = self._patch if verdict.obj is None else self._replace_object
-            changed = await change(webhook, subject, version, verdict)
+            if verdict.obj is not None:
+                changed = await self._store_result(subject, version, verdict.obj, verdict.size)
+            elif verdict.patch and (operations := await self._read_patch(verdict)):
+                changed = await self._apply_patch(webhook, subject, version, verdict)
+                if len(verdict.patch) <= _LONGEST_NOTE:
+                    text = _describe_change(webhook, patch=operations, patchType=verdict.patch_type)
+                    attr.annotate(f"patch.{note}", text)
         except CallFailed as failed:
             if not webhook.open:
                 raise _call_error(webhook, failed) from None
-            attr.annotations[f"failed-open.mutation.{note}"] = webhook.name
+            attr.annotate(f"failed-open.mutation.{note}", webhook.name)
         finally:
-            noted = {"configuration": webhook.configuration, "webhook": webhook.name, "mutated": changed}
-            attr.annotations[f"mutation.{note}"] = serializer.encode_json(noted).decode()
+            attr.annotate(f"mutation.{note}", _describe_change(webhook, mutated=changed))
         return changed
 
-    async def _patch(self, webhook: Webhook, subject: AdmissionSubject, version: Version, verdict: Verdict) -> bool:
-        """Apply a webhook's patch. Return whether the object changed. Raises CallFailed and APIError."""
-        attr = subject.attr
-        size = len(verdict.patch)
-        if not size:
-            return False
+    async def _read_patch(self, verdict: Verdict) -> list[Any]:
+        """Return the operations of a webhook's patch. Raises CallFailed."""
+        decode = partial(jsonpatch.decode_json_patch, verdict.patch, checked=False)
         try:
-            operations = await self._client.run_by_size(
-                size, partial(jsonpatch.decode_json_patch, verdict.patch, checked=False)
-            )
+            return await self._client.run_by_size(len(verdict.patch), decode)
         except APIError as error:
             raise CallFailed(f"received undecodable patch in webhook response: {error.message}") from None
-        if not operations:
-            return False
-        obj = await subject.show_object(attr.obj, version)
+
+    async def _apply_patch(
+        self, webhook: Webhook, subject: AdmissionSubject, version: Version, verdict: Verdict
+    ) -> bool:
+        """Apply a webhook's patch. Return whether the object changed. Raises CallFailed and APIError."""
+        size = len(verdict.patch)
+        obj = await subject.show_object(subject.attr.obj, version)
         if obj is None:
             name = gotext.quote(webhook.name)
             text = f"admission webhook {name} attempted to modify the object, which is not supported for this operation"
@@ -320,20 +334,11 @@ class MutatingAdmissionWebhook(_WebhookList):
             raise internal_error(str(unfit)) from None
         return await self._store_result(subject, version, made, size)
 
-    async def _replace_object(
-        self, webhook: Webhook, subject: AdmissionSubject, version: Version, verdict: Verdict
-    ) -> bool:
-        """Replace the object with the one that a hook returned. Return whether it changed. Raises APIError."""
-        assert verdict.obj is not None
-        return await self._store_result(subject, version, verdict.obj, verdict.size)
-
     async def _store_result(self, subject: AdmissionSubject, version: Version, result: Object, size: int) -> bool:
-        attr = subject.attr
-        before = attr.obj
+        """Replace the object with a result. Return whether it changed. Raises APIError."""
         try:
-            await patches.settle_object(attr, version, result, subject.converter, size=size)
+            return await patches.settle_object(subject, version, result, size=size)
         except patches.InvalidChange as unfit:
             raise internal_error(str(unfit)) from None
         except patches.KindChanged as foreign:
             raise Internal(str(foreign)) from None
-        return attr.obj != before

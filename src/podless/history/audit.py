@@ -9,10 +9,10 @@ from datetime import datetime
 from enum import Enum
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
-from uuid import UUID
 
 import orjson
 
+from podless.history.change import read_audit_id
 from podless.runtime.jsonobject import Object
 from podless.store.contract import Author
 from podless.store.keys import OWN, ResourceKeys, StoredValue, encode_foreign
@@ -159,12 +159,8 @@ def _read_author(event: Object, verb: str, query: dict[str, list[str]]) -> Autho
     manager = (query.get("fieldManager") or [""])[0]
     if not manager and verb in ("create", "update", "patch"):
         manager = agent.partition("/")[0]  # as kube-apiserver derives it
-    try:
-        audit = UUID(_read_text(event, "auditID")).bytes
-    except ValueError:
-        audit = b""
     names = (impersonated or user, user if impersonated else "", verb, subresource, manager[:_MANAGER], agent)
-    return Author(*names, audit)
+    return Author(*names, read_audit_id(_read_text(event, "auditID")))
 
 
 def _read_text(obj: Any, name: str) -> str:

@@ -125,6 +125,14 @@ def summarize_fields(fields: list[Object]) -> str:
     return ", ".join(paths[:_PATHS_SHOWN]) + suffix
 
 
+def read_audit_id(text: str) -> bytes:
+    """Return an audit ID as an Author has it; b"" for one that is no UUID, which a client can send."""
+    try:
+        return UUID(text).bytes
+    except ValueError:
+        return b""
+
+
 def show_author(author: Author) -> Object:
     """Return an author as the API shows it, without unknown parts."""
     author_ = {

@@ -6,10 +6,9 @@ import math
 from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
-from uuid import UUID
 
 from podless.fields.managers import manager_name
-from podless.history.change import GROUP
+from podless.history.change import GROUP, read_audit_id
 from podless.http import negotiate, place
 from podless.http.compress import DOCUMENT_THRESHOLDS, THRESHOLD, compress_answer, shrink_answer
 from podless.http.history import HistoryAnswers, asks_past
@@ -82,7 +81,7 @@ def make_author(request: HTTPRequest, call: Call, verb: str) -> Author:
             call.agent[:_AGENT],
         )
     )
-    return author if request.audit is None else author._replace(audit=UUID(request.audit.id).bytes)
+    return author if request.audit is None else author._replace(audit=read_audit_id(request.audit.id))
 
 
 @bounded_cache(1024)

@@ -160,14 +160,17 @@ class CustomStrategy(Strategy[Kind]):
             unknown += [name for name in each(obj) if name not in ("apiVersion", "kind", "metadata")]
         return obj
 
-    def decode_admitted(self, kind: Kind, version: Version, obj: Object, unknown: list[str]) -> Object:
+    def decode_admitted(
+        self, kind: Kind, version: Version, obj: Object, before: Object | None, unknown: list[str]
+    ) -> tuple[Object, bool]:
         """Drop malformed metadata, and keep nulls that the schema does not allow, so that validation rejects them."""
+        changed = obj != before
         metadata = obj.get("metadata")
         obj["metadata"] = objectmeta.salvage_metadata(metadata, unknown) if isinstance(metadata, dict) else {}
         compiled = self.get_schema(version)
         compiled.prune(obj, drop=True)
         compiled.fill(obj)
-        return obj
+        return obj, changed
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         self.get_schema(version).default(obj)

@@ -147,9 +147,17 @@ class Strategy(Generic[K]):
         """Return the fields of a version that is read but not served."""
         return None
 
-    def decode_admitted(self, kind: K, version: Version, obj: Object, unknown: list[str]) -> Object:
-        """Decode an object that admission changed, as `decode` does."""
-        return self.decode(kind, version, obj, unknown)
+    def decode_admitted(
+        self, kind: K, version: Version, obj: Object, before: Object | None, unknown: list[str]
+    ) -> tuple[Object, bool]:
+        """Decode an object that admission changed, as `decode` does.
+
+        Return it, and whether it differed before the defaults from the object that admission got.
+        """
+        decoded = self.decode(kind, version, obj, unknown, fill=False)
+        changed = decoded != before
+        self.fill_defaults(kind, version, decoded)
+        return decoded, changed
 
     def note_raw_json(self, obj: Object, raw: bytes) -> None:
         """Record details of the JSON (raw) of a changed object that decoding loses."""

@@ -93,7 +93,7 @@ async def admit_delete(api: API, call: Call, chosen: DeleteOptions, old: Object)
     mutating, _, validating = api.admission.find_plugins(DELETE, call.kind, call.subresource, call.namespace)
     if not mutating and not validating:
         return
-    options = {"kind": "DeleteOptions", "apiVersion": _META, **chosen.document}
+    options = {**chosen.document, "kind": "DeleteOptions", "apiVersion": _META}
     namespace = call.namespace or _own_namespace(call, call.name)
     attr = AdmissionAttributes(
         DELETE, call.kind, call.version, call.subresource, namespace, call.name, None, old, options, chosen.dry_run,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from podless.cache.entry import Entry
 from podless.codec import gotime
 from podless.kinds import view
@@ -62,19 +64,27 @@ async def remove_object(
         obj = view.load_object(kind, call.version, entry)
         metadata = obj["metadata"]
         _check_preconditions(kind, entry, metadata, chosen)
+        held, marked = bool(metadata.get("finalizers")), "deletionTimestamp" in metadata
+        asked = _grace_of(chosen)
+        period = kind.strategy.grace_period(obj, asked)
+        step, ends = _begin_grace(obj, period, asked) if period is not None else (AttemptOutcome.DELETE, False)
+        if step is AttemptOutcome.KEEP:
+            answer, stays = Single(entry), True
+            return step  # nothing changes, and admission is not asked
         if original is not None:
-            await admit.admit_delete(api, original, chosen, view.load_object(kind, call.version, entry))
-        held = bool(metadata.get("finalizers"))
-        staged = kind.strategy.deletion.notes_policy and "deletionTimestamp" not in metadata
+            shown = asked if period is None or marked else period
+            asking = chosen
+            if shown is not None and original is call:
+                asking = replace(chosen, document={**chosen.document, "gracePeriodSeconds": shown})
+            await admit.admit_delete(api, original, asking, view.load_object(kind, call.version, entry))
+        staged = kind.strategy.deletion.notes_policy and not marked
         if staged or (kind.strategy.deletion.graceful and kind.strategy.deletion.collected):
             _set_policy_finalizer(
                 metadata, chosen.policy or (_default_policy(kind, metadata) if original is not None else "")
             )
         kind.strategy.prepare_delete(obj)
-        period = kind.strategy.grace_period(obj, _grace_of(chosen))
         if period is not None:
-            step, ends = _begin_grace(obj, period, chosen)
-            answer = Single(entry) if step is AttemptOutcome.KEEP else Single(None, obj)
+            answer = Single(None, obj)
             stays = not ends or kind.strategy.awaits_finalizers(obj)
             dropped = None if stays or chosen.dry_run else entry
             return AttemptOutcome.KEEP if chosen.dry_run else step
@@ -113,9 +123,12 @@ def _grace_of(chosen: DeleteOptions) -> int | None:
     return None if grace_period_seconds is None else 1 if grace_period_seconds < 0 else int(grace_period_seconds)
 
 
-def _begin_grace(obj: Object, period: int, chosen: DeleteOptions) -> tuple[Next | AttemptOutcome, bool]:
-    """Set the deletion fields for a grace period in seconds, and return the outcome and whether the period is over."""
-    metadata, asked = obj["metadata"], _grace_of(chosen)
+def _begin_grace(obj: Object, period: int, asked: int | None) -> tuple[Next | AttemptOutcome, bool]:
+    """Set the deletion fields for a grace period in seconds, and return the outcome and whether the period is over.
+
+    asked: the requested period.
+    """
+    metadata = obj["metadata"]
     if "deletionTimestamp" not in metadata:
         metadata["deletionTimestamp"] = clock.now(period)
         metadata["deletionGracePeriodSeconds"] = period

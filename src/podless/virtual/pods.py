@@ -123,8 +123,8 @@ async def evict_pod(api: API, call: Call, obj: Object) -> Object:
         await _spend_disruption(api, pod, chosen.dry_run)
     await _mark_disrupted(api, call, chosen)
     chosen = options.of_delete(chosen.document)  # a real server validates these options only when it deletes
-    pod_call = replace(call, subresource="", body=b"")
-    if await deleting.remove_object(api, pod_call, chosen, original=pod_call) is None:
+    # without admission, which has seen the eviction
+    if await deleting.remove_object(api, replace(call, subresource="", body=b""), chosen) is None:
         raise call.not_found()
     return dict(_DONE)
 

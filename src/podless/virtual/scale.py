@@ -226,7 +226,6 @@ def put_scale(write: ScaleWrite) -> None:
     if not call.kind.custom and (errors := _validate_scale(scale)):
         raise Invalid("Scale", "autoscaling", call.name, errors)
     obj = _with_replicas(paths, old, scale)
-    call.kind.strategy.fill_defaults(call.kind, call.version, obj)
     managers.put_managed_fields(
         obj["metadata"], fieldmanager.fields_of_scaled(call, old, write.before, scale, write.options.manager)
     )

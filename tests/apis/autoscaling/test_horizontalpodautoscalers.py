@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from podless import Server
+from podless.apis.autoscaling import versions
 from podless.apis.autoscaling.group import AUTOSCALERS
 from tests.apis.late import decoded, faults, made
 from tests.conftest import Client
@@ -136,3 +137,14 @@ def test_an_autoscaler_can_scale_to_zero_behind_a_gate(release: str, gates: dict
         path = "/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers"
         answer = Client(server.url, server.token).post(path, {"metadata": {"name": "a"}, "spec": spec})
     assert answer.status == status
+
+
+def test_version_1_shows_the_first_cpu_metric_with_a_utilization() -> None:
+    metrics = [
+        {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "AverageValue", "averageValue": "1"}}},
+        {"type": "Resource", "resource": {"name": "cpu", "target": {"type": "Utilization", "averageUtilization": 50}}},
+    ]
+    assert (
+        versions.to_v1({"metadata": {}, "spec": {**SPEC, "metrics": metrics}})["spec"]["targetCPUUtilizationPercentage"]
+        == 50
+    )

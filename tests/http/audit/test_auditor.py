@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import json
 import signal
@@ -20,7 +21,9 @@ from podless.http.limits import Limits
 from podless.structs import protobuf
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import decode_struct
+from tests.admission.conftest import review
 from tests.conftest import Client
+from tests.webhooks import Webhook
 
 pytestmark = pytest.mark.slow
 
@@ -287,3 +290,59 @@ def test_a_reader_of_standard_output_that_stands_still_holds_up_nothing(serve: A
     client.close()
     process.popen.send_signal(signal.SIGTERM)
     assert process.popen.wait(60) == 0
+
+
+def test_a_status_is_told_at_all_levels(log: Log) -> None:
+    services = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+    log.client.post(services, {"metadata": {"name": "one"}, "rules": []})
+    log.client.send("DELETE", f"{services}/one")
+    event = log.wait(4)[3]
+    uid = event["responseStatus"]["details"].pop("uid")
+    details = {"name": "one", "group": "rbac.authorization.k8s.io", "kind": "clusterroles"}
+    assert uid
+    assert event["responseStatus"] == {"metadata": {}, "status": "Success", "details": details, "code": 200}
+    assert event["level"] == "Metadata"
+
+
+@pytest.mark.parametrize("given", ["5d1d3d6c-7b1c-4f0e-8f3e-1f2a3b4c5d6e", "mine"])
+def test_the_audit_id_of_a_client_is_kept_and_answered(log: Log, given: str) -> None:
+    answer = log.client.send("POST", MAPS, {"metadata": {"name": "one"}}, Audit_ID=given)
+    assert (answer.status, answer.headers["Audit-Id"]) == (201, given)
+    assert {event["auditID"] for event in log.wait(2)} == {given}
+
+
+def test_what_webhooks_do_is_annotated_by_their_place_in_the_list(log: Log) -> None:
+    patch = base64.b64encode(b'[{"op":"add","path":"/data","value":{"a":"b"}}]').decode()
+    answers = {
+        "uid": "",
+        "allowed": True,
+        "patch": patch,
+        "patchType": "JSONPatch",
+        "auditAnnotations": {"k": "v", "a/b": "c"},
+    }
+    hook = Webhook(lambda call: {**review(call), "response": {**answers, "uid": call["request"]["uid"]}})
+    webhooks = [
+        {
+            "name": f"{resource}.example.com",
+            "clientConfig": hook.config,
+            "rules": [{"apiGroups": [""], "apiVersions": ["v1"], "resources": [resource], "operations": ["CREATE"]}],
+            "sideEffects": "None",
+            "admissionReviewVersions": ["v1"],
+        }
+        for resource in ("pods", "configmaps")
+    ]
+    kind = "MutatingWebhookConfiguration"
+    log.client.post(
+        f"/apis/admissionregistration.k8s.io/v1/{kind.lower()}s", {"metadata": {"name": "w"}, "webhooks": webhooks}
+    )
+    log.client.post(MAPS, {"metadata": {"name": "one"}})
+    hook.close()
+    noted = {"configuration": "w", "webhook": "configmaps.example.com"}
+    annotations = log.wait(4)[3]["annotations"]
+    shown = {key: json.loads(text) for key, text in annotations.items() if "webhook" in key}
+    assert shown == {
+        "mutation.webhook.admission.k8s.io/round_0_index_1": noted | {"mutated": True},
+        "patch.webhook.admission.k8s.io/round_0_index_1": noted
+        | {"patch": [{"op": "add", "path": "/data", "value": {"a": "b"}}], "patchType": "JSONPatch"},
+    }
+    assert [key for key in annotations if key.startswith("configmaps")] == ["configmaps.example.com/k"]

@@ -44,7 +44,9 @@ def to_v1(obj: Object) -> Object:
         annotated.METRICS: annotated.write_metrics(annotated.METRICS, other_metrics) if other_metrics else "",
     }
     new_spec = _drop_fields(spec, "metrics", "behavior")
-    target_percentage = _first_of_cpu(metrics)
+    target_percentage = next(
+        (target for metric in each(metrics) if (target := _read_cpu(metric, "target")) is not None), None
+    )
     if target_percentage is not None:
         new_spec["targetCPUUtilizationPercentage"] = target_percentage
     state = {
@@ -59,14 +61,6 @@ def to_v1(obj: Object) -> Object:
     state = {name: value for name, value in each(state).items() if value is not None}
     named = {name: text for name, text in each(new_annotations).items() if text}
     return {**_assemble_version(obj, "v1", metadata, named), "spec": new_spec, "status": state}
-
-
-def _first_of_cpu(metrics: list[Object]) -> int | None:
-    """Return the target utilization of the first CPU metric, or None."""
-    for metric in each(metrics):
-        if metric.get("type") == "Resource" and (metric.get("resource") or {}).get("name") == "cpu":
-            return _read_cpu(metric, "target")
-    return None
 
 
 def to_v2(obj: Object) -> Object:

@@ -18,7 +18,7 @@ from podless.codec.gotext import quote
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.meta.errors import Invalid
-from podless.meta.field import FieldError
+from podless.meta.field import FieldError, join_errors
 from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
 
@@ -79,6 +79,16 @@ class _Policy(NamedTuple):
     warn: _PodSecurityLevel
     errors: list[FieldError]
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether it neither warns nor notes anything for the audit log."""
+        return not self.errors and self.warn.rank == self.audit.rank == 0
+
+    @property
+    def is_privileged(self) -> bool:
+        """Whether it allows everything."""
+        return self.is_silent and self.enforce.rank == 0
+
 
 class PodSecurity(Plugin):
     """Rejects pods that their namespace's level forbids, and warns about templates of such pods."""
@@ -104,8 +114,12 @@ class PodSecurity(Plugin):
             return
         policy = await self._find_policy(attr.namespace)
         if is_pod(attr.kind):
-            if attr.old is None or _is_significant(attr.obj["spec"], attr.old["spec"]):
+            if policy.is_privileged:
+                attr.annotate(f"{_PREFIX}enforce-policy", str(policy.enforce))
+            elif attr.old is None or _is_significant(attr.obj["spec"], attr.old["spec"]):
                 _evaluate_pod(attr, policy, attr.obj, enforce=True)
+            return
+        if policy.is_silent:
             return
         template: Object | None = attr.obj
         for name in _TEMPLATES[attr.kind.group, attr.kind.plural]:
@@ -191,11 +205,13 @@ def _evaluate_pod(attr: AdmissionAttributes, policy: _Policy, pod: Object, *, en
             texts[rule] = ", ".join(f"{reason} ({detail})" for reason, detail in rule.find_violations(metadata, spec))
         return texts[rule]
 
+    if policy.errors:
+        attr.annotate(f"{_PREFIX}error", f"Failed to parse policy: {join_errors(policy.errors)}")
     if enforce:
-        attr.annotations[f"{_PREFIX}enforce-policy"] = str(policy.enforce)
+        attr.annotate(f"{_PREFIX}enforce-policy", str(policy.enforce))
     if describe_found(policy.audit):
         text = f"would violate PodSecurity {quote(str(policy.audit))}: {describe_found(policy.audit)}"
-        attr.annotations[f"{_PREFIX}audit-violations"] = text
+        attr.annotate(f"{_PREFIX}audit-violations", text)
     if enforce and describe_found(policy.enforce):
         raise forbid_write(attr, f"violates PodSecurity {quote(str(policy.enforce))}: {describe_found(policy.enforce)}")
     if describe_found(policy.warn):

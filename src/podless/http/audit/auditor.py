@@ -103,6 +103,8 @@ _DECISION, _REASON = "authorization.k8s.io/decision", "authorization.k8s.io/reas
 _NOBODY = User("")
 _AGENT = 1024  # bytes of a User-Agent that are logged
 _FAILED = 400
+_STATUS = (b'{"kind":"Status","apiVersion":"v1"', b"k8s\0\n\x0c\n\x02v1\x12\x06Status")  # starts of such bodies
+_PATCHES = "patch.webhook.admission.k8s.io/"  # annotations that only the levels with bodies show
 
 
 class AuditContext(AuditRecord):
@@ -112,7 +114,7 @@ class AuditContext(AuditRecord):
         self._audit = audit
         self.request = request
         self.began = clock.time()
-        self.id = objectmeta.make_uid()
+        self.id = request.headers.get("audit-id") or objectmeta.make_uid()
         self.user: User | None = None
         self.impersonated: User | None = None
         self.attributes: Attributes = request.info.attributes
@@ -159,6 +161,7 @@ class Auditor:
         return self._log_answer(audit, await pending)
 
     def _log_answer(self, audit: AuditContext, answer: Answer) -> Answer:
+        answer.headers = (*answer.headers, ("Audit-Id", audit.id))
         if audit.rule is None:  # rejected before authentication
             audit.user = _NOBODY
             audit.rule = self.policy.find_rule(audit.user, audit.attributes)
@@ -228,7 +231,7 @@ class Auditor:
             event["objectRef"] = _make_object_reference(asked, sent)
         if answer is not None:
             told = None
-            if level == REQUEST_RESPONSE or answer.status >= _FAILED:
+            if level == REQUEST_RESPONSE or answer.status >= _FAILED or _is_status(answer):
                 told = read_body(b"".join(answer.chunks), answer.media.decode(), asked, self._find_struct)
             event["responseStatus"] = _make_response_status(answer.status, told)
             if level != METADATA_LEVEL and sent is not None:
@@ -239,7 +242,15 @@ class Auditor:
         event["stageTimestamp"] = _format_time(now)
         if audit.annotations and answer is not None:
             event["annotations"] = audit.annotations
+            if level == METADATA_LEVEL:
+                shown = {key: text for key, text in audit.annotations.items() if not key.startswith(_PATCHES)}
+                event["annotations"] = shown
         self._backend.queue_line(_encode_event(event))
+
+
+def _is_status(answer: Response) -> bool:
+    """Return whether the body of an answer is a Status. The event shows parts of it at all levels."""
+    return isinstance(answer.chunks, list) and bool(answer.chunks) and answer.chunks[0].startswith(_STATUS)
 
 
 def _cut_user_agent(text: str) -> str:
@@ -301,7 +312,7 @@ def _as_text(value: Any) -> str:
 def _make_response_status(code: int, body: Any) -> Object:
     """Return the responseStatus. body: the body of the answer, if known."""
     found: Object = {"metadata": {}}
-    if code >= _FAILED and isinstance(body, dict):
+    if isinstance(body, dict) and (code >= _FAILED or (body.get("kind"), body.get("apiVersion")) == ("Status", "v1")):
         found |= {key: body[key] for key in ("status", "message", "reason", "details") if key in body}
     return {**found, "code": code}
 
