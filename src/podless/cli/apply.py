@@ -8,11 +8,10 @@ import sys
 
 from podless.cli import access
 from podless.plan.carry import ApplyResult, carry_out
-from podless.plan.options import CannotPlan
 from podless.remote import RemoteError
 from podless.remote.cluster import RemoteCluster
-from podless.remote.kubeconfig import BadKubeconfig
 from podless.runtime.files import describe_fault
+from podless.runtime.option import ReportedError
 from podless.version import __version__
 
 
@@ -20,18 +19,13 @@ def run(options: argparse.Namespace) -> int:
     """Apply the plan. Returns 1, with one line on standard error, if that fails."""
     try:
         carried = asyncio.run(_apply(options))
-    except (CannotPlan, BadKubeconfig) as error:
-        print(f"podless: {error}", file=sys.stderr)
-        return 1
     except RemoteError as error:
-        print(f"podless: {error}; run it again to go on", file=sys.stderr)
-        return 1
+        raise ReportedError(f"{error}; run it again to go on") from None
     except KeyboardInterrupt:
         print("podless: interrupted; run it again to go on", file=sys.stderr)
         return 130
     except OSError as error:
-        print(f"podless: {describe_fault(error, options.file)}", file=sys.stderr)
-        return 1
+        raise ReportedError(describe_fault(error, options.file)) from None
     for text in carried.warnings:
         print(f"warning: {text}", file=sys.stderr)
     print(f"Applied: {carried.format_summary()}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sqlite3
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -50,8 +49,7 @@ def run(options: argparse.Namespace) -> int:
             summary = _import_log(options.paths, Path(scratch))
             (Path(scratch) / DATABASE).rename(path)
     except (StoreError, sqlite3.Error) as error:
-        print(f"podless: {options.data}: {error}", file=sys.stderr)
-        return 1
+        raise ReportedError(f"{options.data}: {error}") from None
     print(f"{summary} are in {options.data}; read them with podless log --data {options.data}")
     return 0
 

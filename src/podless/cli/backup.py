@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import contextlib
 import os
-import sys
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from urllib.parse import quote
@@ -19,7 +18,7 @@ from podless.history.moments import find_revision
 from podless.remote import kubeconfig as configs
 from podless.remote.attempts import retry_call
 from podless.remote.cluster import RemoteCluster, RemoteGone
-from podless.runtime.files import describe_fault
+from podless.runtime.option import ReportedError, report_errors
 from podless.settings import ClusterSettings
 from podless.store import HistoryCompacted, Store, StoreError, StoreInUse, backup
 from podless.store.engines import ENGINES
@@ -34,26 +33,19 @@ add_options = engine.add_options
 def run(options: argparse.Namespace) -> int:
     """Write the backup. Returns 1, with one line on standard error, if that fails."""
     if options.file.is_dir():
-        print(f"podless: {options.file}: is a directory", file=sys.stderr)
-        return 1
+        raise ReportedError(f"{options.file}: is a directory")
     new = options.file.with_name(f".{options.file.name}.new")
     try:
-        asyncio.run(_run(options, new))
+        with report_errors(ValueError):
+            asyncio.run(_run(options, new))
         new.replace(options.file)
     except HistoryCompacted as error:
-        print(
-            f"podless: the history has no state at {options.at}: the oldest one is revision {error.revision}",
-            file=sys.stderr,
-        )
-        return 1
-    except ValueError as error:
-        print(f"podless: {error}", file=sys.stderr)
-        return 1
+        text = f"the history has no state at {options.at}: the oldest one is revision {error.revision}"
+        raise ReportedError(text) from None
     except OSError as error:
-        if str(error.filename) == str(new):  # show the user's file name, not that of the temporary file
+        if error.filename is None or str(error.filename) == str(new):  # the user's file name, not the temporary one
             error.filename = options.file
-        print(f"podless: {describe_fault(error, options.file)}", file=sys.stderr)
-        return 1
+        raise
     finally:
         with contextlib.suppress(OSError):  # this error has been reported before, as the reason why nothing was written
             new.unlink(missing_ok=True)

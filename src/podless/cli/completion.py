@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
-SHELLS = ("bash", "zsh", "tcsh")
+from podless.runtime.option import ReportedError
 
 
 def run(given: argparse.Namespace) -> int:
@@ -13,8 +12,7 @@ def run(given: argparse.Namespace) -> int:
     try:
         import shtab
     except ImportError:
-        print("podless: completion needs the package shtab: pip install 'podless[completion]'", file=sys.stderr)
-        return 1
+        raise ReportedError("completion needs the package shtab: pip install 'podless[completion]'") from None
     from podless.cli import build_parser
 
     print(shtab.complete(build_parser(), given.shell))

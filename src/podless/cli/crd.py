@@ -8,6 +8,7 @@ import sys
 
 from podless.codec import serializer
 from podless.hooks.sources import find_place
+from podless.runtime.option import report_errors
 
 
 def run(options: argparse.Namespace) -> int:
@@ -16,11 +17,8 @@ def run(options: argparse.Namespace) -> int:
 
     if "" not in sys.path:
         sys.path.insert(0, "")
-    try:
+    with report_errors(Inexpressible, LookupError):
         definition = crd(*map(_find_class, options.classes))
-    except (Inexpressible, LookupError) as error:
-        print(f"podless: {error.args[0] if isinstance(error, LookupError) else error}", file=sys.stderr)
-        return 2
     sys.stdout.write(serializer.encode_yaml(definition).decode())
     return 0
 

@@ -23,8 +23,7 @@ from urllib.parse import urlsplit
 
 from podless.apis import features
 from podless.apis.release import facts_of
-from podless.runtime.files import describe_fault
-from podless.runtime.option import StartError
+from podless.runtime.option import ReportedError, StartError
 
 ETCD, SERVER = "etcd", "kube-apiserver"
 _PROGRAM = """#!/bin/sh
@@ -96,8 +95,7 @@ def run(given: argparse.Namespace) -> int:
         release = features.choose_release(given.kubernetes_version or _asked_version())
     except StartError as error:
         origin = "" if given.kubernetes_version else f"{_VARIABLE}: "
-        print(f"podless: {origin}{error}", file=sys.stderr)
-        return 1
+        raise ReportedError(f"{origin}{error}") from None
     versions = {ETCD: "etcd Version: 3.6.0", SERVER: f"Kubernetes {facts_of(release).version}"}
     extra_flags = " --enable-faults" if given.enable_faults else ""
     if release.name != features.DEFAULT:
@@ -106,20 +104,16 @@ def run(given: argparse.Namespace) -> int:
         seed = random.randrange(1 << 31) if given.chaos is True else given.chaos
         print(f"podless: {options.chaos_notice(seed)}", file=sys.stderr)
         extra_flags += f" --chaos={seed}"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in (ETCD, SERVER):
-            program = folder / name
-            flags = extra_flags if name == SERVER else ""
-            text = {"help": option_help(name), "version": versions[name], "python": shlex.quote(sys.executable)}
-            program.write_text(_PROGRAM.format(name=name, flags=flags, **text))
-            program.chmod(0o755)
-        kubectl, link = shutil.which("kubectl"), folder / "kubectl"
-        if kubectl is not None and not link.exists():
-            link.symlink_to(kubectl)
-    except OSError as error:
-        print(f"podless: {describe_fault(error)}", file=sys.stderr)
-        return 1
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in (ETCD, SERVER):
+        program = folder / name
+        flags = extra_flags if name == SERVER else ""
+        text = {"help": option_help(name), "version": versions[name], "python": shlex.quote(sys.executable)}
+        program.write_text(_PROGRAM.format(name=name, flags=flags, **text))
+        program.chmod(0o755)
+    kubectl, link = shutil.which("kubectl"), folder / "kubectl"
+    if kubectl is not None and not link.exists():
+        link.symlink_to(kubectl)
     print(f"export KUBEBUILDER_ASSETS={shlex.quote(str(folder))}")
     return 0
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from typing import TYPE_CHECKING, Any
 
 from podless.check.sources import CannotCheck
 from podless.runtime.jsonobject import Object
+from podless.runtime.option import report_errors
 
 if TYPE_CHECKING:
     from podless.meta.field import Path
@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
     from podless.cel.errors import CelError
     from podless.check.evaluate import evaluate_rule, format_value
 
-    try:
+    with report_errors(CelError):
         obj = _read_document(options.object)
         old = _read_document(options.old) if options.old else None
         schema = _find_schema(options, obj)
@@ -41,9 +41,6 @@ def run(options: argparse.Namespace) -> int:
             whole=not path,
             new=features.choose_release(options.kubernetes_version),
         )
-    except CelError as error:
-        print(f"podless: {error}", file=sys.stderr)
-        return 2
     if options.output == "json":
         steps = [
             {"depth": step.depth, "text": step.text, "value": step.value, "error": step.error} for step in result.steps

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from podless.cli import options
-from podless.runtime.files import describe_fault
-from podless.runtime.option import StartError
+from podless.runtime.option import report_errors
 
 if TYPE_CHECKING:
     from podless.explore import Report
@@ -29,27 +28,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Explore, and print the report. Returns the exit status."""
-    from podless.explore import BadScenario, BadSchedule
     from podless.explore.embedded import run_exploration
     from podless.explore.report import WRITERS, read_replay, write_replay
-    from podless.remote.cluster import Refused
 
     log = logging.getLogger("podless")
     level = log.level
     # controllers and servers compete for the processors, so warnings about slow steps mean nothing
     log.setLevel(logging.ERROR)
     try:
-        if given.replay is not None:
-            given.replay = read_replay(Path(given.replay).read_bytes())
-        if given.save:
-            _require_writable(Path(given.save))
-        report = run_exploration(_run_exploration(given, _read_setup(given)))
-    except OSError as error:
-        print(f"podless explore: {describe_fault(error)}", file=sys.stderr)
-        return 2
-    except (StartError, BadScenario, BadSchedule, Refused, LookupError, ValueError) as error:
-        print(f"podless explore: {error}", file=sys.stderr)
-        return 2
+        with report_errors(LookupError, ValueError):
+            if given.replay is not None:
+                given.replay = read_replay(Path(given.replay).read_bytes())
+            if given.save:
+                _require_writable(Path(given.save))
+            report = run_exploration(_run_exploration(given, _read_setup(given)))
     except (KeyboardInterrupt, asyncio.CancelledError):
         print("podless explore: stopped before the end", file=sys.stderr)
         return 2

@@ -10,12 +10,10 @@ from pathlib import Path
 from podless.check.findings import format_count
 from podless.cli import access
 from podless.cli.progress import Progress
-from podless.cli.transfer.documents import BadDocument, DocumentStream, ExportSink, Folder
+from podless.cli.transfer.documents import DocumentStream, ExportSink, Folder
 from podless.cli.transfer.export import Choice, Export
-from podless.remote import RemoteError
 from podless.remote.cluster import RemoteCluster
-from podless.remote.kubeconfig import BadKubeconfig
-from podless.runtime.files import describe_fault
+from podless.runtime.option import report_errors
 from podless.version import __version__
 
 
@@ -32,19 +30,11 @@ def run(options: argparse.Namespace) -> int:
         print("podless: name the kinds, or use --all", file=sys.stderr)
         return 2
     choice = Choice(options.kinds, options.namespace, options.selector, options.only)
-    try:
-        sink: ExportSink = (
-            Folder(options.folder, options.output) if options.folder else DocumentStream(options.file, options.output)
-        )
+    sink: ExportSink = (
+        Folder(options.folder, options.output) if options.folder else DocumentStream(options.file, options.output)
+    )
+    with report_errors(LookupError):
         return asyncio.run(_export_objects(options, choice, sink))
-    except (BadKubeconfig, BadDocument, RemoteError, LookupError) as error:
-        print(f"podless: {error.args[0]}", file=sys.stderr)
-    except KeyboardInterrupt:
-        print("podless: interrupted", file=sys.stderr)
-        return 130
-    except OSError as error:
-        print(f"podless: {describe_fault(error)}", file=sys.stderr)
-    return 1
 
 
 async def _export_objects(options: argparse.Namespace, choice: Choice, sink: ExportSink) -> int:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from podless.check.sources import CannotCheck
-from podless.runtime.files import describe_fault
 from podless.runtime.jsonobject import Object
 
 
@@ -43,18 +41,3 @@ def write_files(folder: Path, files: Mapping[str, str], empty_names: Sequence[st
             (file.parent / empty_name).touch()
         file.write_text(text)
         print(file)
-
-
-def run_generator(work: Callable[[], None]) -> int:
-    """Run a generator, and print an error in one line. Returns the exit code."""
-    try:
-        work()
-    except ValueError as error:
-        print(f"podless: {error}", file=sys.stderr)
-        return 2
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        print(f"podless: {describe_fault(error)}", file=sys.stderr)
-        return 2
-    return 0

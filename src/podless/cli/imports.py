@@ -17,7 +17,7 @@ from podless.meta.errors import BadRequest
 from podless.meta.selectors import parse_labels
 from podless.remote import RemoteError
 from podless.remote.cluster import RemoteCluster
-from podless.runtime.files import describe_fault
+from podless.runtime.option import ReportedError, report_errors
 from podless.version import __version__
 
 
@@ -26,20 +26,16 @@ def run(options: argparse.Namespace) -> int:
     if options.audit_log:
         return auditlog.run(options)
     try:
-        labels = parse_labels(options.selector) if options.selector else None
-        selection = Filter((), options.namespace, labels)
-        with Documents(options.paths) as documents:
-            return asyncio.run(_import_objects(options, documents, selection))
-    except BadRequest as error:
-        print(f"podless: {error}", file=sys.stderr)
+        with report_errors(BadRequest):
+            labels = parse_labels(options.selector) if options.selector else None
+            selection = Filter((), options.namespace, labels)
+            with Documents(options.paths) as documents:
+                return asyncio.run(_import_objects(options, documents, selection))
     except RemoteError as error:
-        print(f"podless: {error}; run it again to go on", file=sys.stderr)
+        raise ReportedError(f"{error}; run it again to go on") from None
     except KeyboardInterrupt:
         print("podless: interrupted; run it again to go on", file=sys.stderr)
         return 130
-    except OSError as error:
-        print(f"podless: {describe_fault(error)}", file=sys.stderr)
-    return 1
 
 
 async def _import_objects(options: argparse.Namespace, documents: Documents, selection: Filter) -> int:
@@ -54,10 +50,8 @@ async def _import_objects(options: argparse.Namespace, documents: Documents, sel
     async with RemoteCluster(access_, f"podless-import/{__version__}") as cluster:
         if options.kind:
             served = await discover_resources(cluster, progress.print_line)
-            try:
+            with report_errors(LookupError):
                 kinds = choose_kinds(served, read_definitions(documents), options.kind)
-            except LookupError as error:
-                raise BadRequest(str(error)) from None
             selection = replace(selection, kinds=kinds)
         order = Order(documents, selection, record_unread)
         job = Import(cluster, documents, order, progress.show, progress.print_line, existing=options.existing)

@@ -22,11 +22,9 @@ from podless.plan.planfile import write_plan
 from podless.plan.result import Plan
 from podless.plan.run import PlanSource, make_plan
 from podless.plan.sources import Dump, Nothing
-from podless.remote import RemoteError
-from podless.remote.kubeconfig import BadKubeconfig
 from podless.runtime.files import describe_fault
 from podless.runtime.gcpause import pause_gc
-from podless.runtime.option import StartError
+from podless.runtime.option import ReportedError
 from podless.store import HistoryCompacted, StoreError
 
 _LOOK = 0.5  # seconds between two checks of the files
@@ -37,8 +35,7 @@ def run(options: argparse.Namespace) -> int:
     if not options.watch:
         return _make_plan(options)
     if STDIN in options.paths:
-        print("podless: --watch follows files, not the standard input", file=sys.stderr)
-        return 1
+        raise CannotPlan("--watch follows files, not the standard input")
     while True:
         times = _read_times(options)
         code = _make_plan(options)
@@ -66,13 +63,8 @@ def _make_plan(options: argparse.Namespace) -> int:
             plan = asyncio.run(_compute_plan(options))
         if options.out is not None:
             write_plan(options.out, plan, _read_options(options))
-    except (CannotPlan, CannotCheck, StartError, BadKubeconfig, RemoteError) as error:
-        print(f"podless: {error}", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        return 130
-    except OSError as error:
-        print(f"podless: {describe_fault(error)}", file=sys.stderr)
+    except (ReportedError, OSError) as error:  # --watch goes on
+        print(f"podless: {describe_fault(error) if isinstance(error, OSError) else error}", file=sys.stderr)
         return 1
     color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     sys.stdout.write(render_plan(plan, options.output, color=color, details=options.details))

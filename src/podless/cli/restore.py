@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from podless.cli import engine
 from podless.cli.progress import Progress
 from podless.controllers import leader
 from podless.runtime.files import make_private
+from podless.runtime.option import ReportedError
 from podless.store import Store, StoreError, backup
 from podless.store.engines import ENGINES
 
@@ -35,8 +35,7 @@ def run(options: argparse.Namespace) -> int:
             make_private(options.data)
         asyncio.run(_restore_backup(options, summary, store))
     except backup.BadBackup as error:
-        print(f"podless: {options.file}: {error}", file=sys.stderr)
-        return 1
+        raise ReportedError(f"{options.file}: {error}") from None
     return 0
 
 

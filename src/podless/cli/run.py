@@ -13,6 +13,7 @@ from pathlib import Path
 
 from podless.cli import options
 from podless.runtime.files import describe_fault
+from podless.runtime.option import report_errors
 
 _OPTIONS = ("console", "enable_faults", "chaos", "kubernetes_version", "feature_gates")
 
@@ -24,23 +25,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def run(given: argparse.Namespace) -> int:
     """Run the command. Returns its exit code, 128 plus the signal that ended it, or 127 if it cannot be started."""
-    from podless.remote.cluster import Refused
-    from podless.server import Server, StartError
+    from podless.server import Server
 
-    try:
-        with Server(**options.read_selected(given, _OPTIONS)) as server:
-            if server.chaos is not None:
-                print(f"podless: {options.chaos_notice(server.chaos)}", file=sys.stderr)
-            if given.console:
-                print(f"podless: console: {server.make_console_link()}", file=sys.stderr)
-            server.apply([Path(path) for path in given.apply])
-            return _run_child(given.command, str(server.kubeconfig))
-    except OSError as error:
-        print(f"podless: {describe_fault(error)}", file=sys.stderr)
-        return 1
-    except (StartError, Refused, LookupError, ValueError) as error:
-        print(f"podless: {error}", file=sys.stderr)
-        return 1
+    with report_errors(LookupError, ValueError), Server(**options.read_selected(given, _OPTIONS)) as server:
+        if server.chaos is not None:
+            print(f"podless: {options.chaos_notice(server.chaos)}", file=sys.stderr)
+        if given.console:
+            print(f"podless: console: {server.make_console_link()}", file=sys.stderr)
+        server.apply([Path(path) for path in given.apply])
+        return _run_child(given.command, str(server.kubeconfig))
 
 
 def _run_child(command: list[str], kubeconfig: str) -> int:

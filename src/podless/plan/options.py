@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from podless.plan.requests import ActingUser
+from podless.runtime.option import ReportedError
 
 SERVER_SIDE, CLIENT_SIDE, REPLACE, CREATE = MODES = ("server-side", "client-side", "replace", "create")
 KUBECTL, HELM, FLUX, AS_GIVEN = ORDERS = ("kubectl", "helm", "flux", "as-given")
@@ -18,7 +19,7 @@ MANAGERS: Mapping[str, str] = {
 }
 
 
-class CannotPlan(Exception):
+class CannotPlan(ReportedError):
     """No plan is possible. The text says why, in one line."""
 
 

@@ -6,6 +6,7 @@ The command line and the reference pages are made from these declarations (cli/o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, field, fields
 from itertools import chain
 from typing import Any
@@ -13,6 +14,15 @@ from typing import Any
 
 class ReportedError(Exception):
     """A failure that a command reports with this text, in one line, and an exit code of its own."""
+
+
+@contextmanager
+def report_errors(*errors: type[Exception]) -> Iterator[None]:
+    """Make errors of these types a ReportedError with the same text."""
+    try:
+        yield
+    except errors as error:
+        raise ReportedError(error.args[0] if isinstance(error, LookupError) else error) from None
 
 
 class StartError(ReportedError):
