@@ -46,7 +46,7 @@ def test_what_is_not_offered_is_refused(accept: str) -> None:
 @pytest.mark.parametrize("accept", ["application/yaml", "application/yaml,application/json"])
 def test_a_watch_is_no_yaml(accept: str) -> None:
     with pytest.raises(NotAcceptable, match="application/json;stream=watch"):
-        negotiate.of_stream(negotiate.of_resource(accept, many=True))
+        negotiate.of_stream(negotiate.of_resource(accept, of_list=True))
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/*", "json", "*"])
@@ -54,14 +54,14 @@ def test_what_is_built_in_has_routes_and_those_of_lists_offer_streams(accept: st
     offered = "406: Not Acceptable\n\nAvailable representations: " + ", ".join(negotiate.OFFERED)
     for many, streams in ((False, ()), (True, negotiate.STREAMS)):
         with pytest.raises(NotAcceptable) as refused:
-            negotiate.of_resource(accept, builtin=True, many=many)
+            negotiate.of_resource(accept, builtin=True, of_list=many)
         assert refused.value.message == ", ".join((offered, *streams))
 
 
 @pytest.mark.parametrize("accept", ["application/json;stream=chunks", "application/yaml;as=Foo;v=v1;g=x", "*/*;sv=v2"])
 def test_a_route_that_is_found_may_not_have_the_form(accept: str) -> None:
     with pytest.raises(NotAcceptable, match="only the following media types are accepted: application/json, "):
-        negotiate.of_resource(accept, builtin=True, many=True)
+        negotiate.of_resource(accept, builtin=True, of_list=True)
 
 
 @pytest.mark.parametrize("accept", ["application/json;stream=watch", "*/*;stream=watch"])

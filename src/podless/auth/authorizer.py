@@ -30,7 +30,7 @@ class Authorizer(Protocol):
     def decide_quickly(self, user: User, attributes: Attributes) -> Decision | None:
         """Return the decision, or None if it takes long enough to run in slices."""
 
-    def is_costly(self, user: User, *asked: Attributes) -> bool:
+    def is_costly(self, user: User, *requests: Attributes) -> bool:
         """Return whether one of these decisions takes long enough to run in slices."""
 
     def list_rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:
@@ -60,7 +60,7 @@ class AllowAll:
     def decide_quickly(self, user: User, attributes: Attributes) -> Decision | None:
         return None if self.is_costly(user, attributes) else self.decide(user, attributes)
 
-    def is_costly(self, user: User, *asked: Attributes) -> bool:
+    def is_costly(self, user: User, *requests: Attributes) -> bool:
         return False
 
     def list_rules(self, user: User, namespace: str) -> tuple[list[PolicyRule], list[str]]:

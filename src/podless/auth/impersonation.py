@@ -29,9 +29,9 @@ _MANY = 4  # with this many groups or extra values, the permission for all of th
 _KEY = re.compile(r"([^/]+)/([A-Za-z0-9/\-._~%!$&'()*+,;=:]+)")
 
 
-def allowed_groups(authorizer: Authorizer, user: User, other: User, attributes: Attributes) -> tuple[str, ...] | None:
+def allowed_groups(authorizer: Authorizer, user: User, target: User, attributes: Attributes) -> tuple[str, ...] | None:
     """Return the groups of the impersonated user, None if the request as that user is not permitted."""
-    mode, scope, given = _find_mode(other)
+    mode, scope, groups = _find_mode(target)
     if not mode or not authorizer.is_allowed(
         user, attributes._replace(verb=f"impersonate-on:{mode}:{attributes.verb}")
     ):
@@ -41,31 +41,31 @@ def allowed_groups(authorizer: Authorizer, user: User, other: User, attributes: 
         question = Attributes(f"impersonate:{mode}", _GROUP, "v1", resource, sub, namespace, name)
         return authorizer.is_allowed(user, question)
 
-    if not may(*scope) or (other.uid and not may("uids", other.uid)):
+    if not may(*scope) or (target.uid and not may("uids", target.uid)):
         return None
-    if "" in other.groups or MASTERS in other.groups or not all(map(_is_valid_extra, other.extra.items())):
+    if "" in target.groups or MASTERS in target.groups or not all(map(_is_valid_extra, target.extra.items())):
         return None
-    everyone = len(other.groups) >= _MANY and may("groups", "*")
-    if not everyone and not all(may("groups", group) for group in other.groups):
+    everyone = len(target.groups) >= _MANY and may("groups", "*")
+    if not everyone and not all(may("groups", group) for group in target.groups):
         return None
-    values = [(key, value) for key, extra_values in other.extra.items() for value in extra_values]
-    everything = len(values) >= _MANY and may("userextras", "*", sub="*")
-    if not everything and not all(may("userextras", value, sub=key) for key, value in values):
+    values = [(key, value) for key, extra_values in target.extra.items() for value in extra_values]
+    every_value = len(values) >= _MANY and may("userextras", "*", sub="*")
+    if not every_value and not all(may("userextras", value, sub=key) for key, value in values):
         return None
-    return given
+    return groups
 
 
-def _find_mode(other: User) -> tuple[str, tuple[str, str, str], tuple[str, ...]]:
+def _find_mode(impersonated: User) -> tuple[str, tuple[str, str, str], tuple[str, ...]]:
     """Return the mode for an impersonated user, its resource, name and namespace, and its groups; "" for no mode."""
-    plain = not (other.uid or other.groups or other.extra)
-    node = other.name.removeprefix(_NODE)
-    account = parse_account(other.name)
-    if other.name.startswith(_NODE) and not names.check_subdomain(node):
+    plain = not (impersonated.uid or impersonated.groups or impersonated.extra)
+    node = impersonated.name.removeprefix(_NODE)
+    account = parse_account(impersonated.name)
+    if impersonated.name.startswith(_NODE) and not names.check_subdomain(node):
         return "arbitrary-node" if plain else "", ("nodes", node, ""), (_NODES,)
     if account is not None:
         namespace, name = account
         return "serviceaccount" if plain else "", ("serviceaccounts", name, namespace), of_account(*account).groups
-    return "user-info", ("users", other.name, ""), other.groups
+    return "user-info", ("users", impersonated.name, ""), impersonated.groups
 
 
 def _is_valid_extra(extra: tuple[str, tuple[str, ...]]) -> bool:
@@ -112,49 +112,49 @@ def _read_headers(headers: Mapping[str, str]) -> User | None:
     return None
 
 
-def impersonate_user(authorizer: Authorizer, user: User, other: User, attributes: Attributes) -> User:
+def impersonate_user(authorizer: Authorizer, user: User, impersonated: User, attributes: Attributes) -> User:
     """Return the impersonated user, with the groups that its name implies. attributes: the request.
 
     Raises AccessDenied.
     """
-    groups = allowed_groups(authorizer, user, other, attributes)
+    groups = allowed_groups(authorizer, user, impersonated, attributes)
     if groups is None:
-        groups = _unconstrained_groups(authorizer, user, other)
-    if other.name == ANONYMOUS.name:
+        groups = _unconstrained_groups(authorizer, user, impersonated)
+    if impersonated.name == ANONYMOUS.name:
         added_group = UNAUTHENTICATED
     else:
         added_group = "" if UNAUTHENTICATED in groups else AUTHENTICATED
     if added_group and added_group not in groups:
         groups = (*groups, added_group)
-    return User(other.name, other.uid, groups, other.extra)
+    return User(impersonated.name, impersonated.uid, groups, impersonated.extra)
 
 
-def list_checks(other: User, attributes: Attributes) -> tuple[Attributes, ...]:
+def list_checks(impersonated: User, attributes: Attributes) -> tuple[Attributes, ...]:
     """Return typical checks for each namespace in which `impersonate_user` checks something."""
-    account = parse_account(other.name)
+    account = parse_account(impersonated.name)
     return (attributes,) if account is None else (attributes, Attributes("impersonate", namespace=account[0]))
 
 
-def _unconstrained_groups(authorizer: Authorizer, user: User, other: User) -> tuple[str, ...]:
+def _unconstrained_groups(authorizer: Authorizer, user: User, impersonated: User) -> tuple[str, ...]:
     """Return the groups of a user, if impersonation without constraints is permitted. Raises AccessDenied."""
-    for needed in _list_attributes(other):
+    for needed in _list_attributes(impersonated):
         if not authorizer.is_allowed(user, needed):
             raise AccessDenied(user, needed, authorizer.decide(user, needed).reason)
-    account = parse_account(other.name)
-    return of_account(*account).groups if account is not None and not other.groups else other.groups
+    account = parse_account(impersonated.name)
+    return of_account(*account).groups if account is not None and not impersonated.groups else impersonated.groups
 
 
-def _list_attributes(other: User) -> list[Attributes]:
+def _list_attributes(impersonated: User) -> list[Attributes]:
     """Return the checks that unconstrained impersonation of a user needs."""
-    account = parse_account(other.name)
+    account = parse_account(impersonated.name)
     if account is None:
-        attributes = [Attributes("impersonate", "", "v1", "users", "", "", other.name)]
+        attributes = [Attributes("impersonate", "", "v1", "users", "", "", impersonated.name)]
     else:
         attributes = [Attributes("impersonate", "", "v1", "serviceaccounts", "", *account)]
-    if other.uid:
-        attributes.append(Attributes("impersonate", _AUTHENTICATION, "v1", "uids", "", "", other.uid))
-    attributes += [Attributes("impersonate", "", "v1", "groups", "", "", group) for group in other.groups]
-    for key, values in other.extra.items():
+    if impersonated.uid:
+        attributes.append(Attributes("impersonate", _AUTHENTICATION, "v1", "uids", "", "", impersonated.uid))
+    attributes += [Attributes("impersonate", "", "v1", "groups", "", "", group) for group in impersonated.groups]
+    for key, values in impersonated.extra.items():
         attributes += [
             Attributes("impersonate", _AUTHENTICATION, "v1", "userextras", key, "", value) for value in values
         ]
@@ -166,8 +166,8 @@ def _format_user(user: User) -> str:
     groups = f"[]string{_format_values(user.groups)}" if user.groups else "[]string(nil)"
     extra = "map[string][]string(nil)"
     if user.extra:
-        inner = ", ".join(f"{quote(key)}:[]string{_format_values(values)}" for key, values in user.extra.items())
-        extra = f"map[string][]string{{{inner}}}"
+        entries = ", ".join(f"{quote(key)}:[]string{_format_values(values)}" for key, values in user.extra.items())
+        extra = f"map[string][]string{{{entries}}}"
     return f"&user.DefaultInfo{{Name:{quote(user.name)}, UID:{quote(user.uid)}, Groups:{groups}, Extra:{extra}}}"
 
 

@@ -160,16 +160,16 @@ class RBAC:
         """Return the decision, or None if the rules of a long role must be compiled for it."""
         return None if self._long_roles and self.is_costly(user, attributes) else self.decide(user, attributes)
 
-    def is_costly(self, user: User, *asked: Attributes) -> bool:
+    def is_costly(self, user: User, *requests: Attributes) -> bool:
         """Return whether one of these decisions must run in slices, because it compiles a long role."""
         if not self._long_roles or user.is_master:
             return False
         subjects = _list_subjects(user)
         return any(
             (role := self._find_role(binding)) is not None and role.key in self._long_roles
-            for one in asked
-            if (user.name, user.groups, one) not in self._decided
-            for binding in self._bindings_of(subjects, one.namespace)
+            for attributes in requests
+            if (user.name, user.groups, attributes) not in self._decided
+            for binding in self._bindings_of(subjects, attributes.namespace)
         )
 
     def _cache_decision(self, key: tuple[str, tuple[str, ...], Attributes], decision: Decision) -> None:
@@ -262,19 +262,19 @@ def _list_subjects(user: User) -> dict[Subject, None]:
 
 
 def _find_bindings(
-    table: dict[Subject, RoleBinding | dict[str, RoleBinding]], mine: dict[Subject, None]
+    table: dict[Subject, RoleBinding | dict[str, RoleBinding]], subjects_of_user: dict[Subject, None]
 ) -> dict[str, RoleBinding]:
     """Return the bindings that name one of the user's subjects, by key."""
     bindings: dict[str, RoleBinding] = {}
-    if len(mine) <= len(table):
-        for subjects in each_part(tuple(mine)):
+    if len(subjects_of_user) <= len(table):
+        for subjects in each_part(tuple(subjects_of_user)):
             for subject in subjects:
-                if (known := table.get(subject)) is not None:
-                    _merge_bindings(bindings, known)
+                if (found_binding := table.get(subject)) is not None:
+                    _merge_bindings(bindings, found_binding)
     else:
         for subjects in each_part(tuple(table)):
             for subject in subjects:
-                if subject in mine:
+                if subject in subjects_of_user:
                     _merge_bindings(bindings, table.get(subject, {}))
     return bindings
 
@@ -300,12 +300,12 @@ def parse_binding(entry: Entry) -> RoleBinding:
     obj = entry.decode()
     subjects: dict[Subject, int] = {}
     accounts: dict[int, str] = {}
-    for index, one in enumerate(obj.get("subjects") or ()):
-        kind, name = one["kind"], one["name"]
+    for index, item in enumerate(obj.get("subjects") or ()):
+        kind, name = item["kind"], item["name"]
         if kind != "ServiceAccount":
             subjects.setdefault((kind, name), index)
             continue
-        namespace = one.get("namespace", "")
+        namespace = item.get("namespace", "")
         if space := namespace or entry.namespace:
             subject = "User", f"system:serviceaccount:{space}:{name}"
             if subjects.setdefault(subject, index) == index:

@@ -51,16 +51,16 @@ class RoleRules:
             charge(len(rule))
             alone = (index,)  # one tuple for all items of this rule, to save memory
             for name, items in rule.items():
-                if (held := fields.get(name)) is not None:
-                    _note_items(held, items or (), alone)
+                if (rules_by_value := fields.get(name)) is not None:
+                    _note_items(rules_by_value, items or (), alone)
             if not rule.get("resourceNames"):
                 unnamed.append(index)
             for url in rule.get("nonResourceURLs") or ():
                 if url.endswith(ALL):
                     prefix = url.rstrip(ALL)
                     _note_items(prefixes.setdefault(len(prefix), {}), (prefix,), alone)
-        for held in (*fields.values(), *prefixes.values()):
-            _pack_sets(held, self.count)
+        for rules_by_value in (*fields.values(), *prefixes.values()):
+            _pack_sets(rules_by_value, self.count)
         self._verbs: _RuleTable = fields["verbs"]
         self._groups: _RuleTable = fields["apiGroups"]
         self._resources: _RuleTable = fields["resources"]
@@ -200,21 +200,23 @@ def _list_missing(roles: Sequence[RoleRules], rules: Iterable[PolicyRule]) -> It
         groups = cover.group_items("apiGroups", rule.get("apiGroups") or ())
         resources = cover.group_items("resources", rule.get("resources") or ())
         names = cover.group_items("resourceNames", rule.get("resourceNames") or (_ANY_NAME,))
-        for some, more in product(groups, resources):
-            by_both = cover.find_rules(RoleRules.rules_for_group, some[0]) & cover.find_rules(
-                RoleRules.rules_for_resource, more[0]
+        for same_groups, same_resources in product(groups, resources):
+            by_both = cover.find_rules(RoleRules.rules_for_group, same_groups[0]) & cover.find_rules(
+                RoleRules.rules_for_resource, same_resources[0]
             )
-            for called in names:
+            for same_names in names:
                 named = rule.get("resourceNames")
                 by_all = by_both & cover.find_rules(
-                    RoleRules.rules_for_name if named else RoleRules.rules_without_names, called[0]
+                    RoleRules.rules_for_name if named else RoleRules.rules_without_names, same_names[0]
                 )
                 lacking = cover.find_missing(verbs, by_all)
                 if not lacking:
                     continue
-                for group, resource, name in product(some, more, called):
-                    part = {"apiGroups": [group], "resources": [resource]} | ({"resourceNames": [name]} if name else {})
-                    yield from ({"verbs": [verb], **part} for verb in rule["verbs"] if verb in lacking)
+                for group, resource, name in product(same_groups, same_resources, same_names):
+                    scope = {"apiGroups": [group], "resources": [resource]} | (
+                        {"resourceNames": [name]} if name else {}
+                    )
+                    yield from ({"verbs": [verb], **scope} for verb in rule["verbs"] if verb in lacking)
 
 
 class _RuleCover:
@@ -260,14 +262,17 @@ class _RuleCover:
         """Return the verbs without a covering rule. by_rest: the rules that cover group, resource and name."""
         charge(len(verbs) * self._steps)
         return {
-            verb for some in verbs if not by_rest & self.find_rules(RoleRules.rules_for_verb, some[0]) for verb in some
+            verb
+            for same_verbs in verbs
+            if not by_rest & self.find_rules(RoleRules.rules_for_verb, same_verbs[0])
+            for verb in same_verbs
         }
 
 
 def format_rule(rule: PolicyRule) -> str:
     """Format a rule as in kube-apiserver's error texts."""
-    parts = [f"{label}:{quote_strings(rule[name])}" for name, label in _SHOWN.items() if rule.get(name)]
-    return f"{{{', '.join(parts)}}}"
+    texts = [f"{label}:{quote_strings(rule[name])}" for name, label in _SHOWN.items() if rule.get(name)]
+    return f"{{{', '.join(texts)}}}"
 
 
 def quote_strings(items: Iterable[str]) -> str:

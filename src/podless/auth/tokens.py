@@ -47,7 +47,7 @@ def read_file(path: Path) -> dict[str, User]:
             continue
         if len(row) < 3:
             raise BadTokenFile(f"{path}: line {number}: expected token,user,uid and optional groups")
-        token, name, uid = (part.strip() for part in row[:3])
+        token, name, uid = (cell.strip() for cell in row[:3])
         if not token or not name:
             raise BadTokenFile(f"{path}: line {number}: token and user must not be empty")
         if token in users:

@@ -38,16 +38,16 @@ class TokenAuthenticator(Protocol):
 
 def read_issuer(token: str) -> str:
     """Return the issuer that a token claims, unverified; "" if it is not a signed token."""
-    parts = token.split(".")
-    if len(parts) != 3 or len(token) > _LONGEST:
+    segments = token.split(".")
+    if len(segments) != 3 or len(token) > _LONGEST:
         return ""
-    claims = _decode_part(parts[1])
+    claims = _decode_part(segments[1])
     issuer = claims.get("iss") if isinstance(claims, dict) else None
     return issuer if isinstance(issuer, str) else ""
 
 
-def _decode_part(part: str) -> Any:
+def _decode_part(segment: str) -> Any:
     try:
-        return orjson.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+        return orjson.loads(base64.urlsafe_b64decode(segment + "=" * (-len(segment) % 4)))
     except (binascii.Error, ValueError):
         return None

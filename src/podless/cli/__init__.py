@@ -37,9 +37,9 @@ class CommandParser(argparse.ArgumentParser):
 
     mistake_code = 2
 
-    def __init__(self, **more: Any) -> None:
+    def __init__(self, **arguments: Any) -> None:
         # an abbreviation of an option would get another meaning with the next option that begins like it
-        super().__init__(allow_abbrev=False, **more)
+        super().__init__(allow_abbrev=False, **arguments)
 
     def error(self, message: str) -> NoReturn:
         """Print the error and exit."""
@@ -82,19 +82,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _INTERRUPTED
 
 
-def _run(given: list[str]) -> int:
+def _run(arguments: list[str]) -> int:
     # imports only the modules of the given command; help and errors need all commands
-    name = given[0] if given else ""
+    name = arguments[0] if arguments else ""
     with pause_gc():
         parser, commands = _build_parsers([name] if name in _COMMANDS else _COMMANDS)
     parser.mistake_code = _MISTAKES.get(name, parser.mistake_code)
     if name and name not in _COMMANDS and not name.startswith("-"):
         parser.error(f"unknown command {name!r}{suggest_name(name, _COMMANDS)}")
-    options, unknown = parser.parse_known_args(given)
+    options, unknown = parser.parse_known_args(arguments)
     if unknown:
         chosen = commands.get(name, parser)
-        known = [flag for action in chosen._actions for flag in action.option_strings]
-        chosen.error(f"unrecognized arguments: {' '.join(unknown)}{suggest_name(unknown[0].partition('=')[0], known)}")
+        flags = [flag for action in chosen._actions for flag in action.option_strings]
+        chosen.error(f"unrecognized arguments: {' '.join(unknown)}{suggest_name(unknown[0].partition('=')[0], flags)}")
     if not hasattr(options, "run"):
         parser.print_help(sys.stderr)
         return 2
@@ -103,6 +103,6 @@ def _run(given: list[str]) -> int:
         code = options.run(options)
     except ReportedError as error:
         print(f"podless: {error}", file=sys.stderr)
-        code = _FAILURES.get(given[0], 1)
+        code = _FAILURES.get(arguments[0], 1)
     sys.stdout.flush()
     return code

@@ -18,9 +18,9 @@ def choose_kubeconfig(data: Path, path: Path | None) -> Path:
 
     Raises BadKubeconfig if there is none.
     """
-    own = data / "kubeconfig"
-    if path is not None or own.exists():
-        return path or own
+    own_kubeconfig = data / "kubeconfig"
+    if path is not None or own_kubeconfig.exists():
+        return path or own_kubeconfig
     if data != DATA:  # named by the user: another server would be a surprise
         raise BadKubeconfig(f"{data}: no server was started on this folder")
     kubeconfig = configs.kubeconfig_paths()[0]

@@ -70,7 +70,7 @@ def _import_log(paths: Sequence[str], scratch: Path) -> str:
         write_log(_read_back(database, ordered), scratch / DATABASE)
     finally:
         database.close()
-    objects = len({one.key for one in ordered})
+    objects = len({position.key for position in ordered})
     for reason, count in skipped.most_common():
         print(f"skipped {format_count(count, 'event')}: {reason.value}")
     if len(ordered) < len(places):
@@ -85,11 +85,11 @@ def _describe_skipped(skipped: Counter[Skipped]) -> str:
 def _scan(database: sqlite3.Connection, paths: Sequence[str], skipped: Counter[Skipped]) -> Iterator[_LogPosition]:
     """Store the states of all changes in a scratch database, and yield their positions. Raises BadLog."""
     number = 0
-    for place, line in _read_lines(paths):
+    for position, line in _read_lines(paths):
         try:
             event = read_event(line)
         except BadEvent as error:
-            raise BadLog(f"{place}: {error}; nothing was imported") from None
+            raise BadLog(f"{position}: {error}; nothing was imported") from None
         if isinstance(event, Skipped):
             skipped[event] += 1
             continue
@@ -161,6 +161,6 @@ def _read_back(database: sqlite3.Connection, places: Iterable[_LogPosition]) -> 
         if value is None:
             created.pop(key, None)
         user, sender, verb, subresource, manager, agent, audit = orjson.loads(author)
-        who = Author(user, sender, verb, subresource, manager, agent, bytes.fromhex(audit))
+        author_of_write = Author(user, sender, verb, subresource, manager, agent, bytes.fromhex(audit))
         stored = None if value is None else StoredValue(value, offset)
-        yield LoggedWrite(key, revision, 0, at, who, stored, since)
+        yield LoggedWrite(key, revision, 0, at, author_of_write, stored, since)

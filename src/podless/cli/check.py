@@ -38,8 +38,8 @@ def run(options: argparse.Namespace) -> int:
     progress.clear()
     texts = {source.name: source.read for source in sources}
     color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    shown = render_report(report, chosen.output, lambda name: texts[name]() if name in texts else None, color=color)
-    sys.stdout.write(shown)
+    rendered = render_report(report, chosen.output, lambda name: texts[name]() if name in texts else None, color=color)
+    sys.stdout.write(rendered)
     sys.stdout.flush()
     return 1 if report.errors else 0
 

@@ -108,17 +108,17 @@ class _Output:
         self.begun = True
         sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
 
-    def fail(self, where: str, reason: str) -> None:
-        """Report a manifest or file that is skipped. where: "" for an error in the options."""
-        print(f"podless: {where}: {reason}" if where else f"podless: {reason}", file=sys.stderr)
+    def fail(self, label: str, reason: str) -> None:
+        """Report a manifest or file that is skipped. label: "" for an error in the options."""
+        print(f"podless: {label}: {reason}" if label else f"podless: {reason}", file=sys.stderr)
         self.code = 2
 
-    def note(self, where: str, note: Note) -> None:
+    def note(self, label: str, note: Note) -> None:
         """Report a note about a manifest."""
         if note.lost:
             self.code = max(self.code, 1)
         if note.lost or not self.quiet:
-            print(f"{'lost' if note.lost else 'note'}: {where}: {note.path}: {note.text}", file=sys.stderr)
+            print(f"{'lost' if note.lost else 'note'}: {label}: {note.path}: {note.text}", file=sys.stderr)
 
 
 def _split_documents(text: str) -> Iterator[str]:
@@ -128,39 +128,39 @@ def _split_documents(text: str) -> Iterator[str]:
             yield document
 
 
-def _convert_document(text: str, where: str, prune: bool, output: _Output) -> None:
+def _convert_document(text: str, label: str, prune: bool, output: _Output) -> None:
     try:
         obj = serializer.decode_yaml(text.encode())
     except serializer.YAMLError as error:
-        output.fail(where, error.message)
+        output.fail(label, error.message)
         return
     if isinstance(obj, dict) and obj.get("kind") == "List" and isinstance(obj.get("items"), list):
-        items = [_convert_object(item, where, prune, output) for item in obj["items"]]
+        items = [_convert_object(item, label, prune, output) for item in obj["items"]]
         if any(converted is not item for converted, item in zip(items, obj["items"], strict=True)):
             obj["items"] = [item for item in items if item is not None]
             text = serializer.encode_yaml(obj).decode()
         output.put(text)
         return
-    converted = _convert_object(obj, where, prune, output)
+    converted = _convert_object(obj, label, prune, output)
     if converted is obj:
         output.put(text)
     elif converted is not None:
         output.put(serializer.encode_yaml(converted).decode())
 
 
-def _convert_object(obj: Any, where: str, prune: bool, output: _Output) -> Any:
+def _convert_object(obj: Any, label: str, prune: bool, output: _Output) -> Any:
     """Return an object, converted if necessary; None if that fails."""
     metadata = obj.get("metadata") if isinstance(obj, dict) else None
     name = metadata.get("name") if isinstance(metadata, dict) else ""
-    where = f"{where} {name}" if name else where
+    label = f"{label} {name}" if name else label
     try:
         if not manifests.is_older(obj):
             converted = output.objects.convert(obj) if output.objects is not None else None
             return obj if converted is None else converted
         result, notes = manifests.convert_definition(obj, prune=prune)
     except (manifests.BadManifest, CannotCheck) as error:
-        output.fail(where, str(error))
+        output.fail(label, str(error))
         return None
     for note in notes:
-        output.note(where, note)
+        output.note(label, note)
     return result

@@ -33,9 +33,9 @@ def _find_class(text: str) -> type:
     except ModuleNotFoundError as error:
         raise LookupError(str(error)) from None
     except Exception as error:  # any error of the user's code
-        place = find_place(error)
-        where = f"{place['file']}:{place['line']}: " if place else ""
-        raise LookupError(f"{text}: cannot import: {where}{type(error).__name__}: {error}") from None
+        position = find_place(error)
+        prefix = f"{position['file']}:{position['line']}: " if position else ""
+        raise LookupError(f"{text}: cannot import: {prefix}{type(error).__name__}: {error}") from None
     if not isinstance(result, type):
         raise LookupError(f"{text}: there is no such class")
     return result

@@ -15,11 +15,13 @@ DATABASE = "podless.db"
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of the store."""
-    for name, told in option_sections().items():
-        declared.add_section(parser.add_argument_group(told.title, "as for podless serve"), told.of, f"{name}.")
+    for name, section in option_sections().items():
+        declared.add_section(parser.add_argument_group(section.title, "as for podless serve"), section.of, f"{name}.")
 
 
 def store_of_options(options: argparse.Namespace) -> Store:
     """Return the store of the options, not yet open. It does not compact on its own. Raises StartError."""
-    given = {name: declared.read_section(options, told.of, f"{name}.") for name, told in option_sections().items()}
-    return make_store(ClusterSettings(store=options.store, **given), options.data / DATABASE, compacting=False)
+    given_sections = {
+        name: declared.read_section(options, item.of, f"{name}.") for name, item in option_sections().items()
+    }
+    return make_store(ClusterSettings(store=options.store, **given_sections), options.data / DATABASE, compacting=False)

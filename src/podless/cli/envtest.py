@@ -86,22 +86,22 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(kubernetes_version=None)
 
 
-def run(given: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Write the scripts. Returns 1, with a line on standard error, if that fails."""
     from podless.cli import options
 
-    folder: Path = given.folder.absolute()
+    folder: Path = args.folder.absolute()
     try:
-        release = features.choose_release(given.kubernetes_version or _asked_version())
+        release = features.choose_release(args.kubernetes_version or _asked_version())
     except StartError as error:
-        origin = "" if given.kubernetes_version else f"{_VARIABLE}: "
+        origin = "" if args.kubernetes_version else f"{_VARIABLE}: "
         raise ReportedError(f"{origin}{error}") from None
     versions = {ETCD: "etcd Version: 3.6.0", SERVER: f"Kubernetes {facts_of(release).version}"}
-    extra_flags = " --enable-faults" if given.enable_faults else ""
+    extra_flags = " --enable-faults" if args.enable_faults else ""
     if release.name != features.DEFAULT:
         extra_flags += f" --kubernetes-version={release.name}"
-    if given.chaos is not False:
-        seed = random.randrange(1 << 31) if given.chaos is True else given.chaos
+    if args.chaos is not False:
+        seed = random.randrange(1 << 31) if args.chaos is True else args.chaos
         print(f"podless: {options.chaos_notice(seed)}", file=sys.stderr)
         extra_flags += f" --chaos={seed}"
     folder.mkdir(parents=True, exist_ok=True)

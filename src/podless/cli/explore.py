@@ -26,7 +26,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_selected(parser, _OPTIONS)
 
 
-def run(given: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Explore, and print the report. Returns the exit status."""
     from podless.explore.embedded import run_exploration
     from podless.explore.report import WRITERS, read_replay, write_replay
@@ -37,20 +37,20 @@ def run(given: argparse.Namespace) -> int:
     log.setLevel(logging.ERROR)
     try:
         with report_errors(LookupError, ValueError):
-            if given.replay is not None:
-                given.replay = read_replay(Path(given.replay).read_bytes())
-            if given.save:
-                _require_writable(Path(given.save))
-            report = run_exploration(_run_exploration(given, _read_setup(given)))
+            if args.replay is not None:
+                args.replay = read_replay(Path(args.replay).read_bytes())
+            if args.save:
+                _require_writable(Path(args.save))
+            report = run_exploration(_run_exploration(args, _read_setup(args)))
     except (KeyboardInterrupt, asyncio.CancelledError):
         print("podless explore: stopped before the end", file=sys.stderr)
         return 2
     finally:
         log.setLevel(level)
-    sys.stdout.write(WRITERS[given.output](report))
-    if given.save and report.findings:
-        Path(given.save).write_bytes(write_replay(report.findings[0]))
-        print(f"podless explore: wrote {given.save}: replay it with --replay {given.save}", file=sys.stderr)
+    sys.stdout.write(WRITERS[args.output](report))
+    if args.save and report.findings:
+        Path(args.save).write_bytes(write_replay(report.findings[0]))
+        print(f"podless explore: wrote {args.save}: replay it with --replay {args.save}", file=sys.stderr)
     return 0 if report.passed else 1
 
 
@@ -63,21 +63,21 @@ def _require_writable(file: Path) -> None:
         file.unlink()
 
 
-def _read_setup(given: argparse.Namespace) -> Setup:
+def _read_setup(args: argparse.Namespace) -> Setup:
     from podless.explore import Scenario
     from podless.explore.laboratory import Setup, name_clients
 
     return Setup(
-        tuple(given.command),
-        Scenario.read(Path(given.scenario)),
-        [Path(path) for path in given.apply],
-        name_clients(given.instances),
-        quiet=None if given.quiet is None else given.quiet / 1000,
-        settings=options.read_selected(given, _OPTIONS),
+        tuple(args.command),
+        Scenario.read(Path(args.scenario)),
+        [Path(path) for path in args.apply],
+        name_clients(args.instances),
+        quiet=None if args.quiet is None else args.quiet / 1000,
+        settings=options.read_selected(args, _OPTIONS),
     )
 
 
-async def _run_exploration(given: argparse.Namespace, setup: Setup) -> Report:
+async def _run_exploration(args: argparse.Namespace, setup: Setup) -> Report:
     from podless.explore.explorer import Options, explore, replay
 
     task = asyncio.current_task()
@@ -85,9 +85,9 @@ async def _run_exploration(given: argparse.Namespace, setup: Setup) -> Report:
     with suppress(NotImplementedError):  # Windows does not have it
         # the controller runs in its own session, so the signal would not end it
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    if given.replay is not None:
-        return await replay(setup, given.replay, given.times, _print_progress)
-    limits = Options(given.runs, given.time, given.findings, given.seed, given.workers, given.fresh)
+    if args.replay is not None:
+        return await replay(setup, args.replay, args.times, _print_progress)
+    limits = Options(args.runs, args.time, args.findings, args.seed, args.workers, args.fresh)
     return await explore(setup, limits, _print_progress)
 
 

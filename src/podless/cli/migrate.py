@@ -107,15 +107,15 @@ class Migration:
             items = page.get("items") or []
             for start in range(0, len(items), _TOGETHER):
                 await asyncio.gather(*(self._rewrite(base, plural, item) for item in items[start : start + _TOGETHER]))
-                left = (page["metadata"].get("remainingItemCount") or 0) + len(items) - start - _TOGETHER
+                remaining = (page["metadata"].get("remainingItemCount") or 0) + len(items) - start - _TOGETHER
                 rewritten = format_count(self._rewritten, "object")
-                self._say(f"{self._name}: {rewritten} rewritten in {storage}, {max(left, 0)} left")
+                self._say(f"{self._name}: {rewritten} rewritten in {storage}, {max(remaining, 0)} left")
             if not token:
                 break
         if self._refused:
-            shown = "; ".join(self._refused[:_SHOWN])
+            texts = "; ".join(self._refused[:_SHOWN])
             rejected = format_count(len(self._refused), "object")
-            raise MigrationFailed(f"{rejected} rejected, {self._rewritten} rewritten in {storage}: {shown}")
+            raise MigrationFailed(f"{rejected} rejected, {self._rewritten} rewritten in {storage}: {texts}")
 
     async def _fetch_page(self, path: str, token: str) -> tuple[Object, str]:
         query = f"?limit={_PAGE}" + (f"&continue={quote(token)}" if token else "")

@@ -21,8 +21,8 @@ def add_section(group: Any, cls: type, prefix: str) -> None:
     """Add the options of one section to another command. Options that only servers use are hidden."""
     for name, default, declared in declared_options(cls):
         assert isinstance(declared, Option)
-        shown = replace(declared, help=argparse.SUPPRESS) if declared.server_only else declared
-        _add_one(group, f"{prefix}{name}", default, shown)
+        option = replace(declared, help=argparse.SUPPRESS) if declared.server_only else declared
+        _add_one(group, f"{prefix}{name}", default, option)
 
 
 def add_selected(parser: argparse.ArgumentParser, names: Collection[str]) -> None:

@@ -23,17 +23,17 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_selected(parser, _OPTIONS)
 
 
-def run(given: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Run the command. Returns its exit code, 128 plus the signal that ended it, or 127 if it cannot be started."""
     from podless.server import Server
 
-    with report_errors(LookupError, ValueError), Server(**options.read_selected(given, _OPTIONS)) as server:
+    with report_errors(LookupError, ValueError), Server(**options.read_selected(args, _OPTIONS)) as server:
         if server.chaos is not None:
             print(f"podless: {options.chaos_notice(server.chaos)}", file=sys.stderr)
-        if given.console:
+        if args.console:
             print(f"podless: console: {server.make_console_link()}", file=sys.stderr)
-        server.apply([Path(path) for path in given.apply])
-        return _run_child(given.command, str(server.kubeconfig))
+        server.apply([Path(path) for path in args.apply])
+        return _run_child(args.command, str(server.kubeconfig))
 
 
 def _run_child(command: list[str], kubeconfig: str) -> int:

@@ -38,20 +38,20 @@ class JSONLines(logging.Formatter):
         return json.dumps(entry)
 
 
-def run(given: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Serve until SIGTERM or SIGINT. Returns 1, with one line on standard error, if the start fails."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(logging.Formatter("%(levelname)s %(message)s") if sys.stderr.isatty() else JSONLines())
     logging.basicConfig(level=logging.INFO, handlers=[handler])
     gc.disable()  # until the start is complete, because almost nothing is garbage before
     try:
-        settings = options.read_settings(given)
+        settings = options.read_settings(args)
         with contextlib.ExitStack() as opened:
-            if given.at:
+            if args.at:
                 from podless.cli.past import settle_past
 
                 scratch = opened.enter_context(tempfile.TemporaryDirectory(prefix="podless-at-"))
-                settings = settle_past(settings, given.at, Path(scratch))
+                settings = settle_past(settings, args.at, Path(scratch))
             _create_certificates(settings)
             with asyncio.Runner(loop_factory=system.new_event_loop) as runner:
                 runner.run(_serve_until_signal(settings))
@@ -104,8 +104,8 @@ async def _serve_until_signal(settings: Settings) -> None:
     collector = Collector()
     collector.start()
     if not sys.stderr.isatty():  # in a terminal, the lines below are enough
-        place = "in memory" if settings.data is None else f"in {settings.data}"
-        state = "in etcd" if settings.is_shared else place
+        storage = "in memory" if settings.data is None else f"in {settings.data}"
+        state = "in etcd" if settings.is_shared else storage
         log.info(
             "start: podless %s serves %s as Kubernetes %s: data %s", __version__, app.url, settings.release.name, state
         )

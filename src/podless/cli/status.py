@@ -55,6 +55,6 @@ def _format_size(count: float) -> str:
 
 
 def _format_duration(seconds: float) -> str:
-    whole = max(int(seconds), 0)
-    hours, minutes = whole // 3600, whole // 60 % 60
-    return f"{hours}h{minutes:02}m" if hours else f"{minutes}m{whole % 60:02}s"
+    rounded = max(int(seconds), 0)
+    hours, minutes = rounded // 3600, rounded // 60 % 60
+    return f"{hours}h{minutes:02}m" if hours else f"{minutes}m{rounded % 60:02}s"

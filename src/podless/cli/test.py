@@ -18,7 +18,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_selected(parser, _OPTIONS)
 
 
-def run(given: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Run suites, or print a new one."""
     from podless.check import initial, suites
     from podless.check.editors import DIALECT, convert_node
@@ -26,21 +26,21 @@ def run(given: argparse.Namespace) -> int:
     from podless.check.output import render_report
     from podless.check.sources import find_sources
 
-    if given.schema:
+    if args.schema:
         print(json.dumps({"$schema": DIALECT, **convert_node(suites.SUITE)}, indent=2))
         return 0
-    if given.init is not None:
-        print(initial.make_suite(given.init), end="")
+    if args.init is not None:
+        print(initial.make_suite(args.init), end="")
         return 0
-    if not given.paths:
+    if not args.paths:
         raise CannotCheck("name the suites, or a definition with --init")
-    sources = find_sources(given.paths)
-    report = suites.run_suites(sources, options.read_selected(given, _OPTIONS))
+    sources = find_sources(args.paths)
+    report = suites.run_suites(sources, options.read_selected(args, _OPTIONS))
     if not report.objects and not report.errors:
-        raise CannotCheck(f"{', '.join(given.paths)}: no tests found")
+        raise CannotCheck(f"{', '.join(args.paths)}: no tests found")
     texts = {source.name: source.read for source in sources}
-    if given.output != "text":
-        print(render_report(report, given.output, lambda name: texts[name]()), end="")
+    if args.output != "text":
+        print(render_report(report, args.output, lambda name: texts[name]()), end="")
         return 1 if report.errors else 0
     color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     for finding in report.findings:

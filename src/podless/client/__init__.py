@@ -94,15 +94,15 @@ class Client:
         self, cls: type[R], namespace: str | None, everywhere: bool, query: Mapping[str, str]
     ) -> tuple[builtins.list[R], str]:
         path = self._build_path(cls, "", namespace, all_namespaces=everywhere)
-        found: builtins.list[R] = []
+        items: builtins.list[R] = []
         token = ""
         while True:
             more = {"continue": token} if token else {}
             page = await self._transport.send("GET", f"{path}?{urlencode({**query, 'limit': str(_PAGE), **more})}")
-            found += [cls.from_dict(item) for item in page.get("items") or ()]
+            items += [cls.from_dict(item) for item in page.get("items") or ()]
             token = page["metadata"].get("continue") or ""
             if not token:
-                return found, page["metadata"]["resourceVersion"]
+                return items, page["metadata"]["resourceVersion"]
 
     async def create(self, obj: R) -> R:
         """Create an object, and return it as the server stored it."""
@@ -151,25 +151,25 @@ class Client:
         """
         path = self._build_path(cls, "", namespace, all_namespaces=everywhere)
         query = _query_selectors(labels, fields)
-        known: dict[tuple[str, str], R] = {}
-        revision, rest = "", _REST
+        objects: dict[tuple[str, str], R] = {}
+        revision, delay = "", _REST
         while True:
             if not revision:
-                found, revision = await self._list(cls, namespace, everywhere, query)
-                for event in _find_differences(known, found):
+                listed, revision = await self._list(cls, namespace, everywhere, query)
+                for event in _find_differences(objects, listed):
                     yield event
             parameters = {**query, "watch": "true", "resourceVersion": revision, "allowWatchBookmarks": "true"}
             try:
                 async for event_type, document in self._follow_watch(f"{path}?{urlencode(parameters)}"):
-                    rest = _REST
+                    delay = _REST
                     revision = document["metadata"]["resourceVersion"]
                     if event_type == "BOOKMARK":
                         continue
                     obj = cls.from_dict(document)
                     if event_type == "DELETED":
-                        known.pop(_object_key(document), None)
+                        objects.pop(_object_key(document), None)
                     else:
-                        known[_object_key(document)] = obj
+                        objects[_object_key(document)] = obj
                     yield Event(event_type, obj)
             except RemoteGone:
                 revision = ""
@@ -178,8 +178,8 @@ class Client:
                     raise
             except RemoteError:
                 pass  # the connection was lost
-            await asyncio.sleep(rest)
-            rest = min(rest * 2, _MAX_REST)
+            await asyncio.sleep(delay)
+            delay = min(delay * 2, _MAX_REST)
 
     async def _follow_watch(self, path: str) -> AsyncIterator[tuple[str, Object]]:
         """Yield type and object of a watch's events, until the watch ends. Raises RemoteGone if it must list again."""
@@ -218,10 +218,10 @@ class Client:
         self, cls: type[Resource], name: str, namespace: str | None, *, all_namespaces: bool = False
     ) -> str:
         kind = read_kind(cls)
-        parts = ["apis" if kind.group else "api", kind.api_version]
+        segments = ["apis" if kind.group else "api", kind.api_version]
         if kind.given["scope"] == "Namespaced" and not all_namespaces:
-            parts += ["namespaces", quote(namespace or self.namespace)]
-        return "/" + "/".join([*parts, kind.given["names"]["plural"], *([quote(name)] if name else [])])
+            segments += ["namespaces", quote(namespace or self.namespace)]
+        return "/" + "/".join([*segments, kind.given["names"]["plural"], *([quote(name)] if name else [])])
 
 
 def _query_selectors(labels: str, fields: str) -> dict[str, str]:

@@ -82,12 +82,12 @@ class AccountTokens(Controller):
 
     async def reconcile(self, key: str) -> None:
         entry = self._secrets.get(key)
-        if entry is None or entry.terminating or (place := _account_key(entry)) is None:
+        if entry is None or entry.terminating or (account_key := _account_key(entry)) is None:
             return
-        account = self._accounts.get(place)
+        account = self._accounts.get(account_key)
         uid = account.decode()["metadata"].get("uid", "") if account is not None else ""
-        given = entry.decode()["metadata"]["annotations"].get(ACCOUNT_UID)
-        if account is not None and given in (None, "", uid):
+        uid_in_secret = entry.decode()["metadata"]["annotations"].get(ACCOUNT_UID)
+        if account is not None and uid_in_secret in (None, "", uid):
             await amend_object(
                 self.api, SECRETS, key, partial(self._fill_secret, BoundObject(account.name, uid)), hooks=False
             )

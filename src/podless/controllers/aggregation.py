@@ -147,7 +147,7 @@ class APIServiceAvailability(Controller):
 
     def _find_fault(self, spec: Object) -> tuple[str, str]:
         """Return reason and message if the service is unreachable; ("", "") if it is reachable."""
-        namespace, name, port = (spec["service"][part] for part in ("namespace", "name", "port"))
+        namespace, name, port = (spec["service"][field_name] for field_name in ("namespace", "name", "port"))
         key = SERVICES.key(namespace, name)
         services = {entry.key: entry for entry in self._list_entries(SERVICES, SERVICES.keys.scope(namespace))}
         entry = services.get(key)
@@ -163,7 +163,7 @@ class APIServiceAvailability(Controller):
 
     def _find_unready(self, service: Object, namespace: str, name: str, port: int) -> tuple[str, str] | None:
         """Return reason and message if a service with an address lacks a port or endpoints, None if it is available."""
-        port_entry = next((one for one in service.get("ports") or () if one["port"] == port), None)
+        port_entry = next((entry for entry in service.get("ports") or () if entry["port"] == port), None)
         if port_entry is None:
             return "ServicePortError", f'service/{name} in "{namespace}" is not listening on port {port}'
         of_namespace = self._list_entries(ENDPOINT_SLICES, ENDPOINT_SLICES.keys.scope(namespace))
@@ -171,7 +171,7 @@ class APIServiceAvailability(Controller):
         if not slices:
             return "EndpointsNotFound", f'cannot find endpointslices for service/{name} in "{namespace}"'
         called = port_entry.get("name", "")
-        if not any(_has_ready_address(one, called) for one in slices):
+        if not any(_has_ready_address(entry, called) for entry in slices):
             subject = f'endpointslices for service/{name} in "{namespace}"'
             return "MissingEndpoints", f'{subject} have no addresses with port name "{called}"'
         return None

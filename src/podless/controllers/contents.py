@@ -100,8 +100,8 @@ class NamespaceContents(Controller):
             if content.annotations:
                 metadata["annotations"] = dict(content.annotations)
             is_common = namespace in SYSTEM and not content.fields  # the same in every server, except for uid and time
-            made = {"metadata": metadata, **content.fields}
-            await make_object(self.api, kind, made, _MANAGER, constant=clock.now() if is_common else "")
+            content_object = {"metadata": metadata, **content.fields}
+            await make_object(self.api, kind, content_object, _MANAGER, constant=clock.now() if is_common else "")
         elif not _has_fields(content, entry):
             await amend_object(self.api, kind, key, lambda obj: {**obj, **content.fields})
 

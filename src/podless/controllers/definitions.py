@@ -136,9 +136,9 @@ class DefinitionController(Controller):
 
         The definition itself is one of them: it can want as its kind what was its listKind.
         """
-        for other in self._naming.list_unnamed(key):
-            self._settled.pop(other, None)
-            self.queue.add(other)
+        for unnamed in self._naming.list_unnamed(key):
+            self._settled.pop(unnamed, None)
+            self.queue.add(unnamed)
 
     async def _take_down(self, key: str) -> None:
         """Delete the objects, wait for those with finalizers, then remove our finalizer from the definition."""

@@ -39,8 +39,8 @@ class FlowSchemaController(Controller):
         schema = entry.decode()
         level = schema["spec"]["priorityLevelConfiguration"]["name"]
         level_exists = self.api.collection(PRIORITY_LEVELS).get(PRIORITY_LEVELS.key("", level)) is not None
-        wanted = bootstrap.dangling_condition(level, exists=level_exists)
+        expected = bootstrap.dangling_condition(level, exists=level_exists)
         conditions = (schema.get("status") or {}).get("conditions") or ()
-        if not any(wanted.items() <= condition.items() for condition in conditions):
-            condition = {**wanted, "lastTransitionTime": clock.now()}
+        if not any(expected.items() <= condition.items() for condition in conditions):
+            condition = {**expected, "lastTransitionTime": clock.now()}
             await apply_status(self.api, FLOW_SCHEMAS, entry.name, self.name, {"conditions": [condition]})

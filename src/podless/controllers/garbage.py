@@ -64,15 +64,15 @@ class OwnerGraph:
         self.remove_object(key)
         if owners:
             self._owners[key] = tuple(owners)
-            for part in each_part(owners):
-                for owner in part:
+            for batch in each_part(owners):
+                for owner in batch:
                     self._dependents.setdefault(owner[:3], {}).setdefault(key, []).append(owner)
 
     def remove_object(self, key: str) -> tuple[GraphOwner, ...]:
         """Remove an object that was deleted or has no owners. Returns its former owners."""
         owners = self._owners.pop(key, ())
-        for part in each_part(owners):
-            for owner in part:
+        for batch in each_part(owners):
+            for owner in batch:
                 dependents = self._dependents.get(owner[:3])
                 if dependents is not None:
                     dependents.pop(key, None)
@@ -91,7 +91,7 @@ class OwnerGraph:
     def list_dependents(self, group: str, kind: str, name: str) -> list[tuple[str, GraphOwner]]:
         """Return the keys of objects that reference this owner, with their references; uids can differ."""
         dependents = list(self._dependents.get((group, kind, name), {}).items())
-        return [(key, owner) for part in each_part(dependents) for key, owners in part for owner in owners]
+        return [(key, owner) for batch in each_part(dependents) for key, owners in batch for owner in owners]
 
     def count_dependents(self, group: str, kind: str, name: str) -> int:
         """Return the number of objects that reference this owner."""
@@ -203,7 +203,7 @@ class GarbageCollector(Controller):
         if _REFERENCES in value:
             references = orjson.loads(value)["metadata"].get("ownerReferences") or []
             self._graph.put_owners(
-                key, [GraphOwner.read_reference(one) for part in each_part(references) for one in part]
+                key, [GraphOwner.read_reference(ref) for batch in each_part(references) for ref in batch]
             )
             self._queue_object(key)
         elif before:
@@ -349,9 +349,9 @@ class GarbageCollector(Controller):
 
         def drop_references(obj: Object) -> Object:
             metadata = obj["metadata"]
-            kept = [ref for ref in metadata.get("ownerReferences") or [] if ref["uid"] not in uids]
-            if kept:
-                metadata["ownerReferences"] = kept
+            remaining = [ref for ref in metadata.get("ownerReferences") or [] if ref["uid"] not in uids]
+            if remaining:
+                metadata["ownerReferences"] = remaining
             else:
                 metadata.pop("ownerReferences", None)
             return obj
@@ -365,9 +365,9 @@ class GarbageCollector(Controller):
 
         def drop_finalizer(obj: Object) -> Object | None:
             metadata = obj["metadata"]
-            kept = [name for name in metadata.get("finalizers") or [] if name != finalizer]
-            if kept:
-                metadata["finalizers"] = kept
+            remaining = [name for name in metadata.get("finalizers") or [] if name != finalizer]
+            if remaining:
+                metadata["finalizers"] = remaining
             else:
                 metadata.pop("finalizers", None)
             return obj if kind.strategy.awaits_finalizers(obj) or "deletionTimestamp" not in metadata else None

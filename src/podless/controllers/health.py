@@ -81,16 +81,16 @@ class HealthChecks:
 
     def add_known(self) -> None:
         """Add kube-apiserver's checks that are missing. Call this after adding the checks of controllers."""
-        for name, behind in _KNOWN.items():
+        for name, alias in _KNOWN.items():
             if name not in self._checks:
-                check = self._checks[behind][0] if behind in self._checks else _check_ping
+                check = self._checks[alias][0] if alias in self._checks else _check_ping
                 self.add_check(name, check, READY if name == _INFORMERS else LIVE)
 
     def list_checks(self, endpoint: str) -> Iterator[str]:
         """Yield the names of the checks of healthz, livez or readyz: kube-apiserver's, then podless' own."""
-        found = [name for name, (_, places) in self._checks.items() if endpoint in places]
-        found.sort(key=lambda name: (name == _LAST, _ORDER.get(name, len(_ORDER))))
-        return iter(found)
+        names = [name for name, (_, places) in self._checks.items() if endpoint in places]
+        names.sort(key=lambda name: (name == _LAST, _ORDER.get(name, len(_ORDER))))
+        return iter(names)
 
     async def find_fault(self, name: str) -> str:
         """Return the error of a check, "" if it succeeds."""

@@ -87,12 +87,12 @@ class InitialObjects(Controller):
             if (served := self._find_kind(*resource)) is not None:
                 await self.api.load_collection(served)
         now = clock.now()
-        found = [
+        served_objects = [
             (kind, obj, manager)
             for group, plural, manager, obj in _list_wanted(now)
             if (kind := self._find_kind(group, plural))
         ]
-        missing = [one for one in found if self._is_missing(one[0], one[1])]
+        missing = [item for item in served_objects if self._is_missing(item[0], item[1])]
         await asyncio.gather(*(self._create_object(kind, obj, manager, now) for kind, obj, manager in missing))
 
     async def _create_object(self, kind: Kind, obj: Object, manager: str, now: str) -> None:
@@ -112,8 +112,8 @@ def _list_wanted(now: str) -> Iterator[Wanted]:
     yield *services, SELF, {**_SERVICE, "metadata": dict(_SERVICE["metadata"])}
     status = {"conditions": [{**_READY, "lastTransitionTime": now}]}
     yield *ranges, SELF, {**_RANGE, "metadata": dict(_RANGE["metadata"]), "status": status}
-    for known in priorityclasses.SYSTEM:
-        yield *classes, SELF, {**known, "metadata": dict(known["metadata"])}
+    for priority_class in priorityclasses.SYSTEM:
+        yield *classes, SELF, {**priority_class, "metadata": dict(priority_class["metadata"])}
     for level in bootstrap.bootstrap_levels():
         yield *levels, _FLOWS, level
     for schema in bootstrap.bootstrap_schemas():

@@ -204,7 +204,7 @@ class LeaderElection:
             self.guard = Operation(_FENCE, KEPT, fence.revision)
 
     async def _read_fence(self) -> Record | None:
-        return next((one for one in (await self._api.store.read_range(_FENCE))[0] if one.key == _FENCE), None)
+        return next((record for record in (await self._api.store.read_range(_FENCE))[0] if record.key == _FENCE), None)
 
     def _make_lease(self) -> Object:
         version = self._kind.storage_version

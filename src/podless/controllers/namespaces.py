@@ -78,7 +78,7 @@ class NamespaceController(Controller):
             while True:
                 changed.clear()
                 left = await self._clear(name, lambda _: changed.set(), following)
-                await report_status(self.api, self._kind, key, partial(_report_remaining, left=left), _MANAGER)
+                await report_status(self.api, self._kind, key, partial(_report_remaining, remaining=left), _MANAGER)
                 if not left:
                     break
                 await changed.wait()
@@ -95,24 +95,24 @@ class NamespaceController(Controller):
         Other objects stay while there are pods, which may need them until they end: OrderedNamespaceDeletion of
         Kubernetes (pkg/controller/namespace/deletion/namespaced_resources_deleter.go).
         """
-        left: dict[str, RemainingObjects] = {}
+        remaining: dict[str, RemainingObjects] = {}
         kinds = [kind for kind in self.api.registry if kind.namespaced and kind.home is None]
         kinds.sort(key=lambda kind: kind.prefix != PODS.prefix)
         for kind in kinds:
-            if has("OrderedNamespaceDeletion") and _resource_name(PODS) in left:
+            if has("OrderedNamespaceDeletion") and _resource_name(PODS) in remaining:
                 break
             prefix = kind.keys.scope(name)
             collection = await self.api.load_collection(kind)
-            fresh = [e for e in collection.entries_under(prefix)[0] if not e.terminating]
-            if fresh:
-                await delete_all(self.api, kind, fresh)
+            undeleted = [e for e in collection.entries_under(prefix)[0] if not e.terminating]
+            if undeleted:
+                await delete_all(self.api, kind, undeleted)
             entries = collection.entries_under(prefix)[0]
             if entries:
                 if kind.prefix not in following:
                     following[kind.prefix] = collection.add_event_handler(handler)
-                held = Counter(f for e in entries for f in e.decode()["metadata"].get("finalizers") or ())
-                left[_resource_name(kind)] = RemainingObjects(len(entries), held)
-        return left
+                by_finalizer = Counter(f for e in entries for f in e.decode()["metadata"].get("finalizers") or ())
+                remaining[_resource_name(kind)] = RemainingObjects(len(entries), by_finalizer)
+        return remaining
 
 
 def _resource_name(kind: Kind) -> str:
@@ -127,36 +127,36 @@ class RemainingObjects(NamedTuple):
     by_finalizer: Counter[str]
 
 
-def _report_remaining(obj: Object, left: dict[str, RemainingObjects]) -> Object:
+def _report_remaining(obj: Object, remaining: dict[str, RemainingObjects]) -> Object:
     """Return the namespace with conditions that say what remains.
 
     As in kube-controller-manager, they do not count while the other objects wait for pods. Source:
     pkg/controller/namespace/deletion.
     """
-    if has("OrderedNamespaceDeletion") and _resource_name(PODS) in left:
-        left = {}
-    objects = ", ".join(f"{name} has {left[name].objects} resource instances" for name in sorted(left))
-    held: Counter[str] = sum((one.by_finalizer for one in left.values()), Counter())
-    finalizers = ", ".join(f"{name} in {held[name]} resource instances" for name in sorted(held))
-    found = {}
-    if left:
-        found[_REMAINING] = "SomeResourcesRemain", f"Some resources are remaining: {objects}"
-    if held:
+    if has("OrderedNamespaceDeletion") and _resource_name(PODS) in remaining:
+        remaining = {}
+    objects = ", ".join(f"{name} has {remaining[name].objects} resource instances" for name in sorted(remaining))
+    by_finalizer: Counter[str] = sum((kept.by_finalizer for kept in remaining.values()), Counter())
+    finalizers = ", ".join(f"{name} in {by_finalizer[name]} resource instances" for name in sorted(by_finalizer))
+    problems = {}
+    if remaining:
+        problems[_REMAINING] = "SomeResourcesRemain", f"Some resources are remaining: {objects}"
+    if by_finalizer:
         message = f"Some content in the namespace has finalizers remaining: {finalizers}"
-        found[_HELD] = "SomeFinalizersRemain", message
-    known = [(name, name in found, *found.get(name, fine)) for name, *fine in _FINE]
-    obj["status"]["conditions"] = with_conditions(obj, *known)
+        problems[_HELD] = "SomeFinalizersRemain", message
+    changes = [(name, name in problems, *problems.get(name, fine)) for name, *fine in _FINE]
+    obj["status"]["conditions"] = with_conditions(obj, *changes)
     return obj
 
 
 def _remove_finalizer(obj: Object) -> Object | None:
     """Return the namespace without our finalizer; None if no other finalizer holds it."""
     spec = obj.setdefault("spec", {})
-    held = [name for name in spec.get("finalizers") or [] if name != _FINALIZER]
-    if not held and not obj["metadata"].get("finalizers"):
+    remaining = [name for name in spec.get("finalizers") or [] if name != _FINALIZER]
+    if not remaining and not obj["metadata"].get("finalizers"):
         return None
-    if held:
-        spec["finalizers"] = held
+    if remaining:
+        spec["finalizers"] = remaining
     else:
         spec.pop("finalizers", None)
     return obj

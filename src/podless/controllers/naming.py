@@ -69,8 +69,8 @@ class NameAcceptance:
 
     def list_unnamed(self, key: str) -> list[str]:
         """Return the definitions of the key's group that lack a name, which can be free now."""
-        states = ((other, self._read_state(other)) for other in list(self._group_definitions(key)))
-        return [other for other, state in states if state is not None and not state.accepted]
+        states = ((each_key, self._read_state(each_key)) for each_key in list(self._group_definitions(key)))
+        return [each_key for each_key, state in states if state is not None and not state.accepted]
 
     def note_state(self, key: str, definition: Object) -> None:
         """Record the state of a definition that the caller has read."""
@@ -101,12 +101,12 @@ class NameAcceptance:
             return named
 
         write = partial(report_status, self._api, self._kind, key, hooks=False)
-        known = await write(set_names, SELF, definition, along=claim.along)
-        if known is not None and not has_condition(known, "Established"):
+        stored = await write(set_names, SELF, definition, along=claim.along)
+        if stored is not None and not has_condition(stored, "Established"):
             # the first of the two writes has set the fields of both conditions
             owned = not definition["status"].get("conditions")
-            known = await write(_set_established, "" if owned else SELF, known)
-        return known
+            stored = await write(_set_established, "" if owned else SELF, stored)
+        return stored
 
     def follow_up_commits(self, key: str, definition: Object) -> FollowUpCommits | None:
         claim = _GroupClaim(self._names, _group_of(key))
@@ -115,13 +115,13 @@ class NameAcceptance:
         named = with_status(self._kind, definition, partial(self._accept_definition, key), SELF)
         if not has_condition(named, "NamesAccepted"):
             return None
-        made = with_status(self._kind, named, _set_established, "")
-        behind = [Operation(key, storage.encode_stored(self._kind, obj), FOLLOWING) for obj in (named, made)]
-        return FollowUpCommits(((behind[0], *claim.along.operations()), behind[1:]), made)
+        established = with_status(self._kind, named, _set_established, "")
+        operations = [Operation(key, storage.encode_stored(self._kind, obj), FOLLOWING) for obj in (named, established)]
+        return FollowUpCommits(((operations[0], *claim.along.operations()), operations[1:]), established)
 
     def _other_definitions(self, key: str) -> list[Object]:
         """Return the other definitions of the group, reduced to their names."""
-        states = (self._read_state(other) for other in list(self._group_definitions(key)) if other != key)
+        states = (self._read_state(each_key) for each_key in list(self._group_definitions(key)) if each_key != key)
         return [{"status": {"acceptedNames": state.names if state is not None else None}} for state in states]
 
     def _accept_definition(self, key: str, obj: Object) -> Object:

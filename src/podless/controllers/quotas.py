@@ -73,16 +73,16 @@ class QuotaController(Controller):
         """Update the status of a quota to the current usage."""
         obj = entry.decode()
         hard = obj["spec"].get("hard") or {}
-        found = await self.api.off_loop.run_in_slices(self._counted_kinds, hard)
-        there = {name: await self._follow_kind(kind) for name, kind in found.items()}
+        counted = await self.api.off_loop.run_in_slices(self._counted_kinds, hard)
+        caches = {name: await self._follow_kind(kind) for name, kind in counted.items()}
         metered = [(kind, names, await self._follow_kind(kind)) for kind, names in self._measured_kinds(hard)]
 
         def count(obj: Object) -> Object:
             numbers = dict.fromkeys((name for name in hard if name in STANDARD), 0)
-            numbers |= {name: one.count_entries(one.keys.scope(entry.namespace)) for name, one in there.items()}
+            numbers |= {name: cache.count_entries(cache.keys.scope(entry.namespace)) for name, cache in caches.items()}
             used = {name: quantity.canonical_quantity(str(number)) for name, number in numbers.items()}
-            for kind, names, one in metered:
-                used |= self._meter.measure_usage(kind, one, entry.namespace, obj, names)
+            for kind, names, cache in metered:
+                used |= self._meter.measure_usage(kind, cache, entry.namespace, obj, names)
             used = dict(sorted(used.items()))
             status = {name: amounts for name, amounts in (("hard", hard), ("used", used)) if amounts}
             return {**obj, "status": status}

@@ -46,11 +46,11 @@ class RoleController(Controller):
 
     async def begin(self) -> None:
         """Create or repair default roles and bindings in one batch, then aggregate."""
-        wanted = [(CLUSTER_ROLES, obj) for obj in roles.cluster_roles()]
-        wanted += [(CLUSTER_ROLE_BINDINGS, obj) for obj in roles.cluster_role_bindings()]
+        defaults = [(CLUSTER_ROLES, obj) for obj in roles.cluster_roles()]
+        defaults += [(CLUSTER_ROLE_BINDINGS, obj) for obj in roles.cluster_role_bindings()]
         for kind in (CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS):
             await self.api.load_collection(kind)
-        await asyncio.gather(*(self._ensure_object(kind, obj) for kind, obj in wanted))
+        await asyncio.gather(*(self._ensure_object(kind, obj) for kind, obj in defaults))
         self.leave.append(self._roles.add_event_handler(lambda _: self.queue.add(_ALL)))
         self.queue.add(_ALL)
         await self.reconcile_all()
@@ -63,7 +63,7 @@ class RoleController(Controller):
     async def _ensure_object(self, kind: Kind, default: Object) -> None:
         key = kind.key("", default["metadata"]["name"])
         if self.api.collection(kind).get(key) is not None:
-            await amend_object(self.api, kind, key, lambda found: _complete_stored(found, default))
+            await amend_object(self.api, kind, key, lambda stored: _complete_stored(stored, default))
             return
         await make_object(self.api, kind, default, constant=clock.now())
 
@@ -95,13 +95,13 @@ class RoleController(Controller):
         entry = self._roles.get(key)
         if entry is None:
             return
-        found = await self.api.off_loop.run_in_slices(_select_rules, entry, entries)
-        if found is None:
+        selected = await self.api.off_loop.run_in_slices(_select_rules, entry, entries)
+        if selected is None:
             return
         stored = _encode_rules(entry)
-        if stored == [*found] or (not ordered and len(stored) == len(found) and found.keys() == {*stored}):
+        if stored == [*selected] or (not ordered and len(stored) == len(selected) and selected.keys() == {*stored}):
             return
-        rules = [*map(serializer.decode_own, found)]
+        rules = [*map(serializer.decode_own, selected)]
         await amend_object(self.api, CLUSTER_ROLES, key, lambda obj: _make_aggregated(obj, rules), hooks=False)
 
 
@@ -114,10 +114,10 @@ def _select_rules(entry: Entry, entries: Sequence[Entry]) -> dict[bytes, None] |
     for selector in default:
         charge(1)
         matches = selector.matches
-        for part in each_part(entries):
-            for other in part:
-                if other.key != entry.key and matches(other.labels):
-                    rules.update(dict.fromkeys(_encode_rules(other)))
+        for batch in each_part(entries):
+            for role in batch:
+                if role.key != entry.key and matches(role.labels):
+                    rules.update(dict.fromkeys(_encode_rules(role)))
     return rules
 
 
@@ -125,13 +125,13 @@ def _read_selectors(entry: Entry) -> list[LabelSelector] | None:
     """Return the selectors of a role's aggregationRule, None without one; cached."""
     if "gathers" not in entry.forms:
         rule = entry.decode().get("aggregationRule")
-        made: list[LabelSelector] | None = None
+        compiled: list[LabelSelector] | None = None
         if rule is not None:
-            made = []
+            compiled = []
             for selector in rule.get("clusterRoleSelectors") or ():
                 charge(_SELECTOR)
-                made.append(selectors.from_object(selector))
-        entry.forms["gathers"] = made
+                compiled.append(selectors.from_object(selector))
+        entry.forms["gathers"] = compiled
     default: list[LabelSelector] | None = entry.forms["gathers"]
     return default
 
@@ -182,5 +182,5 @@ def _complete_stored(stored: Object, default: Object) -> Object:
     for name in ("rules", "subjects"):
         if name in default:
             stored_items = stored.get(name) or []
-            stored[name] = [*stored_items, *(one for one in default[name] if one not in stored_items)]
+            stored[name] = [*stored_items, *(item for item in default[name] if item not in stored_items)]
     return stored

@@ -76,8 +76,8 @@ class ServiceDependents(Controller):
 
     def _missing_addresses(self, addresses: set[str]) -> list[str]:
         """Return the addresses without an IPAddress."""
-        found = self._addresses
-        return [ip for ip in sorted(addresses) if found is not None and found.get(IP_ADDRESSES.key("", ip)) is None]
+        cache = self._addresses
+        return [ip for ip in sorted(addresses) if cache is not None and cache.get(IP_ADDRESSES.key("", ip)) is None]
 
     async def reconcile(self, key: str) -> None:
         """Delete the Endpoints of a deleted Service; create and delete IPAddresses."""
@@ -94,7 +94,7 @@ class ServiceDependents(Controller):
         try:
             entries = [self._addresses.get(IP_ADDRESSES.key("", ip)) for ip in released - addresses]
             await delete_all(
-                self.api, IP_ADDRESSES, [one for one in entries if one and _service_key(one.decode()) == key]
+                self.api, IP_ADDRESSES, [item for item in entries if item and _service_key(item.decode()) == key]
             )
             if entry is not None:
                 for ip in self._missing_addresses(addresses):

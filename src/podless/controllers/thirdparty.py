@@ -124,7 +124,7 @@ class ThirdPartyController(Controller):
 
     async def _plan_moves(self, kind: Kind, new_kind: Kind) -> list[Operation]:
         objects = (await self.api.load_collection(kind)).entries_under(kind.prefix)[0]
-        return [operation for one in objects for operation in _move_operations(one, new_kind)]
+        return [operation for entry in objects for operation in _move_operations(entry, new_kind)]
 
     async def _move_late_writes(self, kind: Kind, new_kind: Kind) -> None:
         """Move objects that requests in flight still write to the old keys."""

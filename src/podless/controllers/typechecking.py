@@ -68,10 +68,10 @@ class PolicyTypeChecking(Controller):
         kinds = match_kinds(self.api.registry, (spec.get("matchConstraints") or {}).get("resourceRules") or ())
         checks = [(named, _make_environment(spec, self.api.registry, *kinds[named])) for named in sorted(kinds)]
         warnings = []
-        async for part in self.api.pace.iterate_slices(SERVER.name, list(_list_expressions(spec)) if checks else []):
-            for field, source in part:
+        async for entry in self.api.pace.iterate_slices(SERVER.name, list(_list_expressions(spec)) if checks else []):
+            for field, source in entry:
                 text = "\n".join(
-                    _format_warning(named, problem) for named, one in checks if (problem := one.find_error(source))
+                    _format_warning(named, problem) for named, check in checks if (problem := check.find_error(source))
                 )
                 if text:
                     warnings.append({"fieldRef": field, "warning": text})
@@ -100,10 +100,10 @@ def match_kinds(registry: Registry, rules: Iterable[Mapping[str, Any]]) -> dict[
         if any("*" in name for name in (*groups, *versions)):
             continue
         resources = [name for name in rule.get("resources") or () if not {"*", "/"} & set(name)]
-        places = ((g, v, r) for g in sorted(groups) for v in sorted(versions) for r in sorted(resources))
+        resource_paths = ((g, v, r) for g in sorted(groups) for v in sorted(versions) for r in sorted(resources))
         count = 0
-        for place in places:
-            for kind, version in _served_kinds(registry, *place):
+        for resource_path in resource_paths:
+            for kind, version in _served_kinds(registry, *resource_path):
                 result[kind.group, version.name, kind.kind] = kind, version
                 count += 1
                 if count == _MAX:

@@ -62,14 +62,14 @@ class WorkQueue:
     def finish_key(self, key: str, *, failed: bool = False) -> None:
         """Note that a key was processed. A failed one is queued again, with a growing delay."""
         self._in_progress.discard(key)
-        again = self._added_meanwhile.pop(key, None)
+        added_at = self._added_meanwhile.pop(key, None)
         if failed:
             failures = self._failures[key] = self._failures.get(key, 0) + 1
             self.add(key, min(_FIRST_RETRY * 2 ** min(failures - 1, 20), _LAST_RETRY))
         else:
             self._failures.pop(key, None)
-        if again is not None:
-            self.add(key, max(again - self._loop.time(), 0.0))
+        if added_at is not None:
+            self.add(key, max(added_at - self._loop.time(), 0.0))
         for future in self._awaited.pop(key, ()):
             if not future.done():
                 future.set_result(None)

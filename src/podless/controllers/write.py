@@ -58,19 +58,19 @@ async def make_object(
     """
     metadata = obj["metadata"]
     key = kind.key(metadata.get("namespace", ""), metadata["name"])
-    known: dict[str, ConstantObject] = kind.derive("constants", dict) if constant else {}
+    constants: dict[str, ConstantObject] = kind.derive("constants", dict) if constant else {}
     with suppress(RevisionConflict):
-        if key in known:
-            await storage.put_object(api, kind, key, known[key].make_new())
+        if key in constants:
+            await storage.put_object(api, kind, key, constants[key].make_new())
             return
-        whole = await _complete_object(kind, obj, manager)
+        completed = await _complete_object(kind, obj, manager)
         if reporter is not None:
-            whole["metadata"]["managedFields"].insert(0, reporter)
+            completed["metadata"]["managedFields"].insert(0, reporter)
         if constant and constant == clock.now():  # only if all times in the object are this one
-            known[key] = ConstantObject(
-                view.encode_object(kind, whole), whole["metadata"]["uid"].encode(), constant.encode()
+            constants[key] = ConstantObject(
+                view.encode_object(kind, completed), completed["metadata"]["uid"].encode(), constant.encode()
             )
-        await storage.store_new(api, kind, key, whole)
+        await storage.store_new(api, kind, key, completed)
 
 
 async def _complete_object(kind: Kind, obj: Object, manager: str) -> Object:
@@ -175,17 +175,17 @@ def with_status(kind: Kind, old: Object, change: Change, manager: str) -> Object
     return obj
 
 
-def with_conditions(obj: Object, *found: tuple[str, bool, str, str]) -> list[Object]:
+def with_conditions(obj: Object, *changes: tuple[str, bool, str, str]) -> list[Object]:
     """Return an object's conditions with these added or changed: type, whether it is met, reason, message."""
-    known = {condition["type"]: condition for condition in (obj.get("status") or {}).get("conditions") or ()}
-    for kind, met, reason, message in found:
-        value, before = "True" if met else "False", known.get(kind) or {}
-        same = before.get("status") == value and before.get("reason") == reason and before.get("message") == message
-        if not same:
+    by_type = {condition["type"]: condition for condition in (obj.get("status") or {}).get("conditions") or ()}
+    for kind, met, reason, message in changes:
+        value, before = "True" if met else "False", by_type.get(kind) or {}
+        is_same = before.get("status") == value and before.get("reason") == reason and before.get("message") == message
+        if not is_same:
             since = before["lastTransitionTime"] if before.get("status") == value else clock.now()
-            fresh = {"type": kind, "status": value, "lastTransitionTime": since, "reason": reason, "message": message}
-            known[kind] = {**before, **fresh}
-    return list(known.values())
+            changed = {"type": kind, "status": value, "lastTransitionTime": since, "reason": reason, "message": message}
+            by_type[kind] = {**before, **changed}
+    return list(by_type.values())
 
 
 def own_version(kind: Kind, entry: Entry) -> Version:

@@ -68,7 +68,7 @@ _ROUTES = 4096  # cached routes
 
 def make_author(request: HTTPRequest, call: Call, verb: str) -> Author:
     """Return the author of a request's writes. An apply has the verb "apply"."""
-    given = call.query.get("fieldManager") if call.query else None
+    managers = call.query.get("fieldManager") if call.query else None
     if verb == "patch" and call.content_type.startswith(_APPLY):
         verb = "apply"
     author = _make_author(
@@ -77,7 +77,7 @@ def make_author(request: HTTPRequest, call: Call, verb: str) -> Author:
             request.sender[:_NAME],
             verb,
             call.subresource,
-            manager_name(given[0] if given else "", call.agent)[:_MANAGER],
+            manager_name(managers[0] if managers else "", call.agent)[:_MANAGER],
             call.agent[:_AGENT],
         )
     )
@@ -220,8 +220,8 @@ class APIHandler:
 
     def _check_local(self, path: str) -> None:
         """Raise NoBackend for an API that another server serves."""
-        parts = path.split("/", 4)
-        if len(parts) > 3 and parts[1] == "apis" and (parts[2], parts[3]) in self._api.registry.remote:
+        segments = path.split("/", 4)
+        if len(segments) > 3 and segments[1] == "apis" and (segments[2], segments[3]) in self._api.registry.remote:
             raise NoBackend
 
     def _find_kind(self, info: RequestInfo) -> tuple[Kind, Version]:
@@ -298,9 +298,9 @@ class APIHandler:
             listing = list_(self._api, call, collection, chosen)
             sliced = looks_at_objects(call, collection, chosen)
             outcome = await (self._api.off_loop.slices.slice_coroutine(listing) if sliced else listing)
-            quick = render_stored_list(call, outcome, form)
-            if quick is not None:
-                return quick if 0 <= quick.size <= THRESHOLD else await compress_answer(request, quick)
+            rendered = render_stored_list(call, outcome, form)
+            if rendered is not None:
+                return rendered if 0 <= rendered.size <= THRESHOLD else await compress_answer(request, rendered)
         await self._api.converter.prepare_entries(call.kind, call.version, outcome_entries(outcome))
         await prepare_list(self._api, call, outcome, form)
         return await self._render_outcome(request, call, outcome, form)
@@ -341,10 +341,10 @@ class APIHandler:
             outcome = await self._begin_write(write, call)
             if call.kind.webhook is not None:
                 await self._api.converter.prepare_entries(call.kind, call.version, outcome_entries(outcome))
-            quick = render_quickly(call, outcome, form, self._rows)
-            if quick is None:
+            rendered = render_quickly(call, outcome, form, self._rows)
+            if rendered is None:
                 return await self._render_outcome(request, call, outcome, form)
-            return quick if 0 <= quick.size <= THRESHOLD else await compress_answer(request, quick)
+            return rendered if 0 <= rendered.size <= THRESHOLD else await compress_answer(request, rendered)
         async with self._api.off_loop.wait_turn(call.user.name, size):
             async with keep_ready(self._api, call.kind, call.subresource):
                 outcome = await self._begin_write(write, call)
@@ -367,15 +367,15 @@ class APIHandler:
     def _begin_write(self, write: _Write, call: Call) -> Coroutine[Any, Any, Outcome]:
         """Return the work of a write. Raises UnsupportedMediaType, and BadRequest for invalid options before it."""
         verb = call.verb
-        sent = verb in ("create", "update")
-        if sent or (call.body and verb in ("delete", "deletecollection")):
-            whole = call.kind.custom and sent and call.subresource != "scale"
+        has_object = verb in ("create", "update")
+        if has_object or (call.body and verb in ("delete", "deletecollection")):
+            is_custom = call.kind.custom and has_object and call.subresource != "scale"
             try:
-                call.content_type = negotiate.body_type(call.content_type, custom=whole)
+                call.content_type = negotiate.body_type(call.content_type, custom=is_custom)
             except UnsupportedMediaType:
                 # a real server reports invalid options of an update before an unsupported media type; for a create only
                 # if the body is protobuf, which it rejects while decoding
-                if verb == "update" or (sent and call.content_type.startswith(negotiate.PROTOBUF)):
+                if verb == "update" or (has_object and call.content_type.startswith(negotiate.PROTOBUF)):
                     options.read_write_options(call, "UpdateOptions" if verb == "update" else "CreateOptions")
                 raise
         return write(self._api, call)
@@ -434,13 +434,13 @@ def _choose_form(request: HTTPRequest, call: Call, tables: bool) -> AnswerForm:
     accept = request.headers.get("accept", "")
     if accept == negotiate.JSON:
         return negotiate.make_readable(PLAIN, call.query, call.agent)
-    many = call.verb in ("list", "watch")
+    of_list = call.verb in ("list", "watch")
     if call.verb == "watch" and not has("TablesOfWatchLists"):
         tables = tables and not options.lists_first(call)
     try:
-        form = negotiate.of_resource(accept, builtin=not call.kind.custom, many=many, tables=tables)
+        form = negotiate.of_resource(accept, builtin=not call.kind.custom, of_list=of_list, tables=tables)
     except NotAcceptable:
-        if many and not has("AcceptBeforeOptions"):
+        if of_list and not has("AcceptBeforeOptions"):
             options.list_options(call)  # invalid options are reported first
         raise
     return negotiate.make_readable(form, call.query, call.agent)

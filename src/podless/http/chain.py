@@ -85,8 +85,8 @@ def list_filters(
 
 def chain_filters(passed: list[Filter], handler: Handler) -> Handler:
     """Return the handler with the filters before it; the first filter is the outermost."""
-    for each in reversed(passed):
-        handler = each(handler)
+    for next_filter in reversed(passed):
+        handler = next_filter(handler)
     return handler
 
 
@@ -104,6 +104,6 @@ def _refuse_unclear(request: HTTPRequest) -> Response:
     import html  # imported late: it has a table of all names of characters
 
     target = html.escape(request.path + (f"?{request.query_text}" if request.query_text else ""), quote=False)
-    why = f"failed to create RequestInfo: unable to determine kind and namespace from url, {target}"
-    text = f"Internal Server Error: {gotext.quote(target)}: {why}\n"
+    reason = f"failed to create RequestInfo: unable to determine kind and namespace from url, {target}"
+    text = f"Internal Server Error: {gotext.quote(target)}: {reason}\n"
     return Response(500, [text.encode()], TEXT, [("X-Content-Type-Options", "nosniff")])

@@ -115,11 +115,11 @@ class TLSContext(ssl.SSLContext):
         chain = _parse_chain(data, version)
         if not chain:
             return
-        why = self.explain_distrust(chain)
-        tls.verdict = not why
+        reason = self.explain_distrust(chain)
+        tls.verdict = not reason
         tls.context = self._trust_only(chain[0])
-        if why:
-            self._log_untrusted(chain[0], why)
+        if reason:
+            self._log_untrusted(chain[0], reason)
 
     def _trust_only(self, certificate: bytes) -> ssl.SSLContext:
         """Return a context that trusts only this certificate."""
@@ -139,13 +139,13 @@ class TLSContext(ssl.SSLContext):
         if now < self._last_logged + _SAY:
             self._unlogged += 1
             return
-        more = f" (and {self._unlogged} more)" if self._unlogged else ""
+        suffix = f" (and {self._unlogged} more)" if self._unlogged else ""
         self._last_logged, self._unlogged = now, 0
         log.warning(
             "tls: rejected the client certificate with SHA-256 %s...: %s%s",
             sha256(certificate).hexdigest()[:16],
             reason,
-            more,
+            suffix,
         )
 
 
@@ -162,10 +162,10 @@ def _trust_certificate(context: ssl.SSLContext, certificate: bytes) -> None:
             finally:
                 os.close(file)
         else:
-            with tempfile.NamedTemporaryFile() as other:
-                other.write(pem)
-                other.flush()
-                context.load_verify_locations(other.name)
+            with tempfile.NamedTemporaryFile() as temporary:
+                temporary.write(pem)
+                temporary.flush()
+                context.load_verify_locations(temporary.name)
 
 
 def client_certificate_context(roots: Iterable[bytes], remake: Callable[[], TLSContext]) -> TLSContext:

@@ -53,7 +53,7 @@ class CodeLogin:
             offered = document.get("scopes_supported")
             names = (*_SCOPES[:2], *filter(None, [issuer.settings.groups_claim]), *_SCOPES[2:], _REFRESH)
             scopes = (
-                [one for one in dict.fromkeys(names) if one in offered] if isinstance(offered, list) else _SCOPES[:2]
+                [name for name in dict.fromkeys(names) if name in offered] if isinstance(offered, list) else _SCOPES[:2]
             )
             return {
                 "endpoint": str(document.get("authorization_endpoint")),
@@ -129,12 +129,12 @@ class CodeLogin:
         """Return the cached discovery document. Only one request at a time reads it. Raises ProviderUnreachable."""
         async with self._discovering:
             if time.monotonic() >= self._until:
-                self._failure, known = "", _KNOWN
+                self._failure, lifetime = "", _KNOWN
                 try:
                     self._document = await issuer.read_discovery()
                 except ProviderUnreachable as error:
-                    self._failure, known = str(error), _FAILED
-                self._until = time.monotonic() + known
+                    self._failure, lifetime = str(error), _FAILED
+                self._until = time.monotonic() + lifetime
         if self._failure:
             raise ProviderUnreachable(self._failure)
         return self._document

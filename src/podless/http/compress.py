@@ -19,8 +19,8 @@ _GZIP = 16 + zlib.MAX_WBITS
 
 def accepts_gzip(request: HTTPRequest) -> bool:
     """Return whether the client accepts gzip. As in a real server, quality values are ignored."""
-    given = request.headers.get("accept-encoding", "")
-    return "gzip" in given and any(part.strip() == "gzip" for part in given.split(","))
+    accepted = request.headers.get("accept-encoding", "")
+    return "gzip" in accepted and any(segment.strip() == "gzip" for segment in accepted.split(","))
 
 
 def shrink_answer(
@@ -39,10 +39,10 @@ async def compress_answer(request: HTTPRequest, answer: Response, threshold: int
     headers = [*answer.headers, ("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding")]
     chunks = answer.chunks
     if not 0 <= answer.size <= _WHOLE:
-        own = answer.own_size
+        own_size = answer.own_size
         return Response(
             answer.status,
-            LazyBody(lambda: _compress_in_pieces(sending.slice_chunks(chunks)), own_size=own),
+            LazyBody(lambda: _compress_in_pieces(sending.slice_chunks(chunks)), own_size=own_size),
             answer.media,
             headers,
         )

@@ -174,9 +174,9 @@ class Connection(ConnectionResponder, asyncio.BufferedProtocol):
     def _resume_reading(self) -> None:
         if self._closing or self._paused:
             return
-        if rest := self._unparsed:
+        if unparsed := self._unparsed:
             self._keep_unparsed(b"")
-            self._parse_bytes(rest)
+            self._parse_bytes(unparsed)
         if not self._paused and not self._resting:
             self._transport.resume_reading()
 

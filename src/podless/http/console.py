@@ -81,8 +81,8 @@ class Console:
             return _make_answer(*self._login.describe_issuer())
         if request.path == codelogin.BEGIN:
             return self._begin_login()
-        found = self._assets.get(request.path[len(PLACE) + 1 :])
-        return self._send(request, found) if found is not None else _make_refusal(404, _NOWHERE)
+        asset = self._assets.get(request.path[len(PLACE) + 1 :])
+        return self._send(request, asset) if asset is not None else _make_refusal(404, _NOWHERE)
 
     async def _send(self, request: HTTPRequest, asset: Asset) -> Answer:
         headers = [*_SAFE, _FOREVER if asset.hashed else _ANEW, ("ETag", asset.tag), ("Vary", "Accept-Encoding")]
@@ -108,12 +108,12 @@ class Console:
         if not 0 <= request.length <= _LONGEST:
             return _make_refusal(413, "the body is a small JSON object, with its length in Content-Length\n")
         try:
-            told = orjson.loads(await request.read_body())
+            body = orjson.loads(await request.read_body())
         except orjson.JSONDecodeError:
             return _make_refusal(400, "the body is not JSON\n")
         if request.path != LINK:
-            return _make_answer(*await self._login.answer_post(request, told))
-        code = told.get("code") if isinstance(told, dict) else None
+            return _make_answer(*await self._login.answer_post(request, body))
+        code = body.get("code") if isinstance(body, dict) else None
         if not isinstance(code, str) or not self.links.use_code(code):
             return _make_refusal(403, "the link is unknown, used or expired\n")
         return _make_answer(200, {"token": self._token()})

@@ -30,8 +30,8 @@ def with_request_deadline(handler: Handler) -> Handler:
     def handle(request: HTTPRequest) -> Answer | Pending:
         if "timeout" not in request.query_text or request.info.long_running:
             return handler(request)
-        given = request.query.get("timeout", [""])[0]
-        seconds = parse_duration(given) if given else 0.0
+        text = request.query.get("timeout", [""])[0]
+        seconds = parse_duration(text) if text else 0.0
         if not 0 < seconds < _MAX:
             return handler(request)
         until = time.monotonic() + seconds
@@ -74,9 +74,9 @@ def parse_duration(text: str) -> float:
         raise _invalid_timeout(f"time: invalid duration {gotext.quote(text)}")
     if fault := gotime.duration_fault(text):
         raise _invalid_timeout(fault)
-    sign, rest = (-1.0, text[1:]) if text.startswith("-") else (1.0, text.removeprefix("+"))
+    sign, digits = (-1.0, text[1:]) if text.startswith("-") else (1.0, text.removeprefix("+"))
     total, number, unit = 0.0, "", ""
-    for char in rest + ".":
+    for char in digits + ".":
         if unit and (char == "." or char.isdigit()):
             total += float(number) * _UNITS[unit]
             number, unit = "", ""

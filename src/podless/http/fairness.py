@@ -181,7 +181,7 @@ class PriorityAndFairness:
         if self._waiting and self._sweeper is None:
             self._sweeper = self._loop.call_later(_SWEEP, self._reject_overdue)
         if len(self._accounts) > _MANY:
-            self._accounts = {user: had for user, had in self._accounts.items() if had > self._fair}
+            self._accounts = {user: used for user, used in self._accounts.items() if used > self._fair}
 
     def _account_of(self, user: str) -> float:
         """Return the seconds of work on a user's account. The user with the least is next."""

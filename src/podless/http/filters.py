@@ -47,8 +47,8 @@ def _log_request(request: HTTPRequest, answer: Answer, began: float) -> None:
     status = answer.status if isinstance(answer, Response) else 200
     took = (time.perf_counter() - began) * 1000
     # the query is left out because it may contain secrets; texts of clients are quoted
-    what = f"{request.method} {request.path}{'?...' if request.query_text else ''}"
-    log.info("http: %s %d %.1fms %s", ascii(what)[1:-1], status, took, ascii(request.user.name)[1:-1])
+    request_line = f"{request.method} {request.path}{'?...' if request.query_text else ''}"
+    log.info("http: %s %d %.1fms %s", ascii(request_line)[1:-1], status, took, ascii(request.user.name)[1:-1])
 
 
 # the filter that imports what some media types need, before their first use and off the loop
@@ -84,7 +84,7 @@ def with_imports(off_loop: OffLoop) -> Callable[[Handler], Handler]:
                 find = request.headers.get
                 media = find("content-type"), find("accept")
                 if media not in plain:
-                    if names := [name for name in missing if any(one and name in one for one in media)]:
+                    if names := [name for name in missing if any(text and name in text for text in media)]:
                         return later(request, names)
                     if len(plain) >= _MAX_KNOWN:
                         plain.clear()
@@ -109,25 +109,25 @@ def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
                 request.audit.act_as(user)
             return handler(request)
 
-        async def later(request: HTTPRequest, other: User) -> Answer:
+        async def later(request: HTTPRequest, impersonated: User) -> Answer:
             user = await off_loop.run_in_slices(
-                impersonation.impersonate_user, authorizer, request.user, other, request.info.attributes
+                impersonation.impersonate_user, authorizer, request.user, impersonated, request.info.attributes
             )
             return await settle_answer(go_on(request, user))
 
         def handle(request: HTTPRequest) -> Answer | Pending:
             try:
-                other = impersonation.read_headers(request.headers)
+                impersonated = impersonation.read_headers(request.headers)
             except BadRequest as error:
                 if has("BadImpersonation"):
                     raise
                 raise FilterFailed(request.path, error.message) from None
-            if other is None:
+            if impersonated is None:
                 return handler(request)
-            user, asked = request.user, request.info.attributes
-            if authorizer.is_costly(user, *impersonation.list_checks(other, asked)):
-                return later(request, other)
-            return go_on(request, impersonation.impersonate_user(authorizer, user, other, asked))
+            user, attributes = request.user, request.info.attributes
+            if authorizer.is_costly(user, *impersonation.list_checks(impersonated, attributes)):
+                return later(request, impersonated)
+            return go_on(request, impersonation.impersonate_user(authorizer, user, impersonated, attributes))
 
         return handle
 
@@ -159,8 +159,8 @@ def with_authorization(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
             return await settle_answer(go_on(request, decision))
 
         def handle(request: HTTPRequest) -> Answer | Pending:
-            user, asked = request.user, request.info.attributes
-            decision = decide(user, asked)
+            user, attributes = request.user, request.info.attributes
+            decision = decide(user, attributes)
             if decision is None:
                 return later(request)
             if decision.allowed and request.audit is None:
@@ -176,9 +176,9 @@ def with_read_only(handler: Handler) -> Handler:
     """Return a filter of a read-only server. The handler raises Forbidden."""
 
     def handle(request: HTTPRequest) -> Answer | Pending:
-        asked = request.info.attributes
-        if asked.resource and asked.verb not in _READS and asked.group not in _REVIEWS:
-            raise Forbidden(asked.resource, asked.group, request.info.name, "the server is read-only")
+        attributes = request.info.attributes
+        if attributes.resource and attributes.verb not in _READS and attributes.group not in _REVIEWS:
+            raise Forbidden(attributes.resource, attributes.group, request.info.name, "the server is read-only")
         return handler(request)
 
     return handle
@@ -191,7 +191,7 @@ def with_authentication(authenticator: Authenticator) -> Callable[[Handler], Han
     """Set the user of requests. The handler raises Unauthorized for missing or invalid credentials."""
 
     def filter_(handler: Handler) -> Handler:
-        def known(request: HTTPRequest, user: User) -> Answer | Pending:
+        def go_on_as(request: HTTPRequest, user: User) -> Answer | Pending:
             request.user = user
             if user is ANONYMOUS:
                 _warn_of_blank(request)
@@ -200,12 +200,12 @@ def with_authentication(authenticator: Authenticator) -> Callable[[Handler], Han
             return handler(request)
 
         async def later(request: HTTPRequest, pending: Coroutine[Any, Any, User]) -> Answer:
-            return await settle_answer(known(request, await pending))
+            return await settle_answer(go_on_as(request, await pending))
 
         def handle(request: HTTPRequest) -> Answer | Pending:
             user = authenticator.authenticate(request.headers, request.certificate)
             if user is ANONYMOUS or request.audit is not None or user.__class__ is not User:
-                return known(request, user) if isinstance(user, User) else later(request, user)
+                return go_on_as(request, user) if isinstance(user, User) else later(request, user)
             request.user = user  # what `known` does for nearly all requests, without the call
             return handler(request)
 
@@ -216,6 +216,6 @@ def with_authentication(authenticator: Authenticator) -> Callable[[Handler], Han
 
 def _warn_of_blank(request: HTTPRequest) -> None:
     """Warn of a bearer token after two spaces: Kubernetes reads it as empty."""
-    parts = request.headers.get("authorization", "").strip().split(" ", 2)
-    if len(parts) == 3 and parts[0].lower() == "bearer" and not parts[1]:
+    words = request.headers.get("authorization", "").strip().split(" ", 2)
+    if len(words) == 3 and words[0].lower() == "bearer" and not words[1]:
         request.warnings.append(_BLANK)

@@ -124,19 +124,19 @@ class Flows:
         info, user = request.info, request.user
         if self._read is None and not self._read_schemas():
             return b""
-        asked = info.attributes
-        if info.long_running and asked.verb != "watch":
+        attr = info.attributes
+        if info.long_running and attr.verb != "watch":
             return b""
-        texts = user.name, *user.groups, *asked[:6], asked.path
+        texts = user.name, *user.groups, *attr[:6], attr.path
         short = len(texts) <= _MAX_TEXT and sum(map(len, texts)) <= MAX_KEY_LENGTH
         result = self._known.get(texts) if short else None
         if result is None:
-            result = next((lines for schema, lines in self._read or () if _matches_rules(schema, user, asked)), b"")
+            result = next((lines for schema, lines in self._read or () if _matches_rules(schema, user, attr)), b"")
             if short:
                 if len(self._known) >= _MAX_CACHED:
                     self._known.clear()
                 self._known[texts] = result
-        if flow is not None and short and not (self._spaced and asked.namespace):
+        if flow is not None and short and not (self._spaced and attr.namespace):
             if flow.user is None:
                 self._flows.append(flow)
             self._flush_count(flow)
@@ -155,11 +155,15 @@ class Flows:
         for one in schemas:
             level = uids.get(one["spec"]["priorityLevelConfiguration"]["name"])
             if level is not None:
-                told = one["metadata"]["uid"], level
-                lines = "X-Kubernetes-PF-FlowSchema-UID: {}\r\nX-Kubernetes-PF-PriorityLevel-UID: {}\r\n".format(*told)
+                uids_sent = one["metadata"]["uid"], level
+                lines = "X-Kubernetes-PF-FlowSchema-UID: {}\r\nX-Kubernetes-PF-PriorityLevel-UID: {}\r\n".format(
+                    *uids_sent
+                )
                 self._read.append((one, lines.encode()))
                 self._names[lines.encode()] = one["spec"]["priorityLevelConfiguration"]["name"], one["metadata"]["name"]
-        rules = [rule for one in schemas for part in one["spec"].get("rules") or () for rule in part.get(_RULES) or ()]
+        rules = [
+            rule for one in schemas for entry in one["spec"].get("rules") or () for rule in entry.get(_RULES) or ()
+        ]
         self._spaced = any(rule.get("namespaces") not in (None, [], [_ANY]) for rule in rules)
         return True
 
@@ -177,10 +181,10 @@ class Flows:
     def count_wait(self, request: HTTPRequest, seconds: float, *, execute: bool) -> None:
         """Count the waiting time of a request. execute: whether it was then carried out."""
         key = (*self._limit_names(self._level_of(request)), "true" if execute else "false")
-        found = self._waits.get(key)
-        if found is None:
-            found = self._waits[key] = Histogram(_BOUNDS)
-        found.observe_seconds(seconds)
+        histogram = self._waits.get(key)
+        if histogram is None:
+            histogram = self._waits[key] = Histogram(_BOUNDS)
+        histogram.observe_seconds(seconds)
 
     def _limit_names(self, names: _Names) -> _Names:
         """Return the names, or "others" if there are too many different ones."""
@@ -199,21 +203,23 @@ class Flows:
         if self._read is None:
             self._read_schemas()
         for name in SeatLimits._fields:
-            limits: list[Sample] = [((level,), getattr(found, name)) for level, found in self._limits.items()]
+            limits: list[Sample] = [((level,), getattr(seats, name)) for level, seats in self._limits.items()]
             yield from render_family(f"{_PREFIX}{name}_limit_seats", limits)
 
 
 def _share_seats(levels: Iterable[Object], seats: int) -> dict[str, SeatLimits]:
     """Divide the seats among the levels. Source: k8s.io/apiserver pkg/util/flowcontrol/apf_controller.go."""
     specs = {level["metadata"]["name"]: level["spec"] for level in levels}
-    parts = {name: spec.get("exempt" if spec["type"] == "Exempt" else "limited") or {} for name, spec in specs.items()}
-    shares = {name: part.get("nominalConcurrencyShares") or 0 for name, part in parts.items()}
+    limited = {
+        name: spec.get("exempt" if spec["type"] == "Exempt" else "limited") or {} for name, spec in specs.items()
+    }
+    shares = {name: item.get("nominalConcurrencyShares") or 0 for name, item in limited.items()}
     total = sum(shares.values())
     limits: dict[str, SeatLimits] = {}
-    for name, part in parts.items():
+    for name, item in limited.items():
         nominal = math.ceil(seats * shares[name] / total) if total else 0
-        lent = math.floor(nominal * (part.get("lendablePercent") or 0) / 100 + 0.5)
-        borrowed = part.get("borrowingLimitPercent")
+        lent = math.floor(nominal * (item.get("lendablePercent") or 0) / 100 + 0.5)
+        borrowed = item.get("borrowingLimitPercent")
         upper = seats if borrowed is None else nominal + math.floor(nominal * borrowed / 100 + 0.5)
         limits[name] = SeatLimits(nominal, nominal - lent, upper)
     return limits
@@ -225,12 +231,12 @@ def _list_samples(counts: Counter[Any]) -> list[Sample]:
 
 def _matches_rules(schema: Object, user: User, attributes: Attributes) -> bool:
     fits = _resource_fits if attributes.resource else _path_fits
-    part = _RULES if attributes.resource else "nonResourceRules"
+    field_name = _RULES if attributes.resource else "nonResourceRules"
     return any(
-        any(_is_subject(rule_, user) for rule_ in rule.get("subjects") or ())
+        any(_is_subject(entry, user) for entry in rule.get("subjects") or ())
         and any(
-            _is_listed(rule_.get("verbs"), attributes.verb) and fits(rule_, attributes)
-            for rule_ in rule.get(part) or ()
+            _is_listed(entry.get("verbs"), attributes.verb) and fits(entry, attributes)
+            for entry in rule.get(field_name) or ()
         )
         for rule in schema["spec"].get("rules") or ()
     )

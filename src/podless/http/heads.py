@@ -92,8 +92,8 @@ def _split_fields(data: bytes, end: int) -> tuple[_Fields, bytes]:
     if data.endswith(_END):
         return data[end:], b""
     head, _, body = data[end:].partition(_END)
-    before, found, rest = head.partition(_LENGTH)
-    if not found:
-        before, _, rest = head.partition(_LENGTH_LOWER)
-    digits, _, after = rest.partition(_LINE)
+    before, name_found, after_name = head.partition(_LENGTH)
+    if not name_found:
+        before, _, after_name = head.partition(_LENGTH_LOWER)
+    digits, _, after = after_name.partition(_LINE)
     return ((before, after) if digits == b"%d" % len(body) else None), body

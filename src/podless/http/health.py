@@ -16,10 +16,10 @@ log = logging.getLogger("podless")
 
 async def answer_health(health: HealthChecks, request: HTTPRequest) -> Response:
     """Return the answer. Raises PageNotFound for an unknown check."""
-    place, slash, check = request.path[1:].partition("/")
+    endpoint, slash, check = request.path[1:].partition("/")
     if not slash:
-        return await _check_all(health, request, place)
-    if check not in health.list_checks(place):
+        return await _check_all(health, request, endpoint)
+    if check not in health.list_checks(endpoint):
         raise PageNotFound
     fault = await health.find_fault(check)
     if fault:
@@ -43,11 +43,11 @@ async def _check_all(health: HealthChecks, request: HTTPRequest, path: str) -> R
     if unknown:
         names = ",".join(quote(name) for name in sorted(unknown))
         lines.append(f"warn: some health checks cannot be excluded: no matches for {names}\n")
-    told = "".join(lines)
+    report = "".join(lines)
     if failed:
         log.warning("health: %s failed: %s", path, "; ".join(failed))
-        return _text_response(500, f"{told}{path} check failed\n")
-    return _text_response(200, f"{told}{path} check passed\n" if "verbose" in request.query else "ok")
+        return _text_response(500, f"{report}{path} check failed\n")
+    return _text_response(200, f"{report}{path} check passed\n" if "verbose" in request.query else "ok")
 
 
 def _text_response(code: int, text: str) -> Response:

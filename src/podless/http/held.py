@@ -95,9 +95,9 @@ class ClientMemory:
     def _find_room(self, user: str, share: _UserShare, size: int, alone: Holder | None) -> None:
         """Make room if bytes exceed a limit. Raises TooManyRequests. alone: a holder that may be alone over it."""
         only = alone is not None and share.holders.get(alone, 0) == share.size
-        over = share.size + size > self._half and not only
+        is_user_over = share.size + size > self._half and not only
         full = self._charged + self.unrequested + size > self._limit and not (only and share.size == self._charged)
-        if over or (full and not self._make_room(share, size)):
+        if is_user_over or (full and not self._make_room(share, size)):
             self._drop_share(user, share)
             raise TooManyRequests(REFUSAL, {"retryAfterSeconds": 1})
 
@@ -137,13 +137,13 @@ class ClientMemory:
         if not share.size and not share.holders:
             self._users.pop(user, None)
 
-    def _make_room(self, mine: _UserShare, size: int) -> bool:
+    def _make_room(self, share: _UserShare, size: int) -> bool:
         """Return whether there is room for more bytes. Users with more bytes than this one are cut to make it."""
         while self._charged + self.unrequested + size > self._limit:
-            larger = [other for other in self._users.values() if other.holders and other.size > mine.size + size]
+            larger = [item for item in self._users.values() if item.holders and item.size > share.size + size]
             if not larger:
                 return False
-            self._cut_holder(max(larger, key=lambda other: other.size))
+            self._cut_holder(max(larger, key=lambda item: item.size))
         return True
 
     def _cut_holder(self, share: _UserShare) -> None:

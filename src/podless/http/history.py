@@ -66,12 +66,12 @@ class HistoryAnswers:
         """
         reader = self._open_reader()
         if verb == "get":
-            found = None
+            requested = None
             if call.name.isascii() and call.name.isdigit() and len(call.name) < 19:
-                found = await reader.read_change(call.user, call.namespace, int(call.name))
-            if found is None:
+                requested = await reader.read_change(call.user, call.namespace, int(call.name))
+            if requested is None:
                 raise call.not_found()
-            return Single(_make_entry(found))
+            return Single(_make_entry(requested))
         chosen = await options.read_list_options(self._api, call)
         revision = self._api.cache.revision
         before = _read_token(chosen.token)
@@ -143,8 +143,8 @@ class HistoryAnswers:
             revision = await log.find_revision(at)
         except HistoryCompacted as error:
             raise Expired(await explain_forgotten(self._api.store, error)) from None
-        rest = {name: values for name, values in call.query.items() if name != "at"}
-        call.query = {**rest, "resourceVersion": [str(revision)], "resourceVersionMatch": ["Exact"]}
+        parameters = {name: values for name, values in call.query.items() if name != "at"}
+        call.query = {**parameters, "resourceVersion": [str(revision)], "resourceVersionMatch": ["Exact"]}
 
     async def get_past(self, call: Call) -> Single:
         """Return an object as it was at a revision. Raises NotFound, Expired, BadRequest, Timeout, StoreError."""
@@ -187,8 +187,8 @@ def _make_entry(change: Object) -> Entry:
 
 def _read_field(change: Object, name: str) -> str:
     value: Any = change
-    for part in name.split("."):
-        value = value.get(part, "") if isinstance(value, dict) else ""
+    for segment in name.split("."):
+        value = value.get(segment, "") if isinstance(value, dict) else ""
     return str(value)
 
 
@@ -232,9 +232,9 @@ class LogWatch:
 
     def _stop(self) -> None:
         self._leave()
-        for one in (self._task, self._timer):
-            if one is not None:
-                one.cancel()
+        for running in (self._task, self._timer):
+            if running is not None:
+                running.cancel()
 
     def _end(self) -> None:
         self._stop()
@@ -263,8 +263,8 @@ class LogWatch:
             row = table.make_row(layout, change, "Metadata", self._form.version)
             rows = [table.AgeFiller(clock.time()).fill_row(row)]
             listed = {"resourceVersion": change["metadata"]["resourceVersion"]}
-            shown = table.encode_table(layout, rows, listed, self._form.version, with_columns=not self._headed)
+            encoded = table.encode_table(layout, rows, listed, self._form.version, with_columns=not self._headed)
             self._headed = True
         else:
-            shown = serializer.encode_json(change)
-        return b'{"type":"ADDED","object":%b}\n' % shown
+            encoded = serializer.encode_json(change)
+        return b'{"type":"ADDED","object":%b}\n' % encoded

@@ -84,8 +84,8 @@ def request_info(method: str, path: str, query: str) -> RequestInfo:
     parent, _, name = path.rpartition("/")
     shared = _object_info(f"{method} {parent}") if name and method != "POST" else None
     if shared is not None:
-        asked, legacy, namespaced, namespace, _, _, _, sort = shared
-        attributes = _new(Attributes, (*asked[:6], name, ""))
+        attributes_of_any, legacy, namespaced, namespace, _, _, _, sort = shared
+        attributes = _new(Attributes, (*attributes_of_any[:6], name, ""))
         return _new(RequestInfo, (attributes, legacy, namespaced, namespace, name, False, "", sort))
     if query and "%" not in query and not any(name in query for name in _ATTRIBUTE_PARAMETERS):
         query = ""
@@ -93,13 +93,13 @@ def request_info(method: str, path: str, query: str) -> RequestInfo:
 
 
 @bounded_cache(1024)
-def _object_info(asked: str) -> RequestInfo | None:
+def _object_info(method_and_parent: str) -> RequestInfo | None:
     """Return the attributes of a request for any object at a path; None if the last segment is not a name.
 
-    asked: the method, a blank, and the path above the object. Objects share the attributes, so that the cache needs no
-    entry for each object.
+    method_and_parent: the method, a space, and the path above the object. Objects share the attributes, so that the
+    cache needs no entry for each object.
     """
-    method, _, parent = asked.partition(" ")
+    method, _, parent = method_and_parent.partition(" ")
     info = _path_info(method, f"{parent}/{_ANY}", "")
     is_object = info.name == info.attributes.name == _ANY and not info.attributes.subresource and not info.prefix
     return info if is_object and info.attributes.namespace == info.namespace else None
@@ -146,11 +146,11 @@ def name_scope(attributes: Attributes) -> str:
 
 def _split_path(path: str) -> tuple[bool, str, str, list[str]] | None:
     """Return whether the path is of the core group, the group, the version, and the rest; None for other paths."""
-    parts = path.strip("/").split("/") if not path.startswith("//") else [""]
-    if parts[0] == "api" and len(parts) > 2:
-        return True, "", parts[1], parts[2:]
-    if parts[0] == "apis" and len(parts) > 3:
-        return False, parts[1], parts[2], parts[3:]
+    segments = path.strip("/").split("/") if not path.startswith("//") else [""]
+    if segments[0] == "api" and len(segments) > 2:
+        return True, "", segments[1], segments[2:]
+    if segments[0] == "apis" and len(segments) > 3:
+        return False, segments[1], segments[2], segments[3:]
     return None
 
 

@@ -94,8 +94,8 @@ class Listener:
         except OSError:
             self._stop_accepting()
             raise
-        for each in self._sockets:
-            loop.add_reader(each, self._accept_connections, each)
+        for listening in self._sockets:
+            loop.add_reader(listening, self._accept_connections, listening)
         self._close_overdue()
         return port
 

@@ -86,14 +86,14 @@ def _encode_partial(call: Call, entry: Entry, form: AnswerForm, row_cache: RowCa
     """Return the PartialObjectMetadata of an object. That of a long one is cached."""
     kind, version = call.kind, call.version
     key, state = f"{entry.key} metadata", (entry.revision, kind.group, version.name, kind.changed, form.version)
-    long = len(entry.body) >= _LONG_OBJECT
-    if long and (known := row_cache.find_row(key, state)) is not None:
-        return known.row[0]  # type: ignore[return-value]
+    is_long = len(entry.body) >= _LONG_OBJECT
+    if is_long and (cached := row_cache.find_row(key, state)) is not None:
+        return cached.row[0]  # type: ignore[return-value]
     with view.pause_collector(entry):
-        made = serializer.encode_json(table.make_partial(view.load_inner(kind, version, entry), form.version))
-    if long:
-        row_cache.cache_row(key, state, (made,))
-    return made
+        encoded = serializer.encode_json(table.make_partial(view.load_inner(kind, version, entry), form.version))
+    if is_long:
+        row_cache.cache_row(key, state, (encoded,))
+    return encoded
 
 
 def _encode_item(call: Call, entry: Entry) -> bytes:
@@ -110,26 +110,26 @@ def table_rows(call: Call, page: Many, form: AnswerForm, row_cache: RowCache, in
 def _join_rows(rows: Iterator[tuple[table.Row, int]]) -> Iterator[bytes]:
     """Yield rows joined with commas, many in a piece."""
     ages = table.AgeFiller(clock.time())
-    held: list[bytes | float] = []
+    pieces: list[bytes | float] = []
     size = 0
-    for row, long in rows:
-        held += row
-        size += long
+    for row, length in rows:
+        pieces += row
+        size += length
         if size >= _PIECE:
-            yield ages.fill_row(held)
-            held, size = [], 0
+            yield ages.fill_row(pieces)
+            pieces, size = [], 0
         else:
-            held.append(b",")
-    if held:
-        yield ages.fill_row(held[:-1])
+            pieces.append(b",")
+    if pieces:
+        yield ages.fill_row(pieces[:-1])
 
 
 def sort_key(call: Call, order: Callable[[Object], Any], entry: Entry) -> Any:
     """Return the sort key of a row, computed once for each state of its object."""
-    known = ("order", call.kind.group, call.version.name, call.kind.changed)
-    key = entry.forms.get(known)
+    cache_key = ("order", call.kind.group, call.version.name, call.kind.changed)
+    key = entry.forms.get(cache_key)
     if key is None:
-        key = entry.forms[known] = order(view.load_inner(call.kind, call.version, entry))
+        key = entry.forms[cache_key] = order(view.load_inner(call.kind, call.version, entry))
     return key
 
 
@@ -148,12 +148,12 @@ def _make_rows(
                 row = table.make_row(layout, view.load_inner(kind, version, entry), include, form.version, body)
             yield row, 2 * len(body) + _MADE
             continue
-        known = row_cache.find_row(entry.key, (entry.revision, shape))
-        if known is not None:
-            yield known.row, known.length
+        cached = row_cache.find_row(entry.key, (entry.revision, shape))
+        if cached is not None:
+            yield cached.row, cached.length
             continue
-        known = row_cache.make_row(entry.key, (entry.revision, shape), partial(_make_row, call, entry, form, include))
-        yield known.row, known.length + len(entry.body) + _MADE
+        cached = row_cache.make_row(entry.key, (entry.revision, shape), partial(_make_row, call, entry, form, include))
+        yield cached.row, cached.length + len(entry.body) + _MADE
 
 
 def _make_row(call: Call, entry: Entry, form: AnswerForm, include: str) -> table.Row:
@@ -172,36 +172,36 @@ def _make_frame(kind: str, api_version: str, metadata: Object) -> tuple[bytes, b
 
 def _replace_items(text: bytes, name: str, items: Iterable[Any]) -> Object:
     """Return a decoded list with its items replaced."""
-    whole: Object = serializer.decode_own(text)
-    whole[name] = items
-    return whole
+    listed: Object = serializer.decode_own(text)
+    listed[name] = items
+    return listed
 
 
 def _join_pieces(head: bytes, items: Iterator[bytes], tail: bytes) -> Iterator[bytes]:
     """Yield JSON in pieces."""
-    held, size = [head], 0
+    pieces, size = [head], 0
     comma = False
     for item in items:
         if comma:
-            held.append(b",")
+            pieces.append(b",")
         comma = True
-        held.append(item)
+        pieces.append(item)
         size += len(item)
-        if size >= _PIECE or len(held) > 2 * _TOGETHER:
-            yield b"".join(held)
-            held, size = [], 0
-    yield b"".join((*held, tail))
+        if size >= _PIECE or len(pieces) > 2 * _TOGETHER:
+            yield b"".join(pieces)
+            pieces, size = [], 0
+    yield b"".join((*pieces, tail))
 
 
-def _indent_pieces(whole: Object, items: Iterator[bytes]) -> Iterator[bytes]:
+def _indent_pieces(listed: Object, items: Iterator[bytes]) -> Iterator[bytes]:
     """Yield indented JSON in pieces. Items are indented to their depth."""
-    head, _, tail = orjson.dumps(whole, option=orjson.OPT_INDENT_2).partition(_MARK)
+    head, _, tail = orjson.dumps(listed, option=orjson.OPT_INDENT_2).partition(_MARK)
     yield from _join_pieces(head, map(_indent_item, items), b"\n" + tail)
 
 
 def _indent_item(item: bytes) -> bytes:
     charge(len(item) // _SHOWN)
     with pause_gc():
-        shown = orjson.dumps(orjson.loads(item), option=orjson.OPT_INDENT_2)
-    charge(len(shown) // _SHOWN)
-    return b"\n    " + shown.replace(b"\n", b"\n    ")
+        indented = orjson.dumps(orjson.loads(item), option=orjson.OPT_INDENT_2)
+    charge(len(indented) // _SHOWN)
+    return b"\n    " + indented.replace(b"\n", b"\n    ")

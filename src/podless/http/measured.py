@@ -83,8 +83,8 @@ class RequestMetrics:
         labels, times, counts = self._find_figures(request, status)
         if not key or labels is _OTHERS or len(self._sorts) >= _MAX:
             return labels, times, counts, None
-        found = self._sorts[key] = labels, times, counts, Flow()
-        return found
+        figures = self._sorts[key] = labels, times, counts, Flow()
+        return figures
 
     def _find_flow(self, request: HTTPRequest, status: int, flow: Flow | None) -> None:
         """Set the flow headers of a request whose user is known."""
@@ -119,9 +119,9 @@ class RequestMetrics:
 
     def format_lines(self) -> Iterator[str]:
         """Yield the metrics, with their descriptions."""
-        shown = [found for sort, found in self._by_labels.items() if all(map(_is_plain, sort))]
-        yield from render_family("apiserver_request_duration_seconds", ((sort, times) for sort, times, _ in shown))
-        counted = (((*sort, str(status)), count) for sort, _, counts in shown for status, count in [*counts.items()])
+        plain = [figures for sort, figures in self._by_labels.items() if all(map(_is_plain, sort))]
+        yield from render_family("apiserver_request_duration_seconds", ((sort, times) for sort, times, _ in plain))
+        counted = (((*sort, str(status)), count) for sort, _, counts in plain for status, count in [*counts.items()])
         yield from render_family("apiserver_request_total", counted)
         working = {"readOnly": 0, "mutating": 0}
         for request in self.list_unanswered():
@@ -129,7 +129,7 @@ class RequestMetrics:
         yield from render_family(
             "apiserver_current_inflight_requests", (((kind,), count) for kind, count in working.items())
         )
-        open_ = [((verb, *rest), count) for (verb, _, *rest), count in self.watches.items() if count]
+        open_ = [((verb, *others), count) for (verb, _, *others), count in self.watches.items() if count]
         yield from render_family("apiserver_longrunning_requests", open_)
         if self.flows is not None:
             yield from self.flows.format_lines()
@@ -151,12 +151,12 @@ def _label_request(attributes: Attributes, request: HTTPRequest) -> _Labels:
     if "dryRun" in request.query_text:
         dry = "All" if request.query.get("dryRun") == ["All"] else "invalid"
     if subresource in _CONNECT:
-        shown = "CONNECT"
+        shown_verb = "CONNECT"
     elif verb == "patch" and _is_apply(request):
-        shown = "APPLY"
+        shown_verb = "APPLY"
     else:
-        shown = _VERBS.get(verb) or verb.upper()
-    return (shown, dry, group, version, resource, subresource, name_scope(attributes), "apiserver")
+        shown_verb = _VERBS.get(verb) or verb.upper()
+    return (shown_verb, dry, group, version, resource, subresource, name_scope(attributes), "apiserver")
 
 
 def _is_apply(request: HTTPRequest) -> bool:

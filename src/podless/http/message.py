@@ -155,9 +155,9 @@ class ListBody:
         step = max(_PIECE * len(items) // max(self.size, 1), 1)
         lead = self._head
         for start in range(0, len(items), step):
-            shown = self._cut_items(items[start : start + step])
-            shown[0] = lead + shown[0]  # the joined piece is longer to copy
-            yield b",".join(shown)
+            pieces = self._cut_items(items[start : start + step])
+            pieces[0] = lead + pieces[0]  # the joined piece is longer to copy
+            yield b",".join(pieces)
             lead = b","
         yield self._tail if items else lead + self._tail
 

@@ -89,9 +89,9 @@ class Metrics:
             and collection.loaded
         ]
         return {
-            "apiserver_resource_objects": [((kind.group, kind.plural), len(found)) for kind, found in loaded],
+            "apiserver_resource_objects": [((kind.group, kind.plural), len(cached)) for kind, cached in loaded],
             "apiserver_watch_events_total": [
-                ((kind.group, kind.storage_version, kind.plural), found.delivered) for kind, found in loaded
+                ((kind.group, kind.storage_version, kind.plural), cached.delivered) for kind, cached in loaded
             ],
         }
 
@@ -118,12 +118,12 @@ class Metrics:
         }
 
     def _of_clients(self) -> Samples:
-        held, watchdog, turns = self._memory, self._watchdog, self._turns
+        memory, watchdog, turns = self._memory, self._watchdog, self._turns
         return {
             "podless_held_bytes": [
-                ((sort,), size) for sort, size in {**held.sorts, "unread": held.unrequested}.items()
+                ((sort,), size) for sort, size in {**memory.sorts, "unread": memory.unrequested}.items()
             ],
-            "podless_held_cuts_total": [((), held.cuts)],
+            "podless_held_cuts_total": [((), memory.cuts)],
             "podless_long_requests_waiting": [((), turns.waiting)],
             "podless_long_requests_refused_total": [((), turns.refused)],
             "podless_loop_held_total": [(key, count) for key, count in watchdog.counts.items()],

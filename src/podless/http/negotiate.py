@@ -73,10 +73,10 @@ def _find_form(
     if not parameters.keys() & _CONVERSION:
         plain = allowed not in (_AGGREGATED, _AGGREGATED_BETA) and (media != PROTOBUF or builtin)
         return AnswerForm(media, pretty=pretty) if plain else None
-    wanted = (parameters.get("as", ""), parameters.get("g", ""), parameters.get("v", ""))
-    if wanted not in allowed or (wanted[0] == "Table" and media == PROTOBUF):
+    conversion = (parameters.get("as", ""), parameters.get("g", ""), parameters.get("v", ""))
+    if conversion not in allowed or (conversion[0] == "Table" and media == PROTOBUF):
         return None
-    return AnswerForm(media, wanted[0], wanted[2], pretty)
+    return AnswerForm(media, conversion[0], conversion[2], pretty)
 
 
 @bounded_cache(1024)
@@ -96,8 +96,8 @@ def choose_form(
     return None
 
 
-def of_resource(accept: str, *, builtin: bool = False, many: bool = False, tables: bool = True) -> AnswerForm:
-    """Return the form of an answer about objects. many: a list or watch. tables: tables are offered.
+def of_resource(accept: str, *, builtin: bool = False, of_list: bool = False, tables: bool = True) -> AnswerForm:
+    """Return the form of an answer about objects. of_list: a list or watch. tables: tables are offered.
 
     Raises NotAcceptable. Routes of built-in kinds check the header first.
     """
@@ -105,7 +105,7 @@ def of_resource(accept: str, *, builtin: bool = False, many: bool = False, table
         return PLAIN
     form = choose_form(accept, _RESOURCE if tables else _UNTABLED, OFFERED, builtin=builtin)
     if builtin:
-        of_route(accept, OFFERED, STREAMS if many else ())
+        of_route(accept, OFFERED, STREAMS if of_list else ())
     if form is None:
         raise NotAcceptable(_describe_allowed(OFFERED))
     return form
@@ -128,8 +128,8 @@ def of_route(accept: str, offered: Sequence[str], streams: Sequence[str] = ()) -
     """
     if not accept.strip() or accept in offered:
         return
-    wanted = {part.partition(";")[0].strip() for part in dict.fromkeys(accept.split(","))}
-    if "*/*" not in wanted and wanted.isdisjoint(offered):
+    accepted = {segment.partition(";")[0].strip() for segment in dict.fromkeys(accept.split(","))}
+    if "*/*" not in accepted and accepted.isdisjoint(offered):
         raise NotAcceptable(f"406: Not Acceptable\n\nAvailable representations: {', '.join((*offered, *streams))}", {})
 
 
@@ -138,8 +138,8 @@ def of_discovery(accept: str, *, aggregated: bool) -> AnswerForm:
 
     Raises NotAcceptable.
     """
-    known = _AGGREGATED if has("AggregatedDiscoveryRemoveBetaType") else _AGGREGATED_BETA
-    form = choose_form(accept, known, OFFERED) if aggregated and accept.strip() else None
+    targets = _AGGREGATED if has("AggregatedDiscoveryRemoveBetaType") else _AGGREGATED_BETA
+    form = choose_form(accept, targets, OFFERED) if aggregated and accept.strip() else None
     if form is None:
         form = choose_form(accept, _PLAIN, OFFERED, builtin=True)
     if form is None:
@@ -149,9 +149,9 @@ def of_discovery(accept: str, *, aggregated: bool) -> AnswerForm:
 
 def make_readable(form: AnswerForm, query: Mapping[str, Sequence[str]], agent: str) -> AnswerForm:
     """Return the form, indented if a person reads the answer: by the parameter `pretty`, else by the User-Agent."""
-    given = next(filter(None, query.get("pretty", ())[:1]), "") if query else ""
-    shown = given in _TRUE if given else agent.startswith(_PEOPLE)
-    return form._replace(pretty=True) if shown and not form.pretty else form
+    pretty = next(filter(None, query.get("pretty", ())[:1]), "") if query else ""
+    is_indented = pretty in _TRUE if pretty else agent.startswith(_PEOPLE)
+    return form._replace(pretty=True) if is_indented and not form.pretty else form
 
 
 def of_error(accept: str) -> AnswerForm:

@@ -101,8 +101,8 @@ class NonResourcePaths:
         path = request.path
         if path.startswith("//"):
             raise PageNotFound
-        parts = path.strip("/").split("/")
-        first = parts[0]
+        segments = path.strip("/").split("/")
+        first = segments[0]
         if first in LIVE:
             return health.answer_health(self._health, request)
         if path.removesuffix("/") == "/version":
@@ -112,11 +112,11 @@ class NonResourcePaths:
         if first == "podless" and self._operations is not None:
             return self._operations.answer(request)
         if first == "openapi":
-            return self._openapi.answer(request, parts)
-        if first == "api" and len(parts) <= 2:
-            return self._answer_core(request, parts, accept)
-        if first == "apis" and len(parts) <= 3:
-            return self._answer_group(request, parts, accept)
+            return self._openapi.answer(request, segments)
+        if first == "api" and len(segments) <= 2:
+            return self._answer_core(request, segments, accept)
+        if first == "apis" and len(segments) <= 3:
+            return self._answer_group(request, segments, accept)
         if self._accounts is not None and path.removesuffix("/") in _KEYS:
             return self._answer_keys(self._accounts, request, accept)
         if path in ("/", "/index.html"):
@@ -125,8 +125,8 @@ class NonResourcePaths:
             _check_route(request, accept)
         if path.startswith(_SERVICES):
             raise NotServed
-        if path.startswith(PLACE) and (told := answer_profiling(request)) is not None:
-            return told
+        if path.startswith(PLACE) and (profile := answer_profiling(request)) is not None:
+            return profile
         raise PageNotFound
 
     def _answer_keys(self, accounts: ServiceAccountTokens, request: HTTPRequest, accept: str) -> Response:
@@ -140,14 +140,14 @@ class NonResourcePaths:
         negotiate.of_route(accept, (media,))
         if media != negotiate.JSON:
             return Response(200, [serializer.encode_json(accounts.make_key_set())], media.encode(), _HOUR)
-        shown = {
+        document = {
             "issuer": accounts.issuer,
             "jwks_uri": f"https://{self._address()}/openid/v1/jwks",
             "response_types_supported": ["id_token"],
             "subject_types_supported": ["public"],
             "id_token_signing_alg_values_supported": [ALGORITHM],
         }
-        return Response(200, [serializer.encode_json(shown)], JSON, _HOUR)
+        return Response(200, [serializer.encode_json(document)], JSON, _HOUR)
 
     def _answer_version(self, request: HTTPRequest, accept: str) -> Response:
         if request.method != "GET":
@@ -165,37 +165,37 @@ class NonResourcePaths:
             paths += [f"/apis/{group}/{name}" for name in self._registry.list_versions(group)]
         return sorted(paths)
 
-    def _answer_core(self, request: HTTPRequest, parts: list[str], accept: str) -> Response | Pending:
-        if len(parts) == 1:
+    def _answer_core(self, request: HTTPRequest, segments: list[str], accept: str) -> Response | Pending:
+        if len(segments) == 1:
             if request.method != "GET":
                 raise MethodNotAllowed(_NO_METHOD)
             negotiate.of_route(accept, negotiate.OFFERED)
             return self._answer_root(request, accept, lambda: discovery.api_versions(self._address()), core=True)
-        document = discovery.resources_document(self._registry, "", parts[1])
+        document = discovery.resources_document(self._registry, "", segments[1])
         if document is None:
             raise NotServed
         _check_route(request, accept)
         return _render_document(document, _choose_form(request, accept))
 
-    def _answer_group(self, request: HTTPRequest, parts: list[str], accept: str) -> Response | Pending:
+    def _answer_group(self, request: HTTPRequest, segments: list[str], accept: str) -> Response | Pending:
         registry = self._registry
         if request.path.startswith("/apis//"):
             raise PageNotFound
-        if len(parts) == 1:
+        if len(segments) == 1:
             return self._answer_root(request, accept, lambda: discovery.groups_document(registry), core=False)
-        return self._off_loop.run_in_slices(self._answer_document, request, parts, accept)
+        return self._off_loop.run_in_slices(self._answer_document, request, segments, accept)
 
-    def _answer_document(self, request: HTTPRequest, parts: list[str], accept: str) -> Response:
+    def _answer_document(self, request: HTTPRequest, segments: list[str], accept: str) -> Response:
         """Return the discovery document of a group, or of one of its versions. Raises as `answer` does."""
         registry = self._registry
-        if len(parts) == 2:
-            document = discovery.group_document(registry, parts[1])
+        if len(segments) == 2:
+            document = discovery.group_document(registry, segments[1])
         else:
-            document = discovery.resources_document(registry, parts[1], parts[2])
-            if document is not None and registry.is_builtin_group(parts[1]):
+            document = discovery.resources_document(registry, segments[1], segments[2])
+            if document is not None and registry.is_builtin_group(segments[1]):
                 _check_route(request, accept)
         if document is None:
-            raise NotServed if parts[1] and registry.is_builtin_group(parts[1]) else PageNotFound
+            raise NotServed if segments[1] and registry.is_builtin_group(segments[1]) else PageNotFound
         return _render_document(document, _choose_form(request, accept))
 
     def _answer_root(
@@ -224,8 +224,8 @@ class NonResourcePaths:
         body, tag = document
         answer = _answer_tagged(request, body, tag, form.version)
         if answer.chunks and (form.media != negotiate.JSON or form.pretty):
-            shown = await self._off_loop.run(len(body), _convert_document, body, form)
-            return Response(200, shown.chunks, shown.media + _AGGREGATED % form.version.encode(), answer.headers)
+            result = await self._off_loop.run(len(body), _convert_document, body, form)
+            return Response(200, result.chunks, result.media + _AGGREGATED % form.version.encode(), answer.headers)
         return answer
 
 

@@ -43,26 +43,26 @@ class OpenAPIPaths:
 
         return DocumentLibrary(lambda: self._kinds, release=self._release, generation=lambda: self._generation)
 
-    def answer(self, request: HTTPRequest, parts: list[str]) -> Response | Pending:
+    def answer(self, request: HTTPRequest, segments: list[str]) -> Response | Pending:
         """Return the document at /openapi/... Raises PageNotFound."""
         if request.path.endswith("/"):
-            if parts[1:2] == ["v3"]:
+            if segments[1:2] == ["v3"]:
                 return Response(404, (), b"")
             raise PageNotFound
-        if parts[1:] != ["v2"] and parts[1:2] != ["v3"]:
+        if segments[1:] != ["v2"] and segments[1:2] != ["v3"]:
             raise PageNotFound
-        return self._find_document(request, parts) if self._imported else self._import_and_find(request, parts)
+        return self._find_document(request, segments) if self._imported else self._import_and_find(request, segments)
 
-    async def _import_and_find(self, request: HTTPRequest, parts: list[str]) -> Answer:
+    async def _import_and_find(self, request: HTTPRequest, segments: list[str]) -> Answer:
         await self._off_loop.run_on_thread(import_module, "podless.publish.openapi.serve")
         self._imported = True
-        return await settle_answer(self._find_document(request, parts))
+        return await settle_answer(self._find_document(request, segments))
 
-    def _find_document(self, request: HTTPRequest, parts: list[str]) -> Response | Pending:
+    def _find_document(self, request: HTTPRequest, segments: list[str]) -> Response | Pending:
         from podless.publish.openapi import serve
 
         ask = serve.DocumentRequest(
-            "/".join(parts[2:]),
+            "/".join(segments[2:]),
             request.query.get("hash", [""])[0],
             request.headers.get("accept", ""),
             request.headers.get("if-none-match", ""),
@@ -72,8 +72,8 @@ class OpenAPIPaths:
             self._read_kinds()
         if self._generation == self._registry.generation:
             with suppress(serve.MissingParts):
-                return _make_response(self._library.answer_request(parts[1], ask))
-        return self._await_answer(parts[1], ask, request.user.name)
+                return _make_response(self._library.answer_request(segments[1], ask))
+        return self._await_answer(segments[1], ask, request.user.name)
 
     def _read_kinds(self) -> None:
         if self._generation != self._registry.generation:
@@ -95,8 +95,8 @@ class OpenAPIPaths:
     async def _run_steps(self, steps: list[serve.PreparationStep], user: str) -> None:
         """Make missing parts: long ones off the loop, others in turn with other requests."""
         until = time.perf_counter() + _WHILE
-        for make, keep, long in steps:
-            if long:
+        for make, keep, is_long in steps:
+            if is_long:
                 keep(await self._off_loop.make_value(LONG, make))
             else:
                 keep(make())

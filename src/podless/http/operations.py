@@ -58,10 +58,10 @@ class OperationPaths:
         except ValueError as error:
             raise BadRequest(f"at: {error}") from None
         except HistoryCompacted:
-            gone = (
+            text = (
                 f"the history does not go back to {at}" if at else "the history of this backup is gone; start it again"
             )
-            raise Expired(gone) from None
+            raise Expired(text) from None
         headers = [("Podless-Revision", str(revision)), ("Podless-After", following.encode("utf-8").hex())]
         return Response(200, [lines], TEXT, headers)
 

@@ -133,13 +133,13 @@ class OutgoingAnswers:
         """
         return not answer.own_size or self._memory.charge_holder(self.user, answer.own_size, STREAMS, self, alone=True)
 
-    def send_body(self, head: bytes, answer: Response, chunked: bool, done: Callable[[], None]) -> None:
-        """Send a long, charged body piece by piece as the client reads it. done: called when everything is sent.
+    def send_body(self, head: bytes, answer: Response, chunked: bool, on_sent: Callable[[], None]) -> None:
+        """Send a long, charged body piece by piece as the client reads it. on_sent: called when everything is sent.
 
         chunked: use it if the length is unknown.
         """
-        chunks, own = answer.chunks, answer.own_size
-        self._sink = sink = StreamSink(self, CHUNKED if chunked else PLAIN, done, own)
+        chunks, own_size = answer.chunks, answer.own_size
+        self._sink = sink = StreamSink(self, CHUNKED if chunked else PLAIN, on_sent, own_size)
         self.transport.write(head)
         sink.start(
             self.make_iterator(iter(chunks))
@@ -151,11 +151,11 @@ class OutgoingAnswers:
     # streams
 
     def start_stream(
-        self, head: bytes, answer: Stream, framing: Framing, done: Callable[[], None]
+        self, head: bytes, answer: Stream, framing: Framing, on_end: Callable[[], None]
     ) -> Callable[[], None]:
-        """Start a stream. done: called when it has ended in order. Returns a function that stops it."""
+        """Start a stream. on_end: called when it has ended in order. Returns a function that stops it."""
         self.transport.write(head)
-        sink = self._sink = StreamSink(self, framing, done)
+        sink = self._sink = StreamSink(self, framing, on_end)
         return answer.start(sink)
 
     @property
@@ -214,10 +214,10 @@ class StreamSink(Sink):
     the queued ones.
     """
 
-    def __init__(self, out: OutgoingAnswers, framing: Framing, done: Callable[[], None], size: int = 0) -> None:
+    def __init__(self, out: OutgoingAnswers, framing: Framing, on_end: Callable[[], None], size: int = 0) -> None:
         self._out = out
         self._wrap, self.last = framing
-        self._done = done
+        self._done = on_end
         self._finished = False
         self._ending = False
         self._source: SlicedIterator[Piece] | JoinedPieces | None = None
@@ -263,7 +263,7 @@ class StreamSink(Sink):
 
     def _send_next(self) -> None:
         self._due = False
-        out, left, until = self._out, _TURN, time.perf_counter() + _MAKING
+        out, budget, until = self._out, _TURN, time.perf_counter() + _MAKING
         # a begun piece is completed even if the client does not read: decoded, its object takes much memory
         while not self._finished and (out.writable is None or self._begun) and out.transport is not _NOWHERE:
             try:
@@ -283,8 +283,8 @@ class StreamSink(Sink):
                 return
             if piece:
                 out.write_piece(self._wrap(piece))
-            left -= len(piece)
-            if left <= 0 or time.perf_counter() > until:
+            budget -= len(piece)
+            if budget <= 0 or time.perf_counter() > until:
                 self.send_soon()
                 return
 

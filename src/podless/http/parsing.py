@@ -87,9 +87,9 @@ class RequestParser:
     def feed(self, data: bytes | memoryview) -> bool:
         """Parse bytes. Returns whether they were exactly one request."""
         if self._between and self._heads is not None and len(data) <= self._limit:
-            known = self._heads.find_request(bytes(data))
-            if known is not None:
-                self._receiver.take_request(*known)
+            request = self._heads.find_request(bytes(data))
+            if request is not None:
+                self._receiver.take_request(*request)
                 return True
         if 0 < self._body_left < len(data):  # split after a body, so that the start of the next request is seen
             body_left = self._body_left
@@ -134,8 +134,8 @@ class RequestParser:
         Returns the bytes with a known method. Works only if the request starts at the first byte.
         """
         line, end, _ = data.partition(b"\n")
-        method, _, rest = line.partition(b" ")
-        target, _, version = rest.rstrip(b"\r").rpartition(b" ")
+        method, _, target_and_version = line.partition(b" ")
+        target, _, version = target_and_version.rstrip(b"\r").rpartition(b" ")
         sound = (
             end and version in (b"HTTP/1.1", b"HTTP/1.0") and target.startswith(b"/") and 0 < len(method) <= _LONGEST
         )

@@ -75,8 +75,8 @@ class RecentRequests:
             user, info, last = request.user.name, request.info, self.last
             lines.append((last, last - began, now(), user, agent, info, request.path, request.query_text, status))
             self.count += 1
-            for told in self._followers.values():
-                told()
+            for notify in self._followers.values():
+                notify()
 
         def handle(request: HTTPRequest) -> Answer | Pending:
             began = time.monotonic()

@@ -62,20 +62,20 @@ def render_response(call: Call, outcome: Outcome, form: AnswerForm, row_cache: R
     else:
         body, code = _render_many(call, outcome, form, row_cache), 200
     if form.media == YAML:
-        whole = b"".join(body)
-        charge(len(whole) // _MOVED)
-        obj = serializer.decode_own(whole)
-        short = len(whole) <= _SHORT
+        text = b"".join(body)
+        charge(len(text) // _MOVED)
+        obj = serializer.decode_own(text)
+        is_short = len(text) <= _SHORT
         body = (
             [serializer.encode_yaml(obj)]
-            if short
-            else LazyBody(lambda: serializer.yaml_pieces(obj), own_size=_TREE * len(whole))
+            if is_short
+            else LazyBody(lambda: serializer.yaml_pieces(obj), own_size=_TREE * len(text))
         )
     elif form.pretty:
-        whole = b"".join(body)
-        charge(len(whole) // _MOVED)
-        obj = serializer.decode_own(whole)
-        charge(len(whole) // _MOVED)
+        text = b"".join(body)
+        charge(len(text) // _MOVED)
+        obj = serializer.decode_own(text)
+        charge(len(text) // _MOVED)
         body = [encode_pretty(obj)]
     elif not isinstance(body, ListBody):
         body = [*body, b"\n"]  # Go's encoder ends each JSON object with a line break; encode_pretty has added it
@@ -112,8 +112,8 @@ def render_stored_list(call: Call, outcome: Outcome, form: AnswerForm) -> Respon
 def longest_object(outcome: Outcome) -> int:
     """Return the bytes of the longest stored object of an answer that is made in one go."""
     if isinstance(outcome, Many):
-        few = len(outcome.entries) <= lists.LONG
-        return max((len(entry.body) for entry in outcome.entries), default=0) if few else 0
+        is_short = len(outcome.entries) <= lists.LONG
+        return max((len(entry.body) for entry in outcome.entries), default=0) if is_short else 0
     entry = getattr(outcome, "entry", None)
     return len(entry.body) if entry is not None else 0
 
@@ -125,7 +125,7 @@ async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm)
     kind, version = call.kind, call.version
     struct = kind.struct_of(version) if form.media == PROTOBUF and not form.target else None
     binary = struct is not None or form.media == PROTOBUF
-    left = outcome.entries if binary else view.find_indirect(kind, version, outcome.entries, outcome.oldest)
+    unmade = outcome.entries if binary else view.find_indirect(kind, version, outcome.entries, outcome.oldest)
 
     def make(entries: Sequence[Entry]) -> None:
         for entry in entries:
@@ -136,9 +136,9 @@ async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm)
             else:
                 view.encode_body(kind, version, entry)
 
-    if left:
+    if unmade:
         async with api.pace.lock_of(call.user.name):  # equal lists at the same time find what the first one makes
-            async for entries in api.pace.iterate_slices(call.user.name, left):
+            async for entries in api.pace.iterate_slices(call.user.name, unmade):
                 await api.off_loop.slices.run(make, entries)
     order = table.table_layout(kind, version).order if form.target == "Table" else None
     if order is not None:
@@ -178,14 +178,14 @@ def _render_protobuf(call: Call, outcome: Outcome, form: AnswerForm) -> list[byt
         return protobuf.pack_list(
             f"meta.k8s.io/{form.version}", "PartialObjectMetadataList", lists.list_metadata(outcome), items
         )
-    made = _render_single(call, outcome, form) if isinstance(outcome, Single) else _render_document(call, outcome, form)
-    return [protobuf.write_object(PARTIAL_OBJECT_METADATA, serializer.decode_own(b"".join(made)))]
+    body = _render_single(call, outcome, form) if isinstance(outcome, Single) else _render_document(call, outcome, form)
+    return [protobuf.write_object(PARTIAL_OBJECT_METADATA, serializer.decode_own(b"".join(body)))]
 
 
 def _review_struct(call: Call) -> Struct:
     """Return the struct of a review: that of the subresource's kind, if it has one."""
-    known = call.kind.find_subresource(call.subresource)
-    struct = (known.kind if known is not None and known.kind is not None else call.kind).struct
+    subresource = call.kind.find_subresource(call.subresource)
+    struct = (subresource.kind if subresource is not None and subresource.kind is not None else call.kind).struct
     assert struct is not None
     return struct
 
@@ -206,8 +206,8 @@ def _partial_message(call: Call, form: AnswerForm, entry: Entry) -> bytes:
     kind, version = call.kind, call.version
 
     def make() -> bytes:
-        shown = table.make_partial(view.load_inner(kind, version, entry), form.version)
-        return protobuf.encode_message(PARTIAL_OBJECT_METADATA, shown)
+        metadata_object = table.make_partial(view.load_inner(kind, version, entry), form.version)
+        return protobuf.encode_message(PARTIAL_OBJECT_METADATA, metadata_object)
 
     return remember_value(
         entry.forms, ("protobuf", "partial", form.version, kind.group, version.name, kind.changed), make
@@ -271,10 +271,10 @@ def _render_single(call: Call, outcome: Single, form: AnswerForm) -> list[bytes]
     if form.target == "PartialObjectMetadata":
         return [serializer.encode_json(table.make_partial(obj, form.version))]
     revision = {"resourceVersion": obj["metadata"].get("resourceVersion", "")}
-    shown = _transform_objects(call, [obj], revision, form)
+    document = _transform_objects(call, [obj], revision, form)
     if included_part(call) == "Object" and outcome.entry is not None:
-        shown["rows"][0]["object"] = view.load_object(call.kind, call.version, outcome.entry)
-    return [serializer.encode_json(shown)]
+        document["rows"][0]["object"] = view.load_object(call.kind, call.version, outcome.entry)
+    return [serializer.encode_json(document)]
 
 
 def _render_pieces(call: Call, page: Many, form: AnswerForm, row_cache: RowCache) -> LazyBody:

@@ -71,7 +71,7 @@ class RequestWatch:
         self._timer = None
         new = self._requests.count - self._sent_count
         self._sent_count += new
-        lines = [_encode_line(one) for one in self._requests.newest(min(new, _MAX))]
+        lines = [_encode_line(request) for request in self._requests.newest(min(new, _MAX))]
         if new > len(lines):
             lines.insert(0, orjson.dumps({"skipped": new - len(lines)}, option=orjson.OPT_APPEND_NEWLINE))
         if not self._sink.send(b"".join(lines)):

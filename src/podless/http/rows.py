@@ -76,10 +76,10 @@ class RowCache:
     def _share_texts(self, row: Row) -> tuple[Row, int, int]:
         """Return the row with shared texts, its bytes, and its bytes without those."""
         pieces: list[bytes | float] = []
-        long, size = 0, 200
+        length, size = 0, 200
         for piece in row:
             if isinstance(piece, bytes) and piece:
-                long += len(piece)
+                length += len(piece)
                 shared = self._texts.get(piece)
                 if shared is not None:
                     piece = shared
@@ -88,7 +88,7 @@ class RowCache:
                     if table.SHARED <= len(piece) <= _TEXT and piece.startswith(_FIELDS):
                         self._remember_text(piece)
             pieces.append(piece)
-        return tuple(pieces), long, size
+        return tuple(pieces), length, size
 
     def _remember_text(self, text: bytes) -> None:
         if len(self._texts) >= _TEXTS:

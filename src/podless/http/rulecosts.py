@@ -41,14 +41,14 @@ def _render_costs(definition: Object) -> Response:
     from podless.cel.rules.definitions import RULE_LIMIT, TOTAL_LIMIT  # imported late: CEL is slow to import
 
     versions = [_list_costs(version) for version in definition["spec"]["versions"]]
-    shown = {
+    report = {
         "apiVersion": "podless.dev/v1",
         "kind": "RuleCosts",
         "definition": definition["metadata"]["name"],
         "limits": {"rule": RULE_LIMIT, "total": TOTAL_LIMIT},
         "versions": versions,
     }
-    return Response(200, [orjson.dumps(shown, option=orjson.OPT_APPEND_NEWLINE)], JSON)
+    return Response(200, [orjson.dumps(report, option=orjson.OPT_APPEND_NEWLINE)], JSON)
 
 
 def _list_costs(version: Object) -> Object:
@@ -58,10 +58,10 @@ def _list_costs(version: Object) -> Object:
     schema = (version.get("schema") or {}).get("openAPIV3Schema") or {}
     rules, total = [], 0
     for steps, nodes in list_nodes(schema):
-        for given, cost in zip(nodes[-1].get(RULES) or (), estimate_rules(nodes), strict=True):
+        for rule, cost in zip(nodes[-1].get(RULES) or (), estimate_rules(nodes), strict=True):
             total += cost.total + cost.message
-            told = {"once": cost.per_evaluation, "times": cost.times, "cost": cost.total, "messageCost": cost.message}
-            shown = {"path": ".".join(steps), "rule": given.get("rule") or ""}
-            shown |= {name: min(value, _MAX) for name, value in told.items()}
-            rules.append(shown | ({"error": cost.error} if cost.error else {}))
+            costs = {"once": cost.per_evaluation, "times": cost.times, "cost": cost.total, "messageCost": cost.message}
+            entry = {"path": ".".join(steps), "rule": rule.get("rule") or ""}
+            entry |= {name: min(value, _MAX) for name, value in costs.items()}
+            rules.append(entry | ({"error": cost.error} if cost.error else {}))
     return {"name": version["name"], "total": min(total, _MAX), "rules": rules}

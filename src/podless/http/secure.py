@@ -82,8 +82,8 @@ class HandshakeQueue:
         if time.monotonic() >= self._last_logged + _SAY:
             self._last_logged = time.monotonic()
             reason = str(getattr(error, "reason", None) or type(error).__name__)
-            told = _NOT_TLS if reason == "HTTP_REQUEST" else reason
-            log.warning("tls: handshake failed: %s: %s", peer[0] if peer else "unknown address", told)
+            text = _NOT_TLS if reason == "HTTP_REQUEST" else reason
+            log.warning("tls: handshake failed: %s: %s", peer[0] if peer else "unknown address", text)
 
     def _continue_handshake(self, secure: TLSConnection) -> None:
         began = time.perf_counter()
@@ -231,11 +231,11 @@ class TLSConnection(asyncio.BufferedProtocol):
         at = 0
         try:
             while source.pending:
-                got: Any = self._decrypt(_ROOM, into[at:] if at else into)
-                if not got:
+                count: Any = self._decrypt(_ROOM, into[at:] if at else into)
+                if not count:
                     closed = True
                     break
-                at += got
+                at += count
         except ssl.SSLWantReadError:  # an incomplete record
             pass
         except ssl.SSLZeroReturnError:
@@ -261,19 +261,19 @@ class TLSConnection(asyncio.BufferedProtocol):
             if size > _RECORD:
                 self._raw.writelines(self._encrypt_records(memoryview(data)))
                 return
-            sent = self._encrypt(data)
+            encrypted = self._encrypt(data)
             self._raw.write(self._sealed())
-            if sent < size:  # the client limits the size of records
-                self._raw.writelines(self._encrypt_records(memoryview(data)[sent:]))
+            if encrypted < size:  # the client limits the size of records
+                self._raw.writelines(self._encrypt_records(memoryview(data)[encrypted:]))
         except ssl.SSLError:
             self.abort()
 
     def _encrypt_records(self, data: memoryview) -> list[bytes]:
-        parts, encrypt, sealed = [], self._encrypt, self._sealed
+        records, encrypt, sealed = [], self._encrypt, self._sealed
         while data:
             data = data[encrypt(data[:_AT_ONCE]) :]
-            parts.append(sealed())
-        return parts
+            records.append(sealed())
+        return records
 
     def close(self) -> None:
         """Send close_notify, and end the connection when all is sent."""

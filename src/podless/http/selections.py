@@ -56,18 +56,18 @@ class SelectorTable:
         """Charge the memory that a watch keeps to its user. Raises TooManyRequests."""
         texts = options.read_text(call, "labelSelector"), options.read_text(call, "fieldSelector")
         user = call.user.name
-        own = len(request.query_text) + sum(map(len, request.headers.values()))
-        known = self._by_texts.get(texts)
-        size = own if known is not None and known.users[user] else own + _estimate_bytes(texts)
+        request_size = len(request.query_text) + sum(map(len, request.headers.values()))
+        shared = self._by_texts.get(texts)
+        size = request_size if shared is not None and shared.users[user] else request_size + _estimate_bytes(texts)
         self._charge_user(user, size)
-        if known is None:
-            known = self._by_texts[texts] = SharedSelectors(texts)
-        known.users[user] += 1
-        return SelectorLease(self, user, known, own)
+        if shared is None:
+            shared = self._by_texts[texts] = SharedSelectors(texts)
+        shared.users[user] += 1
+        return SelectorLease(self, user, shared, request_size)
 
     def _charge_user(self, user: str, size: int) -> None:
-        most = self._memory.limit
-        if self._size + size > most // _OF_ALL or self._sizes[user] + size > most // _OF_ONE:
+        maximum = self._memory.limit
+        if self._size + size > maximum // _OF_ALL or self._sizes[user] + size > maximum // _OF_ONE:
             if time.monotonic() >= self._last_logged + _SAY:
                 self._last_logged = time.monotonic()
                 log.warning(

@@ -45,8 +45,8 @@ class DatedHeads:
         if lines is None:
             line = _LINES.get(status) or b"HTTP/1.1 %d \r\n" % status
             kind = b"Content-Type: %b\r\n" % media if media else b""
-            shown = format_date(self._second).encode()
-            lines = b"%b%b%b%bDate: %b\r\n" % (line, kind, _PRIVATE, flow, shown)
+            date = format_date(self._second).encode()
+            lines = b"%b%b%b%bDate: %b\r\n" % (line, kind, _PRIVATE, flow, date)
             self._lines[status, media, flow] = lines
         return lines
 
@@ -66,14 +66,14 @@ class DatedHeads:
         lines = self.make_lines(status, media, flow)
         if headers and any(name == "Cache-Control" for name, _ in headers):
             lines = lines.replace(_PRIVATE, b"")
-        more = [f"{name}: {value}\r\n".encode("utf-8", "replace") for name, value in headers]
-        return b"".join((lines, *more, end, b"\r\n"))
+        header_lines = [f"{name}: {value}\r\n".encode("utf-8", "replace") for name, value in headers]
+        return b"".join((lines, *header_lines, end, b"\r\n"))
 
 
 def format_date(second: int) -> str:
     """Return a time, in seconds since 1970, in the form of RFC 9110, section 5.6.7, in any locale."""
-    year, month, day, hour, minute, late, weekday, *_ = time.gmtime(second)
-    return f"{_DAYS[weekday]}, {day:02} {_MONTHS[month - 1]} {year:04} {hour:02}:{minute:02}:{late:02} GMT"
+    year, month, day, hour, minute, seconds, weekday, *_ = time.gmtime(second)
+    return f"{_DAYS[weekday]}, {day:02} {_MONTHS[month - 1]} {year:04} {hour:02}:{minute:02}:{seconds:02} GMT"
 
 
 class DiscardingTransport(asyncio.Transport):

@@ -60,8 +60,8 @@ def with_status(handler: Handler) -> Handler:
         try:
             answer = await pending
         except Exception as error:
-            long = isinstance(error, APIError) and len(error.message) > _LONG
-            if long and negotiate.of_error(request.headers.get("accept", "")).media != negotiate.JSON:
+            is_long = isinstance(error, APIError) and len(error.message) > _LONG
+            if is_long and negotiate.of_error(request.headers.get("accept", "")).media != negotiate.JSON:
                 answer = await asyncio.to_thread(_render_error, error, request)
             else:
                 answer = _render_error(error, request)
@@ -107,8 +107,8 @@ def render_error(error: Exception, accept: str = "", *, pretty: bool = False) ->
     if isinstance(error, (StoreFull, ValueTooLarge)):  # a real server answers etcd's message, without a reason
         return respond(Internal(str(error)).status(), 500)
     if isinstance(error, StoreUnreachable):
-        known = Timeout(str(error)) if isinstance(error, StoreTimeout) else Unavailable(str(error))
-        return respond(known.status(), known.code, headers=[("Retry-After", "1")])
+        api_error = Timeout(str(error)) if isinstance(error, StoreTimeout) else Unavailable(str(error))
+        return respond(api_error.status(), api_error.code, headers=[("Retry-After", "1")])
     if isinstance(error, StoreError):
         log.error("store: a request failed: %s", error)
         failure = APIError(f"Internal error occurred: {error}", {"causes": [{"message": str(error)}]})
@@ -143,12 +143,12 @@ def warning_headers(warnings: Iterable[str]) -> list[tuple[str, str]]:
 def _format_warnings(warnings: Iterable[str]) -> list[str]:
     """Return the distinct warning texts, each shortened if all together are too long."""
     texts: dict[str, None] = {}
-    whole = cut = 0  # characters so far, with whole and with shortened texts
+    whole_size = cut_size = 0  # characters so far, with whole and with shortened texts
     for text in warnings:
         if not text or text in texts or _UNTOLD.search(text):
             continue
-        if whole > _MAX_WARNINGS and cut >= _MAX_WARNINGS:
+        if whole_size > _MAX_WARNINGS and cut_size >= _MAX_WARNINGS:
             break
         texts[text] = None
-        whole, cut = whole + len(text), cut + min(len(text), _MAX_WARNING)
-    return list(texts) if whole <= _MAX_WARNINGS else [text[:_MAX_WARNING] for text in texts]
+        whole_size, cut_size = whole_size + len(text), cut_size + min(len(text), _MAX_WARNING)
+    return list(texts) if whole_size <= _MAX_WARNINGS else [text[:_MAX_WARNING] for text in texts]

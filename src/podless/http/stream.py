@@ -107,10 +107,10 @@ class WatchStream:
         if self._form.target:
             kind, version = f"{self._form.target}List", f"meta.k8s.io/{self._form.version}"
         if self._call.kind.custom and not self._form.target:
-            shown: dict[str, Any] = {"apiVersion": version, "items": [], "kind": kind}
+            empty_list: dict[str, Any] = {"apiVersion": version, "items": [], "kind": kind}
         else:
-            shown = {"kind": kind, "apiVersion": version, "metadata": {}, "items": None}
-        written = base64.b64encode(serializer.encode_json(shown) + b"\n").decode()
+            empty_list = {"kind": kind, "apiVersion": version, "metadata": {}, "items": None}
+        written = base64.b64encode(serializer.encode_json(empty_list) + b"\n").decode()
         return {"kubernetes.io/initial-events-list-blueprint": written}
 
     def _follow_clock(self, seconds: float) -> None:
@@ -221,10 +221,10 @@ class WatchStream:
         if self._include == "Object":  # rows with whole objects are too large for the cache
             return self._make_row(kind, version, entry)
         state = entry.revision, (self._find_layout(), kind.changed, self._include, self._form.version)
-        known = self._rows.find_row(entry.key, state)
-        if known is None:
-            known = self._rows.make_row(entry.key, state, lambda: self._make_row(kind, version, entry))
-        return known.row
+        cached = self._rows.find_row(entry.key, state)
+        if cached is None:
+            cached = self._rows.make_row(entry.key, state, lambda: self._make_row(kind, version, entry))
+        return cached.row
 
     def _table_line(self, type_: str, row: table.Row, revision: str) -> bytes:
         headed = not self._columns_sent
@@ -268,8 +268,8 @@ def _render_protobuf(kind: Kind, version: Version, form: AnswerForm, item: Watch
     if frame is None:
         load = view.load_inner if form.target else view.load_object
         obj = load(kind, version, item.entry)
-        shown = table.make_partial(obj, form.version) if form.target else obj
-        frame = _encode_event(item.type, shown, kind.struct_of(version), form)
+        form_of_object = table.make_partial(obj, form.version) if form.target else obj
+        frame = _encode_event(item.type, form_of_object, kind.struct_of(version), form)
         if item.event is not None:
             item.event.frames[key] = frame
     return frame
@@ -282,8 +282,8 @@ def _encode_event(type_: str, obj: Object, struct: Struct | None, form: AnswerFo
     """Return an event about an object in its requested form."""
     if form.media != PROTOBUF:
         return _encode_line(type_.encode(), serializer.encode_json(obj))
-    whole = struct if struct is not None and not form.target else PARTIAL_OBJECT_METADATA
-    return protobuf.frame_event(type_, protobuf.write_object(whole, obj))
+    message_struct = struct if struct is not None and not form.target else PARTIAL_OBJECT_METADATA
+    return protobuf.frame_event(type_, protobuf.write_object(message_struct, obj))
 
 
 def watch_media(form: AnswerForm) -> bytes:

@@ -26,7 +26,7 @@ def _is_sound(parameter: str) -> bool:
     """Return whether Go accepts a parameter: no semicolon, and two hexadecimal digits after each %."""
     if ";" in parameter:
         return False
-    return all(len(part) > 1 and _HEX.issuperset(part[:2]) for part in parameter.split("%")[1:])
+    return all(len(segment) > 1 and _HEX.issuperset(segment[:2]) for segment in parameter.split("%")[1:])
 
 
 def mask_query(query: str) -> str:

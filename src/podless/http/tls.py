@@ -121,14 +121,14 @@ class Certificates:
 
         Raises BadCertificate for damaged files, OSError for a folder that cannot be written.
         """
-        wanted = list(dict.fromkeys([*_NAMES, *names]))
+        required = list(dict.fromkeys([*_NAMES, *names]))
         if self.ensure_authority():
             if not self._is_given:
-                self._make_server(wanted)
+                self._make_server(required)
         elif self._is_given:
             return
-        elif not (self._server.exists() and self._server_key.exists()) or self._is_stale(wanted):
-            self._make_server(wanted)
+        elif not (self._server.exists() and self._server_key.exists()) or self._is_stale(required):
+            self._make_server(required)
 
     def ensure_authority(self) -> bool:
         """Create the CA if there is none. Returns whether it is new. Raises OSError."""
@@ -164,10 +164,10 @@ class Certificates:
     def _load_pair(self, context: ssl.SSLContext) -> None:
         """Load the server's certificate with its key. Raises BadCertificate."""
         try:
-            for path, what in ((self._server, b"CERTIFICATE"), (self._server_key, b"PRIVATE KEY")):
+            for path, label in ((self._server, b"CERTIFICATE"), (self._server_key, b"PRIVATE KEY")):
                 text = path.read_bytes()
-                if what not in text:
-                    raise BadCertificate(f"{path}: not a PEM file with a {what.decode().lower()}")
+                if label not in text:
+                    raise BadCertificate(f"{path}: not a PEM file with a {label.decode().lower()}")
                 if b"ENCRYPTED" in text:  # OpenSSL would ask for it on the terminal
                     raise BadCertificate(f"{path}: the key has a passphrase: remove it, as with openssl pkey")
             context.load_cert_chain(self._server, self._server_key)
@@ -189,12 +189,12 @@ class Certificates:
         from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
         authority, signer = self._read_certificate(self.authority), self._load_signer()
-        parts = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
+        attributes = [x509.NameAttribute(NameOID.ORGANIZATION_NAME, group) for group in groups]
         key = ec.generate_private_key(ec.SECP256R1())
         now = _machine_time()
         certificate = (
             x509.CertificateBuilder()
-            .subject_name(x509.Name([*parts, x509.NameAttribute(NameOID.COMMON_NAME, user)]))
+            .subject_name(x509.Name([*attributes, x509.NameAttribute(NameOID.COMMON_NAME, user)]))
             .issuer_name(authority.subject)
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
@@ -228,7 +228,7 @@ class Certificates:
         except ValueError:
             raise BadCertificate(f"{path}: not a certificate; remove it, and podless makes a new one") from None
 
-    def _is_stale(self, wanted: list[str]) -> bool:
+    def _is_stale(self, required: list[str]) -> bool:
         # a file beside the certificate has the names that it was made for
         try:
             known_names = self._names_file().read_text().split()
@@ -238,7 +238,7 @@ class Certificates:
         except ValueError:
             raise BadCertificate(f"{self._server}: not a certificate; remove it, and podless makes a new one") from None
         now = _machine_time()
-        return not begins <= now < ends - _RENEW or not set(wanted) <= set(known_names)
+        return not begins <= now < ends - _RENEW or not set(required) <= set(known_names)
 
     def _names_file(self) -> Path:
         return self._server.with_name("server.names")
@@ -337,7 +337,7 @@ _LINK_LOCAL = "20"
 
 def parse_names(text: str) -> tuple[str, ...]:
     """Return the DNS names and addresses in a comma-separated list. Raises ValueError."""
-    return tuple(_validate_name(part.strip()) for part in text.split(",") if part.strip())
+    return tuple(_validate_name(segment.strip()) for segment in text.split(",") if segment.strip())
 
 
 def _validate_name(name: str) -> str:
@@ -354,18 +354,18 @@ def own_names() -> list[str]:
     """Return the names and addresses under which other hosts may know this one."""
     addresses = [socket.gethostname(), socket.getfqdn()]
     # only Linux supports this request; other systems use only the host names
-    with contextlib.suppress(OSError, ImportError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+    with contextlib.suppress(OSError, ImportError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         import fcntl
 
         for _, name in socket.if_nameindex():
             with contextlib.suppress(OSError):  # an interface without an IPv4 address
-                answer = fcntl.ioctl(asked, _SIOCGIFADDR, struct.pack("256s", name.encode()[:15]))
+                answer = fcntl.ioctl(probe, _SIOCGIFADDR, struct.pack("256s", name.encode()[:15]))
                 addresses.append(socket.inet_ntoa(answer[20:24]))
     with contextlib.suppress(OSError):
         for line in _INET6.read_text().splitlines():
-            parts = line.split()
-            if parts[3] != _LINK_LOCAL:
-                addresses.append(str(ipaddress.IPv6Address(bytes.fromhex(parts[0]))))
+            columns = line.split()
+            if columns[3] != _LINK_LOCAL:
+                addresses.append(str(ipaddress.IPv6Address(bytes.fromhex(columns[0]))))
     sound = []
     for name in addresses:
         with contextlib.suppress(ValueError):

@@ -26,8 +26,8 @@ _LENGTH = 4  # bytes of the length before each protobuf event
 
 def wants_websocket(headers: Mapping[str, str]) -> bool:
     """Return whether a client asks for WebSocket. headers: of its request."""
-    asked = headers.get("upgrade", "").lower() == "websocket"
-    return asked and any(token.strip() == "upgrade" for token in headers.get("connection", "").lower().split(","))
+    is_upgrade = headers.get("upgrade", "").lower() == "websocket"
+    return is_upgrade and any(token.strip() == "upgrade" for token in headers.get("connection", "").lower().split(","))
 
 
 def find_refusal(headers: Mapping[str, str]) -> Response | None:
@@ -112,10 +112,10 @@ class WebSocketReader:
         data = memoryview(data)
         while data and self._talker is not None:
             if self._bytes_left:
-                part, data = data[: self._bytes_left], data[self._bytes_left :]
-                self._bytes_left -= len(part)
+                payload, data = data[: self._bytes_left], data[self._bytes_left :]
+                self._bytes_left -= len(payload)
                 if self._operation & _CONTROL:
-                    self._payload += part
+                    self._payload += payload
                 if not self._bytes_left:
                     self._end_frame(self._talker)
                 continue
@@ -164,10 +164,10 @@ class WebSocketReader:
         return False
 
     def _end_frame(self, talker: ControlHandler) -> None:
-        kept, self._payload = self._payload, bytearray()
+        payload, self._payload = self._payload, bytearray()
         if self._operation == _PING:
             talker.send_pong(
-                frame_message(_PONG, bytes(byte ^ self._mask[index % 4] for index, byte in enumerate(kept)))
+                frame_message(_PONG, bytes(byte ^ self._mask[index % 4] for index, byte in enumerate(payload)))
             )
         elif self._operation == _CLOSE:
             talker.send_close(_END)

@@ -74,8 +74,8 @@ def read_kind(cls: type) -> Named:
     """Return what the decorator `kind` declares for a class. Raises Inexpressible for a class without it."""
     named = getattr(cls, KIND, None)
     if not isinstance(named, Named):
-        shown = getattr(cls, "__name__", cls)
-        raise Inexpressible(f"{shown}: the class is not a kind: decorate it with podless.models.kind")
+        name = getattr(cls, "__name__", cls)
+        raise Inexpressible(f"{name}: the class is not a kind: decorate it with podless.models.kind")
     return named
 
 
@@ -110,13 +110,13 @@ def crd(*classes: type) -> Object:
 
 def schema_of(cls: type) -> Object:
     """Return the openAPIV3Schema of a class of whole objects. Raises Inexpressible."""
-    whole = _describe_class(cls, cls.__name__, ())
-    own = {name: part for name, part in whole.get("properties", {}).items() if name not in HEAD}
+    root = _describe_class(cls, cls.__name__, ())
+    fields = {name: node for name, node in root.get("properties", {}).items() if name not in HEAD}
     metadata = {"type": "object"} | read_kind(cls).metadata
-    whole["properties"] = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": metadata} | own
-    required = [name for name in whole.pop("required", ()) if name not in HEAD]
+    root["properties"] = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": metadata} | fields
+    required = [name for name in root.pop("required", ()) if name not in HEAD]
     marked = next((mark.given["required"] for mark in _own_marks(cls) if "required" in mark.given), required)
-    return whole | ({"required": marked} if marked else {})
+    return root | ({"required": marked} if marked else {})
 
 
 def _own_marks(cls: type) -> list[Keywords]:
@@ -124,35 +124,35 @@ def _own_marks(cls: type) -> list[Keywords]:
     return [marks] if isinstance(marks, Keywords) else [mark for mark in marks if isinstance(mark, Keywords)]
 
 
-def _describe_class(cls: type, place: str, within: tuple[type, ...]) -> Object:
+def _describe_class(cls: type, path: str, within: tuple[type, ...]) -> Object:
     """Return the schema of a class with fields."""
     if cls in within:
-        raise Inexpressible(f"{place}: {cls.__name__} contains itself; a structural schema cannot say that")
+        raise Inexpressible(f"{path}: {cls.__name__} contains itself; a structural schema cannot say that")
     properties: Object = {}
     required = []
     for member in _list_members(cls):
         if not within and member.name in HEAD:
             continue
-        made = _describe_type(member.hint, f"{place}.{member.name}", (*within, cls))
+        member_schema = _describe_type(member.hint, f"{path}.{member.name}", (*within, cls))
         if member.description:
-            made["description"] = member.description
+            member_schema["description"] = member.description
         for mark in member.marks:
-            _add_mark(made, mark, f"{place}.{member.name}")
-        if member.default is not _NOTHING and "default" not in made:
-            made["default"] = member.default
-        properties[member.name] = made
+            _add_mark(member_schema, mark, f"{path}.{member.name}")
+        if member.default is not _NOTHING and "default" not in member_schema:
+            member_schema["default"] = member.default
+        properties[member.name] = member_schema
         if member.required:
             required.append(member.name)
-    whole: Object = {"type": "object"}
+    class_schema: Object = {"type": "object"}
     if (text := _own_doc(cls)) and not within:
-        whole["description"] = text
+        class_schema["description"] = text
     if properties:
-        whole["properties"] = properties
+        class_schema["properties"] = properties
     if required:
-        whole["required"] = required
+        class_schema["required"] = required
     for mark in _own_marks(cls):
-        _add_mark(whole, mark, place)
-    return whole
+        _add_mark(class_schema, mark, path)
+    return class_schema
 
 
 def _own_doc(cls: type) -> str:
@@ -169,9 +169,9 @@ def _list_members(cls: type) -> Iterator[_Member]:
         raise Inexpressible(f"{cls.__name__}: {error}") from None
     docs = _read_attribute_docs(cls)
     if dataclasses.is_dataclass(cls):
-        for one in dataclasses.fields(cls):
-            if one.name != EXTRA:
-                yield _read_dataclass_member(one, hints[one.name], docs.get(one.name, ""))
+        for declared in dataclasses.fields(cls):
+            if declared.name != EXTRA:
+                yield _read_dataclass_member(declared, hints[declared.name], docs.get(declared.name, ""))
     elif hasattr(cls, "model_fields"):
         fields: Any = cls.model_fields
         for name, info in fields.items():
@@ -226,73 +226,73 @@ def _read_attribute_docs(cls: type) -> dict[str, str]:
         return {}
     result: dict[str, str] = {}
     body = tree.body[0].body if isinstance(tree.body[0], ast.ClassDef) else []
-    for one, after in itertools.pairwise(body):
-        if not isinstance(one, ast.AnnAssign) or not isinstance(one.target, ast.Name):
+    for statement, after in itertools.pairwise(body):
+        if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
             continue
         if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant) and isinstance(after.value.value, str):
-            result[one.target.id] = inspect.cleandoc(after.value.value)
+            result[statement.target.id] = inspect.cleandoc(after.value.value)
     return result
 
 
 # types
 
 
-def _describe_type(hint: Any, place: str, within: tuple[type, ...]) -> Object:
+def _describe_type(hint: Any, path: str, within: tuple[type, ...]) -> Object:
     """Return the schema of a type. Raises Inexpressible."""
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
     if origin is typing.Annotated:
-        result = _describe_type(arguments[0], place, within)
+        result = _describe_type(arguments[0], path, within)
         for mark in arguments[1:]:
-            _add_mark(result, mark, place)
+            _add_mark(result, mark, path)
         return result
     if hint in _PLAIN:
         return dict(_PLAIN[hint])
     if origin is typing.Literal:
-        return _describe_values(arguments, place)
+        return _describe_values(arguments, path)
     if origin in (typing.Union, types.UnionType):
-        return _describe_union(arguments, place, within)
+        return _describe_union(arguments, path, within)
     if origin in (list, Sequence) or hint is list:
-        return {"type": "array", "items": _describe_type(arguments[0] if arguments else Any, f"{place}[]", within)}
+        return {"type": "array", "items": _describe_type(arguments[0] if arguments else Any, f"{path}[]", within)}
     if origin in (dict, Mapping) or hint is dict:
-        return _describe_mapping(arguments, place, within)
+        return _describe_mapping(arguments, path, within)
     if isinstance(hint, type):
         if issubclass(hint, enum.Enum):
-            return _describe_values([one.value for one in hint], place)
+            return _describe_values([member.value for member in hint], path)
         if dataclasses.is_dataclass(hint) or hasattr(hint, "model_fields") or typing.is_typeddict(hint):
-            return _describe_class(hint, place, within)
-    raise Inexpressible(f"{place}: a structural schema cannot express the type {_show_hint(hint)}")
+            return _describe_class(hint, path, within)
+    raise Inexpressible(f"{path}: a structural schema cannot express the type {_show_hint(hint)}")
 
 
 def _show_hint(hint: Any) -> str:
     return hint.__name__ if isinstance(hint, type) and not typing.get_args(hint) else str(hint)
 
 
-def _describe_mapping(arguments: tuple[Any, ...], place: str, within: tuple[type, ...]) -> Object:
+def _describe_mapping(arguments: tuple[Any, ...], path: str, within: tuple[type, ...]) -> Object:
     key, value = arguments or (str, Any)
     if key is not str:
-        raise Inexpressible(f"{place}: keys of a map are str, not {_show_hint(key)}")
+        raise Inexpressible(f"{path}: keys of a map are str, not {_show_hint(key)}")
     if value in (Any, object):
         return {"type": "object", PRESERVE: True}
-    return {"type": "object", "additionalProperties": _describe_type(value, f"{place}{{}}", within)}
+    return {"type": "object", "additionalProperties": _describe_type(value, f"{path}{{}}", within)}
 
 
-def _describe_union(arguments: tuple[Any, ...], place: str, within: tuple[type, ...]) -> Object:
+def _describe_union(arguments: tuple[Any, ...], path: str, within: tuple[type, ...]) -> Object:
     members = [argument for argument in arguments if argument is not type(None)]
     if len(members) == 1:
-        return _describe_type(members[0], place, within)
+        return _describe_type(members[0], path, within)
     if set(members) == {int, str}:
         return {INT_OR_STRING: True}
-    raise Inexpressible(f"{place}: a structural schema knows no union but int | str")
+    raise Inexpressible(f"{path}: a structural schema knows no union but int | str")
 
 
-def _describe_values(values: Sequence[Any], place: str) -> Object:
+def _describe_values(values: Sequence[Any], path: str) -> Object:
     kinds = {type(value) for value in values if value is not None}
     if len(kinds) != 1 or (kind := kinds.pop()) not in (str, int, float, bool):
-        raise Inexpressible(f"{place}: the values of an enum have one type: str, int, float or bool")
+        raise Inexpressible(f"{path}: the values of an enum have one type: str, int, float or bool")
     return dict(_PLAIN[kind]) | {"enum": [*values]}
 
 
-def _add_mark(schema: Object, mark: Any, place: str) -> None:
+def _add_mark(schema: Object, mark: Any, path: str) -> None:
     """Apply an annotation to a schema. Annotations of other libraries without constraints are ignored."""
     if isinstance(mark, Keywords):
         for key, value in mark.given.items():
@@ -301,14 +301,14 @@ def _add_mark(schema: Object, mark: Any, place: str) -> None:
             else:
                 schema[key] = [*schema.get(key, ()), *value] if key == RULES else value
         return
-    for inner in getattr(mark, "metadata", ()):  # a pydantic FieldInfo inside Annotated
-        _add_mark(schema, inner, place)
+    for inner_mark in getattr(mark, "metadata", ()):  # a pydantic FieldInfo inside Annotated
+        _add_mark(schema, inner_mark, path)
     if isinstance(extra := getattr(mark, "json_schema_extra", None), dict):
-        _add_mark(schema, Keywords(extra), place)
+        _add_mark(schema, Keywords(extra), path)
     for name, (keyword, exclusive) in _BOUNDS.items():
         if (value := getattr(mark, name, None)) is not None:
             if isinstance(value, bool) or not isinstance(value, int | float):
-                raise Inexpressible(f"{place}: a bound is a number, not {value!r}")
+                raise Inexpressible(f"{path}: a bound is a number, not {value!r}")
             schema[keyword] = value
             if exclusive:
                 schema[exclusive] = True

@@ -41,8 +41,8 @@ def _openapi_name(name: str) -> str:
     name = name.removesuffix("_")
     if name.startswith("x_kubernetes_"):
         return name.replace("_", "-")
-    first, *rest = name.split("_")
-    return first + "".join(part[:1].upper() + part[1:] for part in rest)
+    first, *later = name.split("_")
+    return first + "".join(word[:1].upper() + word[1:] for word in later)
 
 
 def rule(expression: str, **options: Any) -> Keywords:
@@ -78,8 +78,8 @@ def column(
 
     path: such as ".spec.size". type: integer, number, string, boolean or date.
     """
-    more = {"description": description, "format": format, "priority": priority}
-    return {"name": name, "type": type, "jsonPath": path} | {key: value for key, value in more.items() if value}
+    options = {"description": description, "format": format, "priority": priority}
+    return {"name": name, "type": type, "jsonPath": path} | {key: value for key, value in options.items() if value}
 
 
 def kind(

@@ -25,7 +25,7 @@ def write_modules(definitions: Iterable[Object], style: str) -> dict[tuple[str, 
     kind, and for a version without a schema.
     """
     modules: dict[tuple[str, str], list[tuple[Object, Object]]] = {}
-    for definition in sorted(definitions, key=lambda one: str(one["metadata"]["name"])):
+    for definition in sorted(definitions, key=lambda crd: str(crd["metadata"]["name"])):
         for version in definition["spec"]["versions"]:
             if not (version.get("schema") or {}).get("openAPIV3Schema"):
                 raise ValueError(f"{definition['metadata']['name']}: version {version['name']} has no schema")
@@ -59,15 +59,17 @@ class _ModuleWriter:
 
     def write(self, tree: Tree) -> list[str]:
         """Return the lines of a module below its docstring."""
-        parts = [self._write_alias(part) if isinstance(part, Alias) else self.write_class(part) for part in tree.parts]
-        parts = [part for part in parts if part]
+        blocks = [
+            self._write_alias(block) if isinstance(block, Alias) else self.write_class(block) for block in tree.parts
+        ]
+        blocks = [block for block in blocks if block]
         lines: list[str] = []
         before = False  # whether the part before was a one-line alias
-        for part in parts:
-            plain = not part[0].startswith(("class ", "@"))
-            near = plain and (before or not lines)
-            lines += [*([""] if near else ["", ""]), *part]
-            before = plain and not part[-1].startswith(" ")
+        for block in blocks:
+            plain = not block[0].startswith(("class ", "@"))
+            close = plain and (before or not lines)
+            lines += [*([""] if close else ["", ""]), *block]
+            before = plain and not block[-1].startswith(" ")
         return [*self._write_imports(), *lines]
 
     def write_class(self, model: Class) -> list[str]:
@@ -95,13 +97,13 @@ class _ModuleWriter:
 
     def _write_imports(self) -> list[str]:
         standard = [name for name in self.imports if name in ("dataclasses", "typing")]
-        others = [name for name in self.imports if name not in standard]
+        packages = [name for name in self.imports if name not in standard]
         lines: list[str] = []
-        for block in (standard, others):
+        for block in (standard, packages):
             for module in sorted(block):
                 names = sorted(self.imports[module], key=lambda name: (not name.isupper(), name[:1].islower(), name))
                 lines += _write_import(module, names)
-            if block and block is standard and others:
+            if block and block is standard and packages:
                 lines.append("")
         return lines
 
@@ -130,8 +132,8 @@ def _write_call(head: str, arguments: Sequence[str], indent: str, brackets: str 
     line = f"{indent}{head}{brackets[0]}{', '.join(arguments)}{brackets[1]}"
     if len(line) + len(end) <= _WIDTH and "\n" not in line:
         return [line]
-    inner = [f"{indent}    {argument}," for argument in arguments]
-    return [f"{indent}{head}{brackets[0]}", *"\n".join(inner).split("\n"), f"{indent}{brackets[1]}"]
+    lines = [f"{indent}    {argument}," for argument in arguments]
+    return [f"{indent}{head}{brackets[0]}", *"\n".join(lines).split("\n"), f"{indent}{brackets[1]}"]
 
 
 def _write_value(value: Any, indent: int, lead: int = 20) -> str:
@@ -152,7 +154,7 @@ def _write_value(value: Any, indent: int, lead: int = 20) -> str:
 def _write_docstring(text: str, indent: str) -> list[str]:
     """Return a text as the lines of a docstring."""
     clean = _CONTROL.sub(" ", text).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
-    paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", clean)]
+    paragraphs = [" ".join(segment.split()) for segment in re.split(r"\n\s*\n", clean)]
     room = _WIDTH - len(indent) - 3
     lines: list[str] = []
     for paragraph in filter(None, paragraphs):
@@ -184,9 +186,9 @@ def _write_assignment(head: str, value: str) -> list[str]:
     tail = f" = {value}" if value else ""
     if " | " in kind:
         return [f"    {name}: (", f"        {kind}", f"    ){tail}"]
-    outer, bracket, inner = kind.partition("[")
+    origin, bracket, arguments = kind.partition("[")
     if bracket:
-        return [f"    {name}: {outer}[", f"        {inner[:-1]}", f"    ]{tail}"]
+        return [f"    {name}: {origin}[", f"        {arguments[:-1]}", f"    ]{tail}"]
     return [_skip_long(line)]
 
 
@@ -216,7 +218,7 @@ class _Classes(_ModuleWriter):
         fields += self.write_ending()
         if fields:
             body.append(fields)
-        flat = [line for index, part in enumerate(body) for line in ([""] if index else []) + part]
+        flat = [line for index, block in enumerate(body) for line in ([""] if index else []) + block]
         return [*lines, *(flat or ["    pass"])]
 
     def write_head(self, model: Class) -> list[str]:

@@ -89,8 +89,8 @@ class Resource:
     def to_dict(self) -> Object:
         """Return the object as JSON, with apiVersion and kind."""
         named = read_kind(type(self))
-        made: Object = write_object(self)
-        return {**made, "apiVersion": named.api_version, "kind": named.given["names"]["kind"]}
+        written: Object = write_object(self)
+        return {**written, "apiVersion": named.api_version, "kind": named.given["names"]["kind"]}
 
     def check(self, old: Self | None = None) -> list[FieldError]:
         """Return the errors that the server would return for the object: of its schema, then of its rules.

@@ -128,14 +128,14 @@ class Tree:
             if root is not None and json in HEAD:
                 continue
             member = self._make_member(
-                json, properties[json], json in required, name, {known.name for known in members}
+                json, properties[json], json in required, name, {entry.name for entry in members}
             )
             members.append(member)
             base[json] = properties[json]
         described: Object = {"type": "object"}
         if base:
             described["properties"] = base
-        if needed := [known.json for known in members if known.required]:
+        if needed := [entry.json for entry in members if entry.required]:
             described["required"] = needed
         extra = find_differences({**node, "properties": base} if base else drop_keywords(node, "properties"), described)
         listed = extra.get("required", needed)
@@ -145,7 +145,7 @@ class Tree:
         self.parts.append(result)
         return result
 
-    def _make_member(self, json: str, node: Object, required: bool, within: str, taken: set[str]) -> Member:
+    def _make_member(self, json: str, node: Object, required: bool, within: str, used_names: set[str]) -> Member:
         kind = self._infer_type(node, f"{within}{make_title(json)}")
         default = node.get("default", NOTHING)
         extra = find_differences(node, kind.base)
@@ -153,7 +153,7 @@ class Tree:
         if default is not NOTHING and not isinstance(default, dict):
             extra.pop("default", None)
         return Member(
-            make_attribute_name(json, taken, within), json, kind, required and default is NOTHING, default, extra,
+            make_attribute_name(json, used_names, within), json, kind, required and default is NOTHING, default, extra,
             node.get("description") or "",
         )  # fmt: skip
 
@@ -217,7 +217,7 @@ class Tree:
 def read_named(definition: Object, version: Object) -> NamedKind:
     """Return the kind and the options of the decorator `kind` for one version of a definition."""
     spec = definition["spec"]
-    names, below = spec["names"], version.get("subresources") or {}
+    names, subresources = spec["names"], version.get("subresources") or {}
     kind, plural = names["kind"], names["plural"]
     options: Object = {
         "plural": plural,
@@ -228,9 +228,9 @@ def read_named(definition: Object, version: Object) -> NamedKind:
         "scope": "" if spec["scope"] == "Namespaced" else spec["scope"],
         "metadata": _metadata_restrictions(version),
         "columns": version.get("additionalPrinterColumns") or [],
-        "status": "status" in below,
-        "scale": below.get("scale"),
-        "selectable": [one["jsonPath"] for one in version.get("selectableFields") or ()],
+        "status": "status" in subresources,
+        "scale": subresources.get("scale"),
+        "selectable": [field["jsonPath"] for field in version.get("selectableFields") or ()],
     }
     chosen = {name: value for name, value in options.items() if value}
     if not version.get("storage"):
@@ -293,11 +293,11 @@ def shorten_name(name: str) -> str:
 
 def make_title(name: str) -> str:
     """Return a name in CamelCase, as part of a class name."""
-    parts = re.split(r"[^0-9A-Za-z]+", name)
-    return "".join(part[:1].upper() + part[1:] for part in parts) or "Field"
+    words = re.split(r"[^0-9A-Za-z]+", name)
+    return "".join(word[:1].upper() + word[1:] for word in words) or "Field"
 
 
-def make_attribute_name(json: str, taken: set[str], within: str) -> str:
+def make_attribute_name(json: str, used_names: set[str], within: str) -> str:
     """Return the attribute name of a field: its own name, if Python and the class allow that."""
     name = re.sub(r"\W", "_", json, flags=re.ASCII).lstrip("_") or "field"
     if name[0].isdigit():
@@ -308,7 +308,7 @@ def make_attribute_name(json: str, taken: set[str], within: str) -> str:
     reserved = name in _TAKEN or name in _BUILTIN or name.startswith(("model_", within))
     if keyword.iskeyword(name) or reserved:
         name += "_"
-    while name in taken:
+    while name in used_names:
         name += "_"
     return name
 
@@ -327,10 +327,10 @@ def python_name(key: str) -> str:
 def write_literal(value: Any) -> str:
     """Return a JSON value as Python on one line, with ruff's choice of quotes."""
     if isinstance(value, str):
-        inner = "".join(char if char in "'\"" else repr(char)[1:-1] for char in value)
+        escaped = "".join(char if char in "'\"" else repr(char)[1:-1] for char in value)
         if value.count('"') > value.count("'"):
-            return "'" + inner.replace("'", "\\'") + "'"
-        return '"' + inner.replace('"', '\\"') + '"'
+            return "'" + escaped.replace("'", "\\'") + "'"
+        return '"' + escaped.replace('"', '\\"') + '"'
     if isinstance(value, dict):
         return "{" + ", ".join(f"{write_literal(key)}: {write_literal(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):

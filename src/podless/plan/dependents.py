@@ -40,9 +40,9 @@ async def fetch_dependents(reader: APIReader, deleted: Sequence[Object]) -> list
     """Return the metadata of all objects that are deleted with others: owned objects, and contents of namespaces."""
     namespaces = {str(obj["metadata"]["name"]) for obj in deleted if obj["kind"] == "Namespace"}
     cluster_wide = any(not obj["metadata"].get("namespace") for obj in deleted if obj["kind"] != "Namespace")
-    places = {*namespaces, *(str(obj["metadata"]["namespace"]) for obj in deleted if obj["metadata"].get("namespace"))}
-    endpoints = [one for one in await Resources(reader, EFFECT).list_deletable() if one.namespaced or cluster_wide]
-    within = ("",) if cluster_wide else sorted(places)
+    spaces = {*namespaces, *(str(obj["metadata"]["namespace"]) for obj in deleted if obj["metadata"].get("namespace"))}
+    endpoints = [item for item in await Resources(reader, EFFECT).list_deletable() if item.namespaced or cluster_wide]
+    within = ("",) if cluster_wide else sorted(spaces)
     listed = await reader.try_lists(endpoints, within, effect=EFFECT, metadata=True)
     return choose_dependents([obj for _, _, obj in listed], deleted, namespaces)
 

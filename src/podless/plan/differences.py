@@ -164,10 +164,10 @@ def _find_cause(
     return By.SERVER, plain[0] if plain else ""
 
 
-def _paths_overlap(path: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
+def _paths_overlap(first: tuple[Any, ...], second: tuple[Any, ...]) -> bool:
     """Return whether one path equals the other, or one is above the other."""
-    shorter = min(len(path), len(other))
-    return path[:shorter] == other[:shorter]
+    shorter = min(len(first), len(second))
+    return first[:shorter] == second[:shorter]
 
 
 def _value_at(value: Any, steps: Steps) -> Any:

@@ -151,7 +151,7 @@ class _BaselineReader:
                     identity = Identity(endpoint.api_version, endpoint.kind, namespace, name)
                     self.reader.missing.append(UnreadPart(str(identity), _CHANGED, "the plan is for its earlier state"))
 
-        await asyncio.gather(*(read_again(*place, names) for place, names in self._named.items() if names))
+        await asyncio.gather(*(read_again(*collection, names) for collection, names in self._named.items() if names))
 
     async def _find_applyset(self, named: dict[tuple[Endpoint, str], list[str]]) -> ApplySet | None:
         """Read the parent of the ApplySet together with the set's objects."""
@@ -315,7 +315,7 @@ class _BaselineReader:
             for name, fault in faults.items():
                 self._note_unknown(endpoint, namespace, name, fault)
 
-        await asyncio.gather(*(read_named(*place, names) for place, names in named.items() if names))
+        await asyncio.gather(*(read_named(*collection, names) for collection, names in named.items() if names))
 
     def _note_unknown(self, endpoint: Endpoint, namespace: str, name: str, reason: str) -> None:
         """Record that an object cannot be read, in all versions in which the set may name it."""

@@ -54,7 +54,7 @@ async def fetch_members(
     annotations = parent["metadata"].get("annotations") or {}
     resources = Resources(reader, EFFECT)
     endpoints = [await resources.find_kind(kind) for kind in split_kinds(annotations) or ()]
-    endpoints += [await resources.find_resource(*one) for one in split_resources(annotations)]
+    endpoints += [await resources.find_resource(*resource) for resource in split_resources(annotations)]
     namespaces = sorted(split_namespaces(annotations, applyset.namespace))
     labels = f"{PART_OF}={applyset.id}"
     served = dict.fromkeys(filter(None, endpoints))

@@ -43,11 +43,11 @@ class APIReader:
         self._say = say
         self._turn = asyncio.Semaphore(_CONCURRENT)
 
-    async def read_document(self, path: str, what: str, accept: str = "") -> Object | None:
-        """Return a document, None for 404. what: verb and resource, for the count. Raises ReadFailed."""
+    async def read_document(self, path: str, label: str, accept: str = "") -> Object | None:
+        """Return a document, None for 404. label: verb and resource, for the count. Raises ReadFailed."""
         headers = [("Accept", accept)] if accept else []
         async with self._turn:
-            self.requests[what] += 1
+            self.requests[label] += 1
             self._report_progress()
             try:
                 async with asyncio.timeout(self._seconds):
@@ -140,11 +140,11 @@ class APIReader:
 
         namespaces: for endpoints of namespaced kinds.
         """
-        places = [(one, namespace) for one in endpoints for namespace in (namespaces if one.namespaced else ("",))]
+        pairs = [(item, namespace) for item in endpoints for namespace in (namespaces if item.namespaced else ("",))]
         lists = await asyncio.gather(
-            *(self.try_list(*place, labels, effect=effect, metadata=metadata) for place in places)
+            *(self.try_list(*pair, labels, effect=effect, metadata=metadata) for pair in pairs)
         )
-        return [(*place, obj) for place, listed in zip(places, lists, strict=True) for obj in listed]
+        return [(*pair, obj) for pair, listed in zip(pairs, lists, strict=True) for obj in listed]
 
     async def read_named(
         self, endpoint: Endpoint, namespace: str, names: Sequence[str]
@@ -187,12 +187,12 @@ def _next_token(refused: Refused) -> str:
 
 def format_selector(selector: Object) -> str:
     """Return a LabelSelector in the form of a query parameter."""
-    parts = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
+    terms = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
     requirements: Iterable[Object] = selector.get("matchExpressions") or ()
     for requirement in requirements:
         key, operator, values = requirement["key"], requirement["operator"], requirement.get("values") or ()
         if operator in ("In", "NotIn"):
-            parts.append(f"{key} {operator.lower()} ({','.join(values)})")
+            terms.append(f"{key} {operator.lower()} ({','.join(values)})")
         else:
-            parts.append(key if operator == "Exists" else f"!{key}")
-    return ",".join(parts)
+            terms.append(key if operator == "Exists" else f"!{key}")
+    return ",".join(terms)

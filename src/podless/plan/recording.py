@@ -118,12 +118,12 @@ class _PlannedWebhooks:
     call: bool
 
     def note_concerned(
-        self, webhook: Webhook, subject: AdmissionSubject, *, mutating: bool, asked: bool, reason: str = ""
+        self, webhook: Webhook, subject: AdmissionSubject, *, mutating: bool, called: bool, reason: str = ""
     ) -> None:
         """Record that a webhook matches a write."""
         attr = subject.attr
         call = WebhookCall(
-            webhook.configuration, webhook.name, mutating, attr.kind.kind, attr.namespace, attr.name, asked, reason
+            webhook.configuration, webhook.name, mutating, attr.kind.kind, attr.namespace, attr.name, called, reason
         )
         if call not in self.recorder.webhooks:
             self.recorder.webhooks.append(call)
@@ -138,10 +138,10 @@ class PlannedMutatingWebhooks(_PlannedWebhooks, MutatingAdmissionWebhook):
 
     async def _call_webhook(self, webhook: Webhook, subject: AdmissionSubject, version: Version) -> Verdict:
         if not self.call or self.refuses_dry_run(webhook):
-            why = "it has side effects" if self.call else ""
-            self.note_concerned(webhook, subject, mutating=True, asked=False, reason=why)
+            reason = "it has side effects" if self.call else ""
+            self.note_concerned(webhook, subject, mutating=True, called=False, reason=reason)
             return Verdict(True)
-        self.note_concerned(webhook, subject, mutating=True, asked=True)
+        self.note_concerned(webhook, subject, mutating=True, called=True)
         return await super()._call_webhook(webhook, subject, version)
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
@@ -158,10 +158,10 @@ class PlannedValidatingWebhooks(_PlannedWebhooks, ValidatingAdmissionWebhook):
 
     async def _call_webhook(self, webhook: Webhook, subject: AdmissionSubject, version: Version) -> Verdict:
         if not self.call or self.refuses_dry_run(webhook):
-            why = "it has side effects" if self.call else ""
-            self.note_concerned(webhook, subject, mutating=False, asked=False, reason=why)
+            reason = "it has side effects" if self.call else ""
+            self.note_concerned(webhook, subject, mutating=False, called=False, reason=reason)
             return Verdict(True)
-        self.note_concerned(webhook, subject, mutating=False, asked=True)
+        self.note_concerned(webhook, subject, mutating=False, called=True)
         return await super()._call_webhook(webhook, subject, version)
 
     async def validate(self, attr: AdmissionAttributes) -> None:

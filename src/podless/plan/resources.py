@@ -51,9 +51,9 @@ class Resources:
         return None
 
     async def _find_named(self, version: str, resource: str) -> Endpoint | None:
-        for each in await self._list_version(version):
-            if resource in (each["name"], each.get("singularName"), *(each.get("shortNames") or ())):
-                return _endpoint_of(version, each)
+        for entry in await self._list_version(version):
+            if resource in (entry["name"], entry.get("singularName"), *(entry.get("shortNames") or ())):
+                return _endpoint_of(version, entry)
         return None
 
     async def _list_versions(self, group: str) -> list[str]:

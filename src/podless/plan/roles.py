@@ -25,8 +25,8 @@ async def fetch_roles(reader: APIReader, baseline: Baseline, acting: ActingUser,
 
     If some cannot be read, a binding allows the user everything.
     """
-    places = [(endpoint, "") for endpoint in _CLUSTER_WIDE]
-    places += [(endpoint, namespace) for endpoint in _NAMESPACED for namespace in namespaces]
+    collections = [(endpoint, "") for endpoint in _CLUSTER_WIDE]
+    collections += [(endpoint, namespace) for endpoint in _NAMESPACED for namespace in namespaces]
 
     async def list_roles(endpoint: Endpoint, namespace: str) -> bool:
         try:
@@ -40,7 +40,7 @@ async def fetch_roles(reader: APIReader, baseline: Baseline, acting: ActingUser,
             baseline.complete.append(endpoint)
         return True
 
-    if not all(await asyncio.gather(*(list_roles(*place) for place in places))):
+    if not all(await asyncio.gather(*(list_roles(*collection) for collection in collections))):
         baseline.objects.append(_allow_everything(acting))
 
 

@@ -327,7 +327,7 @@ class _PlanRun:
         return steps if self._membership is None else self._membership.wrap_steps(steps, revisions)
 
     def _is_pruned(self, identity: Identity) -> bool:
-        return any((other.group, *other[1:]) == (identity.group, *identity[1:]) for other in self.pruned)
+        return any((pruned.group, *pruned[1:]) == (identity.group, *identity[1:]) for pruned in self.pruned)
 
     def _is_elsewhere(self, item: Item, endpoint: Endpoint) -> bool:
         """Return whether kubectl rejects an object because it has another namespace than `--namespace`."""

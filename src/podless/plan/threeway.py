@@ -149,44 +149,44 @@ def _find_rule(struct: Struct | None, name: str) -> _PatchRule:
 
 
 def _diff_maps(
-    before: Mapping[str, Any], after: Mapping[str, Any], struct: Struct | None, parts: _DiffParts, *, retain: bool
+    before: Mapping[str, Any], after: Mapping[str, Any], struct: Struct | None, scope: _DiffParts, *, retain: bool
 ) -> Object:
     patch: Object = {}
     for key, old in before.items():
         if key not in after:
-            if parts.deletions:
+            if scope.deletions:
                 patch[key] = None
             continue
         new, rule = after[key], _find_rule(struct, key)
         if isinstance(old, dict) and isinstance(new, dict) and not rule.replace:
-            if nested_patch := _diff_maps(old, new, rule.struct, parts, retain=rule.retain):
+            if nested_patch := _diff_maps(old, new, rule.struct, scope, retain=rule.retain):
                 patch[key] = nested_patch
         elif isinstance(old, list) and isinstance(new, list) and rule.merge is not None:
-            _diff_lists(patch, key, old, new, rule, parts)
-        elif parts.changes and not _is_same(old, new):
+            _diff_lists(patch, key, old, new, rule, scope)
+        elif scope.changes and not _is_same(old, new):
             patch[key] = new
-    if parts.changes:
+    if scope.changes:
         patch |= {key: value for key, value in after.items() if key not in before}
         if retain and patch:
             patch[_RETAIN] = sorted(after)
     return patch
 
 
-def _diff_lists(patch: Object, key: str, old: list[Any], new: list[Any], rule: _PatchRule, parts: _DiffParts) -> None:
+def _diff_lists(patch: Object, key: str, old: list[Any], new: list[Any], rule: _PatchRule, scope: _DiffParts) -> None:
     """Add the difference of two merged lists to a patch."""
     merge = rule.merge or ""
     if not merge or any(not isinstance(item, dict) or merge not in item for item in (*old, *new)):
         if merge:  # the list lacks its merge key; the server reports that
-            if parts.changes and old != new:
+            if scope.changes and old != new:
                 patch[key] = new
             return
-        added = [item for item in new if item not in old] if parts.changes else []
-        removed = [item for item in old if item not in new] if parts.deletions else []
+        added = [item for item in new if item not in old] if scope.changes else []
+        removed = [item for item in old if item not in new] if scope.deletions else []
         if added:
             patch[key] = added
         if removed:
             patch[_DELETE + key] = removed
-        if parts.order and (added or [item for item in old if item in new] != list(new)):
+        if scope.order and (added or [item for item in old if item in new] != list(new)):
             patch[_ORDER + key] = list(new)
         return
     old_by_key = {_make_key(item[merge]): item for item in old}
@@ -194,18 +194,18 @@ def _diff_lists(patch: Object, key: str, old: list[Any], new: list[Any], rule: _
     for item in new:
         before = old_by_key.get(_make_key(item[merge]))
         if before is None:
-            if parts.changes:
+            if scope.changes:
                 changed.append(item)
-        elif nested_patch := _diff_maps(before, item, rule.struct, parts, retain=rule.retain):
+        elif nested_patch := _diff_maps(before, item, rule.struct, scope, retain=rule.retain):
             changed.append({**nested_patch, merge: item[merge]})
     new_keys = {_make_key(item[merge]) for item in new}
-    if parts.deletions:
+    if scope.deletions:
         changed += [
             {_DIRECTIVE: "delete", merge: item[merge]} for item in old if _make_key(item[merge]) not in new_keys
         ]
     if changed:
         patch[key] = changed
-    if parts.order and (
+    if scope.order and (
         changed or [_make_key(item[merge]) for item in old] != [_make_key(item[merge]) for item in new]
     ):
         patch[_ORDER + key] = [{merge: item[merge]} for item in new]

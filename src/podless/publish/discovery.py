@@ -188,10 +188,10 @@ def _describe_version(registry: Registry, group: str, version: str) -> Document:
 
 def _describe_aggregated(kind: Kind, version: Version) -> Document:
     charge(_KIND)
-    own = {"group": kind.group, "version": version.name}
+    gv = {"group": kind.group, "version": version.name}
     entry: Document = {
         "resource": kind.plural,
-        "responseKind": _response_kind(kind, own | {"kind": kind.kind}, own),
+        "responseKind": _response_kind(kind, gv | {"kind": kind.kind}, gv),
         "scope": "Namespaced" if kind.namespaced else "Cluster",
         "singularResource": kind.singular,
         "verbs": list(kind.verbs),
@@ -203,13 +203,13 @@ def _describe_aggregated(kind: Kind, version: Version) -> Document:
     subresources = []
     for name in kind.list_subresources(version):
         answers, verbs = _describe_subresource(kind, version, name)
-        subresources.append({"subresource": name, "responseKind": _response_kind(kind, answers, own), "verbs": verbs})
+        subresources.append({"subresource": name, "responseKind": _response_kind(kind, answers, gv), "verbs": verbs})
     if subresources:
         entry["subresources"] = subresources
     return entry
 
 
-def _response_kind(kind: Kind, response: Document, own: Document) -> Document:
+def _response_kind(kind: Kind, response: Document, gv: Document) -> Document:
     """Return the responseKind of a subresource, or nothing for built-in kinds if it is that of the resource."""
-    is_same = own.items() <= response.items() and not kind.custom
-    return response | dict.fromkeys(own, "") if is_same else response
+    is_same = gv.items() <= response.items() and not kind.custom
+    return response | dict.fromkeys(gv, "") if is_same else response

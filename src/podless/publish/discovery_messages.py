@@ -27,7 +27,7 @@ def _replace_type(struct: Struct, name: str, kind: GoType) -> Struct:
     """Return a struct with another type for one field."""
     return Struct(
         struct.name,
-        lambda: tuple(replace(part, type=kind) if part.name == name else part for part in struct.declared_fields),
+        lambda: tuple(replace(field, type=kind) if field.name == name else field for field in struct.declared_fields),
     )
 
 

@@ -19,8 +19,8 @@ def field_text(group: str, struct: str, field: str = "") -> str:
     The versions of a group share their texts: a text of one version is found for all. Common fields (apiVersion, kind,
     metadata, spec, status) have common texts unless the struct has its own.
     """
-    own = _read_texts(group, struct).get(field, "")
-    return own if own or not field else _read_texts(META, "Object").get(field, "")
+    text = _read_texts(group, struct).get(field, "")
+    return text if text or not field else _read_texts(META, "Object").get(field, "")
 
 
 @bounded_cache(1024)

@@ -52,9 +52,9 @@ class WebhookTarget:
         service = config.get("service")
         if not service:
             # as in a real server, without query, fragment and user
-            parts = urlsplit(config["url"])
+            split = urlsplit(config["url"])
             return cls(
-                f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{_normalize_path(unquote(parts.path))}", authority
+                f"{split.scheme}://{split.netloc.rpartition('@')[2]}{_normalize_path(unquote(split.path))}", authority
             )
         namespace, name, port = service["namespace"], service["name"], service.get("port") or 443
         url = f"https://{name}.{namespace}.svc:{port}{_normalize_path(service.get('path') or '')}"
@@ -160,9 +160,9 @@ class WebhookClient:
             raise RemoteError(f"0-length response with status code: {status} and content type: {kind}")
         return answer
 
-    async def run_by_size(self, size: int, work: Callable[..., R], *about: Any) -> R:
+    async def run_by_size(self, size: int, work: Callable[..., R], *arguments: Any) -> R:
         """Run work on so many bytes, off the loop if they are many. Raises the error of the work."""
-        return work(*about) if self._off_loop is None else await self._off_loop.make_value(size, work, *about)
+        return work(*arguments) if self._off_loop is None else await self._off_loop.make_value(size, work, *arguments)
 
     async def run_in_slices(self, work: Callable[..., R], *args: Any) -> R:
         """Run work on the loop in slices, and return its result. Raises the error of the work, and Timeout."""
@@ -252,7 +252,9 @@ def _make_fingerprint(authority: bytes) -> aiohttp.Fingerprint:
                 return
             # a public method from Python 3.13 on, which returns bytes
             sent = tls._sslobj.get_unverified_chain() or ()
-            chain = [one if isinstance(one, bytes) else ssl.PEM_cert_to_DER_cert(one.public_bytes()) for one in sent]
+            chain = [
+                item if isinstance(item, bytes) else ssl.PEM_cert_to_DER_cert(item.public_bytes()) for item in sent
+            ]
             try:
                 trust.judge_server(chain, tls.server_hostname or "", roots, clock.utc_now())
             except trust.Untrusted as error:
@@ -307,10 +309,10 @@ def _describe_failure(error: Exception, target: WebhookTarget) -> str:
     if isinstance(error, aiohttp.ClientSSLError | ssl.SSLError):
         return _describe_tls(error)
     if isinstance(error, aiohttp.ClientConnectorError):
-        inner = error.os_error
-        if inner.errno == errno.ECONNREFUSED or inner.errno is None:
+        os_error = error.os_error
+        if os_error.errno == errno.ECONNREFUSED or os_error.errno is None:
             return f"dial tcp {error.host}:{error.port}: connect: connection refused"
-        return f"dial tcp {error.host}:{error.port}: connect: {os.strerror(inner.errno).lower()}"
+        return f"dial tcp {error.host}:{error.port}: connect: {os.strerror(os_error.errno).lower()}"
     if isinstance(error, aiohttp.ServerDisconnectedError | aiohttp.ClientPayloadError):
         return "EOF"
     if isinstance(error, ConnectionResetError):
@@ -321,8 +323,8 @@ def _describe_failure(error: Exception, target: WebhookTarget) -> str:
 
 
 def _describe_tls(error: Exception) -> str:
-    inner = getattr(error, "os_error", error)  # aiohttp wraps the error
-    if getattr(inner, "reason", "") in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST"):
+    os_error = getattr(error, "os_error", error)  # aiohttp wraps the error
+    if getattr(os_error, "reason", "") in ("WRONG_VERSION_NUMBER", "HTTP_REQUEST"):
         return _NOT_TLS
     return f"remote error: tls: {error}"
 

@@ -64,9 +64,9 @@ class ExecPlugin:
             raise BadPlugin(f"exec of user {user}: command is required")
         # a path is relative to the kubeconfig; a bare name is looked up in PATH
         self._command = str(folder / command) if os.sep in command else command
-        self._arguments = [str(one) for one in _as_list(config.get("args"))]
-        entries = [one for one in _as_list(config.get("env")) if isinstance(one, Mapping)]
-        self._environment = {str(one.get("name")): str(one.get("value") or "") for one in entries}
+        self._arguments = [str(item) for item in _as_list(config.get("args"))]
+        entries = [item for item in _as_list(config.get("env")) if isinstance(item, Mapping)]
+        self._environment = {str(entry.get("name")): str(entry.get("value") or "") for entry in entries}
         self._hint = str(config.get("installHint") or "").strip()
         self._cluster = cluster if config.get("provideClusterInfo") else None
         self._credential: Credential | None = None

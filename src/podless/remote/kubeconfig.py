@@ -50,7 +50,7 @@ class ClusterAccess:
 
 def kubeconfig_paths(environment: Mapping[str, str] = os.environ) -> list[Path]:
     """Return the paths where kubectl looks for its configuration."""
-    named = [Path(part) for part in environment.get("KUBECONFIG", "").split(os.pathsep) if part]
+    named = [Path(segment) for segment in environment.get("KUBECONFIG", "").split(os.pathsep) if segment]
     return named or [Path(environment.get("HOME", "/")) / ".kube" / "config"]
 
 

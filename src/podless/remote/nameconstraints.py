@@ -46,9 +46,9 @@ def are_handled(constraints: x509.NameConstraints) -> bool:
 
 def find_fault(chain: Sequence[x509.Certificate]) -> str:
     """Return why the names in a chain (leaf first) violate the constraints above them; "" if they do not."""
-    limits = [_find_extension(one, x509.NameConstraints) for one in chain]
+    limits = [_find_extension(item, x509.NameConstraints) for item in chain]
     for index, certificate in enumerate(chain):
-        limits_above = [one for one in limits[index + 1 :] if one is not None]
+        limits_above = [limit for limit in limits[index + 1 :] if limit is not None]
         extension = _find_extension(certificate, x509.SubjectAlternativeName)
         if extension is None or not limits_above:
             continue
@@ -132,13 +132,13 @@ def _uri_host(uri: str) -> str:
     """Return the domain name in a URI. Raises _Unreadable."""
     quoted = gotext.quote(uri)
     try:
-        parts = urlsplit(uri)
-        host = parts.hostname or ""
+        split_uri = urlsplit(uri)
+        host = split_uri.hostname or ""
     except ValueError:
         raise _MalformedName(f"x509: internal error: URI SAN {quoted} failed to parse") from None
     if not host:
         raise _MalformedName(f"URI with empty host ({quoted}) cannot be matched against constraints")
-    if "[" in parts.netloc or _is_address(host):
+    if "[" in split_uri.netloc or _is_address(host):
         raise _MalformedName(f"URI with IP ({quoted}) cannot be matched against constraints")
     if not _is_domain(host):
         raise _MalformedName(f"x509: internal error: URI SAN {quoted} failed to parse")

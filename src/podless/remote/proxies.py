@@ -16,13 +16,13 @@ SCHEMES = ("http", "https")
 
 def choose_proxy(url: str, environment: Mapping[str, str] = os.environ) -> str:
     """Return the URL of the proxy for a server's URL, "" for none. Raises ValueError for an unusable proxy."""
-    parts = urlsplit(url)
-    name = f"{parts.scheme.upper()}_PROXY"
+    split_url = urlsplit(url)
+    name = f"{split_url.scheme.upper()}_PROXY"
     proxy = environment.get(name) or environment.get(name.lower()) or ""
     if not proxy:
         return ""
     excluded = environment.get("NO_PROXY") or environment.get("no_proxy") or ""
-    host, port = (parts.hostname or "").rstrip("."), parts.port or _PORTS[parts.scheme]
+    host, port = (split_url.hostname or "").rstrip("."), split_url.port or _PORTS[split_url.scheme]
     if _is_direct(host, port, excluded):
         return ""
     return check_proxy(proxy if "://" in proxy else f"http://{proxy}", name)
@@ -30,8 +30,8 @@ def choose_proxy(url: str, environment: Mapping[str, str] = os.environ) -> str:
 
 def check_proxy(proxy: str, named: str) -> str:
     """Return a proxy's URL. named: the setting that gave it. Raises ValueError for an unusable proxy."""
-    parts = urlsplit(proxy)
-    if parts.scheme not in SCHEMES or not parts.hostname:
+    split_url = urlsplit(proxy)
+    if split_url.scheme not in SCHEMES or not split_url.hostname:
         raise ValueError(f"{named}: {proxy!r} is not the URL of an HTTP proxy: http://HOST:PORT or https://HOST:PORT")
     return proxy
 
@@ -41,7 +41,7 @@ def _is_direct(host: str, port: int, excluded: str) -> bool:
     address = _parse_address(host)
     if host == "localhost" or (address is not None and address.is_loopback):
         return True
-    for entry in filter(None, (one.strip().lower() for one in excluded.split(","))):
+    for entry in filter(None, (text.strip().lower() for text in excluded.split(","))):
         if entry == "*":
             return True
         name, only = _split_port(entry)

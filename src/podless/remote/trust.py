@@ -112,7 +112,7 @@ class _ChainSearch:
         if host is not None:
             check_host(leaf, host)
         chains = [[leaf]] if leaf in self.roots else self.find_chains([leaf])
-        fitting = [chain for chain in chains if all(_allows_usage(one, self.use) for one in chain)]
+        fitting = [chain for chain in chains if all(_allows_usage(item, self.use) for item in chain)]
         if not fitting:
             raise Untrusted("certificate specifies an incompatible key usage")
         faults = [nameconstraints.find_fault(chain) for chain in fitting]
@@ -132,7 +132,10 @@ class _ChainSearch:
         chains: list[list[x509.Certificate]] = []
         hint = ""
         failed: Untrusted | None = None  # the error of the last candidate
-        for parent, trusted in [*((one, True) for one in self.roots), *((one, False) for one in self.intermediates)]:
+        for parent, trusted in [
+            *((root, True) for root in self.roots),
+            *((issuer, False) for issuer in self.intermediates),
+        ]:
             if parent.subject.public_bytes() != child.issuer.public_bytes() or parent in chain:
                 continue
             self.checks += 1
@@ -179,7 +182,7 @@ def _is_handled(extension: x509.ExtensionType) -> bool:
     if isinstance(extension, x509.NameConstraints):
         return nameconstraints.are_handled(extension)
     if isinstance(extension, x509.SubjectAlternativeName):
-        return any(isinstance(one, _NAMES) for one in extension)
+        return any(isinstance(name, _NAMES) for name in extension)
     return isinstance(extension, _KNOWN)
 
 
@@ -232,7 +235,7 @@ def _format_time(time: datetime.datetime) -> str:
 def _allows_usage(certificate: x509.Certificate, use: x509.ObjectIdentifier) -> bool:
     """Return whether a certificate's extended key usage allows this use, or is absent."""
     usage = _find_extension(certificate, x509.ExtendedKeyUsage)
-    return usage is None or any(one in (use, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE) for one in usage)
+    return usage is None or any(allowed in (use, ExtendedKeyUsageOID.ANY_EXTENDED_KEY_USAGE) for allowed in usage)
 
 
 def _list_names(certificate: x509.Certificate) -> tuple[list[str], list[Address]]:
@@ -271,9 +274,9 @@ def check_host(certificate: x509.Certificate, host: str) -> None:
 
 def _matches_host(pattern: str, host: str) -> bool:
     """Return whether a pattern matches the host; an asterisk stands for the first label."""
-    wanted, name = pattern.lower().removesuffix("."), host.lower().removesuffix(".")
-    if not wanted or not name:
+    name_pattern, name = pattern.lower().removesuffix("."), host.lower().removesuffix(".")
+    if not name_pattern or not name:
         return False
-    if wanted.startswith("*."):
-        return "." in name and bool(name.partition(".")[0]) and wanted[2:] == name.partition(".")[2]
-    return wanted == name
+    if name_pattern.startswith("*."):
+        return "." in name and bool(name.partition(".")[0]) and name_pattern[2:] == name.partition(".")[2]
+    return name_pattern == name

@@ -137,7 +137,7 @@ async def mark_restoring(store: Store) -> bool:
 
 async def unmark_restoring(store: Store) -> None:
     """Undo `mark_restoring`."""
-    revision = next(one.revision for one in (await store.read_range(RESTORING))[0] if one.key == RESTORING)
+    revision = next(record.revision for record in (await store.read_range(RESTORING))[0] if record.key == RESTORING)
     await store.commit([Operation(RESTORING, None, revision)])
 
 
@@ -154,7 +154,7 @@ async def restore_backup(store: Store, revision: int, lines: Iterable[bytes], sa
     )
     present, written = await _read_revisions(store), 0
     for batch in _group_operations(read_records(lines)):
-        await _commit_batch(store, [one._replace(expect=present.pop(one.key, 0)) for one in batch])
+        await _commit_batch(store, [item._replace(expect=present.pop(item.key, 0)) for item in batch])
         written += len(batch)
         say(f"restored {written} records")
     present.pop(RESTORING)
@@ -181,12 +181,12 @@ def _group_operations(operations: Iterable[Operation]) -> Iterator[list[Operatio
 
 
 async def _commit_batch(store: Store, batch: list[Operation]) -> None:
-    commits = [batch] if store.atomic else [[one] for one in batch]
+    commits = [batch] if store.atomic else [[item] for item in batch]
     try:
         for start in range(0, len(commits), _TOGETHER):
             await asyncio.gather(*map(store.commit, commits[start : start + _TOGETHER]))
     except ValueTooLarge as error:
-        key, stored, *_ = max(batch, key=lambda one: len(one.stored.data) if one.stored is not None else 0)
+        key, stored, *_ = max(batch, key=lambda item: len(item.stored.data) if item.stored is not None else 0)
         size = len(stored.data) if stored is not None else 0
         raise StoreError(f"{key} has {size} bytes: {error}") from None
 

@@ -29,16 +29,16 @@ LONG = Keep(720 * 3600.0, 1 << 30, 1_000_000)  # default bounds of the history l
 def parse_keep(text: str, default: Keep | None = None) -> Keep:
     """Return the bounds in a text such as 1h,256Mi,10000. Missing ones are the default's. Raises ValueError."""
     bounds: dict[str, float | int] = {}
-    for part in text.split(","):
+    for segment in text.split(","):
         try:
-            if part.endswith("i"):
-                bounds["size"] = parse_size(part)
-            elif part.isdigit():
-                bounds["count"] = parse_number(part)
+            if segment.endswith("i"):
+                bounds["size"] = parse_size(segment)
+            elif segment.isdigit():
+                bounds["count"] = parse_number(segment)
             else:
-                bounds["age"] = parse_duration(part)
+                bounds["age"] = parse_duration(segment)
         except ValueError:
-            raise ValueError(f"expected an age, a size or a number, such as 1h,256Mi,10000, not {part!r}") from None
+            raise ValueError(f"expected an age, a size or a number, such as 1h,256Mi,10000, not {segment!r}") from None
     return replace(default or Keep(), **bounds)  # type: ignore[arg-type]
 
 

@@ -60,8 +60,8 @@ def name_of(key: str) -> str:
 
 def namespace_of(key: str) -> str:
     """Return the namespace in an object's key, "" if cluster-scoped."""
-    parts = key.split("/")
-    return parts[3] if len(parts) > _CLUSTER_SCOPED else ""
+    segments = key.split("/")
+    return segments[3] if len(segments) > _CLUSTER_SCOPED else ""
 
 
 def prefix_of(key: str) -> str:

@@ -17,16 +17,16 @@ async def share_files(store: Store, paths: Sequence[Path], make: Callable[[], ob
 
     make: creates missing files. Raises StoreError and OSError.
     """
-    known = await _read_shared(store, paths)
-    if len(known) < len(paths):
+    stored_files = await _read_shared(store, paths)
+    if len(stored_files) < len(paths):
         make()
         operations = [Operation(f"{KEYS}{path.name}", StoredValue(path.read_bytes()), 0) for path in paths]
         try:
             await store.commit(operations)
         except RevisionConflict:
-            known = await _read_shared(store, paths)  # another server was faster
+            stored_files = await _read_shared(store, paths)  # another server was faster
     for path in paths:
-        shared = known.get(path.name)
+        shared = stored_files.get(path.name)
         if shared is not None and (not path.exists() or path.read_bytes() != shared):
             write_file(path, shared, 0o644 if path.suffix == ".crt" else 0o600)
 

@@ -22,10 +22,10 @@ AGENT = "podless-test"
 
 def path_of(api_version: str, plural: str, namespace: str = "", name: str = "", subresource: str = "") -> str:
     """Return the path of an object or a collection."""
-    parts = ["apis" if "/" in api_version else "api", *api_version.split("/")]
-    parts += ["namespaces", namespace] if namespace else []
-    parts += [part for part in (plural, name, subresource) if part]
-    return "/" + "/".join(quote(part) for part in parts)
+    segments = ["apis" if "/" in api_version else "api", *api_version.split("/")]
+    segments += ["namespaces", namespace] if namespace else []
+    segments += [segment for segment in (plural, name, subresource) if segment]
+    return "/" + "/".join(quote(segment) for segment in segments)
 
 
 def make_request(app: App, method: str, path: str, body: Any, media: str, query: dict[str, str]) -> HTTPRequest:

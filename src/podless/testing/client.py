@@ -195,13 +195,13 @@ class Client(ServerLoop):
         """Return the kind with a name. Raises Missing."""
         assert self._app.cluster is not None
         plain, _, group = name.lower().partition(".")
-        given = gvk.parse_api_version(api_version) if api_version else None
+        gv = gvk.parse_api_version(api_version) if api_version else None
         for kind in self._app.cluster.api.registry:
-            if kind.home is not None and given is None and not group:
+            if kind.home is not None and gv is None and not group:
                 continue  # it shows the objects of another kind
             if plain not in (kind.kind.lower(), kind.plural, kind.singular, *kind.short_names):
                 continue
-            if given is not None and (given.group, given.version) not in [(kind.group, v.name) for v in kind.versions]:
+            if gv is not None and (gv.group, gv.version) not in [(kind.group, v.name) for v in kind.versions]:
                 continue
             if not group or kind.group == group:
                 return kind

@@ -42,12 +42,12 @@ class Change:
         """Return whether an update changed this field or one below it; a create touches every field of the object."""
         if self.operation == "create":
             value: Any = self.obj
-            for part in path.split("."):
-                value = value.get(part) if isinstance(value, dict) else None
+            for segment in path.split("."):
+                value = value.get(segment) if isinstance(value, dict) else None
             return value is not None
         return any(
-            one.path == path or one.path.startswith((f"{path}.", f"{path}[")) or path.startswith(f"{one.path}.")
-            for one in self.fields
+            field.path == path or field.path.startswith((f"{path}.", f"{path}[")) or path.startswith(f"{field.path}.")
+            for field in self.fields
         )
 
     @property
@@ -72,6 +72,6 @@ def read_change(shown: Object) -> Change:
         author.get("fieldManager", ""),
         author.get("userAgent", ""),
         shown.get("state") if shown["operation"] != "delete" else None,
-        tuple(FieldChange(one["path"], one.get("before"), one.get("after")) for one in shown.get("fields", ())),
+        tuple(FieldChange(field["path"], field.get("before"), field.get("after")) for field in shown.get("fields", ())),
         shown,
     )

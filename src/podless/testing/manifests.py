@@ -36,8 +36,8 @@ def _read_objects(value: Any) -> Iterator[Object]:
         for file in _find_files(str(value)):
             yield from _of_text(str(file), file.read_bytes())
     elif isinstance(value, Iterable):
-        for each in value:
-            yield from _read_objects(each)
+        for item in value:
+            yield from _read_objects(item)
     elif hasattr(value, "to_dict"):  # objects of client libraries
         yield from _of_document(value.to_dict())
     else:

@@ -54,8 +54,8 @@ def _compute_writes(snapshot: Snapshot, present: dict[str, Record]) -> list[Oper
     ]
     deletes = [Operation(key, None, record.revision) for key, record in present.items() if key not in snapshot.records]
     prefix = DEFINITIONS.prefix
-    writes.sort(key=lambda one: not one.key.startswith(prefix))
-    deletes.sort(key=lambda one: one.key.startswith(prefix))
+    writes.sort(key=lambda operation: not operation.key.startswith(prefix))
+    deletes.sort(key=lambda operation: operation.key.startswith(prefix))
     return writes + deletes
 
 

@@ -46,8 +46,8 @@ class Test:
             raise TypeError(f"wait takes a condition, a CEL expression or a function, not {type(wanted).__name__}")
         if wanted == DELETE:
             return lambda obj: False
-        if _PLAIN.fullmatch(wanted) and (parts := _CONDITION.fullmatch(wanted)):
-            name, status = parts[1], parts[2] or "True"
+        if _PLAIN.fullmatch(wanted) and (match := _CONDITION.fullmatch(wanted)):
+            name, status = match[1], match[2] or "True"
             return lambda obj: _find_status(obj, name) == status.capitalize()
         return self._make_cel_check(wanted)
 
@@ -129,5 +129,5 @@ def _describe_timeout(path: str, name: str, test: Test, seconds: float, last: Ob
     if test.said:
         text += f"\nthe expression said: {test.said}"
     metadata = {key: value for key, value in last["metadata"].items() if key != "managedFields"}
-    shown = serializer.encode_yaml({**last, "metadata": metadata}).decode()
-    return f"{text}\nlast seen:\n" + "".join(f"  {line}\n" for line in shown.splitlines())
+    text_of_object = serializer.encode_yaml({**last, "metadata": metadata}).decode()
+    return f"{text}\nlast seen:\n" + "".join(f"  {line}\n" for line in text_of_object.splitlines())

@@ -158,7 +158,7 @@ async def _check_proxy(api: API, call: Call) -> None:
     scheme, name, port = _parse_target(call.name, "pod")
     pod = await _find_pod(api, call, name)
     if not port:
-        ports = (one["containerPort"] for part in pod["spec"]["containers"] for one in part.get("ports") or ())
+        ports = (entry["containerPort"] for item in pod["spec"]["containers"] for entry in item.get("ports") or ())
         port = str(next(ports, 443 if scheme == "https" else 80))
     pod_ip = ((pod.get("status") or {}).get("podIPs") or [{}])[0].get("ip", "")
     if not _is_global(pod_ip):
@@ -183,7 +183,9 @@ async def _service_proxy(api: API, call: Call) -> None:
         entry = (await api.load_collection(call.kind)).get(call.kind.key(call.namespace, name))
         if entry is None:
             raise NotFound(call.kind.plural, "", name)
-        port_names = {one["port"]: one.get("name", "") for one in reversed(entry.decode()["spec"].get("ports") or ())}
+        port_names = {
+            item["port"]: item.get("name", "") for item in reversed(entry.decode()["spec"].get("ports") or ())
+        }
         if number not in port_names:
             raise Unavailable(f'no service port {number} found for service "{name}"')
         port = port_names[number]
@@ -195,7 +197,7 @@ async def _service_proxy(api: API, call: Call) -> None:
         raise Unavailable(f'no endpoints available for service "{name}"')
     pods = await api.load_collection(PODS)
     for subset in subsets:
-        numbers = [one["port"] for one in subset.get("ports") or () if one.get("name", "") == port]
+        numbers = [item["port"] for item in subset.get("ports") or () if item.get("name", "") == port]
         for address in subset.get("addresses") or () if numbers else ():
             if _of_pod(pods, call.namespace, address):
                 raise _unreachable_error(address["ip"], numbers[0])
@@ -237,11 +239,11 @@ def _join_address(host: str, port: object) -> str:
 
 def _parse_target(text: str, kind: str) -> tuple[str, str, str]:
     """Parse "name", "name:port" or "scheme:name:port" into (scheme, name, port). Raises BadRequest."""
-    parts = text.split(":")
-    if len(parts) == 1:
-        parts = [text, ""]
-    scheme, name, port = parts if len(parts) == 3 else ["", *parts][:3]
-    if len(parts) > 3 or not name or scheme not in _SCHEMES:
+    segments = text.split(":")
+    if len(segments) == 1:
+        segments = [text, ""]
+    scheme, name, port = segments if len(segments) == 3 else ["", *segments][:3]
+    if len(segments) > 3 or not name or scheme not in _SCHEMES:
         raise BadRequest(f'invalid {kind} request "{text}"')
     return scheme, name, port
 
@@ -277,7 +279,7 @@ def _refused_text(address: str) -> str:
 def _choose_container(call: Call, pod: Object) -> str:
     """Return the name of the container. Raises BadRequest."""
     container, spec = options.read_text(call, "container"), pod["spec"]
-    names: list[str] = [one["name"] for part in _PARTS for one in spec.get(part) or ()]
+    names: list[str] = [container_["name"] for field_name in _PARTS for container_ in spec.get(field_name) or ()]
     if not container:
         if len(spec["containers"]) == 1:
             return str(spec["containers"][0]["name"])

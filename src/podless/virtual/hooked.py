@@ -51,11 +51,11 @@ async def answer_subresource(api: API, call: Call) -> AnswerDocument:
     if entry is None:
         raise call.not_found()
     await api.converter.prepare_entries(call.kind, call.version, [entry])
-    parts = await api.off_loop.run(len(entry.body) + len(call.body), _call_hook, call, entry, body, dry_run)
+    request = await api.off_loop.run(len(entry.body) + len(call.body), _call_hook, call, entry, body, dry_run)
     until = DEADLINE.get()
     seconds = limit_seconds(float(hook["timeoutSeconds"]), until)
     try:
-        answer = await hooks.call_hook(SUBRESOURCE, hook["name"], parts, seconds) if hooks is not None else None
+        answer = await hooks.call_hook(SUBRESOURCE, hook["name"], request, seconds) if hooks is not None else None
     except HookFailed as failed:
         reason = explain_failure(failed, until, call.user)
         if not isinstance(reason, CallFailed):

@@ -90,7 +90,7 @@ def _explain_unbindable(pod: Object, binding: Object) -> str:
 def set_pod_condition(status: Object, condition: Object) -> None:
     """Set a condition in the status of a pod. Its transition time changes only with its status."""
     conditions = status.setdefault("conditions", [])
-    before = next((one for one in conditions if one.get("type") == condition["type"]), None)
+    before = next((entry for entry in conditions if entry.get("type") == condition["type"]), None)
     since = clock.now()
     if before is not None and before.get("status") == condition["status"]:
         since = before.get("lastTransitionTime") or since
@@ -134,7 +134,7 @@ def _read_options(call: Call, obj: Object) -> DeleteOptions:
     from_query, from_body = list(call.query.get("dryRun") or ()), body_options.get("dryRun") or []
     dry_run = options.read_write_options(call, "CreateOptions").dry_run or bool(from_body)
     if from_query and from_body and from_query != from_body:
-        texts = [gotext.format_plain(one) for one in (from_query, from_body)]
+        texts = [gotext.format_plain(value) for value in (from_query, from_body)]
         raise Internal(f"Non-matching dry-run options in request and content: {texts[0]} and {texts[1]}")
     conditions = body_options.get("preconditions") or {}
     policy = body_options.get("propagationPolicy") or ""

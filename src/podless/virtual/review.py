@@ -249,8 +249,8 @@ async def _review_rules(api: API, call: Call, obj: Object) -> Object:
     if not namespace:
         raise BadRequest("no namespace on request")
     with pause_gc():  # the garbage collector would scan the rules several times
-        found, errors = await api.off_loop.run_in_slices(api.authorizer.list_rules, call.user, namespace)
-        status = await api.off_loop.run(len(found) * _RULE, _format_rules, found)
+        allowed, errors = await api.off_loop.run_in_slices(api.authorizer.list_rules, call.user, namespace)
+        status = await api.off_loop.run(len(allowed) * _RULE, _format_rules, allowed)
     if errors:
         status["evaluationError"] = rules.join_errors(errors)
     metadata = {} if has("OmittedTimestamps") else {"creationTimestamp": None}

@@ -112,7 +112,7 @@ def _internal_error(text: str) -> Internal:
 
 def _split_path(path: str) -> list[str]:
     """Return the field names of a path such as .spec.replicas."""
-    return [part for part in each(path.split(".")) if part]
+    return [segment for segment in each(path.split(".")) if segment]
 
 
 def _get_value(obj: Object, path: str) -> Any:
@@ -190,10 +190,10 @@ def read_scale(write: ScaleWrite) -> None:
     """Decode the Scale or the patch in the body. Raises BadRequest and Invalid."""
     call, chosen = write.call, write.options
     if write.verb == "update":
-        sent = write.replacement = (
+        replacement = write.replacement = (
             _decode_replacement(call, chosen) if call.kind.custom else _decode_builtin(call, chosen)
         )
-        write.make = lambda before, old: sent
+        write.make = lambda before, old: replacement
     else:
         write.make = _prepare_custom_patch(call, chosen) if call.kind.custom else _prepare_builtin_patch(call, chosen)
 

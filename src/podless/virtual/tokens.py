@@ -45,11 +45,11 @@ async def request_token(api: API, call: Call, obj: Object) -> Object:
     if not accounts.is_loaded:
         await api.off_loop.run_on_thread(accounts.load_libraries)
     token = accounts.issue_token(account, uid, audiences, seconds, bound)
-    shown = {"name": account.name, "namespace": account.namespace, "creationTimestamp": clock.format_time(now)}
+    ref = {"name": account.name, "namespace": account.namespace, "creationTimestamp": clock.format_time(now)}
     if has("TokenRequestUIDs"):
-        shown["uid"] = metadata.get("uid") or uid
+        ref["uid"] = metadata.get("uid") or uid
     return obj | {
-        "metadata": structs.arrange_fields(OBJECT_META, metadata | shown),
+        "metadata": structs.arrange_fields(OBJECT_META, metadata | ref),
         "spec": spec | {"audiences": audiences},
         "status": {"token": token, "expirationTimestamp": clock.format_time(now + seconds)},
     }

@@ -95,7 +95,7 @@ class _Printer:
 
     def __call__(self, change: Object) -> bool:
         options = self._options
-        if options.field and not any(touches(one["path"], options.field) for one in change.get("fields", ())):
+        if options.field and not any(touches(field["path"], options.field) for field in change.get("fields", ())):
             return False
         if not options.kind and options.output == "text" and _is_renewal(change):
             return False
@@ -153,9 +153,9 @@ async def _explain(options: argparse.Namespace, source: HistorySource, resource:
             text = f"without {options.why}" if value is ABSENT else f"with {options.why} = {format_value(value)}"
             print(f"{head}  created it {text}")
             return 0
-        for one in change.get("fields", ()):
-            if touches(one["path"], options.why):
-                line = next(iter(format_fields([one]))).strip()
+        for field in change.get("fields", ()):
+            if touches(field["path"], options.why):
+                line = next(iter(format_fields([field]))).strip()
                 print(f"{head}  {line}")
                 is_known = True
     if not is_known:

@@ -214,12 +214,12 @@ def _is_whole(line: bytes) -> bool:
     return True
 
 
-def read_objects(place: str, raw: bytes) -> list[Object]:
+def read_objects(label: str, raw: bytes) -> list[Object]:
     """Return the objects in a document; a list is split into its items. Raises BadDocument."""
     try:
         value = serializer.decode_json(raw) if raw.lstrip().startswith(b"{") else serializer.decode_yaml(raw)
     except serializer.JSONError as error:
-        raise BadDocument(f"{place}: {error.message}") from None
+        raise BadDocument(f"{label}: {error.message}") from None
     if value is None:
         return []
     listed = value.get("items") if isinstance(value, dict) else None
@@ -228,5 +228,5 @@ def read_objects(place: str, raw: bytes) -> list[Object]:
         metadata = obj.get("metadata") if isinstance(obj, dict) else None
         named = isinstance(metadata, dict) and isinstance(metadata.get("name"), str) and metadata["name"]
         if not named or not all(isinstance(obj.get(key), str) for key in ("apiVersion", "kind")):
-            raise BadDocument(f"{place}: an object needs apiVersion, kind and metadata.name")
+            raise BadDocument(f"{label}: an object needs apiVersion, kind and metadata.name")
     return objects

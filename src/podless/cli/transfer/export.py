@@ -63,14 +63,14 @@ class Export:
         resources = (
             choose_resources(served, choice.kinds)
             if choice.kinds
-            else [one for one in served if one.full_name not in _PASSING]
+            else [item for item in served if item.full_name not in _PASSING]
         )
         if choice.namespaces:
-            if choice.kinds and (cluster_scoped := [one.plural for one in resources if not one.namespaced]):
+            if choice.kinds and (cluster_scoped := [item.plural for item in resources if not item.namespaced]):
                 raise LookupError(f"{', '.join(cluster_scoped)}: not in a namespace; leave --namespace out")
-            resources = [one for one in resources if one.namespaced]
-        resources.sort(key=lambda one: _FIRST.index(one.full_name) if one.full_name in _FIRST else len(_FIRST))
-        selected = {one.full_name for one in resources}
+            resources = [item for item in resources if item.namespaced]
+        resources.sort(key=lambda item: _FIRST.index(item.full_name) if item.full_name in _FIRST else len(_FIRST))
+        selected = {item.full_name for item in resources}
         with_objects = []
         for resource in resources:
             if await self._export_resource(resource):
@@ -80,7 +80,7 @@ class Export:
         if not choice.only:
             if _DEFINITIONS in by_name and (choice.selector or _DEFINITIONS not in selected):
                 await self._export_needed(
-                    by_name[_DEFINITIONS], [one.full_name for one in with_objects if one.group], quiet=True
+                    by_name[_DEFINITIONS], [item.full_name for item in with_objects if item.group], quiet=True
                 )
             if _NAMESPACES in by_name and (choice.selector or _NAMESPACES not in selected):
                 await self._export_needed(by_name[_NAMESPACES], sorted(self._used), quiet=False)

@@ -82,8 +82,8 @@ class Import:
             await self._create_or_update(resource, obj)
         except Refused as refused:
             self._report_failure(obj, refused)
-        done = self.created + self.unchanged + self.updated + self.failed
-        self._say(f"{done} of {self._order.total} objects")
+        finished = self.created + self.unchanged + self.updated + self.failed
+        self._say(f"{finished} of {self._order.total} objects")
 
     async def _create_or_update(self, resource: ServedResource, obj: Object) -> None:
         body = renew.renew_object(obj, self._uids)

@@ -83,10 +83,10 @@ class Order:
         """Read all documents once. Those whose stage depends on other documents are left for `_settle_stages`."""
         named: set[str] = set()
         hashes = array("q")  # hashes, to save memory if there are very many uids
-        for place, raw in documents:
+        for label, raw in documents:
             stages: list[int] = []
             try:
-                for obj in read_objects(place, raw):
+                for obj in read_objects(label, raw):
                     hashes.append(hash(obj["metadata"].get("uid")))
                     named.update(uid_hash["uid"] for uid_hash in owner_references(obj))
                     if self._selection.selects(obj):
@@ -111,18 +111,18 @@ class Order:
         if self.owners:
             for obj in self._read_unsettled(documents):
                 if (uid := obj["metadata"].get("uid")) in self.owners:
-                    self.owners[uid] = [each["uid"] for each in owner_references(obj)]
+                    self.owners[uid] = [owner["uid"] for owner in owner_references(obj)]
             self._measure_depths()
-        for number, (place, raw) in enumerate(documents):
+        for number, (label, raw) in enumerate(documents):
             if self._stages[number] in (_UNKNOWN, _SEVERAL):
-                stages = [self.find_stage(obj) for obj in _try_read(place, raw) if self.includes(obj)]
+                stages = [self.find_stage(obj) for obj in _try_read(label, raw) if self.includes(obj)]
                 self.total += len(stages)
                 self._stages[number] = _document_stage(set(stages))
 
     def _read_unsettled(self, documents: Documents) -> Iterator[Object]:
-        for (place, raw), stage in zip(documents, self._stages, strict=True):
+        for (label, raw), stage in zip(documents, self._stages, strict=True):
             if stage in (_UNKNOWN, _SEVERAL):
-                yield from _try_read(place, raw)
+                yield from _try_read(label, raw)
 
     def includes(self, obj: Object) -> bool:
         """Return whether to import an object."""
@@ -162,7 +162,7 @@ class Order:
             return 1
         if kind in _LATE or kind[0] == _LATE_GROUP:
             return _LAST
-        depths = [self._depths[each["uid"]] + 1 for each in owner_references(obj) if each["uid"] in self._depths]
+        depths = [self._depths[owner["uid"]] + 1 for owner in owner_references(obj) if owner["uid"] in self._depths]
         if kind in _EARLY and not depths:
             return 2
         return _FIRST_LEVEL + min(max(depths, default=0), _DEEPEST)
@@ -177,9 +177,9 @@ class Order:
 
     def read_stage(self, documents: Documents, stage: int) -> Iterator[Object]:
         """Yield the objects of a stage."""
-        for (place, raw), document_stage in zip(documents, self._stages, strict=True):
+        for (label, raw), document_stage in zip(documents, self._stages, strict=True):
             if document_stage in (stage, _SEVERAL):
-                for obj in _try_read(place, raw):
+                for obj in _try_read(label, raw):
                     if self.includes(obj) and self.find_stage(obj) == stage:
                         yield obj
 
@@ -201,13 +201,13 @@ def owner_references(obj: Object) -> list[Object]:
 
 def read_definitions(documents: Documents) -> Iterator[Object]:
     """Yield the CustomResourceDefinitions in documents. Unreadable documents are skipped."""
-    for place, raw in documents:
+    for label, raw in documents:
         if DEFINITION[1].encode() in raw:
-            yield from (obj for obj in _try_read(place, raw) if kind_of(obj) == DEFINITION)
+            yield from (obj for obj in _try_read(label, raw) if kind_of(obj) == DEFINITION)
 
 
-def _try_read(place: str, raw: bytes) -> list[Object]:
+def _try_read(label: str, raw: bytes) -> list[Object]:
     try:
-        return read_objects(place, raw)
+        return read_objects(label, raw)
     except BadDocument:
         return []

@@ -103,5 +103,5 @@ def has_all(present: Any, expected: Any) -> bool:
         return isinstance(present, dict) and all(has_all(present.get(key), value) for key, value in expected.items())
     if isinstance(expected, list):
         same_length = isinstance(present, list) and len(present) == len(expected)
-        return same_length and all(has_all(left, right) for left, right in zip(present, expected, strict=True))
+        return same_length and all(has_all(a, b) for a, b in zip(present, expected, strict=True))
     return bool(present == expected)

@@ -119,8 +119,8 @@ def choose_kinds(resources: Iterable[ServedResource], definitions: Iterable[Obje
 
 
 def _is_called(name: str, names: frozenset[str], group: str) -> bool:
-    plain, dot, rest = name.partition(".")
-    return name in names or (bool(dot) and plain in names and rest == group)
+    plain, dot, suffix = name.partition(".")
+    return name in names or (bool(dot) and plain in names and suffix == group)
 
 
 def choose_resources(resources: Iterable[ServedResource], names: Sequence[str]) -> list[ServedResource]:

@@ -87,7 +87,7 @@ async def _record_event(
     name, namespace = f"{metadata['name']}.{digest}", metadata.get("namespace") or "default"
     message = message.encode()[:_MAX_SAID].decode(errors="ignore")
     reference = {"kind": kind.kind, "apiVersion": kind.api_version(kind.storage_version)}
-    reference |= {part: metadata[part] for part in ("namespace", "name", "uid", "resourceVersion") if part in metadata}
+    reference |= {key: metadata[key] for key in ("namespace", "name", "uid", "resourceVersion") if key in metadata}
     with suppress(APIError):
         entry = (await api.load_collection(EVENTS)).get(EVENTS.key(namespace, name))
         if entry is not None:

@@ -90,18 +90,18 @@ class DaemonSetController(OwnerController):
         pod["spec"]["tolerations"] = [*(pod["spec"].get("tolerations") or ()), *added]
         await self.create_owned(obj, pod)
 
-    async def _report_status(self, key: str, obj: Object, live: list[Object], wanted: int, revision: str) -> None:
-        ready, available, rest = pods.count_ready(live, obj["spec"].get("minReadySeconds") or 0)
-        if rest:
-            self.requeue_after(key, rest)
+    async def _report_status(self, key: str, obj: Object, live: list[Object], desired: int, revision: str) -> None:
+        ready, available, delay = pods.count_ready(live, obj["spec"].get("minReadySeconds") or 0)
+        if delay:
+            self.requeue_after(key, delay)
         status: Object = {
             "observedGeneration": obj["metadata"]["generation"],
             "currentNumberScheduled": len(live),
-            "desiredNumberScheduled": wanted,
+            "desiredNumberScheduled": desired,
             "numberMisscheduled": 0,
             "numberReady": ready,
             "numberAvailable": available or None,
-            "numberUnavailable": wanted - available or None,
+            "numberUnavailable": desired - available or None,
             "updatedNumberScheduled": sum(pods.revision_of(pod) == revision for pod in live) or None,
         }
         await ask.report_status(self.api, DAEMON_SETS, obj, status)

@@ -32,11 +32,11 @@ class DeploymentController(OwnerController):
 
     async def reconcile_owner(self, key: str, obj: Object, replica_sets: list[Object]) -> None:
         """Create the ReplicaSet of the current template, then move replicas to it step by step."""
-        sets = [one for one in replica_sets if "deletionTimestamp" not in one["metadata"]]
+        sets = [entry for entry in replica_sets if "deletionTimestamp" not in entry["metadata"]]
         sets.sort(key=_read_revision)
         template_hash = owned.hash_template(obj["spec"]["template"])
-        new = next((one for one in sets if one["metadata"].get("labels", {}).get(_HASH) == template_hash), None)
-        old = [one for one in sets if one is not new]
+        new = next((entry for entry in sets if entry["metadata"].get("labels", {}).get(_HASH) == template_hash), None)
+        old = [entry for entry in sets if entry is not new]
         revision, paused = max(map(_read_revision, old), default=0) + 1, obj["spec"].get("paused")
         if new is not None:
             await self._update(obj, new, revision)
@@ -47,24 +47,24 @@ class DeploymentController(OwnerController):
             await self._roll_step(obj, new, old)
             await self._delete_old(obj, old)
         else:
-            active = [one for one in sets if _wanted_replicas(one)] or ([new] if new is not None else old[-1:])
+            active = [entry for entry in sets if _wanted_replicas(entry)] or ([new] if new is not None else old[-1:])
             if len(active) == 1:
                 await self._scale_replica_set(obj, active[0], obj["spec"]["replicas"])
         await self._report_status(key, obj, new, old)
 
-    async def _create_replica_set(self, obj: Object, wanted: str, revision: int, replicas: int) -> None:
+    async def _create_replica_set(self, obj: Object, template_hash: str, revision: int, replicas: int) -> None:
         spec, template = obj["spec"], obj["spec"]["template"]
-        inner = template.get("metadata") or {}
-        labels = {**(inner.get("labels") or {}), _HASH: wanted}
+        metadata = template.get("metadata") or {}
+        labels = {**(metadata.get("labels") or {}), _HASH: template_hash}
         selector = spec["selector"]
         replica_set: Object = {
             "replicas": replicas,
-            "selector": {**selector, "matchLabels": {**(selector.get("matchLabels") or {}), _HASH: wanted}},
-            "template": {**template, "metadata": {**inner, "labels": labels}},
+            "selector": {**selector, "matchLabels": {**(selector.get("matchLabels") or {}), _HASH: template_hash}},
+            "template": {**template, "metadata": {**metadata, "labels": labels}},
         }
         if spec.get("minReadySeconds"):
             replica_set["minReadySeconds"] = spec["minReadySeconds"]
-        name = f"{obj['metadata']['name']}-{wanted}"
+        name = f"{obj['metadata']['name']}-{template_hash}"
         annotations = {**_shared_annotations(obj), _REVISION: str(revision), **_scale_annotations(obj)}
         await self.create_owned(
             obj, {"metadata": {"name": name, "labels": labels, "annotations": annotations}, "spec": replica_set}
@@ -81,15 +81,15 @@ class DeploymentController(OwnerController):
 
     async def _update(self, obj: Object, new: Object, revision: int) -> None:
         """Bring annotations and minReadySeconds of the new ReplicaSet up to date, and the Deployment's revision."""
-        known = new["metadata"].get("annotations") or {}
+        stored = new["metadata"].get("annotations") or {}
         annotations = _shared_annotations(obj)
         if (before := _read_revision(new)) < revision:
-            history = f"{known.get(_HISTORY, '')},{before}".lstrip(",")
+            history = f"{stored.get(_HISTORY, '')},{before}".lstrip(",")
             if len(history) > _MAX_HISTORY:
                 history = history[-_MAX_HISTORY:].partition(",")[2]
             annotations |= {_REVISION: str(revision), _HISTORY: history}
         seconds = obj["spec"].get("minReadySeconds") or 0
-        if not annotations.items() <= known.items() or seconds != (new["spec"].get("minReadySeconds") or 0):
+        if not annotations.items() <= stored.items() or seconds != (new["spec"].get("minReadySeconds") or 0):
             changes = {"metadata": {"annotations": annotations}, "spec": {"minReadySeconds": seconds}}
             await ask.change_object(self.api, REPLICA_SETS, new, changes)
         if _read_revision(obj) != (now := max(before, revision)):
@@ -100,22 +100,22 @@ class DeploymentController(OwnerController):
         await self._scale_replica_set(obj, new, _allowed_replicas(obj, new, old))
         minimum = _rollout_limits(obj)[1]
         if (obj["spec"].get("strategy") or {}).get("type") == "Recreate":
-            for one in old:
-                await self._scale_replica_set(obj, one, 0)
+            for item in old:
+                await self._scale_replica_set(obj, item, 0)
             return
         unavailable = _wanted_replicas(new) - _available_replicas(new)
         surplus = sum(map(_wanted_replicas, [new, *old])) - minimum - unavailable
-        remaining = {one["metadata"]["name"]: _wanted_replicas(one) for one in old}
-        for one in old:  # scale down unavailable pods first
-            lost = min(max(surplus, 0), max(remaining[one["metadata"]["name"]] - _available_replicas(one), 0))
-            remaining[one["metadata"]["name"]] -= lost
+        remaining = {item["metadata"]["name"]: _wanted_replicas(item) for item in old}
+        for item in old:  # scale down unavailable pods first
+            lost = min(max(surplus, 0), max(remaining[item["metadata"]["name"]] - _available_replicas(item), 0))
+            remaining[item["metadata"]["name"]] -= lost
             surplus -= lost
         surplus = min(surplus, sum(map(_available_replicas, [new, *old])) - minimum)
-        for one in old:
-            lost = min(max(surplus, 0), remaining[one["metadata"]["name"]])
-            remaining[one["metadata"]["name"]] -= lost
+        for item in old:
+            lost = min(max(surplus, 0), remaining[item["metadata"]["name"]])
+            remaining[item["metadata"]["name"]] -= lost
             surplus -= lost
-            await self._scale_replica_set(obj, one, remaining[one["metadata"]["name"]])
+            await self._scale_replica_set(obj, item, remaining[item["metadata"]["name"]])
 
     async def _scale_replica_set(self, obj: Object, replica_set: Object, replicas: int) -> None:
         if _wanted_replicas(replica_set) != replicas:
@@ -129,40 +129,42 @@ class DeploymentController(OwnerController):
 
     async def _delete_old(self, obj: Object, old: list[Object]) -> None:
         """Delete the oldest empty ReplicaSets beyond the revision history limit."""
-        empty = [one for one in old if not _wanted_replicas(one) and not _read_count(one, "replicas")]
+        empty = [item for item in old if not _wanted_replicas(item) and not _read_count(item, "replicas")]
         revision_history_limit = obj["spec"].get("revisionHistoryLimit")
-        for one in empty[: max(0, len(empty) - (10 if revision_history_limit is None else revision_history_limit))]:
-            await self.delete_owned(one)
+        for item in empty[: max(0, len(empty) - (10 if revision_history_limit is None else revision_history_limit))]:
+            await self.delete_owned(item)
 
     async def _report_status(self, key: str, obj: Object, new: Object | None, old: list[Object]) -> None:
         sets = [*old, *([new] if new is not None else [])]
-        total, replicas = sum(_read_count(one, "replicas") for one in sets), obj["spec"]["replicas"]
+        total, replicas = sum(_read_count(entry, "replicas") for entry in sets), obj["spec"]["replicas"]
         able, updated = sum(map(_available_replicas, sets)), _read_count(new, "replicas") if new is not None else 0
         counts = {
             "replicas": total,
             "updatedReplicas": updated,
-            "readyReplicas": sum(_read_count(one, "readyReplicas") for one in sets),
+            "readyReplicas": sum(_read_count(entry, "readyReplicas") for entry in sets),
             "availableReplicas": able,
             "unavailableReplicas": max(0, max(total, replicas) - able),
         }
         conditions = progress.read_conditions(obj)
         availability = ("True", *_AVAILABLE) if able >= _rollout_limits(obj)[1] else ("False", *_LACKING)
         conditions = progress.set_condition(conditions, "Available", *availability)
-        conditions, rest = progress.update_progress(
+        conditions, delay = progress.update_progress(
             conditions, obj, counts, new["metadata"]["name"] if new is not None else ""
         )
-        if rest:
-            self.requeue_after(key, rest)
-        failure = next((each for one in [*sets[-1:], *old] for each in _failure_conditions(one)), None)
+        if delay:
+            self.requeue_after(key, delay)
+        failure = next(
+            (failure_condition for item in [*sets[-1:], *old] for failure_condition in _failure_conditions(item)), None
+        )
         if failure is None:
-            conditions = [one for one in conditions if one["type"] != _FAILURE]
+            conditions = [condition for condition in conditions if condition["type"] != _FAILURE]
         else:
             reason = failure.get("reason") or "", failure.get("message") or ""
             conditions = progress.set_condition(conditions, _FAILURE, failure["status"], *reason)
         status: Object = {name: number or None for name, number in counts.items()}
         status |= {"observedGeneration": obj["metadata"]["generation"], "conditions": conditions}
         if has("DeploymentReplicaSetTerminatingReplicas"):
-            status["terminatingReplicas"] = sum(_read_count(one, "terminatingReplicas") for one in sets)
+            status["terminatingReplicas"] = sum(_read_count(entry, "terminatingReplicas") for entry in sets)
         await ask.report_status(self.api, DEPLOYMENTS, obj, status)
 
 
@@ -182,7 +184,7 @@ def _allowed_replicas(obj: Object, new: Object | None, old: list[Object]) -> int
     if now >= replicas:
         return replicas
     if (obj["spec"].get("strategy") or {}).get("type") == "Recreate":
-        return now if any(_wanted_replicas(one) or _read_count(one, "replicas") for one in old) else replicas
+        return now if any(_wanted_replicas(item) or _read_count(item, "replicas") for item in old) else replicas
     room = _rollout_limits(obj)[0] - now - sum(map(_wanted_replicas, old))
     return now + max(0, min(room, replicas - now))
 

@@ -79,18 +79,18 @@ class ServiceEndpoints(Controller):
             await ask.drop_object(self.api, ENDPOINT_SLICES, entry.decode())
             number += 1
 
-    async def _put_object(self, kind: Kind, wanted: Object) -> None:
+    async def _put_object(self, kind: Kind, desired: Object) -> None:
         """Create an object, or update it if it differs."""
-        metadata = wanted["metadata"]
+        metadata = desired["metadata"]
         entry = (await self.api.load_collection(kind)).get(kind.key(metadata["namespace"], metadata["name"]))
         if entry is None:
             try:
-                await ask.create_object(self.api, kind, wanted)
+                await ask.create_object(self.api, kind, desired)
             except AlreadyExists:
                 return
             return
         stored = entry.decode()
-        changes = {name: value for name, value in wanted.items() if name != "metadata" and stored.get(name) != value}
+        changes = {name: value for name, value in desired.items() if name != "metadata" and stored.get(name) != value}
         labels = stored["metadata"].get("labels") or {}
         if metadata["labels"] != labels:
             changes["metadata"] = {"labels": {**dict.fromkeys(labels), **metadata["labels"]}}
@@ -133,7 +133,7 @@ def _named_ports(pod: Object) -> dict[_Target, int]:
     containers = [*pod["spec"]["containers"], *filter(is_sidecar, pod["spec"].get("initContainers") or ())]
     ports = [port for container in containers for port in container.get("ports") or ()]
     charge(len(containers) + len(ports))
-    return {(one.get("name"), one.get("protocol") or "TCP"): one["containerPort"] for one in ports}
+    return {(port.get("name"), port.get("protocol") or "TCP"): port["containerPort"] for port in ports}
 
 
 def _resolve_ports(service: Object, pod_ports: dict[_Target, int]) -> list[Object]:

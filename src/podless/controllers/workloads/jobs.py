@@ -50,7 +50,7 @@ class JobController(OwnerController):
         active = [pod for pod in pods_made if pods.is_active(pod)]
         succeeded = [pod for pod in pods_made if pods.pod_phase(pod) == "Succeeded"]
         failed = max(sum(pods.pod_phase(pod) == "Failed" for pod in pods_made), status.get("failed") or 0)
-        done = max(
+        ended = max(
             len(_completed_indexes(succeeded)) if _is_indexed(spec) else len(succeeded), status.get("succeeded") or 0
         )
         suspended = any(
@@ -63,7 +63,7 @@ class JobController(OwnerController):
             if not suspended:
                 await ask.record_event(self.api, JOBS, obj, "Suspended", "Job suspended", self.name)
             return
-        counts: Object = {"succeeded": done or None, "failed": failed or None}
+        counts: Object = {"succeeded": ended or None, "failed": failed or None}
         if status.get("startTime") is None:
             counts["startTime"] = clock.now()
         if suspended:
@@ -72,20 +72,22 @@ class JobController(OwnerController):
         if _is_indexed(spec):
             counts["completedIndexes"] = _format_indexes(sorted(_completed_indexes(succeeded))) or None
         completions = spec.get("completions")
-        finished = done >= completions if completions is not None else bool(done) and not active
-        rest = self._seconds_left(spec.get("activeDeadlineSeconds"), counts.get("startTime") or status.get("startTime"))
+        finished = ended >= completions if completions is not None else bool(ended) and not active
+        seconds_left = self._seconds_left(
+            spec.get("activeDeadlineSeconds"), counts.get("startTime") or status.get("startTime")
+        )
         if finished:
             await self._finish_job(obj, active, counts | {"completionTime": clock.now()}, _REACHED, *_GOOD)
             await ask.record_event(self.api, JOBS, obj, "Completed", "Job completed", self.name)
             return
-        if failed > spec["backoffLimit"] or rest <= 0:
+        if failed > spec["backoffLimit"] or seconds_left <= 0:
             reason = _EXCEEDED if failed > spec["backoffLimit"] else _LATE
             await self._finish_job(obj, active, counts | {"failed": failed + len(active) or None}, reason, *_BAD)
             await ask.record_warning(self.api, JOBS, obj, *reason, self.name)
             return
-        if rest < math.inf:
-            self.requeue_after(key, rest)
-        await self._create_pods(obj, pods_made, active, done)
+        if seconds_left < math.inf:
+            self.requeue_after(key, seconds_left)
+        await self._create_pods(obj, pods_made, active, ended)
         counts |= {
             "active": len(self._active_pods(obj)) or None,
             "ready": sum(map(pods.is_ready, self._active_pods(obj))),
@@ -108,11 +110,11 @@ class JobController(OwnerController):
 
     async def _delete_expired(self, key: str, obj: Object, end: Object) -> None:
         """Delete a finished Job after its ttlSecondsAfterFinished."""
-        rest = self._seconds_left(obj["spec"].get("ttlSecondsAfterFinished"), end["lastTransitionTime"])
-        if rest <= 0:
+        seconds_left = self._seconds_left(obj["spec"].get("ttlSecondsAfterFinished"), end["lastTransitionTime"])
+        if seconds_left <= 0:
             await ask.drop_object(self.api, JOBS, obj, propagationPolicy="Foreground")
-        elif rest < math.inf:
-            self.requeue_after(key, rest)
+        elif seconds_left < math.inf:
+            self.requeue_after(key, seconds_left)
 
     def _seconds_left(self, seconds: int | None, since: str | None) -> float:
         """Return how many of these seconds are left; infinity without a limit or a begin."""
@@ -141,9 +143,9 @@ class JobController(OwnerController):
                 head["generateName"] = f"{name}-{index}-"
                 head["labels"] = {**(head.get("labels") or {}), _INDEX: index}
                 head["annotations"] = {**(head.get("annotations") or {}), _INDEX: index}
-                for part in ("containers", "initContainers"):
-                    if pod["spec"].get(part):
-                        pod["spec"][part] = list(map(_with_index, pod["spec"][part]))
+                for field_name in ("containers", "initContainers"):
+                    if pod["spec"].get(field_name):
+                        pod["spec"][field_name] = list(map(_with_index, pod["spec"][field_name]))
                 pod["spec"].setdefault("hostname", f"{name}-{index}")
             await self.create_owned(obj, pod)
 
@@ -160,13 +162,13 @@ def _is_true(condition: Object) -> bool:
 
 
 def _job_conditions(obj: Object, *changes: tuple[str, bool, str, str]) -> list[Object]:
-    return [{**one, "lastProbeTime": one["lastTransitionTime"]} for one in with_conditions(obj, *changes)]
+    return [{**item, "lastProbeTime": item["lastTransitionTime"]} for item in with_conditions(obj, *changes)]
 
 
 def _with_index(container: Object) -> Object:
     """Return a container that sees the index of its pod, unless it has another variable of that name."""
     env = container.get("env") or []
-    if any(one["name"] == _VARIABLE for one in env):
+    if any(variable["name"] == _VARIABLE for variable in env):
         return container
     return {**container, "env": [*env, {"name": _VARIABLE, "valueFrom": {"fieldRef": {"fieldPath": _PATH}}}]}
 

@@ -191,8 +191,8 @@ def _is_controlled(obj: Object) -> bool:
 
 def pod_of(template: Object, **metadata: Any) -> Object:
     """Return a pod for a template. metadata: additional metadata."""
-    given = template.get("metadata") or {}
-    pod_metadata = {name: dict(given[name]) for name in ("labels", "annotations") if given.get(name)}
+    common = template.get("metadata") or {}
+    pod_metadata = {name: dict(common[name]) for name in ("labels", "annotations") if common.get(name)}
     return {"metadata": {**pod_metadata, **metadata}, "spec": dict(template["spec"])}
 
 

@@ -43,10 +43,10 @@ def find_condition(conditions: list[Object], kind: str) -> Object:
 def _make_condition(conditions: list[Object], kind: str, status: str, reason: str, message: str) -> list[Object]:
     before, now = find_condition(conditions, kind), clock.now()
     since = before["lastTransitionTime"] if before.get("status") == status else now
-    fresh = {"type": kind, "status": status, "lastUpdateTime": now, "lastTransitionTime": since}
+    condition_now = {"type": kind, "status": status, "lastUpdateTime": now, "lastTransitionTime": since}
     return [
         *(condition for condition in conditions if condition["type"] != kind),
-        {**fresh, "reason": reason, "message": message},
+        {**condition_now, "reason": reason, "message": message},
     ]
 
 
@@ -70,16 +70,16 @@ def update_progress(
         return conditions, 0  # nothing is rolled out, so pods that come and go are no progress
     subject = f'ReplicaSet "{name}"' if name else f'Deployment "{obj["metadata"]["name"]}"'
     replicas = obj["spec"]["replicas"]
-    if all(counts[part] == replicas for part in ("replicas", "updatedReplicas", "availableReplicas")):
+    if all(counts[field_name] == replicas for field_name in ("replicas", "updatedReplicas", "availableReplicas")):
         return set_condition(conditions, _TYPE, "True", _DONE, f"{subject} has successfully progressed."), 0
     if _has_progress(obj.get("status") or {}, counts):
         return _make_condition(conditions, _TYPE, "True", _UPDATED, f"{subject} is progressing."), _seconds_left(
             conditions, obj
         )
-    rest = _seconds_left(conditions, obj)
-    if reason == _LATE or (reason != _DONE and rest <= 0):
+    seconds_left = _seconds_left(conditions, obj)
+    if reason == _LATE or (reason != _DONE and seconds_left <= 0):
         return set_condition(conditions, _TYPE, "False", _LATE, f"{subject} has timed out progressing."), 0
-    return conditions, max(rest, 0)
+    return conditions, max(seconds_left, 0)
 
 
 def _has_progress(before: Object, counts: Mapping[str, int]) -> bool:

@@ -85,20 +85,20 @@ class PodReadiness(Controller):
 
 
 def _pod_conditions(
-    pod: Object, ready: bool, reason: str, message: str, *others: tuple[str, bool, str, str]
+    pod: Object, ready: bool, reason: str, message: str, *changes: tuple[str, bool, str, str]
 ) -> list[Object]:
     """Return the conditions of a pod that is ready or not."""
     readiness = [(name, ready, reason, message) for name in ("ContainersReady", "Ready")]
-    conditions = with_conditions(pod, *others, *readiness)
+    conditions = with_conditions(pod, *changes, *readiness)
     return [{name: value for name, value in condition.items() if value != ""} for condition in conditions]
 
 
 def _terminated_status(pod: Object) -> Object:
     """Return the status of a pod whose containers have terminated."""
     containers = pod["spec"]["containers"]
-    message = f"containers with unready status: [{' '.join(one['name'] for one in containers)}]"
+    message = f"containers with unready status: [{' '.join(item['name'] for item in containers)}]"
     conditions = _pod_conditions(pod, False, "ContainersNotReady", message)
-    return {"conditions": conditions, "containerStatuses": [_container_status(one, True) for one in containers]}
+    return {"conditions": conditions, "containerStatuses": [_container_status(item, True) for item in containers]}
 
 
 def _of_job(pod: Object) -> bool:
@@ -106,17 +106,17 @@ def _of_job(pod: Object) -> bool:
     return any(ref.get("controller") and ref["kind"] == "Job" for ref in refs)
 
 
-def _container_status(container: Object, done: bool) -> Object:
+def _container_status(container: Object, completed: bool) -> Object:
     state: Object = {"running": {"startedAt": clock.now()}}
-    if done:
+    if completed:
         ended = {"exitCode": 0, "reason": "Completed", "startedAt": clock.now(), "finishedAt": clock.now()}
         state = {"terminated": ended}
     return {
         "name": container["name"],
         "image": container.get("image") or "",
         "imageID": "",
-        "ready": not done,
-        "started": not done,
+        "ready": not completed,
+        "started": not completed,
         "restartCount": 0,
         "state": state,
     }

@@ -34,10 +34,10 @@ class ReplicaSetController(OwnerController):
         pod = pod_of(spec["template"], generateName=f"{metadata['name']}-")
         failure = await self._create_pods(obj, pod, min(missing, _BURST))
         if missing < 0:
-            active.sort(key=lambda one: one["metadata"].get("creationTimestamp") or "")
+            active.sort(key=lambda surplus_pod: surplus_pod["metadata"].get("creationTimestamp") or "")
             active.sort(key=pods.is_ready, reverse=True)
-            for one in active[missing:]:
-                await self.delete_owned(one)
+            for surplus_pod in active[missing:]:
+                await self.delete_owned(surplus_pod)
             del active[missing:]
         await self._report_status(key, obj, active, pods.count_terminating(pods_made), failure)
         if failure:
@@ -55,9 +55,9 @@ class ReplicaSetController(OwnerController):
         return ""
 
     async def _report_status(self, key: str, obj: Object, active: list[Object], terminating: int, failure: str) -> None:
-        ready, available, rest = pods.count_ready(active, obj["spec"].get("minReadySeconds") or 0)
-        if rest:
-            self.requeue_after(key, rest)
+        ready, available, delay = pods.count_ready(active, obj["spec"].get("minReadySeconds") or 0)
+        if delay:
+            self.requeue_after(key, delay)
         labels = (obj["spec"]["template"].get("metadata") or {}).get("labels") or {}
         labelled = sum(labels.items() <= (pod["metadata"].get("labels") or {}).items() for pod in active)
         conditions = with_conditions(obj, (_FAILURE, bool(failure), "FailedCreate", failure))

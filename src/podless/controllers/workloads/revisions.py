@@ -23,9 +23,9 @@ async def record_revision(api: API, owner: Object, ref: Object, name: str, label
     collection = await api.load_collection(CONTROLLER_REVISIONS)
     entries = collection.entries_under(CONTROLLER_REVISIONS.keys.scope(metadata["namespace"]))[0]
     revisions = [entry.decode() for entry in entries if entry.name == name or ref["uid"].encode() in entry.body]
-    own_revisions = sorted((one for one in revisions if _is_owned(one, ref)), key=lambda one: int(one["revision"]))
+    own_revisions = sorted((item for item in revisions if _is_owned(item, ref)), key=lambda item: int(item["revision"]))
     newest = own_revisions[-1]["revision"] if own_revisions else 0
-    current = next((one for one in revisions if one["metadata"]["name"] == name), None)
+    current = next((item for item in revisions if item["metadata"]["name"] == name), None)
     if current is None:
         labels = {**((template.get("metadata") or {}).get("labels") or {}), **label}
         head = {"name": name, "namespace": metadata["namespace"], "labels": labels, "ownerReferences": [ref]}
@@ -38,9 +38,9 @@ async def record_revision(api: API, owner: Object, ref: Object, name: str, label
         await ask.change_object(api, CONTROLLER_REVISIONS, current, changes)
     elif current["revision"] < newest:
         await ask.change_object(api, CONTROLLER_REVISIONS, current, {"revision": newest + 1})
-    old = [one for one in own_revisions if one is not current and one["metadata"]["name"] not in used]
-    for one in old[: max(0, len(old) - owner["spec"]["revisionHistoryLimit"])]:
-        await ask.drop_object(api, CONTROLLER_REVISIONS, one)
+    old = [item for item in own_revisions if item is not current and item["metadata"]["name"] not in used]
+    for item in old[: max(0, len(old) - owner["spec"]["revisionHistoryLimit"])]:
+        await ask.drop_object(api, CONTROLLER_REVISIONS, item)
 
 
 def _is_owned(revision: Object, ref: Object) -> bool:

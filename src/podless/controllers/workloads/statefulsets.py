@@ -89,14 +89,14 @@ class StatefulSetController(OwnerController):
         own_labels = {pods.REVISION: revision, _POD: name, _INDEX: str(number)}
         pod["metadata"]["labels"] = {**(pod["metadata"].get("labels") or {}), **own_labels}
         pod["spec"] |= {"hostname": name, "subdomain": spec.get("serviceName") or ""}
-        claims = [(one["metadata"]["name"], one) for one in spec.get("volumeClaimTemplates") or ()]
+        claims = [(template["metadata"]["name"], template) for template in spec.get("volumeClaimTemplates") or ()]
         for title, claim in claims:
             await self._create_claim(obj, claim, f"{title}-{name}")
         if claims:
             names = {title for title, _ in claims}
-            others = [one for one in pod["spec"].get("volumes") or () if one["name"] not in names]
+            other_volumes = [volume for volume in pod["spec"].get("volumes") or () if volume["name"] not in names]
             bound = [{"name": title, "persistentVolumeClaim": {"claimName": f"{title}-{name}"}} for title, _ in claims]
-            pod["spec"]["volumes"] = [*others, *bound]
+            pod["spec"]["volumes"] = [*other_volumes, *bound]
         await self.create_owned(obj, pod)
 
     async def _create_claim(self, obj: Object, claim: Object, name: str) -> None:
@@ -104,11 +104,11 @@ class StatefulSetController(OwnerController):
         namespace = obj["metadata"]["namespace"]
         if (await self.api.load_collection(CLAIMS)).get(CLAIMS.key(namespace, name)) is not None:
             return
-        given = claim["metadata"]
-        labels = {**(given.get("labels") or {}), **(obj["spec"]["selector"].get("matchLabels") or {})}
+        metadata_of_template = claim["metadata"]
+        labels = {**(metadata_of_template.get("labels") or {}), **(obj["spec"]["selector"].get("matchLabels") or {})}
         metadata = {"namespace": namespace, "name": name, "labels": labels}
-        if given.get("annotations"):
-            metadata["annotations"] = given["annotations"]
+        if metadata_of_template.get("annotations"):
+            metadata["annotations"] = metadata_of_template["annotations"]
         try:
             await ask.create_object(self.api, CLAIMS, {"metadata": metadata, "spec": claim["spec"]})
         except AlreadyExists:
@@ -116,12 +116,12 @@ class StatefulSetController(OwnerController):
 
     async def _report_status(self, key: str, obj: Object, pods_made: list[Object], revision: str) -> None:
         status = obj.get("status") or {}
-        ready, available, rest = pods.count_ready(pods_made, obj["spec"].get("minReadySeconds") or 0)
-        if rest:
-            self.requeue_after(key, rest)
+        ready, available, delay = pods.count_ready(pods_made, obj["spec"].get("minReadySeconds") or 0)
+        if delay:
+            self.requeue_after(key, delay)
         updated = sum(pods.revision_of(pod) == revision for pod in pods_made)
-        done = updated == len(pods_made) == ready
-        current = revision if done or not status.get("currentRevision") else status["currentRevision"]
+        is_complete = updated == len(pods_made) == ready
+        current = revision if is_complete or not status.get("currentRevision") else status["currentRevision"]
         counted: Object = {
             "observedGeneration": obj["metadata"]["generation"],
             "replicas": len(pods_made),

@@ -43,8 +43,8 @@ class VolumeController(Controller):
             self.queue.add(event.key)
             entry = event.after or event.before
             obj = entry.decode() if entry is not None else {}
-            for one in (event.before, event.after):
-                for name in _named_classes(one.decode()) if one is not None else ():
+            for state in (event.before, event.after):
+                for name in _named_classes(state.decode()) if state is not None else ():
                     self.queue.add(CLASSES.key("", name))
             if event.key.startswith(CLAIMS.prefix) and (volume := (obj.get("spec") or {}).get("volumeName")):
                 self.queue.add(VOLUMES.key("", volume))
@@ -66,15 +66,15 @@ class VolumeController(Controller):
                 entry.decode()
             )
 
-    async def _release_class(self, held: Object) -> None:
+    async def _release_class(self, class_: Object) -> None:
         """Release a class that is being deleted, once no claim and no volume uses it."""
-        if "deletionTimestamp" not in held["metadata"]:
+        if "deletionTimestamp" not in class_["metadata"]:
             return
         users = (
             entry for kind in (CLAIMS, VOLUMES) for entry in self.api.collection(kind).entries_under(kind.prefix)[0]
         )
-        if not any(held["metadata"]["name"] in _named_classes(entry.decode()) for entry in users):
-            await self._let_go(CLASSES, held)
+        if not any(class_["metadata"]["name"] in _named_classes(entry.decode()) for entry in users):
+            await self._let_go(CLASSES, class_)
 
     async def _bind_claim(self, claim: Object) -> None:
         metadata, spec = claim["metadata"], claim["spec"]
@@ -99,23 +99,23 @@ class VolumeController(Controller):
     def _in_use(self, claim: Object) -> bool:
         """Return whether a pod that has not finished uses the claim."""
         metadata = claim["metadata"]
-        found = self.api.collection(PODS).entries_under(PODS.keys.scope(metadata["namespace"]))[0]
+        entries = self.api.collection(PODS).entries_under(PODS.keys.scope(metadata["namespace"]))[0]
         return any(
             metadata["name"] in _used_claims(pod) and pods.pod_phase(pod) not in ("Succeeded", "Failed")
-            for pod in (entry.decode() for entry in found)
+            for pod in (entry.decode() for entry in entries)
         )
 
     async def _update_volume(self, volume: Object) -> None:
         ref = volume["spec"].get("claimRef") or {}
         entry = self.api.collection(CLAIMS).get(_of_claim(ref))
         claim = entry.decode() if entry is not None else None
-        ours = claim is not None and ref.get("uid") in (None, "", claim["metadata"]["uid"])
+        is_bound = claim is not None and ref.get("uid") in (None, "", claim["metadata"]["uid"])
         if "deletionTimestamp" in volume["metadata"]:
-            if not ours:
+            if not is_bound:
                 await self._let_go(VOLUMES, volume)
             return
-        phase = "Released" if ref.get("uid") and not ours else "Available"
-        if ours and claim is not None and claim["spec"].get("volumeName") == volume["metadata"]["name"]:
+        phase = "Released" if ref.get("uid") and not is_bound else "Available"
+        if is_bound and claim is not None and claim["spec"].get("volumeName") == volume["metadata"]["name"]:
             phase = "Bound"
         await ask.report_status(self.api, VOLUMES, volume, {"phase": phase})
         if phase == "Released" and (volume["metadata"].get("annotations") or {}).get(_MADE_BY) == "podless":
@@ -124,9 +124,9 @@ class VolumeController(Controller):
     async def _let_go(self, kind: Kind, obj: Object) -> None:
         """Remove the finalizer that protects an object in use."""
         finalizers = obj["metadata"].get("finalizers") or []
-        left = [finalizer for finalizer in finalizers if finalizer != _HELD[kind.plural]]
-        if left != finalizers:
-            await ask.change_object(self.api, kind, obj, {"metadata": {"finalizers": left or None}})
+        remaining = [finalizer for finalizer in finalizers if finalizer != _HELD[kind.plural]]
+        if remaining != finalizers:
+            await ask.change_object(self.api, kind, obj, {"metadata": {"finalizers": remaining or None}})
 
 
 def _named_classes(obj: Object) -> set[str]:
@@ -152,7 +152,7 @@ def _make_volume(claim: Object, name: str) -> Object:
     """Return a volume for a claim, with an unused path."""
     metadata, spec = claim["metadata"], claim["spec"]
     ref = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "namespace": metadata["namespace"]}
-    made: Object = {
+    volume_spec: Object = {
         "capacity": {"storage": spec["resources"]["requests"]["storage"]},
         "accessModes": spec["accessModes"],
         "claimRef": {**ref, "name": metadata["name"], "uid": metadata["uid"]},
@@ -161,5 +161,5 @@ def _make_volume(claim: Object, name: str) -> Object:
     }
     for field in ("storageClassName", "volumeMode"):
         if spec.get(field):
-            made[field] = spec[field]
-    return {"metadata": {"name": name, "annotations": {_MADE_BY: "podless"}}, "spec": made}
+            volume_spec[field] = spec[field]
+    return {"metadata": {"name": name, "annotations": {_MADE_BY: "podless"}}, "spec": volume_spec}

@@ -181,12 +181,12 @@ class Auditor:
         """Return a watch that logs its start and its end."""
         assert audit.rule is not None
         rule, start = audit.rule, answer.start
-        good = Response(200)
+        answer_ok = Response(200)
 
         def begin(sink: Sink) -> Callable[[], None]:
             if STARTED not in rule.omit:
-                self.write_event(audit, STARTED, clock.time(), good)
-            ended = EndingSink(sink, lambda: self._log_end(audit, good))
+                self.write_event(audit, STARTED, clock.time(), answer_ok)
+            ended = EndingSink(sink, lambda: self._log_end(audit, answer_ok))
             stop = start(ended)
 
             def end() -> None:
@@ -204,10 +204,10 @@ class Auditor:
 
     def write_event(self, audit: AuditContext, stage: str, now: float, answer: Response | None) -> None:
         """Write one event to the backend."""
-        rule, request, asked = audit.rule, audit.request, audit.attributes
+        rule, request, attr = audit.rule, audit.request, audit.attributes
         assert rule is not None
         level = rule.level
-        if level != METADATA_LEVEL and not logs_bodies(rule, asked):
+        if level != METADATA_LEVEL and not logs_bodies(rule, attr):
             level = METADATA_LEVEL
         query = f"?{mask_query(request.query_text)}" if request.query_text else ""
         event: Object = {
@@ -216,7 +216,7 @@ class Auditor:
             "auditID": audit.id,
             "stage": stage,
             "requestURI": f"{request.path}{query}",
-            "verb": asked.verb,
+            "verb": attr.verb,
             "user": _describe_user(audit.user or _NOBODY),
         }
         if audit.impersonated is not None:
@@ -225,19 +225,19 @@ class Auditor:
         if "user-agent" in request.headers:
             event["userAgent"] = _cut_user_agent(request.headers["user-agent"])
         sent = None
-        if answer is not None and asked.verb != "get" and (level != METADATA_LEVEL or len(request.body) <= MAX):
-            sent = read_body(request.body, request.headers.get("content-type", ""), asked, self._find_struct)
-        if asked.resource:
-            event["objectRef"] = _make_object_reference(asked, sent)
+        if answer is not None and attr.verb != "get" and (level != METADATA_LEVEL or len(request.body) <= MAX):
+            sent = read_body(request.body, request.headers.get("content-type", ""), attr, self._find_struct)
+        if attr.resource:
+            event["objectRef"] = _make_object_reference(attr, sent)
         if answer is not None:
-            told = None
+            content = None
             if level == REQUEST_RESPONSE or answer.status >= _FAILED or _is_status(answer):
-                told = read_body(b"".join(answer.chunks), answer.media.decode(), asked, self._find_struct)
-            event["responseStatus"] = _make_response_status(answer.status, told)
+                content = read_body(b"".join(answer.chunks), answer.media.decode(), attr, self._find_struct)
+            event["responseStatus"] = _make_response_status(answer.status, content)
             if level != METADATA_LEVEL and sent is not None:
                 event["requestObject"] = _select_fields(sent, rule)
-            if level == REQUEST_RESPONSE and told:
-                event["responseObject"] = _select_fields(told, rule)
+            if level == REQUEST_RESPONSE and content:
+                event["responseObject"] = _select_fields(content, rule)
         event["requestReceivedTimestamp"] = _format_time(audit.began)
         event["stageTimestamp"] = _format_time(now)
         if audit.annotations and answer is not None:
@@ -279,7 +279,7 @@ def _describe_user(user: User) -> Object:
 
 def _find_source_ips(request: HTTPRequest) -> list[str]:
     """Return the sourceIPs of a request: the addresses in proxy headers, then the sender's."""
-    source_ips = [part.strip() for part in request.headers.get("x-forwarded-for", "").split(",") if part.strip()]
+    source_ips = [text.strip() for text in request.headers.get("x-forwarded-for", "").split(",") if text.strip()]
     real = request.headers.get("x-real-ip", "").strip()
     if real and real not in source_ips:
         source_ips.append(real)
@@ -291,18 +291,18 @@ def _find_source_ips(request: HTTPRequest) -> list[str]:
 def _make_object_reference(attributes: Attributes, body: Any) -> Object:
     """Return the objectRef of a request. The body of a create gives the parts that its path lacks."""
     metadata = body.get("metadata") if isinstance(body, dict) else None
-    given = metadata if isinstance(metadata, dict) else {}
-    found = {
+    names = metadata if isinstance(metadata, dict) else {}
+    reference = {
         "resource": attributes.resource,
-        "namespace": attributes.namespace or _as_text(given.get("namespace")),
-        "name": attributes.name or _as_text(given.get("name")),
-        "uid": _as_text(given.get("uid")),
+        "namespace": attributes.namespace or _as_text(names.get("namespace")),
+        "name": attributes.name or _as_text(names.get("name")),
+        "uid": _as_text(names.get("uid")),
         "apiGroup": attributes.group,
         "apiVersion": attributes.version,
-        "resourceVersion": _as_text(given.get("resourceVersion")),
+        "resourceVersion": _as_text(names.get("resourceVersion")),
         "subresource": attributes.subresource,
     }
-    return {key: value for key, value in found.items() if value}
+    return {key: value for key, value in reference.items() if value}
 
 
 def _as_text(value: Any) -> str:
@@ -311,10 +311,10 @@ def _as_text(value: Any) -> str:
 
 def _make_response_status(code: int, body: Any) -> Object:
     """Return the responseStatus. body: the body of the answer, if known."""
-    found: Object = {"metadata": {}}
+    status: Object = {"metadata": {}}
     if isinstance(body, dict) and (code >= _FAILED or (body.get("kind"), body.get("apiVersion")) == ("Status", "v1")):
-        found |= {key: body[key] for key in ("status", "message", "reason", "details") if key in body}
-    return {**found, "code": code}
+        status |= {key: body[key] for key in ("status", "message", "reason", "details") if key in body}
+    return {**status, "code": code}
 
 
 def _select_fields(document: Any, rule: AuditRule) -> Any:

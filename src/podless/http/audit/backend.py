@@ -218,10 +218,10 @@ class _LogWriter(threading.Thread):
         """Write until the queue ends."""
         while self._queue.wait():
             while not self._write_all():
-                going = self._queue.wait_for_file(_AGAIN)
+                is_open = self._queue.wait_for_file(_AGAIN)
                 if (file := self._queue.skip_to_file()) is not None:
                     self._open_file(file)
-                if not going:
+                if not is_open:
                     self._write_all()
                     return self._close_file()
         return self._close_file()
@@ -275,8 +275,8 @@ class _LogWriter(threading.Thread):
             self._path.rename(self._path.with_name(f"{self._path.stem}-{stamp}{self._path.suffix}"))
         self._open_file(_open_file(self._path))
         if self._backups:
-            aside = sorted(self._path.parent.glob(f"{self._path.stem}-????-??-??T*{self._path.suffix}"))
-            for old in aside[: -self._backups]:
+            rotated = sorted(self._path.parent.glob(f"{self._path.stem}-????-??-??T*{self._path.suffix}"))
+            for old in rotated[: -self._backups]:
                 old.unlink(missing_ok=True)
 
     def _close_file(self) -> None:

@@ -38,8 +38,8 @@ class AuditedResources:
             return True
         if self.names and attributes.name not in self.names:
             return False
-        whole = f"{attributes.resource}/{attributes.subresource}" if attributes.subresource else attributes.resource
-        patterns = {whole, "*", f"{attributes.resource}/*"}
+        resource = f"{attributes.resource}/{attributes.subresource}" if attributes.subresource else attributes.resource
+        patterns = {resource, "*", f"{attributes.resource}/*"}
         if attributes.subresource:
             patterns.add(f"*/{attributes.subresource}")
         return not patterns.isdisjoint(self.resources)

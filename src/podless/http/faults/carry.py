@@ -37,11 +37,11 @@ class FaultySink:
         """Return the stream of a watch, with the fault applied."""
 
         def start(sink: Sink) -> Callable[[], None]:
-            found = cls(fault, answer.media, sink)
-            found._stop = answer.start(found)
-            if found._remaining == 0:
-                found.send(b"")
-            return found._handle_end
+            faulty = cls(fault, answer.media, sink)
+            faulty._stop = answer.start(faulty)
+            if faulty._remaining == 0:
+                faulty.send(b"")
+            return faulty._handle_end
 
         return Stream(start, answer.media, answer.headers)
 
@@ -77,10 +77,10 @@ class FaultySink:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        kept = b"".join(self._delayed)
+        delayed = b"".join(self._delayed)
         self._delayed.clear()
         self._delayed_size = 0
-        return self._send_changed(kept) if kept and not self._finished else True
+        return self._send_changed(delayed) if delayed and not self._finished else True
 
     def send_initial(self, pieces: Iterator[bytes]) -> None:
         """Send the initial events as the fault changes them."""
@@ -107,7 +107,7 @@ class FaultySink:
         self._sink.end()
 
     def _change_events(self, data: bytes) -> bytes:
-        fault, frames, found = self._fault, self._frames, list[bytes]()
+        fault, frames, changed = self._fault, self._frames, list[bytes]()
         events = frames.split_events(data)
         for event in framing.compress_events(events, frames) if fault.compress else events:
             if self._remaining == 0:
@@ -115,14 +115,14 @@ class FaultySink:
             mark = frames.read_type(event) == b"BOOKMARK"
             if fault.bookmarks and not mark:
                 continue
-            found += [event] * (1 if mark else fault.duplicate)
+            changed += [event] * (1 if mark else fault.duplicate)
             if self._remaining is not None and not mark:
                 self._remaining -= 1
         if self._remaining == 0:
             self._finished = True
             if fault.expire_after is not None:
-                found.append(self._expired_event())
-        return b"".join(found)
+                changed.append(self._expired_event())
+        return b"".join(changed)
 
     def _expired_event(self) -> bytes:
         status = Expired("too old resource version: 1 (2)").status()
@@ -191,7 +191,7 @@ def fault_error(fault: InjectedFault) -> APIError:
 
 def ask_for_past(request: HTTPRequest, revision: int) -> None:
     """Make a list show an older state, unless it has a continue token."""
-    given = {name: values[0] for name, values in request.query.items()}
-    if "continue" not in given:
-        given |= {"resourceVersion": str(revision), "resourceVersionMatch": "Exact"}
-        request.query_text = urlencode(given)
+    parameters = {name: values[0] for name, values in request.query.items()}
+    if "continue" not in parameters:
+        parameters |= {"resourceVersion": str(revision), "resourceVersionMatch": "Exact"}
+        request.query_text = urlencode(parameters)

@@ -99,9 +99,9 @@ class InjectedFault:
 
     def __post_init__(self) -> None:
         for term in _TERMS:
-            given = getattr(self, term.name)
-            if given != term.default:
-                _validate_field(field_name(term.name), given, term.metadata["term"])
+            value = getattr(self, term.name)
+            if value != term.default:
+                _validate_field(field_name(term.name), value, term.metadata["term"])
         for rule in RULES:
             if not rule.holds(self):
                 raise BadFault(rule.message)
@@ -113,10 +113,10 @@ class InjectedFault:
         unknown = [name for name in spec if name not in _NAMES]
         if unknown:
             raise BadFault(f"unknown field {unknown[0]!r}")
-        taken = {_NAMES[name]: value for name, value in spec.items()}
+        arguments = {_NAMES[name]: value for name, value in spec.items()}
         if seed is not None:
-            taken.setdefault("seed", seed)
-        return cls(label=label, **taken)
+            arguments.setdefault("seed", seed)
+        return cls(label=label, **arguments)
 
     @property
     def of_watches(self) -> bool:
@@ -126,19 +126,19 @@ class InjectedFault:
 
     def matches_request(self, request: HTTPRequest, kinds: Kinds) -> bool:
         """Return whether the request matches."""
-        asked = request.info.attributes
-        if self.webhook or bool(asked.resource) is bool(self.path):
+        attr = request.info.attributes
+        if self.webhook or bool(attr.resource) is bool(self.path):
             return False
         return (
-            self.verb in ("", asked.verb)
+            self.verb in ("", attr.verb)
             and request.path.startswith(self.path)
-            and asked.group not in self.spared
-            and (asked.verb == "watch" or not self.of_watches)
-            and (asked.verb == "list" or not self.older)
-            and (not self.resource or _matches_resource(self.resource, asked.resource, asked))
-            and (not self.kind or _matches_resource(self.kind, kinds(asked.group, asked.resource), asked))
-            and _matches_pattern(self.namespace, asked.namespace)
-            and _matches_pattern(self.name, asked.name)
+            and attr.group not in self.spared
+            and (attr.verb == "watch" or not self.of_watches)
+            and (attr.verb == "list" or not self.older)
+            and (not self.resource or _matches_resource(self.resource, attr.resource, attr))
+            and (not self.kind or _matches_resource(self.kind, kinds(attr.group, attr.resource), attr))
+            and _matches_pattern(self.namespace, attr.namespace)
+            and _matches_pattern(self.name, attr.name)
             and _matches_pattern(self.user, request.user.name)
             and self._is_agent(request.headers.get("user-agent", ""))
         )
@@ -155,8 +155,8 @@ class InjectedFault:
         self.matched += 1
         if self.tell is not None:
             self.tell()
-        wanted = (not self.nth or self.matched == self.nth) and (not self.times or self.injected < self.times)
-        if not wanted or (self._turns and not self._draw(key)):
+        is_due = (not self.nth or self.matched == self.nth) and (not self.times or self.injected < self.times)
+        if not is_due or (self._turns and not self._draw(key)):
             return False
         self.injected += 1
         return True
@@ -165,8 +165,8 @@ class InjectedFault:
         position = crc32(key.encode()) % _TURNS
         turn = self._turns[position]
         self._turns[position] = turn + 1
-        drawn = blake2b(f"{self.seed} {position} {turn}".encode(), digest_size=8).digest()
-        return int.from_bytes(drawn, "big") < self.probability * _ALL
+        digest = blake2b(f"{self.seed} {position} {turn}".encode(), digest_size=8).digest()
+        return int.from_bytes(digest, "big") < self.probability * _ALL
 
 
 class FaultRule(NamedTuple):
@@ -184,10 +184,10 @@ _ENDS = ("cutAfter", "expireAfter")
 
 def _express_set(name: str) -> str:
     """Return a CEL expression: a field of the spec differs from its default."""
-    one = _KNOWN[name]
-    if one.default is None or isinstance(one.default, bool):
-        return f"has(self.{name})" if one.default is None else f"(has(self.{name}) && self.{name})"
-    default = "''" if one.default == "" else repr(one.default)
+    declared = _KNOWN[name]
+    if declared.default is None or isinstance(declared.default, bool):
+        return f"has(self.{name})" if declared.default is None else f"(has(self.{name}) && self.{name})"
+    default = "''" if declared.default == "" else repr(declared.default)
     return f"(has(self.{name}) && self.{name} != {default})"
 
 
@@ -199,38 +199,38 @@ def _sets_any(fault: InjectedFault, *names: str) -> bool:
     return any(getattr(fault, _NAMES[name]) != _KNOWN[name].default for name in names)
 
 
-def _exclude_fields(name: str, others: tuple[str, ...], message: str) -> FaultRule:
+def _exclude_fields(name: str, excluded: tuple[str, ...], message: str) -> FaultRule:
     """Return the rule that a field excludes other fields."""
     return FaultRule(
-        f"!{_express_set(name)} || !({_express_any(*others)})",
+        f"!{_express_set(name)} || !({_express_any(*excluded)})",
         message,
-        lambda fault: not _sets_any(fault, name) or not _sets_any(fault, *others),
+        lambda fault: not _sets_any(fault, name) or not _sets_any(fault, *excluded),
     )
 
 
-def _require_field(others: tuple[str, ...], name: str, message: str) -> FaultRule:
+def _require_field(dependents: tuple[str, ...], name: str, message: str) -> FaultRule:
     """Return the rule that some fields require another one."""
     return FaultRule(
-        f"!({_express_any(*others)}) || {_express_set(name)}",
+        f"!({_express_any(*dependents)}) || {_express_set(name)}",
         message,
-        lambda fault: not _sets_any(fault, *others) or _sets_any(fault, name),
+        lambda fault: not _sets_any(fault, *dependents) or _sets_any(fault, name),
     )
 
 
-def _limit_to_verb(others: tuple[str, ...], verb: str) -> FaultRule:
+def _limit_to_verb(names: tuple[str, ...], verb: str) -> FaultRule:
     """Return the rule that some fields apply to one verb only."""
-    message = f"{', '.join(others)}: for {verb} requests only"
+    message = f"{', '.join(names)}: for {verb} requests only"
     return FaultRule(
-        f"!({_express_any(*others)}) || !has(self.verb) || self.verb in ['', '{verb}']",
+        f"!({_express_any(*names)}) || !has(self.verb) || self.verb in ['', '{verb}']",
         message,
-        lambda fault: not _sets_any(fault, *others) or fault.verb in ("", verb),
+        lambda fault: not _sets_any(fault, *names) or fault.verb in ("", verb),
     )
 
 
 def field_name(name: str) -> str:
     """Return the name of a field in an object."""
-    first, *rest = name.split("_")
-    return first + "".join(part.capitalize() for part in rest)
+    first, *later_words = name.split("_")
+    return first + "".join(word.capitalize() for word in later_words)
 
 
 _TERMS = tuple(each for each in fields(InjectedFault) if "term" in each.metadata)
@@ -261,8 +261,8 @@ RULES = (
 
 def _validate_field(name: str, value: Any, term: FieldSpec) -> None:
     """Raise BadFault for an invalid value of a field."""
-    taken = (int, float) if term.type is float else (term.type,)
-    if type(value) not in taken:
+    types = (int, float) if term.type is float else (term.type,)
+    if type(value) not in types:
         raise BadFault(f"{name}: must be {_TYPES[term.type]}")
     if term.choices and value not in term.choices:
         raise BadFault(f"{name}: must be one of {', '.join(term.choices)}")
@@ -274,17 +274,17 @@ def _validate_field(name: str, value: Any, term: FieldSpec) -> None:
 _TYPES = {str: "a string", int: "an integer", float: "a number", bool: "true or false"}
 
 
-def _matches_resource(pattern: str, its: str, attributes: Attributes) -> bool:
+def _matches_resource(pattern: str, resource: str, attributes: Attributes) -> bool:
     """Return whether a resource matches a pattern: no group means any group, no subresource the object itself."""
-    name, _, part = pattern.partition("/")
-    plain, _, group = name.partition(".")
+    name, _, subresource = pattern.partition("/")
+    plural, _, group = name.partition(".")
     return (
-        plain in ("*", its)
+        plural in ("*", resource)
         and (not group or group == attributes.group)
-        and (part == attributes.subresource or pattern == "*")
+        and (subresource == attributes.subresource or pattern == "*")
     )
 
 
-def _matches_pattern(wanted: str, text: str) -> bool:
+def _matches_pattern(pattern: str, text: str) -> bool:
     """Return whether a text equals the pattern, or starts with it if that ends in *."""
-    return not wanted or wanted == text or (wanted[-1] == "*" and text.startswith(wanted[:-1]))
+    return not pattern or pattern == text or (pattern[-1] == "*" and text.startswith(pattern[:-1]))

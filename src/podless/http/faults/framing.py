@@ -55,9 +55,9 @@ class _ProtobufFrames:
         return find_field(event[_LENGTH:], 1)
 
     def replace_type(self, event: bytes, type_: bytes) -> bytes:
-        inner = find_field(event[_LENGTH:], 2)
-        whole = encode_field(_TYPE, type_) + b"\x12" + encode_varint(len(inner)) + inner
-        return len(whole).to_bytes(_LENGTH, "big") + whole
+        obj = find_field(event[_LENGTH:], 2)
+        message = encode_field(_TYPE, type_) + b"\x12" + encode_varint(len(obj)) + obj
+        return len(message).to_bytes(_LENGTH, "big") + message
 
     def read_uid(self, event: bytes) -> str:
         # event.object (2), RawExtension.raw (1), the envelope's raw (2), the object's metadata (1), its uid (5)
@@ -67,15 +67,15 @@ class _ProtobufFrames:
 
 def find_field(data: bytes, number: int) -> bytes:
     """Return the first field with a number in a message of this server, b"" if there is none."""
-    place = 0
-    while place < len(data):
-        tag, place = _read_varint(data, place)
-        size, place = _read_varint(data, place)
+    offset = 0
+    while offset < len(data):
+        tag, offset = _read_varint(data, offset)
+        size, offset = _read_varint(data, offset)
         if tag & 7 == 0:
             continue  # a varint has no length
         if tag >> 3 == number:
-            return data[place : place + size]
-        place += size
+            return data[offset : offset + size]
+        offset += size
     return b""
 
 
@@ -99,16 +99,16 @@ def compress_events(events: Iterable[bytes], frames: EventFrames) -> Iterator[by
 
     An object that was created and deleted has no event; one that was deleted and created again has two.
     """
-    kept: dict[str, tuple[bytes, bytes]] = {}  # (type, event), by uid; bookmarks and errors by position
+    merged: dict[str, tuple[bytes, bytes]] = {}  # (type, event), by uid; bookmarks and errors by position
     for index, event in enumerate(events):
         type_ = frames.read_type(event)
         uid = "" if type_ in (b"BOOKMARK", b"ERROR") else frames.read_uid(event)
-        before, known = kept.pop(uid, (b"", b"")) if uid else (b"", b"")
+        before, event_before = merged.pop(uid, (b"", b"")) if uid else (b"", b"")
         if before == b"ADDED" and type_ == b"DELETED":
             continue
         if before == b"DELETED":
-            kept[f"{uid} {index}"] = before, known
+            merged[f"{uid} {index}"] = before, event_before
         elif before == b"ADDED":
             type_, event = before, frames.replace_type(event, before)
-        kept[uid or str(index)] = type_, event
-    return (event for _, event in kept.values())
+        merged[uid or str(index)] = type_, event
+    return (event for _, event in merged.values())

@@ -71,12 +71,12 @@ def fault_definition() -> Object:
 
 def fault_kind() -> Kind:
     """Return the kind."""
-    whole = fault_definition()
-    return compile_kind(whole, serializer.encode_json(whole))
+    definition = fault_definition()
+    return compile_kind(definition, serializer.encode_json(definition))
 
 
 def _make_schema() -> Object:
-    status = {name: {"type": type_, "description": about} for name, (type_, about) in _STATUS.items()}
+    status = {name: {"type": type_, "description": description} for name, (type_, description) in _STATUS.items()}
     status["seed"]["format"] = "int64"
     spec = {
         "type": "object",
@@ -167,20 +167,20 @@ class FaultObjects(Controller):
     def _put_in_force(self, entry: Entry) -> None:
         """Put a Fault in force."""
         obj = entry.decode()
-        metadata, known = obj["metadata"], self._active.get(entry.key)
-        if known is None or (known.uid, known.generation) != (metadata["uid"], metadata["generation"]):
+        metadata, active = obj["metadata"], self._active.get(entry.key)
+        if active is None or (active.uid, active.generation) != (metadata["uid"], metadata["generation"]):
             try:
                 fault = InjectedFault.from_spec(metadata["name"], obj["spec"], seed=int(metadata["uid"][:_SEED], 16))
             except BadFault as error:  # an earlier release of podless accepted it
                 log.warning("faults: %s is ignored: %s", metadata["name"], error)
                 self._remove_fault(entry.key)
                 return
-            known = self._active[entry.key] = _ActiveFault(fault, metadata["uid"], metadata["generation"])
+            active = self._active[entry.key] = _ActiveFault(fault, metadata["uid"], metadata["generation"])
             fault.tell = partial(self.queue.add, entry.key, _DELAY)
             self._scripted.put_fault(fault.label, fault)
             self.queue.add(entry.key)
-        if not known.writing:
-            self._add_foreign_counts(known, obj)
+        if not active.writing:
+            self._add_foreign_counts(active, obj)
 
     def _add_foreign_counts(self, fault: _ActiveFault, obj: Object, own_counts: tuple[int, int] = (0, 0)) -> None:
         """Add the counts of the status that other servers wrote.
@@ -194,8 +194,8 @@ class FaultObjects(Controller):
 
     async def write_counts(self) -> None:
         """Write all pending counts."""
-        for key, known in self._active.items():
-            if (known.fault.matched, known.fault.injected) != (known.matched, known.injected):
+        for key, active in self._active.items():
+            if (active.fault.matched, active.fault.injected) != (active.matched, active.injected):
                 self.queue.add(key)
         await self.reconcile_all()
 
@@ -203,13 +203,13 @@ class FaultObjects(Controller):
         fault = self._active.get(key)
         if fault is None:
             return
-        told = fault.fault.matched - fault.matched, fault.fault.injected - fault.injected
+        pending = fault.fault.matched - fault.matched, fault.fault.injected - fault.injected
 
         def count(obj: Object) -> Object:
             if (obj["metadata"]["uid"], obj["metadata"]["generation"]) != (fault.uid, fault.generation):
                 return obj
             matched, injected = _read_counts(obj)
-            numbers = {"matched": matched + told[0], "injected": injected + told[1], "seed": fault.fault.seed}
+            numbers = {"matched": matched + pending[0], "injected": injected + pending[1], "seed": fault.fault.seed}
             return {**obj, "status": {**numbers, "observedGeneration": fault.generation}}
 
         fault.writing = True
@@ -218,7 +218,7 @@ class FaultObjects(Controller):
         finally:
             fault.writing = False
         if obj is not None and self._active.get(key) is fault:
-            self._add_foreign_counts(fault, obj, told)
+            self._add_foreign_counts(fault, obj, pending)
 
 
 def _read_counts(obj: Object) -> tuple[int, int]:

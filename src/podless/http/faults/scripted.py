@@ -68,7 +68,7 @@ class Faults:
     def remove(self, fault: InjectedFault) -> None:
         """Remove a fault."""
         with self._lock:
-            self._replace_faults(tuple(one for one in self._added if one is not fault))
+            self._replace_faults(tuple(added for added in self._added if added is not fault))
 
     def clear(self) -> None:
         """Remove all faults, except those of objects."""
@@ -111,8 +111,8 @@ class Faults:
         from podless.http.faults.scripted import MIXTURE, SPARED
 
         seed = random.randrange(1 << 31) if seed is None else seed
-        for index, what in enumerate(MIXTURE):
-            self.add(label=f"chaos {seed}", seed=seed + index, **SPARED, **what)
+        for index, fields in enumerate(MIXTURE):
+            self.add(label=f"chaos {seed}", seed=seed + index, **SPARED, **fields)
         return seed
 
     def __iter__(self) -> Iterator[InjectedFault]:
@@ -123,14 +123,14 @@ class Faults:
 
     def pick(self, request: HTTPRequest) -> InjectedFault | None:
         """Return the fault to inject into a request; None for none."""
-        asked = request.info.attributes
-        if request.peer == EXEMPT or asked.group == GROUP or request.path.startswith(_OWN):
+        attributes = request.info.attributes
+        if request.peer == EXEMPT or attributes.group == GROUP or request.path.startswith(_OWN):
             return None
         fitting = (fault for fault in self._faults if fault.matches_request(request, self.kinds))
-        what = f"{asked.verb} {asked.group}/{asked.resource}/{asked.subresource}"
-        return next((fault for fault in fitting if fault.draw_failure(what)), None)
+        key = f"{attributes.verb} {attributes.group}/{attributes.resource}/{attributes.subresource}"
+        return next((fault for fault in fitting if fault.draw_failure(key)), None)
 
     def webhook(self, url: str) -> bool:
         """Return whether a call to a webhook must time out."""
-        wanted = (fault for fault in self._faults if fault.webhook and url.startswith(fault.webhook))
-        return any(fault.draw_failure(url) for fault in wanted)
+        candidates = (fault for fault in self._faults if fault.webhook and url.startswith(fault.webhook))
+        return any(fault.draw_failure(url) for fault in candidates)

@@ -12,19 +12,19 @@ from podless.runtime.jsonobject import Object
 
 def render(plan: Plan, *, color: bool, details: bool) -> str:
     """Return a diff for each changed object, and comments for rejected ones."""
-    parts = []
+    blocks = []
     for change in plan.changes:
         if change.action in (Action.REFUSED, Action.UNKNOWN):
             message_lines = change.message.splitlines() or [""]
-            parts.append("\n".join(f"# {change.place} {change.identity}: {line}".rstrip() for line in message_lines))
+            blocks.append("\n".join(f"# {change.place} {change.identity}: {line}".rstrip() for line in message_lines))
         elif change.action is not Action.UNCHANGED and not (change.consequence and change.action is not Action.DELETE):
-            parts += _format_diff(change)
-    return "\n".join([*parts, f"# {plan.summary()}"]) + "\n"
+            blocks += _format_diff(change)
+    return "\n".join([*blocks, f"# {plan.summary()}"]) + "\n"
 
 
 def _format_diff(change: Change) -> list[str]:
     identity = change.identity
-    name = ".".join(part for part in (identity.api_version, identity.kind, identity.namespace, identity.name) if part)
+    name = ".".join(text for text in (identity.api_version, identity.kind, identity.namespace, identity.name) if text)
     after = None if change.action is Action.DELETE else change.after
     old, new = (_list_lines(change, obj) for obj in (change.before, after))
     if old == new and change.before is not None:

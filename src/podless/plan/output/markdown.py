@@ -16,22 +16,22 @@ _CELL = 200  # maximum characters of a cell
 def render(plan: Plan, *, color: bool, details: bool) -> str:
     """Return the plan as Markdown of at most MAX_CHARACTERS characters."""
     mark = {0: "nothing to do", 1: "something is rejected or unknown", 2: "changes"}[plan.exit_code]
-    parts = [f"### podless plan: {mark}", "", plan.summary()]
-    parts += ["", f"From {_format_cell(plan.source)}, Kubernetes {plan.release}."]
-    changes = [one for action in _ORDER for one in plan.of(action) if not _is_quiet(one)]
+    blocks = [f"### podless plan: {mark}", "", plan.summary()]
+    blocks += ["", f"From {_format_cell(plan.source)}, Kubernetes {plan.release}."]
+    changes = [change_ for action in _ORDER for change_ in plan.of(action) if not _is_quiet(change_)]
     if changes:
-        parts += ["", "| | object | where | |", "|---|---|---|---|"]
-        parts += [_format_row(change) for change in changes[:_TABLE]]
+        blocks += ["", "| | object | where | |", "|---|---|---|---|"]
+        blocks += [_format_row(change) for change in changes[:_TABLE]]
         if len(changes) > _TABLE:
-            parts.append(f"| | and {len(changes) - _TABLE} more | | |")
+            blocks.append(f"| | and {len(changes) - _TABLE} more | | |")
     if plan.webhooks:
         names = sorted({call.webhook for call in plan.webhooks if not call.asked})
         if names:
-            parts += ["", f"Webhooks that were not asked: {', '.join(map(_format_code, names))}"]
+            blocks += ["", f"Webhooks that were not asked: {', '.join(map(_format_code, names))}"]
     if plan.missing:
-        parts += ["", "**Not read, so the plan is not complete:**", ""]
-        parts += [f"- {_format_cell(str(missing))}" for missing in plan.missing[:20]]
-    text = "\n".join(parts)[: MAX_CHARACTERS - 200]
+        blocks += ["", "**Not read, so the plan is not complete:**", ""]
+        blocks += [f"- {_format_cell(str(missing))}" for missing in plan.missing[:20]]
+    text = "\n".join(blocks)[: MAX_CHARACTERS - 200]
     return _with_details(text, changes, details) + "\n"
 
 

@@ -48,8 +48,8 @@ def _write_lines(plan: Plan, color: bool, details: bool) -> Iterator[str]:
 def _join_missing(missing: Sequence[UnreadPart]) -> list[UnreadPart]:
     """Join failed reads that share a reason."""
     joined: dict[tuple[str, str], list[str]] = {}
-    for part in missing:
-        joined.setdefault((part.why, part.effect), []).append(part.what)
+    for unread in missing:
+        joined.setdefault((unread.why, unread.effect), []).append(unread.what)
     return [UnreadPart(", ".join(whats), reason, effect) for (reason, effect), whats in joined.items()]
 
 

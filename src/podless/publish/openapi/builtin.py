@@ -91,8 +91,8 @@ def _standard_components(release: Release) -> dict[str, Schema]:
     status = _kind_extension("", "Status", "v1")
     if not release.has_feature("OneStatus"):
         status = {
-            name: [*one, *_kind_extension("resource.k8s.io", "Status", "v1alpha2")[name]]
-            for name, one in status.items()
+            name: [*gvks, *_kind_extension("resource.k8s.io", "Status", "v1alpha2")[name]]
+            for name, gvks in status.items()
         }
     walk.components[META + "Status"] |= status
     return dict(sorted(walk.components.items()))
@@ -130,23 +130,23 @@ def _kind_extension(group: str, noun: str, version: str) -> Schema:
     return {"x-kubernetes-group-version-kind": [{"group": group, "kind": noun, "version": version}]}
 
 
-def kind_components(kind: Kind, version: Version, shown: Container[str] = ()) -> dict[str, Schema]:
+def kind_components(kind: Kind, version: Version, excluded: Container[str] = ()) -> dict[str, Schema]:
     """Return the components of a built-in kind, of its list, and of all structs inside, except the standard ones.
 
-    shown: names of components to leave out with their content, because another kind has them.
+    excluded: names of components to leave out with their content, because another kind has them.
     """
     struct = kind.struct_of(version)
     assert struct is not None, f"{kind.kind} is not a built-in kind"
-    walk = _ComponentCollector(kind.group, version.name, shown)
+    walk = _ComponentCollector(kind.group, version.name, excluded)
     item = walk.own_component(struct)
     walk.components[item] |= _kind_extension(kind.group, kind.kind, version.name)
     for subresource in kind.more_subresources:
         if subresource.kind is not None and not subresource.connects:
-            walk.components |= kind_components(subresource.kind, subresource.kind.versions[0], shown)
+            walk.components |= kind_components(subresource.kind, subresource.kind.versions[0], excluded)
     if not kind.virtual:
         walk.components[walk.prefix + kind.list_kind] = _list_component(kind, version, item)
     known_already = standard_components()
-    return {name: shown for name, shown in walk.components.items() if name not in known_already}
+    return {name: excluded for name, excluded in walk.components.items() if name not in known_already}
 
 
 def _list_component(kind: Kind, version: Version, item: str) -> Schema:
@@ -166,9 +166,9 @@ def _list_component(kind: Kind, version: Version, item: str) -> Schema:
 class _ComponentCollector:
     """Collects the components of a group-version's structs, and of the structs in them, except those shown already."""
 
-    def __init__(self, group: str, version: str, known: Container[str] = ()) -> None:
+    def __init__(self, group: str, version: str, excluded: Container[str] = ()) -> None:
         self.group = group
-        self.known = known
+        self.known = excluded
         self.prefix = package_of(group, version)
         self.components: dict[str, Schema] = {}
 

@@ -30,15 +30,17 @@ def custom_document(binary: bool, areas: Iterable[AreaEntries]) -> DocumentBody:
     if not binary:
         return DocumentBody([_document_head(), paths, b'},"components":{"schemas":{', schemas, b"}}}"])
     sizes = _total_size(paths), _total_size(schemas)
-    inner = begin_field(v3pb.SCHEMAS, sizes[1])
-    outer = begin_field(v3pb.COMPONENTS, len(inner) + sizes[1])
-    return DocumentBody([_before_binary() + begin_field(v3pb.PATHS, sizes[0]), paths, outer + inner, schemas], b"")
+    head = begin_field(v3pb.SCHEMAS, sizes[1])
+    start = begin_field(v3pb.COMPONENTS, len(head) + sizes[1])
+    return DocumentBody([_before_binary() + begin_field(v3pb.PATHS, sizes[0]), paths, start + head, schemas], b"")
 
 
 def add_builtin(form: KindForm, kinds: Sequence[Kind]) -> AreaEntries:
     """Return the part of all built-in kinds in the version 2 document. Takes long."""
-    parts = v2.swagger_parts(*kinds)
-    return AreaEntries(encode_entries(form.path, parts["paths"]), encode_entries(form.component, parts["definitions"]))
+    swagger = v2.swagger_parts(*kinds)
+    return AreaEntries(
+        encode_entries(form.path, swagger["paths"]), encode_entries(form.component, swagger["definitions"])
+    )
 
 
 def swagger_document(form: KindForm, release: str, builtin: AreaEntries, areas: Iterable[AreaEntries]) -> DocumentBody:
@@ -54,9 +56,9 @@ def swagger_document(form: KindForm, release: str, builtin: AreaEntries, areas: 
 def _merge_areas(first: AreaEntries, areas: Iterable[AreaEntries]) -> tuple[list[DocumentPiece], list[DocumentPiece]]:
     """Return the entries of both areas, sorted by name; of equal names the later one counts."""
     paths, components = dict(first.paths), dict(first.components)
-    for part in areas:
-        paths.update(part.paths)
-        components.update(part.components)
+    for area in areas:
+        paths.update(area.paths)
+        components.update(area.components)
     return [paths[name] for name in sorted(paths)], [components[name] for name in sorted(components)]
 
 
@@ -73,8 +75,10 @@ def _standard_area(name: str, _: Release) -> Area:
 @bounded_cache(32)
 def _constant_entries(name: str, _: Release) -> AreaEntries:
     """Return the constant part of the version 2 document in a release."""
-    form, parts = FORMS[name], v2.standard_definitions()
-    return AreaEntries(encode_entries(form.path, parts["paths"]), encode_entries(form.component, parts["definitions"]))
+    form, swagger = FORMS[name], v2.standard_definitions()
+    return AreaEntries(
+        encode_entries(form.path, swagger["paths"]), encode_entries(form.component, swagger["definitions"])
+    )
 
 
 def _document_head() -> bytes:

@@ -117,9 +117,9 @@ def make_shape(
     """Return the templates for a scope and subresources. paths, listed: return the parts of a kind."""
     kind = _stand_in(namespaced, status, scale)
     version = kind.versions[0]
-    found = paths(kind, version)
+    items = paths(kind, version)
     return TemplateShape(
-        tuple((TextTemplate(path.encode()), TextTemplate(encode_entry(path, found[path]))) for path in found),
+        tuple((TextTemplate(path.encode()), TextTemplate(encode_entry(path, items[path]))) for path in items),
         TextTemplate(encode_entry(*next(iter(listed(kind, version).items())))),
     )
 

@@ -27,8 +27,12 @@ def _resolve_schema(kind: Kind, version: Version) -> Schema:
             schema.root_component(kind.structural_schema(version)), builtin.standard_components(), frozenset()
         )
     components = {**builtin.standard_components(), **builtin.kind_components(kind, version)}
-    own = builtin.make_namer(kind, version)(kind.kind)
-    root = own if own in components else next((name for name in components if name.endswith(f".{kind.kind}")), own)
+    root_name = builtin.make_namer(kind, version)(kind.kind)
+    root = (
+        root_name
+        if root_name in components
+        else next((key for key in components if key.endswith(f".{kind.kind}")), root_name)
+    )
     return _inline_references({"$ref": REF + root}, components, frozenset())
 
 
@@ -42,7 +46,7 @@ def _inline_references(schema: Schema, components: Mapping[str, Schema], parents
     result = dict(schema)
     if "properties" in result:
         result["properties"] = {
-            key: _inline_references(part, components, parents) for key, part in result["properties"].items()
+            key: _inline_references(child, components, parents) for key, child in result["properties"].items()
         }
     for key in ("items", "additionalProperties"):
         if isinstance(result.get(key), dict):
@@ -59,4 +63,4 @@ def _find_reference(schema: Schema) -> str | None:
     reference = schema.get("$ref")
     if reference is not None:
         return str(reference).removeprefix(REF)
-    return next((name for part in schema.get("allOf") or () if (name := _find_reference(part)) is not None), None)
+    return next((name for child in schema.get("allOf") or () if (name := _find_reference(child)) is not None), None)

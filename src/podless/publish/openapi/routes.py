@@ -391,9 +391,9 @@ def _option_parameters(kind: Kind) -> list[str]:
 
 def group_names(group: str, *version: str) -> tuple[str, str]:
     """Return a group's part of operation ids, and its tag."""
-    short = group.removesuffix(".k8s.io") if group else "core"
-    prefix = "".join(camel_case(one, True) for one in (short, *version))
-    return prefix, "_".join(camel_case(one, False) for one in (short, *version))
+    group_label = group.removesuffix(".k8s.io") if group else "core"
+    prefix = "".join(camel_case(word, True) for word in (group_label, *version))
+    return prefix, "_".join(camel_case(word, False) for word in (group_label, *version))
 
 
 def paths_of(operations: Iterable[PathOperation]) -> dict[str, list[PathOperation]]:
@@ -407,7 +407,7 @@ def paths_of(operations: Iterable[PathOperation]) -> dict[str, list[PathOperatio
 def shared_parameters(operations: list[PathOperation]) -> list[str]:
     """Return the parameters that all operations of a path share; they are listed at the path instead."""
     first, *other_operations = operations
-    return [key for key in first.queries if all(key in other.queries for other in other_operations)]
+    return [key for key in first.queries if all(key in operation.queries for operation in other_operations)]
 
 
 def make_parameter(key: str, kind: str) -> dict[str, Any]:
@@ -415,10 +415,10 @@ def make_parameter(key: str, kind: str) -> dict[str, Any]:
     if key == "name":
         return {"name": key, "in": "path", "description": f"Name of the {kind}.", "required": True, "type": "string"}
     if key in PARAMETERS:
-        form, place = PARAMETERS[key]
+        form, location = PARAMETERS[key]
         text = texts.field_text(texts.META, "Parameters", key) or texts.field_text(texts.META, "DeleteOptions", key)
     else:
         name, of, form = key.split()
-        place, text = "query", texts.field_text("", of, name) or f"The option {name} of {of}."
-    required = {"required": True} if place == "path" else {}
-    return {"name": key.split()[0], "in": place, "description": text} | required | {"type": form}
+        location, text = "query", texts.field_text("", of, name) or f"The option {name} of {of}."
+    required = {"required": True} if location == "path" else {}
+    return {"name": key.split()[0], "in": location, "description": text} | required | {"type": form}

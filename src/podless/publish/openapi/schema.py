@@ -67,7 +67,7 @@ def _publish_literals(value: list[Any]) -> list[Any] | None:
 def _publish_children(value: dict[str, Schema]) -> dict[str, Schema] | None:
     # fast path: most children are only a type
     return {
-        name: part if len(part := value[name]) == 1 and part.get("type") else publish_schema(part)
+        name: child if len(child := value[name]) == 1 and child.get("type") else publish_schema(child)
         for name in sorted(each(value))
     } or None
 
@@ -236,8 +236,8 @@ _LOSSY: _Plan = _SAID | {
 }
 
 
-def _convert_part(part: Schema) -> Schema:
-    return part if len(part) == 1 and part.get("type") not in _SHOWN_OTHERWISE else convert_to_v2(part)
+def _convert_part(child: Schema) -> Schema:
+    return child if len(child) == 1 and child.get("type") not in _SHOWN_OTHERWISE else convert_to_v2(child)
 
 
 @bounded_cache(1024)

@@ -300,9 +300,9 @@ class DocumentLibrary:
             by_version = cached.get(kind)
             if by_version is None:
                 by_version = cached[kind] = {}
-            part = by_version.get(version.name)
-            if part is not None:
-                entries.append(part)
+            area = by_version.get(version.name)
+            if area is not None:
+                entries.append(area)
                 continue
             make, keep = partial(parts.make_part, form, kind, version), partial(by_version.__setitem__, version.name)
             steps.append(PreparationStep(make, keep, kind in self._long_kinds))
@@ -337,12 +337,12 @@ class DocumentLibrary:
             return cached[1]
         of = parts.V2_PROTOBUF if form == V2_PROTOBUF else parts.V2_JSON
         builtin, custom = ([kind for kind in kinds if kind.custom is which] for which in (False, True))
-        known = self._builtin.get(of.name)
-        if known is None or known[0] != builtin:
+        builtin_part = self._builtin.get(of.name)
+        if builtin_part is None or builtin_part[0] != builtin:
             look, keep = partial(documents.add_builtin, of, builtin), partial(self._store_builtin, of.name, builtin)
             raise MissingParts([PreparationStep(look, keep, is_long=True)])
         served = ((kind, version) for kind in custom for version in kind.versions)
-        make = partial(documents.swagger_document, of, self._release, known[1], self._list_entries(of, served))
+        make = partial(documents.swagger_document, of, self._release, builtin_part[1], self._list_entries(of, served))
         if len(custom) > _MANY:
             raise MissingParts([PreparationStep(make, partial(self._keep_whole, form, etag), is_long=True)])
         return self._keep_whole(form, etag, make())
@@ -351,8 +351,8 @@ class DocumentLibrary:
         self._swagger[form] = etag, body
         return body
 
-    def _store_builtin(self, name: str, kinds: list[Kind], part: AreaEntries) -> None:
-        self._builtin[name] = kinds, part
+    def _store_builtin(self, name: str, kinds: list[Kind], area: AreaEntries) -> None:
+        self._builtin[name] = kinds, area
 
 
 class _KindDigest(NamedTuple):

@@ -41,8 +41,8 @@ def convert_schema(schema: Document) -> Document:
             flat[key] = value
     if "oneOf" in schema:
         flat["type"] = "string"  # quantities and int-or-string: one of several types becomes a string
-    for one in schema.get("allOf", ()):
-        flat |= convert_schema(one)
+    for referenced in schema.get("allOf", ()):
+        flat |= convert_schema(referenced)
     if "properties" in schema:
         flat["properties"] = convert_schemas(schema["properties"])
     return flat
@@ -170,10 +170,10 @@ def _describe_parameters(keys: Iterable[str], kind: str) -> list[dict[str, Any]]
 
 
 def _describe_operation(operation: PathOperation, shared: list[str], kind: str) -> dict[str, Any]:
-    own = _describe_parameters([key for key in operation.queries if key not in shared], kind)
+    params = _describe_parameters([key for key in operation.queries if key not in shared], kind)
     if operation.body:
         shared_body = RELEASE.bodies.get(operation.body.removeprefix(META))
-        own.insert(0, {"$ref": f"#/parameters/{shared_body}"} if shared_body else _body_parameter(operation.body))
+        params.insert(0, {"$ref": f"#/parameters/{shared_body}"} if shared_body else _body_parameter(operation.body))
     answer = {"$ref": DEFINITIONS + operation.answer} if operation.answer else {"type": "string"}
     responses: dict[str, Any] = {
         str(code): {"description": routes.TEXTS[code], "schema": answer} for code in operation.codes
@@ -185,7 +185,7 @@ def _describe_operation(operation: PathOperation, shared: list[str], kind: str) 
         "schemes": ["https"],
         "tags": [operation.tag],
         "operationId": operation.name,
-        **({"parameters": own} if own else {}),
+        **({"parameters": params} if params else {}),
         "responses": responses | {"401": {"description": routes.TEXTS[401]}},
         **(
             {"x-kubernetes-action": operation.action, "x-kubernetes-group-version-kind": operation.gvk}

@@ -22,8 +22,8 @@ def _encode_parameter(number: int, value: dict[str, Any]) -> bytes:
 def _encode_given(number: int, value: dict[str, Any]) -> bytes:
     if value["in"] == "body":
         return write_block(number, write_block(1, MESSAGES.encode("BodyParameter", value)))
-    inner, name = (4, "PathParameter") if value["in"] == "path" else (3, "QueryParameter")
-    return write_block(number, write_block(2, write_block(inner, MESSAGES.encode(name, value))))
+    member, name = (4, "PathParameter") if value["in"] == "path" else (3, "QueryParameter")
+    return write_block(number, write_block(2, write_block(member, MESSAGES.encode(name, value))))
 
 
 def _encode_additional(number: int, value: Any) -> bytes:

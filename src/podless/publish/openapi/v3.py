@@ -64,10 +64,10 @@ def group_version_document(group: str, version: str, kinds: Sequence[Kind], rele
     release: the version in documents of built-in groups, major and minor.
     """
     # by_version also has a storage version that is not served
-    served = [(kind, part) for kind in kinds if kind.group == group for part in kind.versions if part.name == version]
-    parts = [make_part(kind, part) for kind, part in served]
-    paths = _merge_documents(part["paths"] for part in parts)
-    schemas = [part["schemas"] for part in parts]
+    served = [(kind, name) for kind in kinds if kind.group == group for name in kind.versions if name.name == version]
+    documents = [make_part(kind, document) for kind, document in served]
+    paths = _merge_documents(document["paths"] for document in documents)
+    schemas = [document["schemas"] for document in documents]
     if all(kind.custom for kind, _ in served):
         components = {"schemas": _merge_documents([standard_components(), *schemas])}
         return {"openapi": "3.0.0", "info": CUSTOM_INFO, "paths": paths, "components": components}
@@ -82,10 +82,10 @@ def page_document(operation: PathOperation, release: str = RELEASE.name) -> Docu
 
 
 def _builtin_document(
-    release: str, paths: Document, known: Mapping[str, Any], places: Iterable[tuple[str, str]] = ()
+    release: str, paths: Document, components_by_name: Mapping[str, Any], places: Iterable[tuple[str, str]] = ()
 ) -> Document:
     """Return a document with the known components that its paths use."""
-    schemas = register_components(_reachable_components(paths, known), places)
+    schemas = register_components(_reachable_components(paths, components_by_name), places)
     components = ({"schemas": schemas} if schemas else {}) | {"securitySchemes": {"BearerToken": BEARER}}
     info = {"title": "Kubernetes", "version": release}
     return {"openapi": "3.0.0", "info": info, "paths": paths, "components": components}
@@ -132,10 +132,10 @@ def kind_paths(kind: Kind, version: Version) -> Document:
     return {path: _describe_path(paths[path], kind.kind) for path in paths}
 
 
-def _merge_documents(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def _merge_documents(documents: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     merged: dict[str, Any] = {}
-    for part in parts:
-        merged |= part
+    for document in documents:
+        merged |= document
     return dict(sorted(merged.items()))
 
 
@@ -149,8 +149,8 @@ def item_component(kind: Kind, version: Version) -> Document:
 
 def list_component(kind: Kind, version: Version) -> Document:
     """Return the component of its list."""
-    one, name = (routes.model_name(kind.group, version.name, noun) for noun in (kind.kind, kind.list_kind))
-    return {name: schema.list_root(kind.kind, one) | component_extensions(kind, version, kind.list_kind)}
+    item, name = (routes.model_name(kind.group, version.name, noun) for noun in (kind.kind, kind.list_kind))
+    return {name: schema.list_root(kind.kind, item) | component_extensions(kind, version, kind.list_kind)}
 
 
 def component_extensions(kind: Kind, version: Version, noun: str) -> dict[str, Any]:
@@ -179,9 +179,9 @@ def _describe_parameters(keys: Iterable[str], kind: str) -> list[dict[str, Any]]
 
 def _describe_operation(operation: PathOperation, shared: list[str], kind: str) -> dict[str, Any]:
     document: dict[str, Any] = {"tags": [operation.tag], "description": operation.text, "operationId": operation.name}
-    own = [key for key in operation.queries if key not in shared]
-    if own:
-        document["parameters"] = _describe_parameters(own, kind)
+    queries = [key for key in operation.queries if key not in shared]
+    if queries:
+        document["parameters"] = _describe_parameters(queries, kind)
     if operation.body:
         document["requestBody"] = {"content": _describe_content(operation.consumes, operation.body)}
         if operation.required:
@@ -209,10 +209,10 @@ def encode_kind(kind: Kind, version: Version) -> bytes:
     """Return everything that documents show of a kind's version, as JSON."""
     verbs = [] if kind.custom else list(kind.verbs)
     names = [kind.group, kind.plural, kind.kind, kind.list_kind, kind.namespaced, verbs]
-    shown = [version.name, version.status, version.scale is not None, list(version.selectable), version.schema]
+    facts = [version.name, version.status, version.scale is not None, list(version.selectable), version.schema]
     if kind.preserve:
-        shown.append("preserve")
-    return serializer.encode_sorted([f"{__version__} {served_release().name}", names, shown])
+        facts.append("preserve")
+    return serializer.encode_sorted([f"{__version__} {served_release().name}", names, facts])
 
 
 def document_hash(digests: Iterable[bytes]) -> str:

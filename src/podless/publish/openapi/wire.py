@@ -36,45 +36,45 @@ def block_text(encoded: str) -> str:
 
     A very deeply nested value stays JSON, which is valid YAML.
     """
-    out: list[str] = []
+    lines: list[str] = []
     try:
-        _write_value(out, serializer.decode_own(encoded.encode()), 0)
+        _write_value(lines, serializer.decode_own(encoded.encode()), 0)
     except RecursionError:
         return f"{encoded}\n"
-    return "".join(out)
+    return "".join(lines)
 
 
-def _write_value(out: list[str], value: Any, indent: int) -> None:
+def _write_value(lines: list[str], value: Any, indent: int) -> None:
     """Write a value whose first line starts at its column already; further lines are indented."""
     lead = ""
     charge(1)
     if isinstance(value, dict) and value:
         for key in sorted(value):
-            out.append(f"{lead}{_format_key(key)}:")
-            _write_below(out, value[key], indent)
+            lines.append(f"{lead}{_format_key(key)}:")
+            _write_below(lines, value[key], indent)
             lead = " " * indent
     elif isinstance(value, list) and value:
         for item in value:
-            out.append(f"{lead}- ")
-            _write_value(out, item, indent + _DASH)
+            lines.append(f"{lead}- ")
+            _write_value(lines, item, indent + _DASH)
             lead = " " * indent
     else:
-        out.append(_format_scalar(value, indent))
+        lines.append(_format_scalar(value, indent))
 
 
-def _write_below(out: list[str], value: Any, indent: int) -> None:
+def _write_below(lines: list[str], value: Any, indent: int) -> None:
     """Write the value of a key: on the same line, or on its own lines."""
     if isinstance(value, (dict, list)) and value:
-        inner = _continuation_indent(indent)
-        out.append("\n" + " " * inner)
-        _write_value(out, value, inner)
+        inner_indent = _continuation_indent(indent)
+        lines.append("\n" + " " * inner_indent)
+        _write_value(lines, value, inner_indent)
     else:
-        out.append(f" {_format_scalar(value, indent)}")
+        lines.append(f" {_format_scalar(value, indent)}")
 
 
 def _format_key(key: str) -> str:
-    shown = _format_scalar(key, 0)[:-1]
-    return serializer.encode_json(key).decode() if "\n" in shown else shown
+    scalar = _format_scalar(key, 0)[:-1]
+    return serializer.encode_json(key).decode() if "\n" in scalar else scalar
 
 
 def _continuation_indent(indent: int) -> int:
@@ -103,8 +103,8 @@ def _format_scalar(value: Any, indent: int) -> str:
         return " ".join([head, *(line.strip(" ") for line in lines)]) + "\n"
     if "2" in head:  # the first line is indented or empty
         return f"{serializer.encode_json(value).decode()}\n"
-    inner = " " * _continuation_indent(indent)
-    return "\n".join([head, *(inner + line[_DASH:] if line else "" for line in lines), ""])
+    lead = " " * _continuation_indent(indent)
+    return "\n".join([head, *(lead + line[_DASH:] if line else "" for line in lines), ""])
 
 
 Write = Callable[[int, Any], bytes]
@@ -165,9 +165,9 @@ def write_many(write: Write) -> Write:
     return lambda number, value: b"".join(write(number, item) for item in value)
 
 
-def write_within(inner: int, write: Write) -> Write:
+def write_within(inner_number: int, write: Write) -> Write:
     """Return a writer for a message with one field of this number."""
-    return lambda number, value: write_block(number, write(inner, value))
+    return lambda number, value: write_block(number, write(inner_number, value))
 
 
 def write_entry(number: int, key: str, value: bytes) -> bytes:
@@ -192,25 +192,25 @@ class WireMessages:
 
     def __init__(self, declared: Mapping[str, str], writers: Mapping[str, Write]) -> None:
         self._writers = writers
-        parts = {name: [part.split() for part in text.split(",")] for name, text in declared.items()}
+        messages = {name: [segment.split() for segment in text.split(",")] for name, text in declared.items()}
         self._fields = {
-            name: {key: (int(number), self.find_writer(form)) for key, form, number in part}
-            for name, part in parts.items()
+            name: {key: (int(number), self.find_writer(form)) for key, form, number in segments}
+            for name, segments in messages.items()
         }
 
     def encode(self, name: str, value: Mapping[str, Any]) -> bytes:
         """Return a whole message."""
         fields = self._fields[name]
-        out = []
+        encoded = []
         charge(len(value))
         for key, item in value.items():
             if key in fields:
                 number, write = fields[key]
-                out.append(write(number, item))
+                encoded.append(write(number, item))
             else:
                 number, write = fields["x-" if key.startswith("x-") else "*"]
-                out.append(write_entry(number, key, write(2, item)))
-        return b"".join(out)
+                encoded.append(write_entry(number, key, write(2, item)))
+        return b"".join(encoded)
 
     def find_writer(self, text: str) -> Write:
         """Return the writer for a form."""

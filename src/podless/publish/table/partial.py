@@ -36,15 +36,17 @@ _INNER = {
 def make_partial(obj: Mapping[str, Any], version: str = "v1") -> Object:
     """Return the object as PartialObjectMetadata, with the fields in a real server's order."""
     metadata = obj.get("metadata") or {}
-    kept = {
+    partial = {
         name: metadata[name]
         for name in _order_fields(_METADATA, tuple(metadata))
         if metadata[name] or metadata[name] == _ZERO.get(name)
     }
     for name, order in _INNER.items():
-        if name in kept:
-            kept[name] = [{key: item[key] for key in _order_fields(order, tuple(item))} for item in each(kept[name])]
-    return {"kind": "PartialObjectMetadata", "apiVersion": f"meta.k8s.io/{version}", "metadata": kept}
+        if name in partial:
+            partial[name] = [
+                {key: item[key] for key in _order_fields(order, tuple(item))} for item in each(partial[name])
+            ]
+    return {"kind": "PartialObjectMetadata", "apiVersion": f"meta.k8s.io/{version}", "metadata": partial}
 
 
 @bounded_cache(256)

@@ -97,9 +97,9 @@ class EtcdChangeLog:
 
     async def read_key(self, key: str, before: int = 0, after: int = 0, limit: int = 100) -> list[LoggedWrite]:
         """Return the newest changes of one key, newest first. Raises StoreError."""
-        scanned = [one async for one in scan_entries(self._client, self._layout, *self._layout.of_key(key))]
-        matching = [one for one in scanned if one.key == key and after < _sequence_number(one) < (before or _END)]
-        return await self._read_entries(heapq.nlargest(limit, matching, key=lambda one: one.sort_key))
+        scanned = [item async for item in scan_entries(self._client, self._layout, *self._layout.of_key(key))]
+        matching = [item for item in scanned if item.key == key and after < _sequence_number(item) < (before or _END)]
+        return await self._read_entries(heapq.nlargest(limit, matching, key=lambda item: item.sort_key))
 
     async def read_under(
         self, prefixes: Sequence[str], before: int = 0, after: int = 0, limit: int = 100
@@ -110,16 +110,16 @@ class EtcdChangeLog:
             entries: list[FoundEntry] = []
             for prefix in prefixes:
                 start, end = self._layout.range_under(prefix)
-                entries += [one async for one in scan_entries(self._client, self._layout, start, end)]
-            entries.sort(key=lambda one: one.sort_key, reverse=True)
+                entries += [item async for item in scan_entries(self._client, self._layout, start, end)]
+            entries.sort(key=lambda item: item.sort_key, reverse=True)
             scan = _EntryScan(tuple(prefixes), _sequence_number(entries[0]) if entries else 0, entries)
             self._scan = scan if len(entries) <= _CACHED else None
         selected: list[FoundEntry] = []
-        for one in scan.entries:
-            if _sequence_number(one) <= after or len(selected) >= limit:
+        for item in scan.entries:
+            if _sequence_number(item) <= after or len(selected) >= limit:
                 break
-            if _sequence_number(one) < (before or _END):
-                selected.append(one)
+            if _sequence_number(item) < (before or _END):
+                selected.append(item)
         return await self._read_entries(selected)
 
     async def find_revision(self, at: int) -> int:
@@ -157,10 +157,10 @@ class EtcdChangeLog:
         """
         writes, newer, size, offset, batch = list[LoggedWrite](), dict[str, Record | None](), 0, 0, _FEW
         while offset < len(entries) and size <= _BYTES:
-            part = await self._describe_some(entries[offset : offset + batch], newer)
-            writes += part
+            some = await self._describe_some(entries[offset : offset + batch], newer)
+            writes += some
             offset += batch
-            now = sum(_stored_size(one.stored) + _stored_size(one.replaced and one.replaced.stored) for one in part)
+            now = sum(_stored_size(one.stored) + _stored_size(one.replaced and one.replaced.stored) for one in some)
             size += now
             batch = batch * 2 if now <= batch * _SMALL else _FEW
         return writes
@@ -170,23 +170,23 @@ class EtcdChangeLog:
     ) -> list[LoggedWrite]:
         """Return the changes of a few entries. newer: the states that later changes replaced, by key; is updated."""
         contents = await self._read_contents(found_entries)
-        newer |= await self._read_newer([one for one in found_entries if one.key not in newer], contents)
+        newer |= await self._read_newer([entry for entry in found_entries if entry.key not in newer], contents)
         somes = []
-        for one in found_entries:
-            content = contents.get(one.entry_key)
+        for entry in found_entries:
+            content = contents.get(entry.entry_key)
             if content is None:  # trimmed meanwhile
                 continue
-            after = None if content.deletes else await self._state_after(one, newer.get(one.key))
-            newer[one.key] = replaced = content.find_replaced(one, after)
+            after = None if content.deletes else await self._state_after(entry, newer.get(entry.key))
+            newer[entry.key] = replaced = content.find_replaced(entry, after)
             if after is None and not content.deletes:
                 continue  # another program has replaced the state, and etcd has compacted it
-            created = content.created or one.revision
+            created = content.created or entry.revision
             stored = after.stored if after is not None else None
             written = (
-                one.key,
-                one.revision,
-                _sequence_number(one),
-                one.name.written_at,
+                entry.key,
+                entry.revision,
+                _sequence_number(entry),
+                entry.name.written_at,
                 content.author,
                 stored,
                 created,
@@ -207,7 +207,7 @@ class EtcdChangeLog:
         return read_record(self._objects, kvs[0]) if kvs and kvs[0].mod_revision == entry.revision else None
 
     async def _read_contents(self, found_entries: Iterable[FoundEntry]) -> dict[bytes, EntryContent]:
-        ranges = await self._read_ranges([m.RangeRequest(key=one.entry_key) for one in found_entries])
+        ranges = await self._read_ranges([m.RangeRequest(key=entry.entry_key) for entry in found_entries])
         return {kv.key: decode_content(kv.key, kv.value) for kvs in ranges for kv in kvs}
 
     async def _read_newer(
@@ -215,12 +215,12 @@ class EtcdChangeLog:
     ) -> dict[str, Record | None]:
         """Return, by key, the state that the newest of these changes made, if it is known."""
         newest: dict[str, FoundEntry] = {}
-        for one in found_entries:
-            newest.setdefault(one.key, one)
+        for entry in found_entries:
+            newest.setdefault(entry.key, entry)
         asking = {
-            key: one.revision
-            for key, one in newest.items()
-            if one.entry_key in contents and not contents[one.entry_key].deletes
+            key: found.revision
+            for key, found in newest.items()
+            if found.entry_key in contents and not contents[found.entry_key].deletes
         }
         newer: dict[str, Record | None] = {}
         later: dict[str, list[tuple[FoundEntry, EntryContent]]] = {key: [] for key in asking}
@@ -241,7 +241,7 @@ class EtcdChangeLog:
             pairs, asking = list(zip(asking, answers[::2], answers[1::2], strict=True)), {}
             for key, entries, present in pairs:
                 later[key] += [pair for kv in entries for pair in self._read_entry(kv)]
-                if len(entries) == _CHAIN and all(one.name.differs for one, _ in later[key]):
+                if len(entries) == _CHAIN and all(found.name.differs for found, _ in later[key]):
                     asking[key] = entries[-1].mod_revision
                 else:
                     newer[key] = _undo_changes(later[key], read_record(self._objects, present[0]) if present else None)
@@ -256,9 +256,9 @@ class EtcdChangeLog:
         """Return the answers to reads. Raises StoreError."""
         ranges: list[Any] = []
         for offset in range(0, len(questions), _TOGETHER):
-            requests = [m.Request(request_range=one) for one in questions[offset : offset + _TOGETHER]]
+            requests = [m.Request(request_range=question) for question in questions[offset : offset + _TOGETHER]]
             answer = await self._client.call_etcd("txn", m.TxnRequest(success=requests))
-            ranges += [one.response_range.kvs for one in answer.responses]
+            ranges += [response.response_range.kvs for response in answer.responses]
         return ranges
 
     # states
@@ -275,21 +275,21 @@ class EtcdChangeLog:
         horizon = self.read_horizon(prefix)
         if revision < horizon:
             raise HistoryCompacted(horizon)
-        present = {one.key: one for one in records}
-        state = {one.key: one for one in records if one.revision <= revision}
+        present = {record.key: record for record in records}
+        state = {record.key: record for record in records if record.revision <= revision}
         # changes of each key after the revision; the first one replaced the wanted state
         later: dict[str, list[FoundEntry]] = {}
-        async for one in scan_entries(self._client, self._layout, *self._layout.range_between(prefix, after, end)):
-            if one.revision > revision and one.key not in state:
-                later.setdefault(one.key, []).append(one)
+        async for entry in scan_entries(self._client, self._layout, *self._layout.range_between(prefix, after, end)):
+            if entry.revision > revision and entry.key not in state:
+                later.setdefault(entry.key, []).append(entry)
         for key, _, written, created in records:
             if written > revision and key not in later:
                 self._check_known(key, written, created, revision)
         for group in _group_chains([_choose_entries(entries, present.get(key)) for key, entries in later.items()]):
-            contents = await self._read_contents(one for chain in group for one in chain)
+            contents = await self._read_contents(entry for chain in group for entry in chain)
             for chain in group:
                 first = chain[0]
-                chain_contents = [(one, contents[one.entry_key]) for one in chain if one.entry_key in contents]
+                chain_contents = [(entry, contents[entry.entry_key]) for entry in chain if entry.entry_key in contents]
                 if len(chain_contents) < len(chain):
                     raise HistoryCompacted(first.revision)
                 before, content = _undo_changes(chain_contents, present.get(first.key)), chain_contents[0][1]
@@ -326,10 +326,10 @@ def _choose_entries(entries: list[FoundEntry], present: Record | None) -> list[F
 
 def _undo_changes(later: list[tuple[FoundEntry, EntryContent]], present: Record | None) -> Record | None:
     """Return the state before some changes of one object (oldest first), None if unknown. present: the state now."""
-    complete_index = next((index for index, (one, _) in enumerate(later) if not one.name.differs), len(later))
+    complete_index = next((index for index, (entry, _) in enumerate(later) if not entry.name.differs), len(later))
     state = present
-    for one, content in reversed(later[: complete_index + 1]):
-        state = content.find_replaced(one, state)
+    for entry, content in reversed(later[: complete_index + 1]):
+        state = content.find_replaced(entry, state)
     return state
 
 

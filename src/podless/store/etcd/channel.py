@@ -109,7 +109,7 @@ class Channel(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Send the client's preface and settings."""
         self._transport = cast(asyncio.Transport, transport)
-        settings = b"".join(_SETTING.pack(*one) for one in ((_TABLE, 0), (_PUSH, 0), (_INITIAL, _ROOM)))
+        settings = b"".join(_SETTING.pack(*setting) for setting in ((_TABLE, 0), (_PUSH, 0), (_INITIAL, _ROOM)))
         room = _make_frame(_WINDOW, 0, 0, _NUMBER.pack(_ROOM - 65535))
         self._transport.write(_PREFACE + _make_frame(_SETTINGS, 0, 0, settings) + room)
 
@@ -250,7 +250,7 @@ class Channel(asyncio.Protocol):
     def _accept_no_more(self, last: int) -> None:
         """Accept no more calls. Calls that the peer has not started fail as unsent."""
         self.usable = False
-        for call in [one for one in self._calls.values() if one.number > last]:
+        for call in [entry for entry in self._calls.values() if entry.number > last]:
             self._finish_call(call, ChannelError(UNAVAILABLE, "the peer takes no more calls", unsent=True))
         if not self._calls:
             self.close()
@@ -355,7 +355,7 @@ class Channel(asyncio.Protocol):
     def _check_calls(self) -> None:
         """Ping the peer if a call waits or the connection is idle, and time out overdue calls."""
         now = self.loop.time()
-        for call in [each for each in self._calls.values() if now > each.deadline]:
+        for call in [active for active in self._calls.values() if now > active.deadline]:
             self._write(_make_frame(_RESET, 0, call.number, _NUMBER.pack(_CANCEL)))
             self._finish_call(call, ChannelError(DEADLINE, "no answer in time"))
         if self._ping_pending and now > self._last_ping + _GONE and now > self._last_received + _GONE:

@@ -80,7 +80,7 @@ class EtcdClient:
             if settings.certfile is not None:
                 context.load_cert_chain(settings.certfile, settings.keyfile)
         except (OSError, ssl.SSLError) as error:
-            named = ", ".join(str(one) for one in (settings.cafile, settings.certfile, settings.keyfile) if one)
+            named = ", ".join(str(file) for file in (settings.cafile, settings.certfile, settings.keyfile) if file)
             reason = error.strerror if isinstance(error, FileNotFoundError) and error.strerror else str(error)
             raise StoreError(f"{named}: {reason.lower()}") from None
         return context
@@ -132,9 +132,9 @@ class EtcdClient:
         if self._reaching is not None:
             self._reaching.cancel()
             await asyncio.gather(self._reaching, return_exceptions=True)
-        for each in [*self._leaving, *([self._channel] if self._channel is not None else [])]:
-            each.close()
-            self._remove_old(each)
+        for old in [*self._leaving, *([self._channel] if self._channel is not None else [])]:
+            old.close()
+            self._remove_old(old)
         self._channel = None
 
     async def _open_channel(self) -> Channel:
@@ -156,15 +156,15 @@ class EtcdClient:
 
     async def _connect_channel(self) -> Channel:
         settings, loop = self._settings, asyncio.get_running_loop()
-        parts = urlsplit(settings.servers[self._member])
+        url = urlsplit(settings.servers[self._member])
         channel: Channel | None = None
         try:
             context = self._make_context() if settings.secure else None
             async with asyncio.timeout(_GREETING):
                 _, channel = await loop.create_connection(
-                    lambda: Channel(parts.netloc, secure=settings.secure),
-                    parts.hostname or "",
-                    parts.port or _PORT,
+                    lambda: Channel(url.netloc, secure=settings.secure),
+                    url.hostname or "",
+                    url.port or _PORT,
                     ssl=context,
                 )
                 await channel.ready

@@ -73,9 +73,9 @@ class Compactor:
         if self.held_revision:
             return
         compare = m.Compare(result=m.EQUAL, target=m.VERSION, key=_KEY, version=self._last_version)
-        put = m.Request(request_put=m.PutRequest(key=_KEY, value=b"%d" % self._revision))
+        write = m.Request(request_put=m.PutRequest(key=_KEY, value=b"%d" % self._revision))
         get = m.Request(request_range=m.RangeRequest(key=_KEY))
-        answer = await self._client.call_etcd("txn", m.TxnRequest(compare=[compare], success=[put], failure=[get]))
+        answer = await self._client.call_etcd("txn", m.TxnRequest(compare=[compare], success=[write], failure=[get]))
         before, self._revision = self._revision, answer.header.revision
         at, self._at = self._at, int(clock.time())
         if not answer.succeeded:  # another server has compacted

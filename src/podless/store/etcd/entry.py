@@ -47,8 +47,8 @@ class EntryName(NamedTuple):
 
     def encode(self) -> bytes:
         """Return the end of the entry's key."""
-        at, size, writer, place, differs = self
-        return b"%x.%x.%b.%x%b" % (at, size, writer.encode(), place, b".d" if differs else b"")
+        at, size, writer, index, differs = self
+        return b"%x.%x.%b.%x%b" % (at, size, writer.encode(), index, b".d" if differs else b"")
 
 
 class FoundEntry(NamedTuple):
@@ -122,8 +122,8 @@ class EntryLayout:
         """Return the entry name in a key, None for other keys."""
         prefix, _, name = kv.key.rpartition(b"\0")
         try:
-            at, size, writer, place, *differs = name.split(b".")
-            entry_name = EntryName(int(at, 16), int(size, 16), writer.decode(), int(place, 16), bool(differs))
+            at, size, writer, index, *differs = name.split(b".")
+            entry_name = EntryName(int(at, 16), int(size, 16), writer.decode(), int(index, 16), bool(differs))
             key = self._layout.decode_key(self._layout.root.encode() + prefix[len(self.root) :])
         except ValueError:
             return None
@@ -151,8 +151,8 @@ def encode_content(content: EntryContent) -> bytes:
 
 
 @bounded_cache(1024)
-def _encode_author(*told: str) -> bytes:
-    return orjson.dumps([part.encode("utf-8", "replace").decode() for part in told])
+def _encode_author(*texts: str) -> bytes:
+    return orjson.dumps([text.encode("utf-8", "replace").decode() for text in texts])
 
 
 def decode_content(entry_key: bytes, value: bytes) -> EntryContent:

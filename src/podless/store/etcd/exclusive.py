@@ -51,7 +51,7 @@ class ExclusiveKey:
         client: EtcdClient,
         layout: KeyLayout,
         *,
-        wanted: bool,
+        is_wanted: bool,
         newest_known: Callable[[], int],
         on_restored: Callable[[int], Awaitable[None]],
     ) -> None:
@@ -64,7 +64,7 @@ class ExclusiveKey:
         self._sharing_key = self._others + self._name
         self._look = m.Request(request_range=m.RangeRequest(key=self._key))
         self._condition = -1, b""
-        self._wanted = wanted
+        self._wanted = is_wanted
         self._until = 0.0
         self._unknown = 0  # number of transactions with unknown outcome
         self._newest = 0  # newest revision of a transaction with known outcome
@@ -87,7 +87,7 @@ class ExclusiveKey:
 
     async def stop(self) -> None:
         """Release the key and the server's own sharing key."""
-        tasks = [one for one in (self._task, self._sharing) if one is not None]
+        tasks = [running for running in (self._task, self._sharing) if running is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -202,16 +202,16 @@ class ExclusiveKey:
             self._until = began + _HOLDS
             self._shares = False
             return
-        others = answer.responses[1].response_range.kvs
-        if await self._is_key_absent(answer.responses[0].response_range.kvs) and [other.key for other in others] == [
-            self._sharing_key
-        ]:
+        sharing_keys = answer.responses[1].response_range.kvs
+        if await self._is_key_absent(answer.responses[0].response_range.kvs) and [
+            sharing_key.key for sharing_key in sharing_keys
+        ] == [self._sharing_key]:
             self._shares = False
             await self._delete_key(self._sharing_key, 0)
             return
-        for other in others:
-            if other.key != self._sharing_key and self._unchanged_for(other) > _LEFT:
-                await self._delete_key(other.key, other.mod_revision)
+        for sharing_key in sharing_keys:
+            if sharing_key.key != self._sharing_key and self._unchanged_for(sharing_key) > _LEFT:
+                await self._delete_key(sharing_key.key, sharing_key.mod_revision)
 
     async def _put_key(self, token: int) -> Any:
         """Write the key again if it has not changed and no server wants to share it.
@@ -219,9 +219,9 @@ class ExclusiveKey:
         Returns None if etcd was restored to an earlier state.
         """
         is_free = m.Compare(result=m.EQUAL, target=m.CREATE, key=self._others, range_end=self._end)
-        put = m.Request(request_put=m.PutRequest(key=self._key, value=self._name))
-        others = m.Request(request_range=m.RangeRequest(key=self._others, range_end=self._end))
-        txn = m.TxnRequest(compare=[self._compare_key(token), is_free], success=[put], failure=[self._look, others])
+        write = m.Request(request_put=m.PutRequest(key=self._key, value=self._name))
+        look = m.Request(request_range=m.RangeRequest(key=self._others, range_end=self._end))
+        txn = m.TxnRequest(compare=[self._compare_key(token), is_free], success=[write], failure=[self._look, look])
         before = max(self._newest_known(), self._last)
         answer = await self._client.call_etcd("txn", txn)
         self._last = revision = answer.header.revision

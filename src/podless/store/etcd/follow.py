@@ -162,12 +162,12 @@ class EtcdFollower:
         changes = [read_change(self._layout, event) for event in events]
         if any(change.key == MOVED for change in changes):
             raise HistoryGone(revision)
-        told = [
+        delivered = [
             change for change in changes if change.key.startswith(self._prefix) and not change.key.startswith(FENCES)
         ]
         self.revision = revision
         try:
-            self._deliver(told, revision)
+            self._deliver(delivered, revision)
         except Exception as error:
             log.error("etcd: a watch handler failed at revision %d: %s", revision, trace_error(error))
         return False

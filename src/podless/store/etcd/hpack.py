@@ -32,9 +32,9 @@ Field = tuple[bytes, bytes]
 
 def _make_static_table() -> list[Field]:
     static_tables = []
-    for each in _NAMES.split():
-        start, sign, value = each[1:].partition("=")
-        static_tables.append(((each[0] + start).encode(), value.replace("+", " ").encode() if sign else b""))
+    for text in _NAMES.split():
+        start, sign, value = text[1:].partition("=")
+        static_tables.append(((text[0] + start).encode(), value.replace("+", " ").encode() if sign else b""))
     return static_tables
 
 

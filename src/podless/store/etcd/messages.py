@@ -62,14 +62,16 @@ def _describe_file() -> FileDescriptorProto:
     for name, fields in _MESSAGES.items():
         message = file.message_type.add(name=name)
         for field_text in filter(None, fields.split(", ")):
-            label, of, number = field_text.split()
-            many = FieldDescriptorProto.LABEL_REPEATED if of.endswith("*") else FieldDescriptorProto.LABEL_OPTIONAL
-            field = message.field.add(name=label, number=int(number), label=many)
-            plain = of.rstrip("*")
-            if plain in _SCALARS:
-                field.type = _SCALARS[plain]
+            name_of_field, of, number = field_text.split()
+            field_label = (
+                FieldDescriptorProto.LABEL_REPEATED if of.endswith("*") else FieldDescriptorProto.LABEL_OPTIONAL
+            )
+            field = message.field.add(name=name_of_field, number=int(number), label=field_label)
+            name_of_type = of.rstrip("*")
+            if name_of_type in _SCALARS:
+                field.type = _SCALARS[name_of_type]
             else:
-                field.type, field.type_name = FieldDescriptorProto.TYPE_MESSAGE, f".{_PACKAGE}.{plain}"
+                field.type, field.type_name = FieldDescriptorProto.TYPE_MESSAGE, f".{_PACKAGE}.{name_of_type}"
     return file
 
 

@@ -65,7 +65,7 @@ class OrderedCommits:
         A started commit runs to its end even if its caller is cancelled; otherwise it would keep the lock.
         """
         first, *along = operations
-        if first.stored is not KEPT and all(one.stored is KEPT for one in along):
+        if first.stored is not KEPT and all(operation.stored is KEPT for operation in along):
             await self._check_expected(along)
             return await self._write(first)
         work = asyncio.get_running_loop().create_task(self._commit(operations))
@@ -79,18 +79,18 @@ class OrderedCommits:
 
     async def _check_expected(self, operations: Sequence[Operation]) -> None:
         """Raise RevisionConflict for the first key that is not at its expected revision."""
-        for one, current in zip(
+        for expected, current in zip(
             operations, await asyncio.gather(*(self._read(operation.key) for operation in operations)), strict=True
         ):
             actual = current.revision if current is not None else 0
-            if actual != one.expect or (one.stored is None and not one.expect):
-                raise RevisionConflict(one.key, current)
+            if actual != expected.expect or (expected.stored is None and not expected.expect):
+                raise RevisionConflict(expected.key, current)
 
     async def _commit(self, operations: Sequence[Operation]) -> int:
         loop = asyncio.get_running_loop()
-        writes = [one for one in operations if one.stored is not KEPT]
+        writes = [operation for operation in operations if operation.stored is not KEPT]
         async with self._turn:
-            lock_revision = await self._take_lock([one.key for one in writes[1:]])
+            lock_revision = await self._take_lock([write.key for write in writes[1:]])
             until = loop.time() + _SENDS
             is_known = True  # whether the outcome of the first write is known
             try:
@@ -104,8 +104,8 @@ class OrderedCommits:
                 except StoreError:
                     is_known = False  # the write may still arrive, so the lock stays until others take it
                     raise
-                for one in writes[1:]:
-                    await self._write_along(one)
+                for write in writes[1:]:
+                    await self._write_along(write)
                 return revision
             finally:
                 if is_known:

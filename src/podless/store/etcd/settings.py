@@ -13,10 +13,10 @@ from podless.runtime.option import StartError, join_lists, option, parse_duratio
 
 def parse_endpoints(text: str) -> tuple[str, ...]:
     """Return the URLs in a comma-separated list. Raises ValueError."""
-    endpoints = tuple(filter(None, (one.strip() for one in text.split(","))))
-    for one in endpoints:
-        parts = urlsplit(one)
-        if parts.scheme not in ("http", "https") or not parts.netloc or parts.path not in ("", "/"):
+    endpoints = tuple(filter(None, (segment.strip() for segment in text.split(","))))
+    for endpoint in endpoints:
+        url = urlsplit(endpoint)
+        if url.scheme not in ("http", "https") or not url.netloc or url.path not in ("", "/"):
             raise ValueError("expected https://HOST:PORT,...")
     return endpoints
 

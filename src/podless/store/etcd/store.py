@@ -70,7 +70,7 @@ class EtcdStore:
         self._exclusive_key = ExclusiveKey(
             self._client,
             self._layout,
-            wanted=settings.exclusive,
+            is_wanted=settings.exclusive,
             newest_known=lambda: self._newest,
             on_restored=self._wait_restored,
         )
@@ -85,9 +85,9 @@ class EtcdStore:
         self._logs, self._needs_log = logs, needs_log
         self._log: EtcdChangeLog | None = None
         if bounds is not None and bounds.keeps_any:
-            known, read, leased = lambda: self._compacted, self._read_record, self._leases.has_expiry
+            read_compacted, read, leased = lambda: self._compacted, self._read_record, self._leases.has_expiry
             self._log = EtcdChangeLog(
-                self._client, self._layout, bounds, authors=authors, compacted=known, read=read, leased=leased
+                self._client, self._layout, bounds, authors=authors, compacted=read_compacted, read=read, leased=leased
             )
 
     @property
@@ -381,10 +381,10 @@ class EtcdStore:
                 return [record for record in records if not record.key.startswith(FENCES)], revision
             start = answer.kvs[-1].key + b"\0"
 
-    async def _read_state(self, **how: Any) -> Any:
+    async def _read_state(self, **arguments: Any) -> Any:
         """Return an answer about a state. Raises HistoryCompacted if that state is gone."""
         try:
-            return await self._read_range(**how)
+            return await self._read_range(**arguments)
         except CompactedByEtcd:
             await self._find_compacted()
             raise HistoryCompacted(self._compacted) from None
@@ -405,7 +405,7 @@ class EtcdStore:
         following = records[-1].key if answer.more else ""
         if log is not None:
             records = await log.restore_state(records, prefix, revision, after, following)
-        return [one for one in records if not one.key.startswith(FENCES)], following
+        return [record for record in records if not record.key.startswith(FENCES)], following
 
     def hold_history(self) -> Callable[[], None]:
         """Keep all history on this server until the returned function is called."""
@@ -437,9 +437,9 @@ class EtcdStore:
         except HistoryGone as gone:
             self._note_compaction(gone.revision)
             raise HistoryCompacted(self._compacted) from None
-        for one in changes:
-            if one.before is None and (one.record is None or one.record.created < one.revision):
-                raise HistoryCompacted(one.revision)  # kine has compacted the state that this change replaced
+        for change in changes:
+            if change.before is None and (change.record is None or change.record.created < change.revision):
+                raise HistoryCompacted(change.revision)  # kine has compacted the state that this change replaced
         return changes
 
     async def compact(self, revision: int) -> None:

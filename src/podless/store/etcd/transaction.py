@@ -44,11 +44,11 @@ async def commit_chain(
     revisions = [await commit(commits[0])]
     for operations in commits[1:]:
         last = revisions[-1]
-        behind = [
+        following = [
             operation._replace(expect=last) if operation.expect == FOLLOWING else operation for operation in operations
         ]
         try:
-            revisions.append(await commit(behind))
+            revisions.append(await commit(following))
         except StoreError:
             break
     return revisions

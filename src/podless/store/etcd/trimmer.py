@@ -98,8 +98,8 @@ class LogTrimmer:
         """Create the log if there is none. Earlier states are unknown. Raises StoreError."""
         key, value = self._layout.marker, Horizons(0, {}, int(clock.time() * 1000)).encode()
         absent = m.Compare(result=m.EQUAL, target=m.CREATE, key=key, create_revision=0)
-        put = m.Request(request_put=m.PutRequest(key=key, value=value))
-        await self._client.call_etcd("txn", m.TxnRequest(compare=[absent], success=[put]))
+        write = m.Request(request_put=m.PutRequest(key=key, value=value))
+        await self._client.call_etcd("txn", m.TxnRequest(compare=[absent], success=[write]))
         await self.read_horizons()
 
     async def stop(self) -> None:
@@ -132,7 +132,7 @@ class LogTrimmer:
         if 0 <= now - self.horizons.looked < _PERIOD * 900 or not await self._put_horizons(revision, now):
             return
         start, end = self._layout.range_under(keys.ALL)
-        entries = [one async for one in scan_entries(self._client, self._layout, start, end)]
+        entries = [item async for item in scan_entries(self._client, self._layout, start, end)]
         entries.sort(key=attrgetter("revision"))
         await asyncio.sleep(0)
         horizons = self._choose_horizons(entries, now)
@@ -144,7 +144,7 @@ class LogTrimmer:
         for offset in range(0, len(entries), _PAGE):
             page = entries[offset : offset + _PAGE]
             deleted += [
-                one.entry_key for one in page if one.revision <= self.horizons.horizon_of(keys.prefix_of(one.key))
+                item.entry_key for item in page if item.revision <= self.horizons.horizon_of(keys.prefix_of(item.key))
             ]
             await asyncio.sleep(0)
         put = m.Request(request_put=m.PutRequest(key=self._fence))
@@ -159,9 +159,9 @@ class LogTrimmer:
         new_horizons.looked = now
         key = self._layout.marker
         is_unchanged = m.Compare(result=m.EQUAL, target=m.MOD, key=key, mod_revision=revision)
-        put = m.Request(request_put=m.PutRequest(key=key, value=new_horizons.encode()))
+        write = m.Request(request_put=m.PutRequest(key=key, value=new_horizons.encode()))
         fence = m.Request(request_put=m.PutRequest(key=self._fence))
-        answer = await self._client.call_etcd("txn", m.TxnRequest(compare=[is_unchanged], success=[put, fence]))
+        answer = await self._client.call_etcd("txn", m.TxnRequest(compare=[is_unchanged], success=[write, fence]))
         if answer.succeeded:
             self.horizons = new_horizons
         return bool(answer.succeeded)
@@ -187,15 +187,15 @@ def _find_last(
     keep: Keep | None, entries: list[FoundEntry], now: int, applies: Callable[[FoundEntry], bool]
 ) -> FoundEntry | None:
     """Return the newest entry that must be deleted, None if all may stay."""
-    matching = [one for one in entries if applies(one)]
-    rows, size, last = len(matching), sum(one.name.size for one in matching), None
-    for one in matching:
+    matching = [entry for entry in entries if applies(entry)]
+    rows, size, last = len(matching), sum(oldest.name.size for oldest in matching), None
+    for oldest in matching:
         if (
             keep is not None
             and rows <= keep.count
             and size <= keep.size
-            and now - one.name.written_at <= keep.age * 1000
+            and now - oldest.name.written_at <= keep.age * 1000
         ):
             break
-        rows, size, last = rows - 1, size - one.name.size, one
+        rows, size, last = rows - 1, size - oldest.name.size, oldest
     return last

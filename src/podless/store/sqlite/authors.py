@@ -47,7 +47,7 @@ class AuthorTable:
         return number
 
     def _find_number(self, database: sqlite3.Connection, texts: tuple[object, ...]) -> int:
-        text = orjson.dumps([str(part).encode("utf-8", "replace").decode() for part in texts]).decode()
+        text = orjson.dumps([str(entry).encode("utf-8", "replace").decode() for entry in texts]).decode()
         row = database.execute("SELECT id FROM authors WHERE text = ?", (text,)).fetchone()
         if row is not None:
             return int(row[0])

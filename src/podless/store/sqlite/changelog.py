@@ -146,7 +146,7 @@ class SQLiteChangeLog:
         """Return the newest revision in the window that was written at or before a time, 0 for none."""
         statement = "SELECT sequence, revision, at FROM log WHERE sequence <= ? ORDER BY sequence DESC LIMIT 1"
         return pastreader.search_revision(
-            lambda most: database.execute(statement, (most,)).fetchone(), at, self._window.compacted
+            lambda maximum: database.execute(statement, (maximum,)).fetchone(), at, self._window.compacted
         )
 
     async def read_state(self, prefix: str, revision: int, after: str = "", limit: int = -1) -> tuple[list[Row], str]:
@@ -162,8 +162,8 @@ class SQLiteChangeLog:
                 horizon = self.read_horizon(prefix)
                 if revision < horizon:
                     raise HistoryCompacted(horizon)
-                part, after, looked = pastreader.read_state(self._database(), prefix, revision, after, remaining)
-                rows += part
+                packed, after, looked = pastreader.read_state(self._database(), prefix, revision, after, remaining)
+                rows += packed
                 remaining -= looked if limit >= 0 else 0
                 if not after or not remaining:
                     return rows, after

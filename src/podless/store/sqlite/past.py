@@ -78,7 +78,7 @@ class PackedHistory:
             self._check_kept()
         prefixes = [prefix for prefix, keep in self._bounds.by_prefix.items() if keep is not None]
         prefixes += [keys.ALL] if self._bounds.default is not None else []
-        for prefix in [one for one in prefixes if one not in self._resources]:
+        for prefix in [entry for entry in prefixes if entry not in self._resources]:
             self._add_resource(database, prefix, compacted)
         if keys.ALL in self._resources and keys.ALL not in prefixes:
             self._drop_resource(database, self._resources.pop(keys.ALL))
@@ -87,16 +87,16 @@ class PackedHistory:
         """Raise StoreError if a resource would lose its past because an option was left out."""
         by_prefix = self._bounds.by_prefix
         lost = [
-            one
-            for one in self._resources.values()
-            if one.rows and one.prefix not in by_prefix and self._bounds.default is None
+            resource
+            for resource in self._resources.values()
+            if resource.rows and resource.prefix not in by_prefix and self._bounds.default is None
         ]
         if lost:
-            names = sorted(".".join(filter(None, keys.resource_of(one.prefix)[::-1])) for one in lost)
-            rest = f" and {len(names) - 3} more" if len(names) > 3 else ""
+            names = sorted(".".join(filter(None, keys.resource_of(emptied.prefix)[::-1])) for emptied in lost)
+            suffix = f" and {len(names) - 3} more" if len(names) > 3 else ""
             raise StoreError(
-                f"the database has a history log of {sum(one.rows for one in lost)} changes "
-                f"({', '.join(names[:3])}{rest}): start with --history-log as before, or with --history-log off to "
+                f"the database has a history log of {sum(emptied.rows for emptied in lost)} changes "
+                f"({', '.join(names[:3])}{suffix}): start with --history-log as before, or with --history-log off to "
                 "delete it"
             )
 
@@ -136,7 +136,7 @@ class PackedHistory:
             return min(compacted, packed.horizon) if packed is not None else compacted
         if keys.ALL not in self._resources or any(keep is None for keep in self._bounds.by_prefix.values()):
             return compacted
-        return min(compacted, max((one.horizon for one in self._resources.values()), default=compacted))
+        return min(compacted, max((entry.horizon for entry in self._resources.values()), default=compacted))
 
     @property
     def active_resources(self) -> Collection[PastResource]:
@@ -216,31 +216,31 @@ class PackedHistory:
 
     def _find_due(self, database: sqlite3.Connection, now: int, *, full: bool) -> tuple[PastResource, int] | None:
         common = []
-        for one in self._resources.values():
-            if self._bounds.bounds_of(one.prefix) is None and one.prefix != keys.ALL and not full:
-                return one, self._step_end(database, one) if self._read_oldest(database, one) else _DROP
-            keep = self._bounds.by_prefix.get(one.prefix)
+        for past in self._resources.values():
+            if self._bounds.bounds_of(past.prefix) is None and past.prefix != keys.ALL and not full:
+                return past, self._step_end(database, past) if self._read_oldest(database, past) else _DROP
+            keep = self._bounds.by_prefix.get(past.prefix)
             if keep is not None and not full:
-                if self._is_over(keep, one.rows, one.size, now, self._read_oldest(database, one)):
-                    return one, self._step_end(database, one)
-            elif one.rows:
-                common.append(one)
-        oldest = [(first, one) for one in common if (first := self._read_oldest(database, one)) is not None]
+                if self._is_over(keep, past.rows, past.size, now, self._read_oldest(database, past)):
+                    return past, self._step_end(database, past)
+            elif past.rows:
+                common.append(past)
+        oldest = [(first, past) for past in common if (first := self._read_oldest(database, past)) is not None]
         if not oldest:
             return None
         oldest.sort(key=lambda pair: pair[0])
-        first, one = oldest[0]
-        rows, size = sum(one.rows for one in common), sum(one.size for one in common)
+        first, past = oldest[0]
+        rows, size = sum(past.rows for past in common), sum(past.size for past in common)
         if not full and (
             self._bounds.default is None or not self._is_over(self._bounds.default, rows, size, now, first)
         ):
             return None
-        end = self._step_end(database, one)
+        end = self._step_end(database, past)
         # take turns: the resource with the oldest row goes first, up to the oldest row of the next one, but at least
         # one step
         if len(oldest) > 1:
             end = max(min(end, oldest[1][0][0]), first[0])
-        return one, end
+        return past, end
 
     def _is_over(self, keep: Keep, rows: int, size: int, now: int, oldest: tuple[int, int] | None) -> bool:
         if oldest is None:
@@ -249,8 +249,8 @@ class PackedHistory:
 
     def skip_to(self, database: sqlite3.Connection, revision: int) -> None:
         """Move all horizons to a revision, because states that left the window before it were not packed."""
-        for one in self._resources.values():
-            one.horizon = max(one.horizon, revision)
+        for resource in self._resources.values():
+            resource.horizon = max(resource.horizon, revision)
         self._write_resources(database, self._resources.values())
 
     def _read_oldest(self, database: sqlite3.Connection, resource: PastResource) -> tuple[int, int] | None:

@@ -52,7 +52,7 @@ def find_time_of(database: sqlite3.Connection, resources: Collection[PastResourc
 def _find_revision(database: sqlite3.Connection, resource: PastResource, at: int) -> int:
     statement = "SELECT sequence, revision, at FROM past WHERE resource = ? AND sequence <= ? "
     statement += "ORDER BY sequence DESC LIMIT 1"
-    return search_revision(lambda most: database.execute(statement, (resource.number, most)).fetchone(), at)
+    return search_revision(lambda maximum: database.execute(statement, (resource.number, maximum)).fetchone(), at)
 
 
 def search_revision(read: Callable[[int], tuple[int, int, int] | None], at: int, after: int = 0) -> int:
@@ -113,9 +113,9 @@ def find_places(
     None for a namespace that has few of its resource's newest rows; use `merge_places` then.
     """
     resource = keys.prefix_of(prefix)
-    chosen = [one for one in resources if resource in ("", "/", one.prefix) and one.rows]
+    chosen = [entry for entry in resources if resource in ("", "/", entry.prefix) and entry.rows]
     if prefix in (resource, "", "/"):
-        rows = [row for one in chosen for row in database.execute(_NEWEST, (one.number, before, after, limit))]
+        rows = [row for item in chosen for row in database.execute(_NEWEST, (item.number, before, after, limit))]
         return sorted(rows, reverse=True)[:limit]
     if not chosen:
         return []

@@ -206,7 +206,7 @@ class SQLiteStore:
         return partial(self._remove_watch, watch)
 
     def _remove_watch(self, watch: tuple[str, Deliver]) -> None:
-        self._watches = [other for other in self._watches if other is not watch]
+        self._watches = [entry for entry in self._watches if entry is not watch]
 
     def commit(self, operations: Sequence[Operation]) -> asyncio.Future[int]:
         """Write durably and return the revision. Raises RevisionConflict, or StoreError if the disk fails."""
@@ -251,8 +251,8 @@ class SQLiteStore:
             outcomes, changes = self._write_with_reserve(waiting)
         except Exception as error:
             if len(waiting) > 1:  # commit one by one, so that only the failing write is rejected
-                for one in waiting:
-                    self._carry_out([one])
+                for chain in waiting:
+                    self._carry_out([chain])
                 return
             outcomes, changes = [refusals.of_write(error)], []
             if isinstance(error, sqlite3.Error):
@@ -366,7 +366,7 @@ class SQLiteStore:
             return read_rows(rows), end
         packed, last = await self.changelog.read_state(prefix, revision, after, limit)
         end = min(filter(None, (end, last)), default="")
-        return [one for one in _merge_packed(read_rows(rows), packed) if not end or one.key <= end], end
+        return [record for record in _merge_packed(read_rows(rows), packed) if not end or record.key <= end], end
 
     def hold_history(self) -> Callable[[], None]:
         """Keep all history until the returned function is called."""
@@ -456,19 +456,19 @@ def _plan_commit(
 
 def _merge_packed(records: list[Record], packed: list[Row]) -> list[Record]:
     """Merge packed records into a state, in key order. Records that are not packed are newer."""
-    keys = {one.key for one in records}
-    return sorted([*records, *(one for one in read_rows(packed) if one.key not in keys)])
+    keys = {record.key for record in records}
+    return sorted([*records, *(row for row in read_rows(packed) if row.key not in keys)])
 
 
 def _free_space(chains: Sequence[_Waiting]) -> bool:
     """Return whether all operations free space."""
-    operations = [one for commits, *_ in chains for commit in commits for one in commit if one.stored is not KEPT]
-    return all(one.stored is None or one.frees for one in operations)
+    operations = [item for commits, *_ in chains for commit in commits for item in commit if item.stored is not KEPT]
+    return all(operation.stored is None or operation.frees for operation in operations)
 
 
 def _deliver_changes(deliver: Deliver, prefix: str, changes: Sequence[StoreChange], revision: int) -> None:
     if prefix != keys.ALL:
-        changes = [one for one in changes if one.key.startswith(prefix)]
+        changes = [change for change in changes if change.key.startswith(prefix)]
     try:
         deliver(changes, revision)
     except Exception as error:

@@ -52,9 +52,9 @@ def count_readable(path: Path) -> int:
         magic, _, page, _, *salts, first, second = _HEADER.unpack(file.read(_HEADER.size))
         sums, number = (first, second), 0
         while len(frame := file.read(_FRAME.size + page)) == _FRAME.size + page:
-            _, _, *theirs, first, second = _FRAME.unpack_from(frame)
+            _, _, *salts_of_frame, first, second = _FRAME.unpack_from(frame)
             sums = _checksum(frame[:8] + frame[_FRAME.size :], big=bool(magic & 1), start=sums)
-            if theirs != salts or sums != (first, second):
+            if salts_of_frame != salts or sums != (first, second):
                 break
             number += 1
         return number
@@ -64,7 +64,7 @@ def _checksum(data: bytes, *, big: bool, start: tuple[int, int] = (0, 0)) -> tup
     """Return SQLite's checksum of a header, or of a frame that continues from the previous one."""
     first, second = start
     words = struct.unpack(f"{'>' if big else '<'}{len(data) // 4}I", data)
-    for one, other in zip(words[::2], words[1::2], strict=True):
-        first = (first + one + second) & _WORD
-        second = (second + other + first) & _WORD
+    for even, odd in zip(words[::2], words[1::2], strict=True):
+        first = (first + even + second) & _WORD
+        second = (second + odd + first) & _WORD
     return first, second

@@ -119,9 +119,9 @@ class HistoryWindow:
         try:
             database = self._database()
             rows = database.total_changes
-            more = self._take_step(database)
+            has_more = self._take_step(database)
             self._checkpoints.note_writes(database.total_changes - rows)
-            if not more:
+            if not has_more:
                 return
         except (StoreError, sqlite3.Error, OSError):
             return  # history is kept longer than necessary; writes report a full disk themselves
@@ -147,7 +147,7 @@ class HistoryWindow:
             return True
         if self._checkpoints.running:  # it could make the file smaller later, which would look like damage
             return False
-        more = upkeep.shrink_file(database, as_much=full)
-        if more or full:
+        has_more = upkeep.shrink_file(database, as_much=full)
+        if has_more or full:
             self._disk.note_shrunk()
-        return more
+        return has_more
