@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from podless.cel.sizes import Cost
 from podless.cel.syntax import Expr
 from podless.cel.types import Type, is_generic
 from podless.runtime.release import NEWEST, Release
+
+Args: TypeAlias = tuple[Type, ...]
+Call: TypeAlias = Callable[..., Any] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +51,30 @@ class Function:
 
 
 def declare_function(name: str, *overloads: Overload, cost: Cost | None = None, feature: str = "") -> Function:
-    """Return a function for a `Library`. overloads: from `member` and
-    `overload`. cost, feature: as in `Function`.
-    """
+    """Return a function for a `Library`. overloads: from `member` and `overload`. cost, feature: as in `Function`."""
     return Function(name, overloads, cost, feature)
 
 
-def member(
-    name: str, args: tuple[Type, ...], result: Type, call: Callable[..., Any] | None, cost: Cost | None = None
-) -> Overload:
+def declare_method(
+    name: str, id: str, args: Args, result: Type, call: Call, cost: Cost | None = None, feature: str = ""
+) -> Function:
+    """Return a function with one overload, a method of its first argument."""
+    return Function(name, (Overload(id, args, result, call, True),), cost, feature)
+
+
+def declare_global(
+    name: str, id: str, args: Args, result: Type, call: Call, cost: Cost | None = None, feature: str = ""
+) -> Function:
+    """Return a global function with one overload."""
+    return Function(name, (Overload(id, args, result, call),), cost, feature)
+
+
+def member(name: str, args: Args, result: Type, call: Call, cost: Cost | None = None) -> Overload:
     """Return an overload that is a method of its first argument."""
     return Overload(name, args, result, call, True, cost)
 
 
-def overload(
-    name: str, args: tuple[Type, ...], result: Type, call: Callable[..., Any] | None, cost: Cost | None = None
-) -> Overload:
+def overload(name: str, args: Args, result: Type, call: Call, cost: Cost | None = None) -> Overload:
     """Return an overload of a global function."""
     return Overload(name, args, result, call, False, cost)
 

@@ -6,7 +6,7 @@ import base64
 import binascii
 import re
 
-from podless.cel.decls import Library, declare_function, overload
+from podless.cel.decls import Library, declare_function, declare_global, overload
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import traversal_cost
 from podless.cel.types import BYTES, STRING
@@ -31,8 +31,6 @@ LIBRARY = Library(
             overload("base64_encode_bytes", (BYTES,), STRING, lambda data: base64.b64encode(data).decode()),
             cost=traversal_cost(),
         ),
-        declare_function(
-            "base64.decode", overload("base64_decode_string", (STRING,), BYTES, _decode_base64), cost=traversal_cost()
-        ),
+        declare_global("base64.decode", "base64_decode_string", (STRING,), BYTES, _decode_base64, traversal_cost()),
     ),
 )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from podless.cel import values
-from podless.cel.decls import Library, declare_function, member, overload
+from podless.cel.decls import Library, declare_function, declare_global, member
 from podless.cel.sizes import PER_CHARACTER, PER_PATTERN, CallSite, Cost, Estimate, unit_cost
 from podless.cel.types import STRING, list_of, optional, struct_type
 from podless.cel.values import NONE, Optional
@@ -104,11 +104,9 @@ LIBRARY = Library(
             member("format-validate", (FORMAT, STRING), optional(list_of(STRING)), _validate_text),
             cost=Cost(_estimate_validation, _count_validation),
         ),
-        declare_function(
-            "format.named", overload("format-named", (STRING,), optional(FORMAT), _find_format), cost=unit_cost()
-        ),
+        declare_global("format.named", "format-named", (STRING,), optional(FORMAT), _find_format, unit_cost()),
         *(
-            declare_function(f"format.{name}", overload(f"format.{name}", (), FORMAT, lambda found=found: found))
+            declare_global(f"format.{name}", f"format.{name}", (), FORMAT, lambda found=found: found)
             for name, found in FORMATS.items()
         ),
     ),

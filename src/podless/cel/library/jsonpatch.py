@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from podless.cel.decls import Library, declare_function, overload
+from podless.cel.decls import Library, declare_global
 from podless.cel.types import STRING
 
 
@@ -12,9 +12,5 @@ def _escape_key(key: str) -> str:
 
 LIBRARY = Library(
     "jsonpatch",
-    (
-        declare_function(
-            "jsonpatch.escapeKey", overload("string_jsonpatch_escapeKey_string", (STRING,), STRING, _escape_key)
-        ),
-    ),
+    (declare_global("jsonpatch.escapeKey", "string_jsonpatch_escapeKey_string", (STRING,), STRING, _escape_key),),
 )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from podless.cel import arithmetic, bounds, compare
-from podless.cel.decls import Library, Overload, declare_function, member, overload
+from podless.cel.decls import Library, Overload, declare_function, declare_global, declare_method, member
 from podless.cel.errors import EvaluationError
 from podless.cel.library.optionals import SECOND as OPTIONALS
 from podless.cel.sizes import (
@@ -247,13 +247,9 @@ LIBRARY = Library(
         ),
         declare_function("min", *_overload_types("list_{0}_min_{0}", _make_extreme("min", -1), True), cost=_SCAN),
         declare_function("max", *_overload_types("list_{0}_max_{0}", _make_extreme("max", 1), True), cost=_SCAN),
-        declare_function("indexOf", member("list_a_index_of_int", (LIST_A, PARAM_A), INT, _find_index), cost=_SCAN),
-        declare_function(
-            "lastIndexOf", member("list_a_last_index_of_int", (LIST_A, PARAM_A), INT, _find_last_index), cost=_SCAN
-        ),
-        declare_function(
-            "slice", member("list_slice", (LIST_A, INT, INT), LIST_A, _slice_list), cost=_OUTPUT, feature=_THIRD
-        ),
+        declare_method("indexOf", "list_a_index_of_int", (LIST_A, PARAM_A), INT, _find_index, _SCAN),
+        declare_method("lastIndexOf", "list_a_last_index_of_int", (LIST_A, PARAM_A), INT, _find_last_index, _SCAN),
+        declare_method("slice", "list_slice", (LIST_A, INT, INT), LIST_A, _slice_list, _OUTPUT, feature=_THIRD),
         declare_function(
             "flatten",
             member("list_flatten", (list_of(LIST_A),), LIST_A, _flatten_list),
@@ -263,14 +259,9 @@ LIBRARY = Library(
         ),
         declare_function("sort", *_declare_sorts(), feature=_THIRD),
         declare_function("@sortByAssociatedKeys", *_declare_sorts_by_key(), feature=_THIRD),
-        declare_function(
-            "lists.range", overload("lists_range", (INT,), list_of(INT), _list_range), cost=_RANGE, feature=_THIRD
-        ),
-        declare_function(
-            "reverse",
-            member("list_reverse", (LIST_A,), LIST_A, lambda items: items[::-1]),
-            cost=_REVERSE,
-            feature=_THIRD,
+        declare_global("lists.range", "lists_range", (INT,), list_of(INT), _list_range, _RANGE, feature=_THIRD),
+        declare_method(
+            "reverse", "list_reverse", (LIST_A,), LIST_A, lambda items: items[::-1], _REVERSE, feature=_THIRD
         ),
         declare_function(
             "distinct",

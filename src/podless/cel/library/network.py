@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from podless.cel import values
-from podless.cel.decls import Library, declare_function, member, overload
+from podless.cel.decls import Library, declare_function, declare_global, declare_method, member, overload
 from podless.cel.errors import EvaluationError, NoOverload
 from podless.cel.sizes import ONE, PER_CHARACTER, CallSite, Cost, Estimate, Range, traversal_cost, unit_cost
 from podless.cel.types import BOOL, INT, STRING, opaque_type
@@ -179,23 +179,17 @@ LIBRARY = Library(
             overload("string_to_ip", (STRING,), IP_TYPE, parse_ip, _TRAVERSAL),
             member("cidr_ip", (CIDR_TYPE,), IP_TYPE, lambda value: Ip(value.address), _ONE),
         ),
-        declare_function("isIP", overload("is_ip", (STRING,), BOOL, _is_ip), cost=_TRAVERSAL),
+        declare_global("isIP", "is_ip", (STRING,), BOOL, _is_ip, _TRAVERSAL),
         declare_function(
             "ip.isCanonical",
             overload("ip_is_canonical", (STRING,), BOOL, lambda text: str(_parse_address(text)) == text),
             cost=traversal_cost(2),
         ),
-        declare_function(
-            "family", member("ip_family", (IP_TYPE,), INT, lambda value: value.address.version), cost=_ONE
+        declare_method("family", "ip_family", (IP_TYPE,), INT, lambda value: value.address.version, _ONE),
+        declare_method(
+            "isUnspecified", "ip_is_unspecified", (IP_TYPE,), BOOL, lambda value: value.address.is_unspecified, _ONE
         ),
-        declare_function(
-            "isUnspecified",
-            member("ip_is_unspecified", (IP_TYPE,), BOOL, lambda value: value.address.is_unspecified),
-            cost=_ONE,
-        ),
-        declare_function(
-            "isLoopback", member("ip_is_loopback", (IP_TYPE,), BOOL, lambda value: value.address.is_loopback), cost=_ONE
-        ),
+        declare_method("isLoopback", "ip_is_loopback", (IP_TYPE,), BOOL, lambda value: value.address.is_loopback, _ONE),
         declare_function(
             "isLinkLocalMulticast",
             member("ip_is_link_local_multicast", (IP_TYPE,), BOOL, lambda value: _local_multicast(value.address)),
@@ -211,8 +205,8 @@ LIBRARY = Library(
             member("ip_is_global_unicast", (IP_TYPE,), BOOL, lambda value: _is_global_unicast(value.address)),
             cost=_ONE,
         ),
-        declare_function("cidr", overload("string_to_cidr", (STRING,), CIDR_TYPE, parse_cidr), cost=_TRAVERSAL),
-        declare_function("isCIDR", overload("is_cidr", (STRING,), BOOL, _is_cidr), cost=_TRAVERSAL),
+        declare_global("cidr", "string_to_cidr", (STRING,), CIDR_TYPE, parse_cidr, _TRAVERSAL),
+        declare_global("isCIDR", "is_cidr", (STRING,), BOOL, _is_cidr, _TRAVERSAL),
         declare_function(
             "containsIP",
             member("cidr_contains_ip_string", (CIDR_TYPE, STRING), BOOL, _contains_ip_text),
@@ -225,10 +219,8 @@ LIBRARY = Library(
             member("cidr_contains_cidr", (CIDR_TYPE, CIDR_TYPE), BOOL, _contains_cidr),
             cost=_make_containment_cost(True),
         ),
-        declare_function(
-            "prefixLength", member("cidr_prefix_length", (CIDR_TYPE,), INT, lambda value: value.bits), cost=_ONE
-        ),
-        declare_function("masked", member("cidr_masked", (CIDR_TYPE,), CIDR_TYPE, Cidr.mask_host_bits), cost=_ONE),
+        declare_method("prefixLength", "cidr_prefix_length", (CIDR_TYPE,), INT, lambda value: value.bits, _ONE),
+        declare_method("masked", "cidr_masked", (CIDR_TYPE,), CIDR_TYPE, Cidr.mask_host_bits, _ONE),
         declare_function(
             "string",
             overload("ip_to_string", (IP_TYPE,), STRING, lambda value: str(value.address)),

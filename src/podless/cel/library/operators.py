@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from podless.cel import access, arithmetic, compare
-from podless.cel.decls import Library, Overload, declare_function, overload
+from podless.cel.decls import Library, Overload, declare_function, declare_global, overload
 from podless.cel.sizes import ONE, PER_CHARACTER, UNKNOWN, ZERO, CallSite, Cost, Estimate, Range
 from podless.cel.types import (
     BOOL,
@@ -110,16 +110,15 @@ _OPT_A = optional(PARAM_A)
 LIBRARY = Library(
     "operators",
     (
-        declare_function("!_", overload("logical_not", (BOOL,), BOOL, arithmetic.invert_bool)),
-        declare_function("_&&_", overload("logical_and", (BOOL, BOOL), BOOL, None)),
-        declare_function("_||_", overload("logical_or", (BOOL, BOOL), BOOL, None)),
-        declare_function(
-            "_?_:_",
-            overload("conditional", (BOOL, PARAM_A, PARAM_A), PARAM_A, None, Cost(_estimate_conditional, lambda *_: 0)),
+        declare_global("!_", "logical_not", (BOOL,), BOOL, arithmetic.invert_bool),
+        declare_global("_&&_", "logical_and", (BOOL, BOOL), BOOL, None),
+        declare_global("_||_", "logical_or", (BOOL, BOOL), BOOL, None),
+        declare_global(
+            "_?_:_", "conditional", (BOOL, PARAM_A, PARAM_A), PARAM_A, None, Cost(_estimate_conditional, lambda *_: 0)
         ),
-        declare_function("@not_strictly_false", overload("not_strictly_false", (BOOL,), BOOL, None)),
-        declare_function("_==_", overload("equals", (PARAM_A, PARAM_A), BOOL, compare.are_equal), cost=EQUAL),
-        declare_function("_!=_", overload("not_equals", (PARAM_A, PARAM_A), BOOL, compare.are_unequal), cost=COMPARED),
+        declare_global("@not_strictly_false", "not_strictly_false", (BOOL,), BOOL, None),
+        declare_global("_==_", "equals", (PARAM_A, PARAM_A), BOOL, compare.are_equal, EQUAL),
+        declare_global("_!=_", "not_equals", (PARAM_A, PARAM_A), BOOL, compare.are_unequal, COMPARED),
         declare_function("_<_", *_declare_comparison("less", compare.is_less)),
         declare_function("_<=_", *_declare_comparison("less_equals", compare.is_less_or_equal)),
         declare_function("_>_", *_declare_comparison("greater", compare.is_greater)),
@@ -175,9 +174,7 @@ LIBRARY = Library(
                 access.get_optional_item,
             ),
         ),
-        declare_function(
-            "_?._", overload("select_optional_field", (DYN, STRING), optional(DYN), access.get_optional_item)
-        ),
+        declare_global("_?._", "select_optional_field", (DYN, STRING), optional(DYN), access.get_optional_item),
         declare_function(
             "cel.@mapInsert",
             overload("@mapInsert_map_key_value", (MAP_AB, PARAM_A, PARAM_B), MAP_AB, None),

@@ -6,7 +6,7 @@ from typing import Any
 
 from podless.cel import values
 from podless.cel.bounds import charge_each
-from podless.cel.decls import Library, declare_function, member, overload
+from podless.cel.decls import Library, declare_global, declare_method
 from podless.cel.errors import EvaluationError
 from podless.cel.types import BOOL, DYN, LIST_A, PARAM_A, list_of, optional
 from podless.cel.values import NONE, Optional
@@ -43,21 +43,15 @@ SECOND = "CELOptionalsV2"  # functions of version 2 of optional types
 LIBRARY = Library(
     "optionals",
     (
-        declare_function("optional.of", overload("optional_of", (PARAM_A,), _OPT, Optional)),
-        declare_function(
-            "optional.ofNonZeroValue", overload("optional_ofNonZeroValue", (PARAM_A,), _OPT, _make_optional)
-        ),
-        declare_function("optional.none", overload("optional_none", (), _OPT, lambda: NONE)),
-        declare_function("value", member("optional_value", (_OPT,), PARAM_A, _get_value)),
-        declare_function("hasValue", member("optional_hasValue", (_OPT,), BOOL, lambda value: value.present)),
-        declare_function("or", member("optional_or_optional", (_OPT, _OPT), _OPT, None)),
-        declare_function("orValue", member("optional_orValue_value", (_OPT, PARAM_A), PARAM_A, None)),
-        declare_function(
-            "optional.unwrap", overload("optional_unwrap", (list_of(_OPT),), LIST_A, _unwrap_all), feature=SECOND
-        ),
-        declare_function(
-            "unwrapOpt", member("optional_unwrapOpt", (list_of(_OPT),), LIST_A, _unwrap_all), feature=SECOND
-        ),
+        declare_global("optional.of", "optional_of", (PARAM_A,), _OPT, Optional),
+        declare_global("optional.ofNonZeroValue", "optional_ofNonZeroValue", (PARAM_A,), _OPT, _make_optional),
+        declare_global("optional.none", "optional_none", (), _OPT, lambda: NONE),
+        declare_method("value", "optional_value", (_OPT,), PARAM_A, _get_value),
+        declare_method("hasValue", "optional_hasValue", (_OPT,), BOOL, lambda value: value.present),
+        declare_method("or", "optional_or_optional", (_OPT, _OPT), _OPT, None),
+        declare_method("orValue", "optional_orValue_value", (_OPT, PARAM_A), PARAM_A, None),
+        declare_global("optional.unwrap", "optional_unwrap", (list_of(_OPT),), LIST_A, _unwrap_all, feature=SECOND),
+        declare_method("unwrapOpt", "optional_unwrapOpt", (list_of(_OPT),), LIST_A, _unwrap_all, feature=SECOND),
     ),
     {"optional_type": optional(DYN)},
 )

@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 
 from podless.cel import values
-from podless.cel.decls import Library, declare_function, member, overload
+from podless.cel.decls import Library, declare_function, declare_global, declare_method, member
 from podless.cel.errors import EvaluationError, no_overload
 from podless.cel.sizes import traversal_cost, unit_cost
 from podless.cel.types import BOOL, DOUBLE, INT, STRING, struct_type
@@ -145,31 +145,21 @@ _PAIR = (QUANTITY, QUANTITY)
 LIBRARY = Library(
     "quantity",
     (
-        declare_function(
-            "quantity", overload("string_to_quantity", (STRING,), QUANTITY, parse_quantity), cost=_TRAVERSAL
+        declare_global("quantity", "string_to_quantity", (STRING,), QUANTITY, parse_quantity, _TRAVERSAL),
+        declare_global("isQuantity", "is_quantity_string", (STRING,), BOOL, _is_quantity, _TRAVERSAL),
+        declare_global(
+            "sign", "quantity_sign", (QUANTITY,), INT, lambda value: (value.mantissa > 0) - (value.mantissa < 0), _ONE
         ),
-        declare_function("isQuantity", overload("is_quantity_string", (STRING,), BOOL, _is_quantity), cost=_TRAVERSAL),
-        declare_function(
-            "sign",
-            overload("quantity_sign", (QUANTITY,), INT, lambda value: (value.mantissa > 0) - (value.mantissa < 0)),
-            cost=_ONE,
+        declare_method(
+            "isGreaterThan", "quantity_is_greater_than", _PAIR, BOOL, lambda a, b: compare_quantities(a, b) > 0, _ONE
         ),
-        declare_function(
-            "isGreaterThan",
-            member("quantity_is_greater_than", _PAIR, BOOL, lambda a, b: compare_quantities(a, b) > 0),
-            cost=_ONE,
+        declare_method(
+            "isLessThan", "quantity_is_less_than", _PAIR, BOOL, lambda a, b: compare_quantities(a, b) < 0, _ONE
         ),
-        declare_function(
-            "isLessThan",
-            member("quantity_is_less_than", _PAIR, BOOL, lambda a, b: compare_quantities(a, b) < 0),
-            cost=_ONE,
-        ),
-        declare_function("compareTo", member("quantity_compare_to", _PAIR, INT, compare_quantities), cost=_ONE),
-        declare_function(
-            "asApproximateFloat", member("quantity_get_float", (QUANTITY,), DOUBLE, _convert_to_double), cost=_ONE
-        ),
-        declare_function("asInteger", member("quantity_get_int", (QUANTITY,), INT, _convert_to_int), cost=_ONE),
-        declare_function("isInteger", member("quantity_is_integer", (QUANTITY,), BOOL, _is_integer), cost=_ONE),
+        declare_method("compareTo", "quantity_compare_to", _PAIR, INT, compare_quantities, _ONE),
+        declare_method("asApproximateFloat", "quantity_get_float", (QUANTITY,), DOUBLE, _convert_to_double, _ONE),
+        declare_method("asInteger", "quantity_get_int", (QUANTITY,), INT, _convert_to_int, _ONE),
+        declare_method("isInteger", "quantity_is_integer", (QUANTITY,), BOOL, _is_integer, _ONE),
         declare_function(
             "add",
             member("quantity_add", _PAIR, QUANTITY, _add_quantities),

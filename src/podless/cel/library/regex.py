@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podless.cel import patterns
-from podless.cel.decls import Library, declare_function, member
+from podless.cel.decls import Library, declare_function, declare_method, member
 from podless.cel.sizes import estimated_search_cost
 from podless.cel.types import INT, STRING, list_of
 
@@ -12,10 +12,8 @@ _STRINGS = list_of(STRING)
 LIBRARY = Library(
     "regex",
     (
-        declare_function(
-            "find",
-            member("string_find_string", (STRING, STRING), STRING, patterns.find_match),
-            cost=estimated_search_cost(),
+        declare_method(
+            "find", "string_find_string", (STRING, STRING), STRING, patterns.find_match, estimated_search_cost()
         ),
         declare_function(
             "findAll",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from podless.cel import values
 from podless.cel.bounds import charge_each
-from podless.cel.decls import Library, declare_function, member, overload
+from podless.cel.decls import Library, declare_function, declare_method, overload
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import traversal_cost, unit_cost
 from podless.cel.types import BOOL, INT, STRING, struct_type
@@ -155,24 +155,14 @@ LIBRARY = Library(
             overload("is_semver_string_bool", (STRING, BOOL), BOOL, _is_semver),
             cost=_TRAVERSAL,
         ),
-        declare_function(
-            "isGreaterThan",
-            member("semver_is_greater_than", _PAIR, BOOL, lambda a, b: compare_versions(a, b) > 0),
-            cost=_ONE,
+        declare_method(
+            "isGreaterThan", "semver_is_greater_than", _PAIR, BOOL, lambda a, b: compare_versions(a, b) > 0, _ONE
         ),
-        declare_function(
-            "isLessThan", member("semver_is_less_than", _PAIR, BOOL, lambda a, b: compare_versions(a, b) < 0), cost=_ONE
-        ),
-        declare_function("compareTo", member("semver_compare_to", _PAIR, INT, compare_versions), cost=_ONE),
-        declare_function(
-            "major", member("semver_major", (SEMVER,), INT, lambda value: _wrap_signed(value.numbers[0])), cost=_ONE
-        ),
-        declare_function(
-            "minor", member("semver_minor", (SEMVER,), INT, lambda value: _wrap_signed(value.numbers[1])), cost=_ONE
-        ),
-        declare_function(
-            "patch", member("semver_patch", (SEMVER,), INT, lambda value: _wrap_signed(value.numbers[2])), cost=_ONE
-        ),
+        declare_method("isLessThan", "semver_is_less_than", _PAIR, BOOL, lambda a, b: compare_versions(a, b) < 0, _ONE),
+        declare_method("compareTo", "semver_compare_to", _PAIR, INT, compare_versions, _ONE),
+        declare_method("major", "semver_major", (SEMVER,), INT, lambda value: _wrap_signed(value.numbers[0]), _ONE),
+        declare_method("minor", "semver_minor", (SEMVER,), INT, lambda value: _wrap_signed(value.numbers[1]), _ONE),
+        declare_method("patch", "semver_patch", (SEMVER,), INT, lambda value: _wrap_signed(value.numbers[2]), _ONE),
     ),
     feature="CELSemver",
 )

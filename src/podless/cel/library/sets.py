@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.cel import access, bounds
-from podless.cel.decls import Library, declare_function, overload
+from podless.cel.decls import Library, declare_global
 from podless.cel.sizes import ONE, CallSite, Cost, Estimate
 from podless.cel.types import BOOL, LIST_A
 from podless.runtime.meter import charge
@@ -42,14 +42,8 @@ _PAIR = (LIST_A, LIST_A)
 LIBRARY = Library(
     "sets",
     (
-        declare_function(
-            "sets.contains", overload("list_sets_contains_list", _PAIR, BOOL, contains_all), cost=_make_cost(1)
-        ),
-        declare_function(
-            "sets.equivalent", overload("list_sets_equivalent_list", _PAIR, BOOL, _are_equivalent), cost=_make_cost(2)
-        ),
-        declare_function(
-            "sets.intersects", overload("list_sets_intersects_list", _PAIR, BOOL, _do_intersect), cost=_make_cost(1)
-        ),
+        declare_global("sets.contains", "list_sets_contains_list", _PAIR, BOOL, contains_all, _make_cost(1)),
+        declare_global("sets.equivalent", "list_sets_equivalent_list", _PAIR, BOOL, _are_equivalent, _make_cost(2)),
+        declare_global("sets.intersects", "list_sets_intersects_list", _PAIR, BOOL, _do_intersect, _make_cost(1)),
     ),
 )

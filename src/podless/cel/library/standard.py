@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 from podless.cel import access, arithmetic, gotimes, patterns
-from podless.cel.decls import Library, declare_function, member, overload
+from podless.cel.decls import Library, Overload, declare_function, declare_global, declare_method, member, overload
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import ONE, PER_CHARACTER, PER_PATTERN, CallSite, Cost, Estimate, Range, count_search
 from podless.cel.types import (
@@ -26,6 +27,7 @@ from podless.cel.types import (
     TIMESTAMP,
     TYPE,
     UINT,
+    Type,
     type_of,
 )
 from podless.cel.values import (
@@ -241,6 +243,14 @@ _BYTES = Cost(_estimate_encoding, _count_lookup)
 _TEXT = Cost(_estimate_decoding, _count_lookup)
 _SIZES = (("string", STRING), ("bytes", BYTES), ("list", LIST_A), ("map", MAP_AB))
 
+_IDS = {"int": "int64", "uint": "uint64"}  # names of types in ids of overloads
+
+
+def _convert(to: str, result: Type, call: Callable[[Any], Any], *kinds: Type) -> list[Overload]:
+    """Return the overloads that convert values of these types."""
+    return [overload(f"{_IDS.get(kind.kind, kind.kind)}_to_{to}", (kind,), result, call) for kind in kinds]
+
+
 LIBRARY = Library(
     "standard",
     (
@@ -254,89 +264,34 @@ LIBRARY = Library(
             member("contains_string", (STRING, STRING), BOOL, lambda a, b: b in a),
             cost=Cost(_estimate_containment, _count_containment),
         ),
-        declare_function(
-            "startsWith",
-            member("starts_with_string", (STRING, STRING), BOOL, lambda a, b: a.startswith(b)),
-            cost=_AFFIX,
+        declare_method(
+            "startsWith", "starts_with_string", (STRING, STRING), BOOL, lambda a, b: a.startswith(b), _AFFIX
         ),
-        declare_function(
-            "endsWith", member("ends_with_string", (STRING, STRING), BOOL, lambda a, b: a.endswith(b)), cost=_AFFIX
-        ),
+        declare_method("endsWith", "ends_with_string", (STRING, STRING), BOOL, lambda a, b: a.endswith(b), _AFFIX),
         declare_function(
             "matches",
             overload("matches", (STRING, STRING), BOOL, patterns.has_match),
             member("matches_string", (STRING, STRING), BOOL, patterns.has_match, Cost(_estimate_match, count_search)),
         ),
-        declare_function("type", overload("type", (PARAM_A,), type_of(PARAM_A), access.type_of)),
-        declare_function("dyn", overload("to_dyn", (PARAM_A,), DYN, lambda a: a)),
-        declare_function(
-            "int",
-            *(
-                overload(f"{name}_to_int64", (kind,), INT, to_int)
-                for name, kind in (
-                    ("int64", INT),
-                    ("double", DOUBLE),
-                    ("duration", DURATION),
-                    ("string", STRING),
-                    ("timestamp", TIMESTAMP),
-                    ("uint64", UINT),
-                )
-            ),
-        ),
-        declare_function(
-            "uint",
-            *(
-                overload(f"{name}_to_uint64", (kind,), UINT, to_uint)
-                for name, kind in (("uint64", UINT), ("double", DOUBLE), ("int64", INT), ("string", STRING))
-            ),
-        ),
-        declare_function(
-            "double",
-            *(
-                overload(f"{name}_to_double", (kind,), DOUBLE, to_double)
-                for name, kind in (("double", DOUBLE), ("int64", INT), ("string", STRING), ("uint64", UINT))
-            ),
-        ),
+        declare_global("type", "type", (PARAM_A,), type_of(PARAM_A), access.type_of),
+        declare_global("dyn", "to_dyn", (PARAM_A,), DYN, lambda a: a),
+        declare_function("int", *_convert("int64", INT, to_int, INT, DOUBLE, DURATION, STRING, TIMESTAMP, UINT)),
+        declare_function("uint", *_convert("uint64", UINT, to_uint, UINT, DOUBLE, INT, STRING)),
+        declare_function("double", *_convert("double", DOUBLE, to_double, DOUBLE, INT, STRING, UINT)),
         declare_function(
             "string",
-            overload("string_to_string", (STRING,), STRING, to_string),
-            overload("bool_to_string", (BOOL,), STRING, to_string),
+            *_convert("string", STRING, to_string, STRING, BOOL),
             overload("bytes_to_string", (BYTES,), STRING, to_string, _TEXT),
-            *(
-                overload(f"{name}_to_string", (kind,), STRING, to_string)
-                for name, kind in (
-                    ("double", DOUBLE),
-                    ("duration", DURATION),
-                    ("int64", INT),
-                    ("timestamp", TIMESTAMP),
-                    ("uint64", UINT),
-                )
-            ),
+            *_convert("string", STRING, to_string, DOUBLE, DURATION, INT, TIMESTAMP, UINT),
         ),
         declare_function(
             "bytes",
             overload("bytes_to_bytes", (BYTES,), BYTES, to_bytes),
             overload("string_to_bytes", (STRING,), BYTES, to_bytes, _BYTES),
         ),
-        declare_function(
-            "bool",
-            overload("bool_to_bool", (BOOL,), BOOL, to_bool),
-            overload("string_to_bool", (STRING,), BOOL, to_bool),
-        ),
-        declare_function(
-            "timestamp",
-            *(
-                overload(f"{name}_to_timestamp", (kind,), TIMESTAMP, to_timestamp)
-                for name, kind in (("timestamp", TIMESTAMP), ("int64", INT), ("string", STRING))
-            ),
-        ),
-        declare_function(
-            "duration",
-            *(
-                overload(f"{name}_to_duration", (kind,), DURATION, to_duration)
-                for name, kind in (("duration", DURATION), ("int64", INT), ("string", STRING))
-            ),
-        ),
+        declare_function("bool", *_convert("bool", BOOL, to_bool, BOOL, STRING)),
+        declare_function("timestamp", *_convert("timestamp", TIMESTAMP, to_timestamp, TIMESTAMP, INT, STRING)),
+        declare_function("duration", *_convert("duration", DURATION, to_duration, DURATION, INT, STRING)),
     ),
     {
         "bool": BOOL,

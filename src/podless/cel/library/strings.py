@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from podless.cel import access, bounds
-from podless.cel.decls import Library, declare_function, member, overload
+from podless.cel.decls import Library, declare_function, declare_global, declare_method, member
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import (
     MAX_COST,
@@ -187,7 +187,7 @@ _QUOTE = Cost(_estimate_quote, lambda a, *_: math.ceil(size_of(a) * PER_CHARACTE
 LIBRARY = Library(
     "strings",
     (
-        declare_function("charAt", member("string_char_at_int", (STRING, INT), STRING, char_at)),
+        declare_method("charAt", "string_char_at_int", (STRING, INT), STRING, char_at),
         declare_function(
             "indexOf",
             member("string_index_of_string", (STRING, STRING), INT, find_index),
@@ -200,12 +200,8 @@ LIBRARY = Library(
             member("string_last_index_of_string_int", (STRING, STRING, INT), INT, find_last_index),
             cost=_SEARCH,
         ),
-        declare_function(
-            "lowerAscii", member("string_lower_ascii", (STRING,), STRING, lambda a: a.translate(_LOWER)), cost=_SAME
-        ),
-        declare_function(
-            "upperAscii", member("string_upper_ascii", (STRING,), STRING, lambda a: a.translate(_UPPER)), cost=_SAME
-        ),
+        declare_method("lowerAscii", "string_lower_ascii", (STRING,), STRING, lambda a: a.translate(_LOWER), _SAME),
+        declare_method("upperAscii", "string_upper_ascii", (STRING,), STRING, lambda a: a.translate(_UPPER), _SAME),
         declare_function(
             "replace",
             member("string_replace_string_string", (STRING, STRING, STRING), STRING, replace_parts),
@@ -224,17 +220,15 @@ LIBRARY = Library(
             member("string_substring_int_int", (STRING, INT, INT), STRING, take_substring),
             cost=_SAME,
         ),
-        declare_function("trim", member("string_trim", (STRING,), STRING, lambda a: a.strip(_SPACE)), cost=_SAME),
+        declare_method("trim", "string_trim", (STRING,), STRING, lambda a: a.strip(_SPACE), _SAME),
         declare_function(
             "join",
             member("list_join", (_STRINGS,), STRING, join_texts),
             member("list_join_string", (_STRINGS, STRING), STRING, join_texts),
             cost=Cost(_estimate_join, _join_actual),
         ),
-        declare_function("strings.quote", overload("strings_quote", (STRING,), STRING, quote_text), cost=_QUOTE),
+        declare_global("strings.quote", "strings_quote", (STRING,), STRING, quote_text, _QUOTE),
     ),
 )
 
-REVERSE = Library(
-    "strings 3", (declare_function("reverse", member("string_reverse", (STRING,), STRING, lambda a: a[::-1])),)
-)
+REVERSE = Library("strings 3", (declare_method("reverse", "string_reverse", (STRING,), STRING, lambda a: a[::-1]),))

@@ -6,7 +6,7 @@ import re
 
 from podless.cel import values
 from podless.cel.bounds import charge_each
-from podless.cel.decls import Library, declare_function, member, overload
+from podless.cel.decls import Library, declare_global, declare_method
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import traversal_cost, unit_cost
 from podless.cel.types import BOOL, STRING, list_of, map_of, struct_type
@@ -69,19 +69,13 @@ _ONE = unit_cost()
 LIBRARY = Library(
     "urls",
     (
-        declare_function(
-            "url", overload("string_to_url", (STRING,), URL_TYPE, _parse_url), cost=traversal_cost(sized=True)
-        ),
-        declare_function("isURL", overload("is_url_string", (STRING,), BOOL, is_request_url)),
-        declare_function("getScheme", member("url_get_scheme", (URL_TYPE,), STRING, lambda url: url.scheme), cost=_ONE),
-        declare_function("getHost", member("url_get_host", (URL_TYPE,), STRING, lambda url: url.host), cost=_ONE),
-        declare_function("getHostname", member("url_get_hostname", (URL_TYPE,), STRING, _get_hostname), cost=_ONE),
-        declare_function("getPort", member("url_get_port", (URL_TYPE,), STRING, _get_port), cost=_ONE),
-        declare_function(
-            "getEscapedPath", member("url_get_escaped_path", (URL_TYPE,), STRING, _escaped_path), cost=_ONE
-        ),
-        declare_function(
-            "getQuery", member("url_get_query", (URL_TYPE,), map_of(STRING, list_of(STRING)), _parse_query), cost=_ONE
-        ),
+        declare_global("url", "string_to_url", (STRING,), URL_TYPE, _parse_url, traversal_cost(sized=True)),
+        declare_global("isURL", "is_url_string", (STRING,), BOOL, is_request_url),
+        declare_method("getScheme", "url_get_scheme", (URL_TYPE,), STRING, lambda url: url.scheme, _ONE),
+        declare_method("getHost", "url_get_host", (URL_TYPE,), STRING, lambda url: url.host, _ONE),
+        declare_method("getHostname", "url_get_hostname", (URL_TYPE,), STRING, _get_hostname, _ONE),
+        declare_method("getPort", "url_get_port", (URL_TYPE,), STRING, _get_port, _ONE),
+        declare_method("getEscapedPath", "url_get_escaped_path", (URL_TYPE,), STRING, _escaped_path, _ONE),
+        declare_method("getQuery", "url_get_query", (URL_TYPE,), map_of(STRING, list_of(STRING)), _parse_query, _ONE),
     ),
 )
