@@ -12,7 +12,10 @@ from podless.runtime.meter import charge
 # server fields that change with every write and add nothing to the log
 _LEFT_OUT = ("managedFields", "resourceVersion")
 # fields that identify list items in Kubernetes' types; the first one that all items have with different values is used
-_KEYS = ("name", "key", "type", "id", "uid", "ip", "containerPort", "port", "mountPath", "path", "manager")
+_KEYS = (
+    "name", "key", "type", "id", "containerPort", "port", "mountPath", "devicePath", "ip", "topologyKey", "uid", "path",
+    "manager",
+)  # fmt: skip
 _PLAIN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*")
 Step = str | int | tuple[str, Any]  # a field, a list index, or (key, value) of an identified item
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from podless.codec import serializer
 from podless.fields import sets
+from podless.history.difference import Step, find_key, format_path
 from podless.meta.field import Path
 from podless.plan.manifests import Identity
 from podless.plan.result import GONE, By, FieldChange
@@ -20,7 +21,6 @@ _GENERATED = {
     ("metadata", "uid"), ("metadata", "creationTimestamp"), ("metadata", "deletionTimestamp"),
 }  # fmt: skip
 _GENERATED_OF = {"Service": {("spec", "clusterIP"), ("spec", "clusterIPs"), ("spec", "healthCheckNodePort")}}
-_KEYS = ("name", "key", "type", "containerPort", "port", "mountPath", "devicePath", "ip", "topologyKey", "uid")
 _TIMES = ("lastTransitionTime", "lastUpdateTime", "lastProbeTime", "lastHeartbeatTime")
 _POLICIES = ("MutatingAdmissionPolicy", "PlannedMutatingWebhooks")
 _NAMES = {"PlannedMutatingWebhooks": "webhooks", "MutatingAdmissionPolicy": "policies"}
@@ -42,7 +42,7 @@ def compare_objects(
     manifest = _join_strings(identity, manifest)
     changes: dict[str, FieldChange] = {}
     for steps, path, old, new in _walk_values(_strip_object(before), _strip_object(after), (), ()):
-        text = format_steps(steps)
+        text = format_path(steps)
         by, plugin = _find_cause(steps, path, new, manifest, recorded or {})
         generated = _is_generated(identity, path) and (old is GONE or new is GONE or path[0] == "metadata")
         old_names, new_names = old_owners.get(text, ()), new_owners.get(text, ())
@@ -75,8 +75,7 @@ def _strip_object(obj: Object | None) -> Object:
     return {**{key: value for key, value in obj.items() if key not in ("apiVersion", "kind")}, "metadata": metadata}
 
 
-# field names, list indexes, and (key, value) of an identified list item
-Steps = tuple[str | int | tuple[str, Any], ...]
+Steps = tuple[Step, ...]
 
 
 def _walk_values(
@@ -101,7 +100,7 @@ def _walk_lists(
     before: Sequence[Any], after: Sequence[Any], steps: Steps, path: Path, *, absent_before_or_after: bool
 ) -> Iterator[tuple[Steps, tuple[Any, ...], Any, Any]]:
     key = find_key([*before], [*after])
-    if key is None:
+    if not key:
         if all(not isinstance(item, dict | list) for item in (*before, *after)):
             absent = absent_before_or_after  # one of the lists is empty because its field is absent
             yield steps, path, [*before] if before or not absent else GONE, [*after] if after or not absent else GONE
@@ -119,33 +118,6 @@ def _walk_lists(
         new = after[places[value]] if value in places else GONE
         item_path = (*path, places.get(value, old_places.get(value, 0)))
         yield from _walk_values(old, new, (*steps, (key, value)), item_path)
-
-
-def find_key(*lists: Sequence[Any]) -> str | None:
-    """Return the field that identifies the items of lists, None if there is none."""
-    items = [item for list_ in lists for item in list_]
-    if not items or any(not isinstance(item, dict) for item in items):
-        return None
-    for key in _KEYS:
-        has_key = all(isinstance(item.get(key), str | int) for item in items)
-        if has_key and all(len({item[key] for item in list_}) == len(list_) for list_ in lists):
-            return key
-    return None
-
-
-def format_steps(steps: Steps) -> str:
-    """Return the text of a path, as spec.containers[name=web].image."""
-    text = ""
-    for step in steps:
-        if isinstance(step, tuple):
-            text += f"[{step[0]}={step[1]}]"
-        elif isinstance(step, int):
-            text += f"[{step}]"
-        elif any(sign in step for sign in ".[]/ "):
-            text += f'["{step}"]'
-        else:
-            text += f".{step}" if text else step
-    return text
 
 
 def _find_cause(
@@ -214,7 +186,7 @@ def _format_owned(path: Sequence[str]) -> str:
             steps.append((first, keys[first]) if first is not None else text)
         else:
             steps.append(("", text))
-    return format_steps(tuple(steps))
+    return format_path(tuple(steps))
 
 
 def parse_keys(element: str) -> Object:
