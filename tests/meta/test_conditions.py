@@ -41,3 +41,18 @@ def test_one_of_each_type() -> None:
     assert [str(error) for error in conditions.validate_conditions([GOOD, GOOD], "c")] == [
         'c[1].type: Duplicate value: "Ready"'
     ]
+
+
+def test_missing_fields_must_be_set() -> None:
+    found = conditions.validate_conditions([{"type": "Ready", "status": "", "reason": ""}], "c")
+    assert [str(error) for error in found] == [
+        'c[0].status: Unsupported value: "": supported values: "False", "True", "Unknown"',
+        "c[0].lastTransitionTime: Required value: must be set",
+        "c[0].reason: Required value: must be set",
+    ]
+
+
+def test_the_first_true_one_of_some_types() -> None:
+    assert conditions.find_true([GOOD, {**GOOD, "type": "Failed"}], "Failed", "Ready") == "Failed"
+    assert conditions.find_true([{**GOOD, "status": "False"}], "Ready") == ""
+    assert conditions.find_true(None, "Ready") == ""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.apis.shared.conditions import validate_conditions
 from podless.apis.storagemigration.columns import COLUMNS
 from podless.apis.storagemigration.group import MIGRATIONS
 from podless.runtime.jsonobject import Object
@@ -52,20 +51,3 @@ def test_columns() -> None:
     assert cells["Status"](obj) == "Unknown"
     ended = {"status": {"conditions": [_condition("Running", "False"), _condition("Succeeded")]}}
     assert cells["Status"](obj | ended) == "Succeeded"
-
-
-def test_conditions() -> None:
-    bad = [
-        _condition("a b"),
-        _condition("", "x"),
-        _condition("c", "", reason=""),
-        {"type": "d", "status": "True", "reason": "R"},
-        _condition("e", reason="9", observedGeneration=-1),
-        _condition("f", reason="a" * 1025, message="m" * 32769),
-        _condition("f"),
-    ]
-    found = [str(error).partition(":")[0] for error in validate_conditions(bad, "c")]
-    assert found == [
-        *("c[0].type", "c[1].type", "c[1].status", "c[2].status", "c[2].reason", "c[3].lastTransitionTime"),
-        *("c[4].observedGeneration", "c[4].reason", "c[5].reason", "c[5].message", "c[6]"),
-    ]

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from podless.apis.certificates.certificatesigningrequests import signer_name
 from podless.apis.certificates.issued import validate_issued
 from podless.apis.shared.checks import immutable_error
-from podless.apis.shared.conditions import find_true, validate_conditions
 from podless.apis.shared.typed import KeptMetadataStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field, names
+from podless.meta.conditions import find_true, validate_conditions
 from podless.meta.objectmeta import check_annotations
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each

@@ -50,7 +50,7 @@ class PodDisruptionBudgetStrategy(SpecStrategy):
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         status = obj["status"]
-        errors = conditions.validate_conditions(status.get("conditions") or [], "status.conditions")
+        errors = conditions.validate_conditions(status.get("conditions"), "status.conditions")
         return [*errors, *checks.all_nonnegative(status, "status", _COUNTS)]
 
 

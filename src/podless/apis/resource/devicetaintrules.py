@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from podless.apis.podspec.disks import driver_name
 from podless.apis.resource import parts
-from podless.apis.shared.conditions import validate_conditions
 from podless.apis.shared.typed import KeptMetadataStrategy, SpecStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field
+from podless.meta.conditions import validate_conditions
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from podless.apis.podspec import disks
 from podless.apis.shared import checks
 from podless.apis.shared.checks import immutable_error
-from podless.apis.shared.conditions import validate_reason
 from podless.apis.shared.typed import KeptMetadataStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy, ValidationCost
 from podless.meta import field, names
+from podless.meta.conditions import validate_reason
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each

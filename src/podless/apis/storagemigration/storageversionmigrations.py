@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from podless.apis.shared.checks import immutable_error
-from podless.apis.shared.conditions import find_true, validate_conditions
 from podless.apis.shared.typed import KeptMetadataStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy
 from podless.meta import field, names
+from podless.meta.conditions import find_true, validate_conditions
 from podless.meta.objectmeta import IMMUTABLE
 from podless.runtime.jsonobject import Object
 from podless.structs import gostructs

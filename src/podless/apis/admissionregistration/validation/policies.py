@@ -139,7 +139,7 @@ def check_mutating(policy: Object) -> list[FieldError]:
 
 def check_status(policy: Object) -> field.Errors:
     """Validate the status of a policy: its conditions and type checking warnings."""
-    yield from conditions.validate_conditions((policy.get("status") or {}).get("conditions") or [], "status.conditions")
+    yield from conditions.validate_conditions((policy.get("status") or {}).get("conditions"), "status.conditions")
     checking = (policy.get("status") or {}).get("typeChecking") or {}
     for index, warning in enumerate(each(checking.get("expressionWarnings") or [])):
         warning_path = f"status.typeChecking.expressionWarnings[{index}]"
