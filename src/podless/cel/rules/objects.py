@@ -43,16 +43,19 @@ class _BudgetSpent(Exception):
 
 
 class NodeRules:
-    """The rules of one schema node and its descendants. False if there are none. Compiled at first use."""
+    """The rules of one schema node and its descendants. Compiled at first use.
+
+    has_rules: whether the node itself has rules; has_below: whether a descendant has; has_any: whether one of them has.
+    """
 
     __slots__ = (
-        "_compiled", "_plain", "additional", "classes", "has_rules", "items", "kind", "properties", "resource",
-        "schema", "with_floats",
+        "_compiled", "_plain", "additional", "classes", "has_any", "has_below", "has_rules", "items", "kind",
+        "properties", "resource", "schema", "with_floats",
     )  # fmt: skip
 
     def __init__(self, schema: Schema, resource: bool, with_floats: bool = False) -> None:
         self.schema = schema
-        self.has_rules = bool(schema.get(_RULES))  # whether the node itself has rules
+        self.has_rules = bool(schema.get(_RULES))
         self.kind = gotext.quote(schema.get("type") or "")
         # the Python classes of values that match this node's type
         self.classes = _list_classes(schema)
@@ -64,6 +67,8 @@ class NodeRules:
         self.additional = _make_node(schema.get("additionalProperties"), with_floats)
         parts = (schema.get("properties") or {}).items()
         self.properties = {name: node for name, part in parts if (node := _make_node(part, with_floats)) is not None}
+        self.has_below = bool(self.items or self.additional or self.properties)
+        self.has_any = self.has_rules or self.has_below
 
     @classmethod
     def compile(cls, schema: Schema, *, resource: bool = True, with_floats: bool = False) -> NodeRules:
@@ -72,9 +77,6 @@ class NodeRules:
         with_floats: objects can have floats such as 1.0 for 1; rules fail to read such a field.
         """
         return cls(schema, resource, with_floats)
-
-    def __bool__(self) -> bool:
-        return self.has_rules or bool(self.items or self.additional or self.properties)
 
     def validate(
         self,
@@ -92,7 +94,7 @@ class NodeRules:
         (default: on an update of a whole object). warnings: such warnings are added to it. path: of the value. budget:
         the maximum cost of all rules together.
         """
-        if not self:
+        if not self.has_any:
             return []
         if ratchet is None:
             ratchet = old is not None and not path
@@ -170,7 +172,8 @@ def _make_node(schema: Any, with_floats: bool) -> NodeRules | None:
     if not isinstance(schema, dict):
         return None
     if _RULES in schema or "properties" in schema or "items" in schema or "additionalProperties" in schema:
-        return NodeRules(schema, bool(schema.get("x-kubernetes-embedded-resource")), with_floats) or None
+        rules = NodeRules(schema, bool(schema.get("x-kubernetes-embedded-resource")), with_floats)
+        return rules if rules.has_any else None
     return None
 
 
@@ -194,6 +197,8 @@ class _RuleEvaluation:
         """Evaluate the rules of a node, then those of its children."""
         if rules.has_rules:
             self.evaluate_rules(rules, obj, old, place)
+        if not rules.has_below:
+            return
         if isinstance(obj, dict):
             before = old if isinstance(old, dict) else _NO_FIELDS
             if rules.additional is not None:
@@ -202,8 +207,8 @@ class _RuleEvaluation:
                     if item is not None:
                         self.evaluate_node(rules.additional, item, before.get(name), (place, name, False))
             for name, part in rules.properties.items():
-                if obj.get(name) is not None:
-                    self.evaluate_node(part, obj[name], before.get(name), (place, name, True))
+                if (item := obj.get(name)) is not None:
+                    self.evaluate_node(part, item, before.get(name), (place, name, True))
         elif isinstance(obj, list) and rules.items is not None:
             old_items = ItemsByKey(map_keys(rules.schema), old)
             charge(len(obj))
