@@ -120,7 +120,10 @@ def merge_new(write: ApplyWrite) -> None:
 
 def check_type(write: ApplyWrite) -> None:
     """Check that the applied object has the kind and version of the path. Raises BadRequest."""
-    given = _read_type(write.body)
+    body = write.body
+    if (body.get("apiVersion"), body.get("kind")) == write.type:
+        return
+    given = _read_type(body)
     if given != write.type:
         group, _, version = given[0].rpartition("/")
         raise BadRequest(f"invalid object type: {group}/{version}, Kind={given[1]}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from dataclasses import field as field_
 from typing import Any
@@ -15,6 +16,7 @@ from podless.meta import field, selectors
 from podless.meta.errors import APIError, BadRequest, Internal, Invalid, Timeout
 from podless.meta.field import FieldError
 from podless.meta.selectors import FieldSelector, LabelSelector
+from podless.runtime.bounded import bounded_cache
 from podless.runtime.release import has
 from podless.structs import protobuf, structs
 from podless.structs.structfiles import load_struct
@@ -161,17 +163,31 @@ def read_write_options(call: Call, kind: str, *, apply: bool = False) -> WriteOp
 
     Raises Invalid.
     """
-    if not call.query and not apply:
+    query = call.query
+    if not query and not apply:
         return _PLAIN_WRITE
+    manager, validation = read_text(call, "fieldManager"), read_text(call, "fieldValidation")
+    if "dryRun" in query:
+        return _make_write_options(kind, apply, "force" in query, manager, validation, query["dryRun"])
+    return _find_write_options(kind, apply, "force" in query, manager, validation)
+
+
+@bounded_cache(256)  # clients have few managers
+def _find_write_options(kind: str, apply: bool, forced: bool, manager: str, validation: str) -> WriteOptions:
+    return _make_write_options(kind, apply, forced, manager, validation, ())
+
+
+def _make_write_options(
+    kind: str, apply: bool, forced: bool, manager: str, validation: str, dry: Sequence[str]
+) -> WriteOptions:
+    """Return the options of a write. forced: they have `force`. dry: the values of dryRun. Raises Invalid."""
     errors: list[FieldError] = []
-    manager = read_text(call, "fieldManager")
     if apply and not manager:
         errors.append(field.required("fieldManager", "is required for apply patch"))
-    elif kind == "PatchOptions" and not apply and "force" in call.query:
+    elif kind == "PatchOptions" and not apply and forced:
         errors.append(field.forbidden("force", "may not be specified for non-apply patch"))
-    dry_run, unsupported = _dry_run(list(call.query.get("dryRun", ())))
+    dry_run, unsupported = _dry_run(list(dry))
     errors += _manager_errors(manager) + unsupported
-    validation = read_text(call, "fieldValidation")
     errors += field.one_of("fieldValidation", validation, _VALIDATIONS)
     _raise_invalid(kind, errors)
     return WriteOptions(dry_run, validation or "Warn", manager)
