@@ -48,8 +48,8 @@ def compare_nodes(old: Any, new: Any, shape: Shape) -> Nodes:
     """Return the nodes that a value that exists in both states removes, modifies and adds."""
     if old is new:
         return SAME
-    kind = type(old)
-    if kind is not type(new) or old is None:
+    kind = old.__class__
+    if kind is not new.__class__ or old is None:
         return SAME if old is None and new is None else _compare_types(old, new, shape)
     if old == new and _is_same_text(old, new):  # encoded, because 1 == True in Python
         return SAME
@@ -106,8 +106,9 @@ def _compare_maps(old: Any, new: Any, ours: dict[str, Any], theirs: dict[str, An
     form = shape.map
     if form is None or form.atomic or not (ours or theirs):
         return _compare_leaves(old, new, shape)
-    if len(theirs) + len(ours) > _PAIR:
-        charge(len(theirs) + len(ours))
+    size = len(theirs) + len(ours)
+    if size > _PAIR:
+        charge(size)
     known = form.known
     removed: Fields = {}
     modified: Fields = {}
@@ -122,7 +123,7 @@ def _compare_maps(old: Any, new: Any, ours: dict[str, Any], theirs: dict[str, An
         if held is _ABSENT:
             added[name] = LEAF if type(item) in inner.types else collect_whole(item, inner)
             continue
-        if type(item) in inner.types and type(held) is type(item):
+        if item.__class__ is held.__class__ in inner.types:
             if item != held:
                 modified[name] = LEAF
             continue

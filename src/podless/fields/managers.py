@@ -12,7 +12,7 @@ from podless.codec import gotext, serializer
 from podless.fields import sets
 from podless.fields.check import check_value, raise_faults
 from podless.fields.collect import collect_created, collect_leaves
-from podless.fields.compare import compare_values
+from podless.fields.compare import Comparison, compare_values
 from podless.fields.elements import encode_compact, format_element_path
 from podless.fields.merge import Conflicts, FieldOwner, NoVersion, Owned, Owners, WriteTarget, changed_own
 from podless.fields.merge import apply_owned as merge_apply
@@ -139,17 +139,19 @@ def _check_entry(entry: Any, index: int) -> None:
 
 def encode_managed_fields(owners: Owners, times: Times, *, custom: bool) -> list[Entry]:
     """Return managedFields from owners, sorted by operation, time, manager, version and subresource."""
-    managed_fields = [
-        _make_entry(owner, version, times.get(owner), fields if custom else sets.order_set(fields))
-        for owner, (fields, version) in each(owners).items()
-    ]
+    managed_fields: list[Entry] = []
+    for owner, (fields, version) in each(owners).items():
+        manager, operation, _, subresource = owner
+        fields = fields if custom else sets.order_set(fields)
+        managed_fields.append(_make_entry(manager, operation, version, times.get(owner), fields, subresource))
     if len(managed_fields) > 1:
         managed_fields.sort(key=_sort_key)
     return managed_fields
 
 
-def _make_entry(owner: FieldOwner, version: str, time: str | None, fields: Fields) -> Entry:
-    manager, operation, _, subresource = owner
+def _make_entry(
+    manager: str, operation: str, version: str, time: str | None, fields: Fields, subresource: str
+) -> Entry:
     entry: Entry = {
         "manager": manager, "operation": operation, "apiVersion": version, "time": time, "fieldsType": "FieldsV1",
         "fieldsV1": fields,
@@ -211,30 +213,43 @@ def update_managed_fields(
     kind no longer has an owner's version, the result is empty.
     """
     sent = new["metadata"].pop("managedFields", None)
-    if old is None and sent is None and place.custom:
-        return _claim_created(place, new, manager, now)
-    settled = settled and old is not None and (sent is None or sent == old["metadata"].get("managedFields"))
-    owners, times = current_owners(place, old, sent)
-    if not owners and old is not None:
-        return []  # as in a real server, an object without managers gets none before its first apply
+    held = old["metadata"].get("managedFields") if old is not None else None
+    settled = settled and (sent is None or sent == held)
+    owner = FieldOwner(manager or "unknown", "Update", place.version, place.subresource)
     try:
-        before = place.blank if old is None else _drop_managed_fields(old)
-        owner = FieldOwner(manager or "unknown", "Update", place.version, place.subresource)
-        owners = _update_owners(place, before, new, owners, times, owner, now, settled=settled)
+        before, compared = place.blank if old is None else _drop_managed_fields(old), None
+        if settled and held and len(held) == 1 and _is_owned(held[0], owner):
+            compared = compare_values(before, new, place.get_shape(place.version))
+            changed = changed_own(place, compared, held[0].get("fieldsV1") or {})
+            if changed is not None:
+                return [{**held[0], "time": now}] if changed else held
+        owners, times = current_owners(place, old, sent)
+        if not owners and old is not None:
+            return []  # as in a real server, an object without managers gets none before its first apply
+        owners = _update_owners(place, before, new, owners, times, owner, now, settled=settled, compared=compared)
     except (SchemaMisfit, NoVersion):
         return []
     return encode_managed_fields(owners, times, custom=place.custom)
 
 
-def _claim_created(place: WriteTarget, new: Object, manager: str, now: str) -> list[Entry]:
-    """Return the managedFields of a new custom object, without those that the endpoint resets."""
+def _is_owned(entry: Entry, owner: FieldOwner) -> bool:
+    """Return whether an entry is that of an owner, an update."""
+    return (
+        entry.get("manager") == owner.manager
+        and entry.get("operation") == owner.operation
+        and entry.get("apiVersion") == owner.version
+        and entry.get("subresource", "") == owner.subresource
+    )
+
+
+def claim_created(place: WriteTarget, new: Object, manager: str, now: str) -> list[Entry]:
+    """Return the managedFields of a new custom object whose client sent none. The arguments are as for an update."""
     version = place.version
-    owner = FieldOwner(manager or "unknown", "Update", version, place.subresource)
     try:
         fields = place.drop(collect_created(new, place.get_shape(version)), version)
     except SchemaMisfit:
         return []
-    return [_make_entry(owner, version, now, fields)] if fields else []
+    return [_make_entry(manager or "unknown", "Update", version, now, fields, place.subresource)] if fields else []
 
 
 def _update_owners(
@@ -247,8 +262,12 @@ def _update_owners(
     now: str,
     *,
     settled: bool = False,
+    compared: Comparison | None = None,
 ) -> Owners:
-    """Return the owners after an update; times is changed in place. Raises SchemaMisfit or NoVersion."""
+    """Return the owners after an update; times is changed in place. Raises SchemaMisfit or NoVersion.
+
+    compared: the comparison of the two states, if available.
+    """
     if not owners and place.custom and old is place.blank:
         fields = place.drop(collect_created(new, place.get_shape(place.version)), place.version)
         times[owner] = now
@@ -256,14 +275,6 @@ def _update_owners(
     if place.custom and not settled and old is not place.blank:
         for state in (new, old):  # a misfit counts even in an unchanged part
             check_value(state, place.get_shape(place.version), repeats=True)
-    compared = None
-    if settled and owners.keys() == {owner}:
-        compared = compare_values(old, new, place.get_shape(place.version))
-        changed = changed_own(place, compared, owners[owner])
-        if changed is not None and UNOWNED.keys().isdisjoint(changed):
-            if changed:
-                times[owner] = now
-            return owners
     owners = merge_update(place, old, new, owners, _SELF, settled=settled, compared=compared)
     written = owners.pop(_SELF, None)
     fields = sets.subtract_set(written.fields, UNOWNED) if written is not None else {}

@@ -151,15 +151,16 @@ class WriteTarget:
         return fields if reset is None or reset.keys().isdisjoint(fields) else sets.difference_below(fields, reset)
 
 
-def changed_own(place: WriteTarget, compared: Comparison, owned: Owned) -> Fields | None:
-    """Return the fields of a change if they all belong to one owner already, so that no owner changes.
+def changed_own(place: WriteTarget, compared: Comparison, owned: Fields) -> Fields | None:
+    """Return the fields of a change if all of them are in a set, so that no owner changes; None if not.
 
-    None if the change touches other fields, or removes some.
+    None also if the change removes fields, or touches some that no manager owns.
     """
-    if compared.removed or owned.version != place.version or not owned.fields:
+    removed, modified, added = compared
+    if removed or not owned:
         return None
-    changed = place.drop(sets.unite_sets(compared.modified, compared.added), place.version)
-    return changed if sets.contains_set(owned.fields, changed) else None
+    changed = place.drop(sets.unite_sets(modified, added), place.version)
+    return changed if UNOWNED.keys().isdisjoint(changed) and sets.contains_set(owned, changed) else None
 
 
 def update_owned(

@@ -61,29 +61,28 @@ def apply_merge_patch(document: dict[str, Any], patch: dict[str, Any]) -> dict[s
             merged[key] = apply_merge_patch(old, item)
         else:
             merged[key] = item  # a list that replaces an object keeps even the nulls in its objects
-    return {key: merged[key] for key in sort_texts(merged)}
+    names = sort_texts(merged)
+    return merged if names == list(merged) else {key: merged[key] for key in names}
 
 
 def _prune_nulls(value: Any) -> Any:
     """Return a value without the nulls in its objects."""
-    if isinstance(value, dict | list):
-        charge(len(value))
+    if not isinstance(value, dict | list):
+        return value
+    charge(len(value))
     if isinstance(value, dict):
         return {key: _prune_nulls(value[key]) for key in sort_texts(value) if value[key] is not None}
-    if isinstance(value, list):
-        return [_prune_nulls(item) for item in value]
-    return value
+    return [_prune_nulls(item) for item in value]
 
 
 class Patch(NamedTuple):
     """A patch that is ready to be applied.
 
-    strategic: the rest of a strategic merge patch's document, None for other types. document: the decoded patch.
+    strategic: the rest of a strategic merge patch's document, None for other types.
     """
 
     apply: Callable[[Object], Any]
     strategic: Object | None = None
-    document: Object | None = None
 
 
 class SentPatch(NamedTuple):
@@ -140,7 +139,7 @@ def _read_merge_patch(sent: SentPatch) -> Patch:
     if isinstance(changes, list):  # it replaces the object, and decoding then rejects it
         return Patch(lambda old: changes)
     raws = [name for name in sent.raws() if changes and name in changes]
-    return Patch(lambda old: gotypes.rewrite_fields(apply_merge_patch(old, changes), raws), None, changes)
+    return Patch(lambda old: gotypes.rewrite_fields(apply_merge_patch(old, changes), raws))
 
 
 def _write_merged(sent: SentPatch, old: Object) -> Any:
@@ -177,7 +176,7 @@ def _read_strategic(sent: SentPatch) -> Patch:
         result: Object = gotypes.rewrite_fields(strategic.apply_strategic_patch(old, document, merged), raws)
         return result
 
-    return Patch(merge, document, document)
+    return Patch(merge, document)
 
 
 APPLY = PatchType("apply", "application/apply-patch+yaml", None)

@@ -62,7 +62,12 @@ def read_body(body: Body) -> Object:
         if yaml and struct is not None:
             parsed = gotypes.rewrite_fields(parsed, body.kind.list_raw_fields(body.version))
         kind, raw = body.kind.kind, parsed
-        if not body.kind.custom or not _is_expected(body, parsed):
+        if not (
+            body.kind.custom
+            and parsed.__class__ is dict
+            and parsed.get("kind") == kind
+            and parsed.get("apiVersion") == body.kind.api_versions[body.version.name]
+        ):
             kind = _read_kind(body, parsed)
             raw = parsed or {}
             _read_foreign(body, raw, kind, repeated)
@@ -77,17 +82,9 @@ def read_body(body: Body) -> Object:
         raise BadRequest(f"{_cannot_text(body, kind)}: {_describe_number(body, str(error))}") from None
     except (structs.DecodeError, schema.Malformed) as error:
         raise BadRequest(f"{_cannot_text(body, kind)}: {error}") from None
-    _note_fields(body, kind, body.version.name, repeated, unknown)
+    if repeated or unknown:
+        _note_fields(body, kind, body.version.name, repeated, unknown)
     return obj
-
-
-def _is_expected(body: Body, parsed: Any) -> bool:
-    """Return whether decoded JSON has exactly the kind and version of the body."""
-    return (
-        parsed.__class__ is dict
-        and parsed.get("kind") == body.kind.kind
-        and parsed.get("apiVersion") == body.kind.api_versions[body.version.name]
-    )
 
 
 def name_unknown(kind: Kind, paths: Iterable[str]) -> list[str]:

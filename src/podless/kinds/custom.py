@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from podless.schema import Schema
 
 
-_ABSENT = object()
-
-
 class CustomStrategy(Strategy[Kind]):
     """The strategy of one CustomResourceDefinition, compiled for each version at first use.
 
@@ -294,8 +291,7 @@ class CustomStrategy(Strategy[Kind]):
         """Return whether anything except metadata has changed, and except a status with its own subresource."""
         excluded = ("metadata", "status") if version.status else ("metadata",)
         for name, value in each(obj).items():
-            before = old.get(name, _ABSENT)
-            if before is not value and before != value and name not in excluded:
+            if name not in excluded and (name not in old or old[name] != value):
                 return True  # values that differ in Python also differ in JSON
         return _encode_without(obj, excluded) != _encode_without(old, excluded)
 

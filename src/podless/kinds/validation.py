@@ -88,9 +88,15 @@ def validate_change(
         checks = {"status": strategy.validate_status, "finalize": strategy.validate_finalize}
         check = checks.get(subresource, check)
     look = FoundErrors()
+    metadata, before = obj["metadata"], old["metadata"]
     try:
         with look:
-            errors = _changed_metadata(kind, strategy, obj["metadata"], old["metadata"], subresource, namespaced)
+            if objectmeta.is_untouched(metadata, before):  # true for most writes
+                # as a real server: once as mutable, twice as immutable metadata
+                entries = metadata.get("managedFields") or []
+                errors = 3 * objectmeta.check_managed_fields(entries, "metadata.managedFields")
+            else:
+                errors = _changed_metadata(kind, strategy, metadata, before, subresource, namespaced)
         with _look_into(obj, floats, look, strategy):
             if not subresource and not has(strategy.checking.once):
                 placed = kind.namespaced if namespaced is None else namespaced
@@ -152,9 +158,6 @@ def _new_metadata(kind: Kind, metadata: Object, placed: bool) -> list[FieldError
 def _changed_metadata(
     kind: Kind, strategy: Strategy[Kind], metadata: Object, before: Object, subresource: str, namespaced: bool | None
 ) -> list[FieldError]:
-    if objectmeta.is_untouched(metadata, before):  # true for most writes
-        # as a real server: once as mutable, twice as immutable metadata
-        return 3 * objectmeta.check_managed_fields(metadata.get("managedFields") or [], "metadata.managedFields")
     placed = kind.namespaced if namespaced is None else namespaced
     errors = objectmeta.validate_metadata(metadata, namespaced=placed, name_check=_any_name)
     # a real server checks this once for all kinds, and for many kinds again with the kind's rules for names

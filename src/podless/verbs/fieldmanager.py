@@ -138,9 +138,14 @@ def fields_of_created(call: Call, obj: Object, manager: str) -> None:
     """
     metadata = obj["metadata"]
     managed_fields = metadata.get("managedFields")
-    name = managers.manager_name(manager, call.agent)
+    place, name, now = endpoint_of(call), managers.manager_name(manager, call.agent), clock.now()
+    new = _unmark_object(call, obj)
+    if managed_fields is None and place.custom:  # most new objects
+        metadata.pop("managedFields", None)
+        managers.put_managed_fields(metadata, managers.claim_created(place, new, name, now))
+        return
     try:
-        entries = managers.update_managed_fields(endpoint_of(call), None, _unmark_object(call, obj), name, clock.now())
+        entries = managers.update_managed_fields(place, None, new, name, now)
     except conversion.Unconverted:
         metadata["managedFields"] = managed_fields
         raise

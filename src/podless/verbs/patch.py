@@ -167,8 +167,9 @@ def read_patched(
         shown = patch_again() if patch_again else patched
         is_number = isinstance(error, structs.NumberError) and patch.strategic is None
         raise raise_unfit(call, patch, shown, (is_number and _find_number_text(call, shown)) or str(error)) from None
-    findings = [*repeated, *bodies.name_unknown(call.kind, dict.fromkeys(unknown))]
-    check_fields(call, patch, chosen, patch_again or (lambda: patched), findings)
+    if repeated or unknown:
+        findings = [*repeated, *bodies.name_unknown(call.kind, dict.fromkeys(unknown))]
+        check_fields(call, patch, chosen, patch_again or (lambda: patched), findings)
     return obj
 
 
@@ -199,11 +200,17 @@ _TYPE = structs.Struct("TypeMeta", tuple(structs.Field(name, gotypes.STRING) for
 
 def _decode_custom(call: Call, patched: Any, unknown: list[str], stored: Object | None) -> Object:
     """Decode any object with a kind; later validation compares kind and version with the path. Raises ValueError."""
-    if not typemeta.read_type_meta(patched).kind:
-        raise ValueError(f"Object 'Kind' is missing in '{_encode_patched(call, patched)}'")
-    if patched.get("apiVersion", "") is None:
-        raise ValueError(typemeta.NULL_VERSION)
-    return call.kind.strategy.decode(call.kind, call.version, patched, unknown, stored)
+    kind = call.kind
+    if not (
+        patched.__class__ is dict
+        and patched.get("kind") == kind.kind
+        and patched.get("apiVersion") == kind.api_versions[call.version.name]
+    ):
+        if not typemeta.read_type_meta(patched).kind:
+            raise ValueError(f"Object 'Kind' is missing in '{_encode_patched(call, patched)}'")
+        if patched.get("apiVersion", "") is None:
+            raise ValueError(typemeta.NULL_VERSION)
+    return kind.strategy.decode(kind, call.version, patched, unknown, stored)
 
 
 def _decode_builtin(call: Call, patched: Any, unknown: list[str]) -> Object:

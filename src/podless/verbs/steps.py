@@ -217,23 +217,21 @@ def validate_changed(write: Write) -> None:
     """Update the generation, set managedFields and validate. Raises Invalid."""
     call, obj, old = write.call, write.obj, write.old
     assert old is not None
-    strategy, metadata = call.kind.strategy.for_subresource(call.subresource), obj["metadata"]
-    if strategy.has_generation and call.subresource != "status" and _is_changed(call, strategy, obj, old):
+    kind, version, below = call.kind, call.version, call.subresource
+    strategy, metadata = kind.strategy.for_subresource(below) if below else kind.strategy, obj["metadata"]
+    if strategy.has_generation and below != "status" and _is_changed(call, strategy, obj, old):
         metadata["generation"] = metadata.get("generation", 0) + 1
     else:
         managers.settle_times(obj, old)
-    if errors := validation.validate_type(call.kind, call.version, obj, old):
-        raise_invalid(call.kind, obj, errors)
-    below = call.subresource
-    errors = validation.validate_change(
-        call.kind, call.version, obj, old, call.warnings, call.floats, subresource=below
-    )
+    if kind.custom and (errors := validation.validate_type(kind, version, obj, old)):
+        raise_invalid(kind, obj, errors)
+    errors = validation.validate_change(kind, version, obj, old, call.warnings, call.floats, subresource=below)
     if errors or write.refused:
-        raise_invalid(call.kind, obj, [*write.refused, *errors])
+        raise_invalid(kind, obj, [*write.refused, *errors])
     if write.loose:
-        strategy.drop_unknown_fields(call.version, obj)
+        strategy.drop_unknown_fields(version, obj)
     if below in ("", "scale"):
-        call.warnings += call.kind.strategy.list_warnings(call.version, obj, old)
+        call.warnings += kind.strategy.list_warnings(version, obj, old)
     elif below == "status":
         call.warnings += strategy.list_status_warnings(obj)
 

@@ -120,7 +120,8 @@ def keep_server_fields(write: Write) -> None:
     assert old is not None
     strategy = call.kind.strategy.for_subresource(call.subresource)
     steps.keep_metadata(obj["metadata"], old["metadata"])
-    drop_gated(call.kind.struct_of(call.version), obj, old)
+    if not call.kind.custom:
+        drop_gated(call.kind.struct_of(call.version), obj, old)
     if call.subresource == "status":
         strategy.prepare_status(call.version, obj, old)
     elif call.subresource == "finalize":
@@ -132,8 +133,9 @@ def keep_server_fields(write: Write) -> None:
 def note_result(write: Write) -> None:
     """Set the present resourceVersion, and note whether the write removes the object."""
     assert write.entry is not None
-    write.obj["metadata"]["resourceVersion"] = str(write.entry.revision)
-    write.removed = _completes_delete(write.call.kind.strategy.ordered, write.obj)
+    metadata = write.obj["metadata"]
+    metadata["resourceVersion"] = str(write.entry.revision)
+    write.removed = "deletionTimestamp" in metadata and _completes_delete(write.call.kind.strategy.ordered, write.obj)
 
 
 def change_stages(*change: Work[W] | AwaitedStage[W], first: Sequence[AwaitedStage[Write]] = ()) -> Stages[W]:
@@ -159,10 +161,8 @@ UPDATE: Final = change_stages(replace_object, admit.MUTATE)
 
 
 def _completes_delete(builtin: bool, obj: Object) -> bool:
-    """Return whether this write removes the last finalizer of a deleted object. builtin: spec.finalizers count too."""
+    """Return whether a deleted object has no finalizer any more. builtin: spec.finalizers count too."""
     metadata = obj["metadata"]
-    if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
-        return False
-    if metadata.get("deletionGracePeriodSeconds"):
+    if metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds"):
         return False
     return not (builtin and (obj.get("spec") or {}).get("finalizers"))
