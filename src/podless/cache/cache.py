@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from podless.cache import current
-from podless.cache.events import CacheEvent, ChangeHandler, add_handler, call_handler
+from podless.cache.events import CacheEvent, ChangeHandler, add_handler, log_failure
 from podless.cache.fanout import DeliveryQueue
 from podless.cache.watchcache import WatchCache
 from podless.store import Record, ResourceKeys, Store, StoreChange, StoreError, StoreTimeout, keys
@@ -146,19 +146,22 @@ class Cache:
 
     def _take_changes(self, changes: Sequence[StoreChange], revision: int) -> None:
         batches: dict[WatchCache, list[CacheEvent]] = {}
+        collections = self._collections
         for change in changes:
-            collection = self._collections.get(keys.prefix_of(change[0]))
+            collection = collections.get(keys.prefix_of(change[0]))
             if collection is not None and (event := collection.apply_change(change)) is not None:
-                events = batches.get(collection)
-                if events is None:
-                    batches[collection] = [event]
+                if collection in batches:
+                    batches[collection].append(event)
                 else:
-                    events.append(event)
+                    batches[collection] = [event]
         self.revision = revision
         for collection, events in batches.items():
             collection.publish_events(events)
         for handler in self._handlers:
-            call_handler(handler, changes)
+            try:
+                handler(changes)
+            except Exception as error:
+                log_failure(error)
         if self._waiting:
             self._wake_waiting()
 

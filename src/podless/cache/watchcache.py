@@ -228,8 +228,9 @@ class WatchCache:
 
     def publish_events(self, events: Sequence[CacheEvent]) -> None:
         """Call every handler with a batch of events now, and queue it for the watchers."""
-        for handler in list(self._handlers):
-            call_handler(handler, events)
+        if self._handlers:
+            for handler in list(self._handlers):
+                call_handler(handler, events)
         self._fanout.queue_events(events)
 
     def add_event_handler(self, handler: EventHandler) -> Callable[[], None]:
