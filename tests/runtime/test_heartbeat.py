@@ -13,7 +13,7 @@ import uvloop
 
 from podless.runtime.heartbeat import Heartbeat
 from podless.runtime.slices import SlicedWork
-from podless.runtime.watchdog import Watchdog, Work
+from podless.runtime.watchdog import MeasuredCoroutine, Watchdog, Work
 
 
 def spin(seconds: float) -> None:
@@ -135,7 +135,7 @@ def test_what_tells_of_itself_is_counted_once() -> None:
             async def work() -> None:
                 work_in_python(seen)
 
-            await watchdog.measure_steps(work(), lambda: Work("request", "list", "alice", "x"))
+            await MeasuredCoroutine(work(), watchdog, lambda: Work("request", "list", "alice", "x"))
             await until(lambda: watchdog.busiest[0])
         assert watchdog.counts == {("request", "list"): 1}
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from podless.runtime.watchdog import Watchdog, Work
+from podless.runtime.watchdog import MeasuredCoroutine, Watchdog, Work
 
 
 def about() -> Work:
@@ -24,8 +24,8 @@ async def test_each_step_is_measured_and_the_result_is_the_same(caplog: pytest.L
         return 5
 
     with caplog.at_level(logging.WARNING, "podless"):
-        assert await watchdog.measure_steps(work(), about) == 5
-        assert await asyncio.get_running_loop().create_task(watchdog.measure_steps(work(), about)) == 5
+        assert await MeasuredCoroutine(work(), watchdog, about) == 5
+        assert await asyncio.get_running_loop().create_task(MeasuredCoroutine(work(), watchdog, about)) == 5
     assert watchdog.counts == {("request", "list"): 4}
     assert watchdog.worst <= watchdog.seconds["request", "list"]
     assert caplog.messages[0].startswith('loop: request list "GET /x" of alice held the loop for ')
@@ -33,7 +33,7 @@ async def test_each_step_is_measured_and_the_result_is_the_same(caplog: pytest.L
 
 async def test_short_steps_are_not_told() -> None:
     watchdog = Watchdog(1000.0)
-    await watchdog.measure_steps(asyncio.sleep(0), about)
+    await MeasuredCoroutine(asyncio.sleep(0), watchdog, about)
     assert watchdog.counts == {}
 
 
@@ -52,13 +52,13 @@ async def test_errors_and_cancellation_pass_through() -> None:
             raise
 
     with pytest.raises(ValueError, match="x"):
-        await watchdog.measure_steps(failing(), about)
-    task: asyncio.Task[Any] = asyncio.get_running_loop().create_task(watchdog.measure_steps(waiting(), about))
+        await MeasuredCoroutine(failing(), watchdog, about)
+    task: asyncio.Task[Any] = asyncio.get_running_loop().create_task(MeasuredCoroutine(waiting(), watchdog, about))
     await asyncio.sleep(0)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
     assert len(seen) == 1
     work: Any = waiting()
-    watchdog.measure_steps(work, about).close()
+    MeasuredCoroutine(work, watchdog, about).close()
     assert inspect.getcoroutinestate(work) == inspect.CORO_CLOSED

@@ -19,7 +19,7 @@ from podless.kinds.kind import Kind
 from podless.meta.errors import APIError
 from podless.runtime.jsonobject import Object
 from podless.runtime.traces import trace_error
-from podless.runtime.watchdog import Work
+from podless.runtime.watchdog import MeasuredCoroutine, Work
 from podless.store import DiskFull, Operation, StoreError
 from podless.store.contract import AUTHOR, Author
 from podless.verbs.call import API
@@ -202,7 +202,7 @@ class Controller:
         if self.leads:
             GUARD.set(self._guard)
         try:
-            await self.api.watchdog.measure_steps(work, lambda: Work("controller", self.name, "", key))
+            await MeasuredCoroutine(work, self.api.watchdog, lambda: Work("controller", self.name, "", key))
         except DiskFull as error:  # readyz reports it; livez must not, because a restart does not free space
             log.warning("controllers: %s failed on %s, trying again: %s", self.name, key, error)
             return False

@@ -75,13 +75,9 @@ class Watchdog:
         self.seconds[key] = self.seconds.get(key, 0.0) + seconds
         self.worst = max(self.worst, seconds)
 
-    def measure_steps(self, work: Coroutine[Any, Any, Any], describe: Callable[[], Work]) -> MeasuredCoroutine:
-        """Return the work with each step measured. describe: returns its description, called for a long step."""
-        return MeasuredCoroutine(work, self, describe)
-
 
 class MeasuredCoroutine(Coroutine[Any, Any, Any]):
-    """A coroutine whose steps are measured."""
+    """A coroutine whose steps are measured. describe: returns its description, called for a long step."""
 
     __slots__ = ("_describe", "_send", "_watchdog", "_work")
 

@@ -37,7 +37,7 @@ class DiskSpace:
         self._reserve = DiskReserve(path) if path is not None else None
         self.refused = ""
         self.full = False
-        self._last_logged = self._last_checked = -_SAY
+        self._last_logged = self._next_check = -_SAY
 
     def open(self) -> None:
         """Record the identity of the files, which exist now."""
@@ -46,14 +46,14 @@ class DiskSpace:
 
     def check_files(self) -> None:
         """Raise StoreError if the files are not in place."""
-        self._last_checked = time.monotonic()
+        self._next_check = time.monotonic() + _LOOK
         if self._files is not None and (fault := self._files.find_fault()):
             self.note_failure(fault)
             raise StoreError(fault)
 
     def check_files_in_time(self) -> None:
         """Check the files if writes fail, or if the last check was a while ago. Raises StoreError."""
-        if self.refused or time.monotonic() > self._last_checked + _LOOK:
+        if self.refused or time.monotonic() > self._next_check:
             self.check_files()
 
     def note_failure(self, reason: str) -> None:

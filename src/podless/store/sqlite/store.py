@@ -305,9 +305,8 @@ class SQLiteStore:
         execute("BEGIN IMMEDIATE")
         try:
             for commits, author, _, _ in chains:
-                number = self._authors.number_of(database, author)
+                number, audit, revision = self._authors.number_of(database, author), author.audit or None, 0
                 revisions: list[int] = []
-                revision = 0
                 try:
                     for operations in commits:
                         last, revision = revision, sequence + 1
@@ -316,12 +315,12 @@ class SQLiteStore:
                         for key, stored, created in rows:
                             sequence += 1
                             value, offset = stored or _DELETED
-                            row = (key, value, offset, revision, created, sequence, now, number, author.audit or None)
+                            row = (key, value, offset, revision, created, sequence, now, number, audit)
                             execute(_INSERT, (*row, row_checksum(*row)))
                             after = None
-                            if stored is not None:
+                            if value is not None:
                                 after = _new(Record, (key, stored, revision, created))
-                                size += len(stored[0])
+                                size += len(value)
                             changes.append(_new(StoreChange, (key, revision, after, None)))
                         revisions.append(revision)
                 except RevisionConflict as conflict:
