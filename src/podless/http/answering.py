@@ -39,7 +39,7 @@ from podless.meta.errors import BadRequest, TooManyRequests
 from podless.runtime import lazy
 from podless.runtime.pace import Pace
 from podless.runtime.traces import trace_error
-from podless.runtime.watchdog import Watchdog
+from podless.runtime.watchdog import MeasuredCoroutine, Watchdog
 
 if TYPE_CHECKING:
     from podless.http import websocket
@@ -158,7 +158,7 @@ class ConnectionResponder:
         if isinstance(answer, ANSWER):
             self._send_answer(request, self._shared.observe(request, answer, _clock() - began))
         else:
-            work = watchdog.measure_steps(self._await_answer(request, answer, began), request.describe_work)
+            work = MeasuredCoroutine(self._await_answer(request, answer, began), watchdog, request.describe_work)
             self._task = self._loop.create_task(work)
         seconds = _clock() - began
         if seconds > watchdog.limit:

@@ -31,6 +31,7 @@ from podless.http.stream import WatchStream, error_line, watch_media
 from podless.kinds import conversion
 from podless.kinds.kind import Kind, Version
 from podless.meta.errors import Expired, NoBackend, NotAcceptable, NotServed, PageNotFound, UnsupportedMediaType
+from podless.offload.offloop import OffLoop
 from podless.runtime import lazy
 from podless.runtime.allowance import ALLOWANCE, TimeAllowance
 from podless.runtime.bounded import bounded_cache
@@ -77,7 +78,7 @@ def make_author(request: HTTPRequest, call: Call, verb: str) -> Author:
             request.sender[:_NAME],
             verb,
             call.subresource,
-            manager_name(managers[0] if managers else "", call.agent)[:_MANAGER],
+            managers[0][:_MANAGER] if managers else "",
             call.agent[:_AGENT],
         )
     )
@@ -86,8 +87,12 @@ def make_author(request: HTTPRequest, call: Call, verb: str) -> Author:
 
 @bounded_cache(1024)
 def _make_author(texts: tuple[str, str, str, str, str, str]) -> Author:
-    """Return an Author, the same one for equal texts: few authors make many writes."""
-    return Author(*texts)
+    """Return an Author, the same one for equal texts: few authors make many writes.
+
+    texts: its fields, with the fieldManager parameter in place of the manager.
+    """
+    user, sender, verb, subresource, manager, agent = texts
+    return Author(user, sender, verb, subresource, manager_name(manager, agent)[:_MANAGER], agent)
 
 
 _Write = Callable[[API, Call], Coroutine[Any, Any, Outcome]]
@@ -337,7 +342,7 @@ class APIHandler:
         ALLOWANCE.set(TimeAllowance(size if call.verb != "deletecollection" else math.inf))
         if call.kind.strategy.checking.preload:
             await make_ready(self._api, call.kind)
-        if not self._api.off_loop.is_long(size):
+        if not OffLoop.is_long(size):
             outcome = await self._begin_write(write, call)
             if call.kind.webhook is not None:
                 await self._api.converter.prepare_entries(call.kind, call.version, outcome_entries(outcome))
@@ -358,7 +363,7 @@ class APIHandler:
     def _estimate_size(self, call: Call) -> int:
         """Return the approximate bytes of the written object: of the body or the stored object, whichever is longer."""
         size = len(call.body)
-        if call.name and not self._api.off_loop.is_long(size) and not call.kind.virtual:
+        if call.name and not OffLoop.is_long(size) and not call.kind.virtual:
             collection = self._api.collection(call.kind)
             entry = collection.get(call.key) if collection.loaded else None
             size = max(size, len(entry.body) if entry is not None else 0)
@@ -368,7 +373,10 @@ class APIHandler:
         """Return the work of a write. Raises UnsupportedMediaType, and BadRequest for invalid options before it."""
         verb = call.verb
         has_object = verb in ("create", "update")
-        if has_object or (call.body and verb in ("delete", "deletecollection")):
+        # JSON is always accepted
+        if (has_object and call.content_type != negotiate.JSON) or (
+            call.body and verb in ("delete", "deletecollection")
+        ):
             is_custom = call.kind.custom and has_object and call.subresource != "scale"
             try:
                 call.content_type = negotiate.body_type(call.content_type, custom=is_custom)

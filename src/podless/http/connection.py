@@ -200,9 +200,7 @@ class Connection(ConnectionResponder, asyncio.BufferedProtocol):
 
     def _is_flooded(self) -> bool:
         """Return whether too many bytes of answers wait for the client."""
-        if self._out.writable is not None:
-            return True
-        return self._served and self._transport.get_write_buffer_size() > _AHEAD
+        return self._out.writable is not None or (self._served and self._transport.get_write_buffer_size() > _AHEAD)
 
     def take_request(self, line: RequestLine, headers: dict[str, str], body: bytes) -> None:
         """Start a request whose body is complete, or queue it."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
 
@@ -31,7 +31,7 @@ from podless.http.message import (
 _TURN = 0.001  # seconds of work that one iteration of the loop starts while several users are active
 _LATER = 0.0002  # seconds charged for a request whose handler continues later
 _WIRE = 0.0001  # seconds charged for reading a request and sending its answer
-_MANY = 1000  # accounts that are kept; with more, those below the minimum are dropped, which changes nothing
+_MANY = 1000  # accounts that are kept; with more, those that change nothing are dropped
 _SHARED = 1.0  # seconds for which another user counts as active
 _SWEEP = 0.5  # seconds between two checks for requests that waited too long
 _REFUSAL = b"Too many requests, please try again later.\n"
@@ -55,7 +55,7 @@ class PriorityAndFairness:
         self._last = ""
         self._shared_until = 0.0
         self._remaining = _TURN  # seconds of work that this iteration may still start
-        self._working: dict[str, int] = {}
+        self._working: defaultdict[str, int] = defaultdict(int)  # requests in flight, by user
         self._at_work = 0
         self._queues: dict[str, _Queue] = {}
         self._accounts: dict[str, float] = {}  # seconds of work, by user
@@ -137,7 +137,7 @@ class PriorityAndFairness:
     def _count_request(self, user: str, request: HTTPRequest, pending: Any) -> Pending:
         """Count a request as in flight until its handler ends."""
         self._at_work += 1
-        self._working[user] = self._working.get(user, 0) + 1
+        self._working[user] += 1
         return self._await_handler(user, request, pending)
 
     async def _await_handler(self, user: str, request: HTTPRequest, pending: Any) -> Answer:
@@ -145,9 +145,7 @@ class PriorityAndFairness:
             answer: Answer = pending if isinstance(pending, Stream) else await pending
         finally:
             self._at_work -= 1
-            remaining = self._working.pop(user) - 1
-            if remaining:
-                self._working[user] = remaining
+            self._working[user] -= 1
             if self._waiting:
                 self._turn_soon()
         return self._count_watch(user, request, answer) if isinstance(answer, Stream) else answer
@@ -182,6 +180,8 @@ class PriorityAndFairness:
             self._sweeper = self._loop.call_later(_SWEEP, self._reject_overdue)
         if len(self._accounts) > _MANY:
             self._accounts = {user: used for user, used in self._accounts.items() if used > self._fair}
+        if len(self._working) > _MANY:
+            self._working = defaultdict(int, {user: count for user, count in self._working.items() if count})
 
     def _account_of(self, user: str) -> float:
         """Return the seconds of work on a user's account. The user with the least is next."""

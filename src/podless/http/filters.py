@@ -71,6 +71,7 @@ def with_imports(off_loop: OffLoop) -> Callable[[Handler], Handler]:
     """Return a filter that imports what the media types of a request need, then handles the request."""
     missing = dict(_MODULES)
     plain: set[tuple[str | None, str | None]] = set()  # pairs of media types (body, answer) that need no import
+    last: dict[str, str] = {}  # the last header fields that need no import; many requests share theirs
 
     def add_filter(handler: Handler) -> Handler:
         async def later(request: HTTPRequest, names: list[str]) -> Answer:
@@ -80,15 +81,17 @@ def with_imports(off_loop: OffLoop) -> Callable[[Handler], Handler]:
             return await settle_answer(handler(request))
 
         def handle(request: HTTPRequest) -> Answer | Pending:
-            if missing:
-                find = request.headers.get
-                media = find("content-type"), find("accept")
+            nonlocal last
+            headers = request.headers
+            if headers is not last and missing:
+                media = headers.get("content-type"), headers.get("accept")
                 if media not in plain:
                     if names := [name for name in missing if any(text and name in text for text in media)]:
                         return later(request, names)
                     if len(plain) >= _MAX_KNOWN:
                         plain.clear()
                     plain.add(media)
+                last = headers
             return handler(request)
 
         return handle

@@ -41,12 +41,12 @@ class _UserShare:
 class ClientMemory:
     """The account of a server. limit: total limit in bytes; one user may use half of it.
 
-    unrequested: received bytes that no request has asked for, charged to no user. sorts: bytes by purpose. replaced:
-    returns the bytes of all states that were replaced so far; a client that reads a list or the start of a watch slowly
-    keeps those that are replaced meanwhile.
+    unrequested: received bytes that no request has asked for, charged to no user. replaced: returns the bytes of all
+    states that were replaced so far; a client that reads a list or the start of a watch slowly keeps those that are
+    replaced meanwhile.
     """
 
-    __slots__ = ("_charged", "_half", "_limit", "_readers", "_users", "cuts", "replaced", "sorts", "unrequested")
+    __slots__ = ("_charged", "_half", "_limit", "_others", "_readers", "_users", "cuts", "replaced", "unrequested")
 
     def __init__(self, limit: int, replaced: Callable[[], int] = lambda: 0) -> None:
         self._limit = limit
@@ -56,7 +56,7 @@ class ClientMemory:
         self._readers: dict[Holder, int] = {}
         self.unrequested = 0
         self.cuts = 0
-        self.sorts = {BODIES: 0, ANSWERS: 0, STREAMS: 0}
+        self._others = {ANSWERS: 0, STREAMS: 0}  # bytes by purpose, without bodies
         self.replaced = replaced
 
     @property
@@ -68,6 +68,11 @@ class ClientMemory:
     def total(self) -> int:
         """The bytes that are held, or about to be."""
         return self._charged + self.unrequested
+
+    @property
+    def sorts(self) -> dict[str, int]:
+        """The bytes by purpose."""
+        return {BODIES: self._charged - sum(self._others.values()), **self._others}
 
     @property
     def is_crowded(self) -> bool:
@@ -87,8 +92,9 @@ class ClientMemory:
         if self._charged + self.unrequested + size > self._half:  # else neither limit is reached
             self._find_room(user, share, size, holder if alone else None)
         self._charged += size
-        self.sorts[sort] += size
         share.size += size
+        if sort != BODIES:
+            self._others[sort] += size
         if holder is not None:
             share.holders[holder] = share.holders.get(holder, 0) + size
 
@@ -118,8 +124,9 @@ class ClientMemory:
         """Take bytes off the account."""
         share = self._users[user]
         self._charged -= size
-        self.sorts[sort] -= size
         share.size -= size
+        if sort != BODIES:
+            self._others[sort] -= size
         if share.holders and holder is not None and holder in share.holders:
             share.holders[holder] -= size
             if share.holders[holder] <= 0:

@@ -57,10 +57,10 @@ class RequestMetrics:
 
         took: seconds since the request came; for a watch, until it starts.
         """
-        status, key = answer.status, request.info.sort
-        if request.query_text and "dryRun" in request.query_text:
+        status, key, query = answer.status, request.info.sort, request.query_text
+        if query and "dryRun" in query:
             key = ""
-        elif key and request.method == "PATCH" and _is_apply(request):
+        elif request.method == "PATCH" and key and _is_apply(request):
             key += _APPLY
         labels, times, counts, flow = self._sorts.get(key) or self._find_sort(request, status, key)
         if flow is not None and flow.user is request.user and status < _FAILED:
