@@ -91,7 +91,7 @@ FIGURES: Mapping[str, Figures] = {
             LIMITS.held // selections._OF_ONE,
             errors.TooManyRequests.code,
         ),
-        "| events of one resource that wait for delivery | # MiB |": (fanout._BEHIND,),
+        "| events of one resource that wait for delivery | # MiB |": (fanout._MAX_QUEUED,),
         "| time in which a client reads on | # s |": (LIMITS.write_time,),
         "| connections | #, and": (LIMITS.connections,),
         "| TLS handshakes | # at once, # s each |": (LIMITS.handshakes, LIMITS.handshake_time),
@@ -108,7 +108,7 @@ FIGURES: Mapping[str, Figures] = {
         ),
         "each turn of the event loop starts # ms of work": (fairness._TURN,),
         # the audit log
-        "a kill -9 loses those of the last # s": (backend._SOON,),
+        "a kill -9 loses those of the last # s": (backend._FLUSH_DELAY,),
         "At # MiB": (AUDIT.size,),
         "the last # of them": (AUDIT.backups,),
         "queues up to # MiB": (backend._MAX,),

@@ -66,7 +66,7 @@ def test_parameters_are_decoded_once(own: Inside) -> None:
 
 
 def test_parameters_that_are_too_long_are_not_kept(own: Inside, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(params, "_KEPT", 1000)
+    monkeypatch.setattr(params, "_MAX_DECODED", 1000)
     bind(own, 10)
     few = charged(own)
     more = dict.fromkeys((f"m{number}" for number in range(10_000)), "some text")

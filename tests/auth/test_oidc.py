@@ -124,7 +124,7 @@ def test_keys_are_fetched_again_for_a_new_one_but_not_at_once(
     provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     oidc = OIDC(issuer=provider.issuer, client_id="podless", ca_file=provider.authority)
-    monkeypatch.setattr("podless.auth.oidc._AGAIN", 1e9)  # longer than any machine takes for what follows
+    monkeypatch.setattr("podless.auth.oidc._MIN_INTERVAL", 1e9)  # longer than any machine takes for what follows
     with Server(oidc=oidc) as server:
         provider.fetched = 0
         assert who(server, provider.sign("one")).body["status"]["userInfo"]["username"] == f"{provider.issuer}#u-1"
@@ -132,7 +132,7 @@ def test_keys_are_fetched_again_for_a_new_one_but_not_at_once(
         for number in range(5):
             assert who(server, provider.sign(f"unknown-{number}")).status == 401
         assert provider.fetched == 1
-        monkeypatch.setattr("podless.auth.oidc._AGAIN", 0.0)
+        monkeypatch.setattr("podless.auth.oidc._MIN_INTERVAL", 0.0)
         assert who(server, new).status == 201
         assert provider.fetched == 2
 

@@ -125,7 +125,7 @@ async def test_a_watcher_that_catches_up_hears_of_nothing_twice() -> None:
 
 @pytest.mark.usefixtures("slow")
 async def test_who_is_too_far_behind_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_BEHIND", 100_000)
+    monkeypatch.setattr(module, "_MAX_QUEUED", 100_000)
     monkeypatch.setattr(module, "_TOGETHER", 1000)
     fanout = Fanout(DeliveryQueue())
     watchers = [Watcher(fanout) for _ in range(20)]

@@ -168,7 +168,7 @@ async def test_history_from_before_the_resource_is_refused() -> None:
 async def test_a_state_is_read_in_parts_once_for_all_and_has_what_was_written_meanwhile(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(module, "_PART", 2)
+    monkeypatch.setattr(module, "_PAGE", 2)
     world = World()
     collection = await world.open(early=False)
     for number in range(7):

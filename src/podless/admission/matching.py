@@ -23,7 +23,7 @@ from podless.runtime.meter import each
 T = TypeVar("T")
 
 ANY = "*"
-_OWN = "admissionregistration.k8s.io"
+_OWN_GROUP = "admissionregistration.k8s.io"
 _MAX_KNOWN = 1000  # cached decisions
 _REVIEWS = frozenset(
     {
@@ -39,12 +39,12 @@ _REVIEWS = frozenset(
 
 def is_exempt(kind: Kind) -> bool:
     """Return whether the kind configures admission. No webhook is called for it, so that a bad one can be deleted."""
-    return kind.group == _OWN
+    return kind.group == _OWN_GROUP
 
 
 def exempt_from_policies(kind: Kind) -> bool:
     """Return whether no policy applies to the kind: it configures admission, or reviews a user or permissions."""
-    return kind.group == _OWN or (kind.group, kind.plural) in _REVIEWS
+    return kind.group == _OWN_GROUP or (kind.group, kind.plural) in _REVIEWS
 
 
 @dataclass(frozen=True, slots=True)

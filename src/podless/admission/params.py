@@ -13,8 +13,8 @@ from podless.meta import selectors
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each_part
 
-_KEPT = 1 << 20  # maximum bytes of the objects that are kept decoded, which take ten times as much
-_NONE = "no params found for policy binding with `Deny` parameterNotFoundAction"
+_MAX_DECODED = 1 << 20  # maximum bytes of the objects that are kept decoded, which take ten times as much
+_NO_PARAMS = "no params found for policy binding with `Deny` parameterNotFoundAction"
 _CLUSTER = "cannot use namespaced paramRef in policy binding that matches cluster-scoped resources"
 
 
@@ -66,7 +66,7 @@ class ParamReader:
             under, _ = collection.entries_under(kind.keys.scope(where))
             entries = [entry for part in each_part(under) for entry in part if matches(entry.labels)]
         if not entries and param_ref.get("parameterNotFoundAction") == "Deny":
-            raise MissingConfiguration(_NONE)
+            raise MissingConfiguration(_NO_PARAMS)
         try:
             await self._state.converter.prepare_entries(kind, version, entries)
         except conversion.ConversionFailed as failed:
@@ -81,10 +81,10 @@ class ParamReader:
         obj = view.load_object(kind, version, entry)  # other requests can run meanwhile
         if (stale := self._decoded.pop(key, None)) is not None:
             self._size -= len(stale[0].body)
-        if self._size + len(entry.body) > _KEPT:
+        if self._size + len(entry.body) > _MAX_DECODED:
             self._decoded.clear()
             self._size = 0
-        if len(entry.body) <= _KEPT:
+        if len(entry.body) <= _MAX_DECODED:
             self._decoded[key] = entry, obj
             self._size += len(entry.body)
         return obj

@@ -20,9 +20,9 @@ from podless.runtime.bounded import bounded_cache
 from podless.runtime.option import StartError, suggest_name
 from podless.runtime.release import Release, covers
 
-_ALWAYS: Final = "all"
-_NEVER: Final = "none"
-_ALL: Final = {"AllAlpha": "alpha", "AllBeta": "beta"}  # gates that set all gates of a stage
+_ALL_RELEASES: Final = "all"
+_NO_RELEASE: Final = "none"
+_STAGES: Final = {"AllAlpha": "alpha", "AllBeta": "beta"}  # gates that set all gates of a stage
 
 
 class Stage(NamedTuple):
@@ -52,7 +52,7 @@ class FeatureGate(NamedTuple):
 
     def has_effect(self, minor: int) -> bool:
         """Return whether podless acts on the gate in a release."""
-        return self.effect == _ALWAYS or (self.effect != _NEVER and covers(self.effect, minor))
+        return self.effect == _ALL_RELEASES or (self.effect != _NO_RELEASE and covers(self.effect, minor))
 
     def is_known(self, minor: int) -> bool:
         """Return whether the release's kube-apiserver has the gate."""
@@ -83,7 +83,7 @@ def apply_gates(minor: int, gates: Mapping[str, bool]) -> Mapping[str, bool]:
         stage = gate.find_stage(minor)
         if stage is None or not gate.has_effect(minor):
             continue
-        group = next((group for group, at in _ALL.items() if at == stage.name and group in gates), None)
+        group = next((group for group, at in _STAGES.items() if at == stage.name and group in gates), None)
         on = gates.get(name, stage.on if group is None or stage.locked else gates[group])
         if on is not stage.on:
             chosen[name] = on
@@ -95,7 +95,7 @@ def list_ineffective(minor: int, gates: Mapping[str, bool]) -> list[str]:
     return [
         name
         for name, on in gates.items()
-        if name not in _ALL and not GATES[name].has_effect(minor) and on is not GATES[name].is_on(minor)
+        if name not in _STAGES and not GATES[name].has_effect(minor) and on is not GATES[name].is_on(minor)
     ]
 
 

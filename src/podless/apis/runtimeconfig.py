@@ -15,14 +15,14 @@ from podless.runtime.option import StartError
 from podless.runtime.release import NEWEST, Release
 
 # group/version/resource of APIs that are off by default
-_OFF = frozenset(
+_OFF_BY_DEFAULT = frozenset(
     f"{group.name}/{version}/{kind.plural}"
     for group in GROUPS.values()
     for version in group.off
     for kind in group.kinds
     if version in kind.by_version
 )
-_ALL = ("api/all", "api/legacy", "api/beta")
+_WHOLE_GROUPS = ("api/all", "api/legacy", "api/beta")
 PROFILES = ("full", "crds")
 _RUNTIME_CONFIG = "runtime-config"  # the option that its errors name
 
@@ -47,7 +47,7 @@ def parse_runtime_config(text: str) -> dict[str, bool]:
 
 def validate_runtime_config(chosen: Mapping[str, bool]) -> None:
     """Raise BadRuntimeConfig for an API that cannot be switched on or off."""
-    known_names = {*_OFF, *(name.rpartition("/")[0] for name in _OFF), *_ALL}
+    known_names = {*_OFF_BY_DEFAULT, *(name.rpartition("/")[0] for name in _OFF_BY_DEFAULT), *_WHOLE_GROUPS}
     for name in chosen:
         if name not in known_names:
             raise BadRuntimeConfig(f"{name} is not one of {', '.join(sorted(known_names))}", _RUNTIME_CONFIG)
@@ -120,9 +120,9 @@ def serve_kinds(
 def _is_enabled(kind: Kind, version: str, chosen: Mapping[str, bool]) -> bool:
     """Return whether a version of a kind is served. The most specific choice wins."""
     resource = f"{kind.group}/{version}/{kind.plural}"
-    if resource not in _OFF:
+    if resource not in _OFF_BY_DEFAULT:
         return True
-    for name in (resource, f"{kind.group}/{version}", *_ALL):
+    for name in (resource, f"{kind.group}/{version}", *_WHOLE_GROUPS):
         if name in chosen:
             return chosen[name]
     return False

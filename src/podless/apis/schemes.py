@@ -12,7 +12,7 @@ from podless.kinds.scheme import GoScheme
 
 _OPTIONS = "CreateOptions DeleteOptions GetOptions ListOptions PatchOptions UpdateOptions WatchEvent"
 _UNVERSIONED = "APIGroup APIGroupList APIResourceList APIVersions Status"
-_OWN = {group: GoScheme(source, {}) for group, source in RELEASE.schemes.of_groups.items()}
+_SCHEMES = {group: GoScheme(source, {}) for group, source in RELEASE.schemes.of_groups.items()}
 _LEGACY = GoScheme(RELEASE.schemes.legacy, {}, {})
 
 
@@ -32,7 +32,7 @@ def register_kinds(group: str, kinds: Mapping[str, Iterable[str]], moved: Mappin
 
 def find_scheme(group: str) -> GoScheme:
     """Return the scheme of a group's built-in kinds."""
-    return _OWN.get(group, _LEGACY)
+    return _SCHEMES.get(group, _LEGACY)
 
 
 def make_review_scheme(group: str) -> GoScheme:

@@ -37,10 +37,10 @@ SECRET = f"{keys.OWN}keys/accounts"  # the signing key, shared by all servers of
 # the order of P-256; private keys are smaller
 _ORDER = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
 _CLAIM = "kubernetes.io"
-_KEPT = "kubernetes/serviceaccount"  # the issuer of tokens in Secrets
+_SECRET_ISSUER = "kubernetes/serviceaccount"  # the issuer of tokens in Secrets
 _KEPT_CLAIM = "kubernetes.io/serviceaccount/"
 _INVALID = "kubernetes.io/legacy-token-invalid-since"  # a label of Secrets with an invalidated token
-_NOBODY = TokenVerdict(None)
+_NO_USER = TokenVerdict(None)
 _EXTRA = "authentication.kubernetes.io/"
 _LEEWAY = 60  # seconds that a bound token stays valid after its Pod or Node is due to go
 
@@ -124,7 +124,7 @@ class ServiceAccountTokens:
 
     def knows_issuer(self, issuer: str) -> bool:
         """Return whether tokens of this issuer can be ours."""
-        return issuer in (self.issuer, _KEPT)
+        return issuer in (self.issuer, _SECRET_ISSUER)
 
     @staticmethod
     def load_libraries() -> None:
@@ -173,7 +173,7 @@ class ServiceAccountTokens:
         }
         subject = of_account(namespace, account.name).name
         return self._sign_claims(
-            {"iss": _KEPT, **{f"{_KEPT_CLAIM}{name}": claim[name] for name in claim}, "sub": subject}
+            {"iss": _SECRET_ISSUER, **{f"{_KEPT_CLAIM}{name}": claim[name] for name in claim}, "sub": subject}
         )
 
     def _sign_claims(self, claims: dict[str, Any]) -> str:
@@ -190,21 +190,21 @@ class ServiceAccountTokens:
             log.error("serviceaccounts: a token was not verified: %s", error)
             claims = None
         if claims is None:
-            return _NOBODY
+            return _NO_USER
         for collection in (self._accounts, self._secrets):
             if not collection.loaded:
                 await collection.load()
         for sort, running in self._running.items():
             if running is not None and not running.loaded and sort in claims.get(_CLAIM, ()):
                 await running.load()
-        if claims["iss"] == _KEPT:
+        if claims["iss"] == _SECRET_ISSUER:
             return self._verdict_of_kept(token, claims, audiences)
         return self._make_verdict(claims, audiences)
 
     def _verify_signature(self, token: str, audiences: Sequence[str]) -> dict[str, Any] | None:
         import jwt
 
-        is_secret_token = read_issuer(token) == _KEPT
+        is_secret_token = read_issuer(token) == _SECRET_ISSUER
         required = ["iss", "sub"] if is_secret_token else ["exp", "iat", "iss", "sub", "aud"]
         # podless set these times by its own clock, so it need not check them
         options: Any = {"require": required, "verify_iat": False, "verify_nbf": False}
@@ -216,7 +216,7 @@ class ServiceAccountTokens:
                 [ALGORITHM],
                 options,
                 audience=None if is_secret_token else list(audiences),
-                issuer=_KEPT if is_secret_token else self.issuer,
+                issuer=_SECRET_ISSUER if is_secret_token else self.issuer,
             )
         except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
             return None
@@ -243,7 +243,7 @@ class ServiceAccountTokens:
             return node is None or (nodes is not None and node.is_running(nodes, ""))
 
         if not is_valid():
-            return _NOBODY
+            return _NO_USER
         extra = {CREDENTIAL: (f"JTI={claims['jti']}",)}
         for sort, bound in (("node", node), ("pod", pod)):
             if bound is not None:
@@ -265,7 +265,7 @@ class ServiceAccountTokens:
         # tokens in Secrets have no audiences: they are for this server
         fitting = tuple(audience for audience in audiences if audience == self.issuer)
         if not fitting or not is_valid():
-            return _NOBODY
+            return _NO_USER
         return TokenVerdict(of_account(namespace, account.name, account.uid), fitting, is_valid)
 
     def make_key_set(self) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from podless.runtime.release import has
 _GROUP = "authentication.k8s.io"
 _NODE = "system:node:"
 _NODES = "system:nodes"
-_MANY = 4  # with this many groups or extra values, the permission for all of them is checked first
+_CHECK_ALL_FIRST = 4  # with this many groups or extra values, the permission for all of them is checked first
 _KEY = re.compile(r"([^/]+)/([A-Za-z0-9/\-._~%!$&'()*+,;=:]+)")
 
 
@@ -45,11 +45,11 @@ def allowed_groups(authorizer: Authorizer, user: User, target: User, attributes:
         return None
     if "" in target.groups or MASTERS in target.groups or not all(map(_is_valid_extra, target.extra.items())):
         return None
-    everyone = len(target.groups) >= _MANY and may("groups", "*")
+    everyone = len(target.groups) >= _CHECK_ALL_FIRST and may("groups", "*")
     if not everyone and not all(may("groups", group) for group in target.groups):
         return None
     values = [(key, value) for key, extra_values in target.extra.items() for value in extra_values]
-    every_value = len(values) >= _MANY and may("userextras", "*", sub="*")
+    every_value = len(values) >= _CHECK_ALL_FIRST and may("userextras", "*", sub="*")
     if not every_value and not all(may("userextras", value, sub=key) for key, value in values):
         return None
     return groups

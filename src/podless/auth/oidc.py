@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("podless")
 
-_NOBODY = TokenVerdict(None)
-_AGAIN = 10.0  # minimum seconds between two fetches, and between two log lines with the same text
+_NO_USER = TokenVerdict(None)
+_MIN_INTERVAL = 10.0  # minimum seconds between two fetches, and between two log lines with the same text
 
 
 class _TokenRejected(Exception):
@@ -43,7 +43,7 @@ class OIDCProvider:
         self._audience = audience
         self._issuer = OIDCIssuer(settings)
         self._keys: list[jwt.PyJWK] = []
-        self._fetched = -_AGAIN
+        self._fetched = -_MIN_INTERVAL
         self._lock = asyncio.Lock()
         self._logged: dict[str, float] = {}  # when each reason was logged; the settings bound their number
 
@@ -54,23 +54,23 @@ class OIDCProvider:
     async def verify_token(self, token: str, audiences: Sequence[str]) -> TokenVerdict:
         """Verify a token. The user of the verdict is None if it is invalid or the provider's keys are not available."""
         if self._audience not in audiences:
-            return _NOBODY
+            return _NO_USER
         try:
             claims = await self._verify_token(token)
             if claims is None:
-                return _NOBODY
+                return _NO_USER
             user = self._make_user(claims)
         except _TokenRejected as error:
             self._log_rejection(str(error))
-            return _NOBODY
+            return _NO_USER
         until = float(claims["exp"])
         verdict = TokenVerdict(user, (self._audience,), lambda: clock.time() < until)
-        return verdict if clock.time() < until else _NOBODY
+        return verdict if clock.time() < until else _NO_USER
 
     def _log_rejection(self, reason: str) -> None:
         """Log why a token was rejected, without the token, and not for each request of a client that tries again."""
         now = time.monotonic()
-        if now - self._logged.get(reason, -_AGAIN) >= _AGAIN:
+        if now - self._logged.get(reason, -_MIN_INTERVAL) >= _MIN_INTERVAL:
             self._logged[reason] = now
             log.warning("oidc: rejected a token of %s: %s", self._settings.issuer, reason)
 
@@ -116,7 +116,7 @@ class OIDCProvider:
             return keys
         async with self._lock:
             keys = self._matching_keys(identity)  # again, because another request can have fetched them meanwhile
-            if not keys and time.monotonic() - self._fetched >= _AGAIN:
+            if not keys and time.monotonic() - self._fetched >= _MIN_INTERVAL:
                 self._fetched = time.monotonic()
                 self._keys = await self._fetch_keys()
                 keys = self._matching_keys(identity)

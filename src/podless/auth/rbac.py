@@ -32,7 +32,7 @@ Subject = tuple[str, str]  # ("User", name) or ("Group", name); a service accoun
 # characters of all cached decisions with their keys, and of the longest one: users can be in hundreds of groups
 _MAX = 8 << 20
 _LONGEST = 16 * MAX_KEY_LENGTH
-_OWN = 256  # characters that each cached decision counts for, besides its texts
+_DECISION_COST = 256  # characters that each cached decision counts for, besides its texts
 _MERGED = 8  # bindings of a subject that one step merges
 _STEP = 64  # bytes of a role that one step decodes
 _YES = Decision(True)
@@ -288,7 +288,7 @@ def _merge_bindings(bindings: dict[str, RoleBinding], added: RoleBinding | dict[
 
 
 def _decision_size(name: str, groups: Sequence[str], attributes: Attributes, decision: Decision) -> int:
-    return _OWN + len(name) + sum(map(len, groups)) + sum(map(len, attributes)) + len(decision.reason)
+    return _DECISION_COST + len(name) + sum(map(len, groups)) + sum(map(len, attributes)) + len(decision.reason)
 
 
 def _find_collection(cache: Cache, kind: Kind) -> WatchCache:

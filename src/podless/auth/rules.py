@@ -18,7 +18,7 @@ PolicyRule = dict[str, Any]
 ALL = "*"
 _ANY_NAME = ""
 # the fields of a rule, in the order of its text
-_SHOWN = {
+_LABELS = {
     "apiGroups": "APIGroups",
     "resources": "Resources",
     "nonResourceURLs": "NonResourceURLs",
@@ -44,7 +44,7 @@ class RoleRules:
 
     def __init__(self, rules: Sequence[PolicyRule]) -> None:
         self.count = len(rules)
-        fields: dict[str, dict[str, Any]] = {name: {} for name in _SHOWN}
+        fields: dict[str, dict[str, Any]] = {name: {} for name in _LABELS}
         prefixes: dict[int, dict[str, Any]] = {}
         unnamed = []
         for index, rule in enumerate(rules):
@@ -271,7 +271,7 @@ class _RuleCover:
 
 def format_rule(rule: PolicyRule) -> str:
     """Format a rule as in kube-apiserver's error texts."""
-    texts = [f"{label}:{quote_strings(rule[name])}" for name, label in _SHOWN.items() if rule.get(name)]
+    texts = [f"{label}:{quote_strings(rule[name])}" for name, label in _LABELS.items() if rule.get(name)]
     return f"{{{', '.join(texts)}}}"
 
 

@@ -12,7 +12,7 @@ from podless.cache.watchcache import WatchCache
 from podless.store import Record, ResourceKeys, Store, StoreChange, StoreError, StoreTimeout, keys
 
 _PATIENCE = 10.0  # seconds to wait until a known revision is shown here
-_AGAIN = 0.2  # seconds before a failed read is retried
+_RETRY_DELAY = 0.2  # seconds before a failed read is retried
 
 
 class Cache:
@@ -76,7 +76,7 @@ class Cache:
                     await left[-1].reload_state()
                     left.pop()
                 except StoreError:
-                    await asyncio.sleep(_AGAIN)
+                    await asyncio.sleep(_RETRY_DELAY)
         self._renewal = None
 
     def collection(self, keys: ResourceKeys) -> WatchCache:

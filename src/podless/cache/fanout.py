@@ -25,8 +25,8 @@ _REST_EACH = 0.00025
 _REST = 5.0
 _MAX_REST = 0.05
 _TOGETHER = 1 << 18  # approximate bytes of a batch, which TLS encrypts for a watcher in one go
-_BEHIND = 64 << 20  # bytes in the queue; beyond them, watchers that lack the first batch are ended
-_NEVER = -1
+_MAX_QUEUED = 64 << 20  # bytes in the queue; beyond them, watchers that lack the first batch are ended
+_NO_BATCH = -1
 _EVENT = 512  # bytes of an event besides its object
 
 
@@ -71,7 +71,7 @@ class DeliveryQueue:
 
 
 class Follower:
-    """One watcher. next: the number of the next batch for it, _NEVER after it has left."""
+    """One watcher. next: the number of the next batch for it, _NO_BATCH after it has left."""
 
     __slots__ = ("_fanout", "handler", "next")
 
@@ -138,7 +138,7 @@ class Fanout:
     def remove_follower(self, follower: Follower) -> None:
         """Remove a watcher."""
         self._followers.pop(follower, None)
-        follower.next = _NEVER
+        follower.next = _NO_BATCH
 
     def queue_events(self, events: Sequence[CacheEvent]) -> None:
         """Queue events for the watchers."""
@@ -156,7 +156,7 @@ class Fanout:
             self._size += size
         if not self._under_way:
             self._begin_delivery()
-        if self._size > _BEHIND:
+        if self._size > _MAX_QUEUED:
             self._cut_off()
 
     def end_followers(self) -> None:

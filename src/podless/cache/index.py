@@ -12,7 +12,7 @@ _LOOK = 16  # steps to decode a short object
 
 Keys = dict[str, set[str]]
 Labels = Mapping[str, str]
-_NONE: Labels = {}
+_NO_LABELS: Labels = {}
 
 
 class _LabelScan:
@@ -70,8 +70,8 @@ class LabelIndex:
         one = before or after
         if one is None:
             return
-        had = before.read_labels() if before is not None else _NONE
-        has = after.read_labels() if after is not None else _NONE
+        had = before.read_labels() if before is not None else _NO_LABELS
+        has = after.read_labels() if after is not None else _NO_LABELS
         for name, known in self._names.items():
             _move_key(known, one.key, had.get(name), has.get(name))
         for walk in self._walks:

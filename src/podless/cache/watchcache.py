@@ -26,7 +26,7 @@ from podless.store import HistoryCompacted, Record, ResourceKeys, Store, StoreCh
 # changes are read from the store
 WINDOW = 4096
 WINDOW_BYTES = 4 << 20
-_PART = 1000  # objects that are read from the store together
+_PAGE = 1000  # objects that are read from the store together
 _LOOKED_AT = 16  # the same, if each object must be decoded
 
 
@@ -150,7 +150,7 @@ class WatchCache:
     async def _read_at(self, revision: int) -> dict[str, Entry]:
         entries: dict[str, Entry] = {}
         after, self.oldest = "", revision + 1  # of later writes
-        part = _PART if self._read_record is None else _LOOKED_AT
+        part = _PAGE if self._read_record is None else _LOOKED_AT
         rest = TurnPauses()
         while True:
             began = time.perf_counter()

@@ -37,7 +37,7 @@ exec {python} -m podless.cli.envtest {name}{flags} "$@"
 """
 _VARIABLE = "ENVTEST_K8S_VERSION"  # the release that Makefiles of kubebuilder pass to setup-envtest
 # flags of etcd that the stand-in accepts and ignores
-_KEPT = (
+_PASSED = (
     "advertise-client-urls",
     "data-dir",
     "initial-advertise-peer-urls",
@@ -70,7 +70,7 @@ _IDLE = (
     "storage-backend",
     "v",
 )
-_GONE = ("insecure-bind-address", "insecure-port")  # accepted but not in --help: kube-apiserver before 1.24 had them
+_REMOVED = ("insecure-bind-address", "insecure-port")  # accepted but not in --help: kube-apiserver before 1.24 had them
 _RENAMED = {"bind-address": "bind", "secure-port": "port"}
 # options of this command, for all servers that the scripts start
 _OPTIONS = ("enable_faults", "chaos", "kubernetes_version")
@@ -126,7 +126,7 @@ def _asked_version() -> str:
 
 def option_help(name: str) -> str:
     """Return the help text of a program: its flags, one a line."""
-    accepted = set(_KEPT) if name == ETCD else {*_IDLE, *_RENAMED, _FOLDER, *_serve_flags()} - {"data", "memory"}
+    accepted = set(_PASSED) if name == ETCD else {*_IDLE, *_RENAMED, _FOLDER, *_serve_flags()} - {"data", "memory"}
     return f"{name}: podless stands in for it, and takes these flags\n" + "".join(
         f"  --{flag}\n" for flag in sorted({*accepted, "help", "version"})
     )
@@ -163,7 +163,7 @@ def serve_arguments(flags: dict[str, list[str]]) -> tuple[list[str], list[str]]:
             files = Path(values[-1]) / _CERTIFICATE, Path(values[-1]) / _KEY
             if all(file.exists() for file in files) and "tls-cert-file" not in flags:
                 arguments += ["--tls-cert-file", str(files[0]), "--tls-private-key-file", str(files[1])]
-        elif name in _IDLE or name in _GONE:
+        elif name in _IDLE or name in _REMOVED:
             continue
         elif serve_name in known_flags and serve_name not in ("data", "memory"):
             if known_flags[serve_name].nargs == 0:
@@ -215,7 +215,7 @@ class _HealthHandler(BaseHTTPRequestHandler):
 def serve_etcd(flags: Sequence[str]) -> int:
     """Run as etcd, and answer only health checks. Ends with the first signal."""
     chosen = parse_flags(flags)
-    _reject_flags([f"--{name}" for name in chosen if name not in _KEPT])
+    _reject_flags([f"--{name}" for name in chosen if name not in _PASSED])
     address = urlsplit(chosen.get("listen-client-urls", ["http://127.0.0.1:2379"])[-1].split(",")[0])
     with ThreadingHTTPServer((address.hostname or "127.0.0.1", address.port or 2379), _HealthHandler) as server:
         print(f"podless stands in for etcd at {address.geturl()}", flush=True)

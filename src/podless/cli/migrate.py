@@ -27,7 +27,7 @@ _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _PAGE = 500  # objects per page of a list
 _TOGETHER = 16  # concurrent writes
 _TRIES = 20
-_SHOWN = 10  # maximum errors to print one by one
+_MAX_ERRORS = 10  # maximum errors to print one by one
 
 
 def run(options: argparse.Namespace) -> int:
@@ -113,7 +113,7 @@ class Migration:
             if not token:
                 break
         if self._refused:
-            texts = "; ".join(self._refused[:_SHOWN])
+            texts = "; ".join(self._refused[:_MAX_ERRORS])
             rejected = format_count(len(self._refused), "object")
             raise MigrationFailed(f"{rejected} rejected, {self._rewritten} rewritten in {storage}: {texts}")
 

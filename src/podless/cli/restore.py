@@ -19,7 +19,7 @@ from podless.store.engines import ENGINES
 # Revisions to skip after that of the backup, because clients may have seen later ones before the data was lost. Each of
 # them costs a write in etcd, and nothing in SQLite.
 _BUMP = {"sqlite": 1_000_000, "etcd": 20_000}
-_OTHERS = "/masterleases/"  # in etcd: one key for each running kube-apiserver
+_APISERVER_LEASES = "/masterleases/"  # in etcd: one key for each running kube-apiserver
 
 
 add_options = engine.add_options
@@ -63,7 +63,7 @@ async def _reserve_store(store: Store) -> None:
     if store.prompt:
         return
     problem = ""
-    if (await store.read_range(_OTHERS))[0]:
+    if (await store.read_range(_APISERVER_LEASES))[0]:
         problem = "a kube-apiserver uses this etcd; stop it first"
     elif name := await leader.find_holder(store):
         problem = f"servers run on this etcd, such as {name}; stop them first"

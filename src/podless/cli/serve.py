@@ -135,7 +135,7 @@ async def _serve_until_signal(settings: Settings) -> None:
 _SWITCH = 0.0001
 _M_MMAP_THRESHOLD = -3  # from malloc.h
 _LARGE = 192 << 10  # bytes
-_SOON = (
+_PRELOADED = (
     "apis.apiextensions.definition.validate",
     "apis.apiextensions.definition.fill",
     "apis.offline",
@@ -149,7 +149,7 @@ _LOGIN = ("aiohttp", "jwt")  # for the first token of an OpenID Connect provider
 
 def _import_early(settings: Settings | None = None) -> None:
     """Import modules for the first definition, table, document and login, because importing takes longest there."""
-    for name in _SOON:
+    for name in _PRELOADED:
         import_module(f"podless.{name}")
     if settings is not None and settings.oidc is not None:
         for name in _LOGIN:

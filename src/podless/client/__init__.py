@@ -31,8 +31,8 @@ __all__ = ["Client", "Conflicting", "Event", "Refused", "RemoteError", "Transpor
 R = TypeVar("R", bound=Resource)
 
 _APPLY = "application/apply-patch+yaml"
-_REST, _MAX_REST = 0.1, 10.0  # seconds between two attempts to watch: the first, and the maximum
-_GONE = 410  # status code of an expired resourceVersion
+_RETRY_DELAY, _MAX_RETRY_DELAY = 0.1, 10.0  # seconds between two attempts to watch: the first, and the maximum
+_EXPIRED = 410  # status code of an expired resourceVersion
 _PAGE = 500  # objects of one page of a list
 
 
@@ -152,7 +152,7 @@ class Client:
         path = self._build_path(cls, "", namespace, all_namespaces=everywhere)
         query = _query_selectors(labels, fields)
         objects: dict[tuple[str, str], R] = {}
-        revision, delay = "", _REST
+        revision, delay = "", _RETRY_DELAY
         while True:
             if not revision:
                 listed, revision = await self._list(cls, namespace, everywhere, query)
@@ -161,7 +161,7 @@ class Client:
             parameters = {**query, "watch": "true", "resourceVersion": revision, "allowWatchBookmarks": "true"}
             try:
                 async for event_type, document in self._follow_watch(f"{path}?{urlencode(parameters)}"):
-                    delay = _REST
+                    delay = _RETRY_DELAY
                     revision = document["metadata"]["resourceVersion"]
                     if event_type == "BOOKMARK":
                         continue
@@ -179,14 +179,14 @@ class Client:
             except RemoteError:
                 pass  # the connection was lost
             await asyncio.sleep(delay)
-            delay = min(delay * 2, _MAX_REST)
+            delay = min(delay * 2, _MAX_RETRY_DELAY)
 
     async def _follow_watch(self, path: str) -> AsyncIterator[tuple[str, Object]]:
         """Yield type and object of a watch's events, until the watch ends. Raises RemoteGone if it must list again."""
         async for event in self._transport.watch(path):
             if event["type"] == "ERROR":
-                if event["object"].get("code") == _GONE:
-                    raise RemoteGone(_GONE, event["object"])
+                if event["object"].get("code") == _EXPIRED:
+                    raise RemoteGone(_EXPIRED, event["object"])
                 return
             yield event["type"], event["object"]
 

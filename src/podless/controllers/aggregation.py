@@ -22,7 +22,7 @@ from podless.kinds.registry import AnnouncedVersion
 from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
 
-_ALL = "all"
+_ALL_KEY = "all"
 _OF_SERVICE = "kubernetes.io/service-name"
 
 
@@ -44,7 +44,7 @@ class APIServiceRegistration(Controller):
         for entry in self._collection.entries_under(self._kind.prefix)[0]:
             if MANAGED not in entry.labels:
                 self._client_services[entry.key] = entry
-        self.queue.add(_ALL)
+        self.queue.add(_ALL_KEY)
         await self.reconcile_all()
 
     def _note_events(self, events: Sequence[CacheEvent]) -> None:
@@ -53,14 +53,14 @@ class APIServiceRegistration(Controller):
             if event.after is not None and MANAGED not in event.after.labels:
                 self._client_services[event.key] = service = event.after
             if service is not None:
-                self.queue.add(_ALL)
+                self.queue.add(_ALL_KEY)
 
     @property
     def awaited(self) -> Sequence[Kind]:
         return (self._kind,)
 
     def find_due_keys(self, key: str) -> Iterable[str]:
-        return (_ALL,)
+        return (_ALL_KEY,)
 
     async def reconcile(self, key: str) -> None:
         announced = {}

@@ -19,7 +19,7 @@ from podless.store import keys
 from podless.verbs.call import API
 
 _MANAGER = "kube-controller-manager"  # the manager of these objects in a real cluster
-_ABOUT = "kubernetes.io/description"
+_DESCRIPTION = "kubernetes.io/description"
 _CERTIFICATES = (
     "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the "
     "internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes "
@@ -43,7 +43,7 @@ def make_account(kind: Kind) -> NamespaceContent:
 
 def make_certificates(kind: Kind, authority: str) -> NamespaceContent:
     """Return the config map with the server's CA certificate."""
-    return NamespaceContent(kind, "kube-root-ca.crt", {"data": {"ca.crt": authority}}, {_ABOUT: _CERTIFICATES})
+    return NamespaceContent(kind, "kube-root-ca.crt", {"data": {"ca.crt": authority}}, {_DESCRIPTION: _CERTIFICATES})
 
 
 class NamespaceContents(Controller):

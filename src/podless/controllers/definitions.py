@@ -30,7 +30,7 @@ from podless.verbs.followup import FollowUpCommits
 
 _IN_PROGRESS = ("True", "InstanceDeletionInProgress", "CustomResource deletion is in progress")
 _COMPLETED = ("False", "InstanceDeletionCompleted", "removed all instances")
-_NEVER = ("False", "NeverEstablished", "resource was never established")
+_REFUSED = ("False", "NeverEstablished", "resource was never established")
 
 
 class DefinitionController(Controller):
@@ -170,5 +170,7 @@ def _remove_finalizer(obj: Object) -> Object | None:
     if not finalizers:
         return None
     metadata["finalizers"] = finalizers
-    rules.set_condition(obj, "Terminating", *(_COMPLETED if has_condition(obj, "Established") else _NEVER), clock.now())
+    rules.set_condition(
+        obj, "Terminating", *(_COMPLETED if has_condition(obj, "Established") else _REFUSED), clock.now()
+    )
     return obj

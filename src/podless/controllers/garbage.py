@@ -102,7 +102,7 @@ ORPHAN = "orphan"
 _SOLID, _WAITING, _DANGLING = "solid", "waiting", "dangling"
 _SCAN = "scan"
 _CHANGES = "changes"  # the key in the queue that stands for changes to be followed
-_OTHERS = 2  # slashes in a key that belongs to no resource
+_FOREIGN_SLASHES = 2  # slashes in a key that belongs to no resource
 _PAGE = 200  # objects per page of the scan
 _MEANWHILE = 0.02  # seconds between two checks whether requests wait for the store
 _REMEMBERED = 10_000  # cached uids of owners that do not exist
@@ -110,7 +110,7 @@ _AT_ONCE = 0.001  # seconds of a commit in which its changes are followed; the r
 _LITTLE = 1 << 15  # bytes that are searched in a few microseconds
 _REFERENCES, _DELETION = b'"ownerReferences":', b'"deletionTimestamp":'
 _STEPS = 4  # of a look for an owner, which takes 4 us
-_FEW = 64  # owners and dependents of an object whose change is followed at once
+_FOLLOWED = 64  # owners and dependents of an object whose change is followed at once
 
 
 class _ObjectState(NamedTuple):
@@ -176,12 +176,12 @@ class GarbageCollector(Controller):
             self.queue.add(_CHANGES)
 
     def _is_short(self, state: _ObjectState) -> bool:
-        if len(self._graph.list_owners(state.key)) > _FEW:
+        if len(self._graph.list_owners(state.key)) > _FOLLOWED:
             return False
         if state.value is not None:
             return not OffLoop.is_long(len(state.value))
         kind = self._kind_of(state.key)
-        return kind is None or self._graph.count_dependents(kind.group, kind.kind, keys.name_of(state.key)) <= _FEW
+        return kind is None or self._graph.count_dependents(kind.group, kind.kind, keys.name_of(state.key)) <= _FOLLOWED
 
     async def _follow_changes(self) -> None:
         """Follow all changes that wait for it, in slices."""
@@ -375,7 +375,7 @@ class GarbageCollector(Controller):
         await amend_object(self.api, kind, entry.key, drop_finalizer)
 
     def _kind_of(self, key: str) -> Kind | None:
-        return self.api.registry.get(*keys.resource_of(key)) if key.count("/") > _OTHERS else None
+        return self.api.registry.get(*keys.resource_of(key)) if key.count("/") > _FOREIGN_SLASHES else None
 
     def _find_kind(self, group: str, name: str) -> Kind | None:
         """Return the kind that a reference names."""

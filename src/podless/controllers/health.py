@@ -19,7 +19,7 @@ _PRODUCER = f"{_HOOK}bootstrap-controller"
 _INFORMERS = "informer-sync"  # only in readyz, right after the checks of etcd
 # kube-apiserver's checks in its order, with the podless controllers that do the same work. "" if there is no such
 # controller: then the check succeeds as soon as the server answers.
-_KNOWN = {
+_APISERVER_CHECKS = {
     "ping": "",
     "log": "",
     "etcd": "",
@@ -53,7 +53,7 @@ _KNOWN = {
     f"{_HOOK}apiservice-openapi-controller": "",
     f"{_HOOK}apiservice-openapiv3-controller": "",
 }
-_ORDER = {name: place for place, name in enumerate(_KNOWN)}
+_ORDER = {name: place for place, name in enumerate(_APISERVER_CHECKS)}
 _LAST = "shutdown"
 
 LIVE, READY = ("healthz", "livez", "readyz"), ("readyz",)
@@ -81,7 +81,7 @@ class HealthChecks:
 
     def add_known(self) -> None:
         """Add kube-apiserver's checks that are missing. Call this after adding the checks of controllers."""
-        for name, alias in _KNOWN.items():
+        for name, alias in _APISERVER_CHECKS.items():
             if name not in self._checks:
                 check = self._checks[alias][0] if alias in self._checks else _check_ping
                 self.add_check(name, check, READY if name == _INFORMERS else LIVE)

@@ -39,7 +39,7 @@ _SERVICE: Object = {
 }
 # Source: pkg/controlplane/controller/defaultservicecidr
 _RANGE: Object = {"metadata": {"name": "kubernetes"}, "spec": {"cidrs": [str(NETWORK)]}}
-_READY: Object = {
+_READY_CONDITION: Object = {
     "type": "Ready",
     "status": "True",
     "reason": "",
@@ -110,7 +110,7 @@ class InitialObjects(Controller):
 def _list_wanted(now: str) -> Iterator[Wanted]:
     services, ranges, classes, levels, schemas = _RESOURCES
     yield *services, SELF, {**_SERVICE, "metadata": dict(_SERVICE["metadata"])}
-    status = {"conditions": [{**_READY, "lastTransitionTime": now}]}
+    status = {"conditions": [{**_READY_CONDITION, "lastTransitionTime": now}]}
     yield *ranges, SELF, {**_RANGE, "metadata": dict(_RANGE["metadata"]), "status": status}
     for priority_class in priorityclasses.SYSTEM:
         yield *classes, SELF, {**priority_class, "metadata": dict(priority_class["metadata"])}

@@ -23,7 +23,7 @@ from podless.verbs.call import API
 SYSTEM = ("default", "kube-system", "kube-public", "kube-node-lease")
 _FINALIZER = "kubernetes"
 _MANAGER = "kube-controller-manager"  # the manager of these conditions in a real cluster
-_REMAINING, _HELD = "NamespaceContentRemaining", "NamespaceFinalizersRemaining"
+_REMAINING, _FINALIZERS = "NamespaceContentRemaining", "NamespaceFinalizersRemaining"
 # the conditions of a namespace from which everything could be deleted: type, reason, message
 _FINE = (
     ("NamespaceDeletionDiscoveryFailure", "ResourcesDiscovered", "All resources successfully discovered"),
@@ -34,7 +34,7 @@ _FINE = (
         "All content successfully deleted, may be waiting on finalization",
     ),
     (_REMAINING, "ContentRemoved", "All content successfully removed"),
-    (_HELD, "ContentHasNoFinalizers", "All content-preserving finalizers finished"),
+    (_FINALIZERS, "ContentHasNoFinalizers", "All content-preserving finalizers finished"),
 )
 
 
@@ -143,7 +143,7 @@ def _report_remaining(obj: Object, remaining: dict[str, RemainingObjects]) -> Ob
         problems[_REMAINING] = "SomeResourcesRemain", f"Some resources are remaining: {objects}"
     if by_finalizer:
         message = f"Some content in the namespace has finalizers remaining: {finalizers}"
-        problems[_HELD] = "SomeFinalizersRemain", message
+        problems[_FINALIZERS] = "SomeFinalizersRemain", message
     changes = [(name, name in problems, *problems.get(name, fine)) for name, *fine in _FINE]
     obj["status"]["conditions"] = with_conditions(obj, *changes)
     return obj

@@ -26,8 +26,8 @@ from podless.runtime.meter import charge, each_part
 from podless.verbs.call import API
 
 _MANAGER = "clusterrole-aggregation-controller"  # the manager of aggregated rules in a real cluster
-_ALL = "all"  # aggregate all roles
-_AGAIN = "again"  # the same, later, for cycles of roles
+_ALL_KEY = "all"  # aggregate all roles
+_LATER_KEY = "again"  # the same, later, for cycles of roles
 _LATER = 10.0  # seconds until then
 _SELECTOR = 8  # steps on the meter to parse a selector
 _MAX = 16  # rounds of aggregation before a write is answered, which limits the length of chains
@@ -51,8 +51,8 @@ class RoleController(Controller):
         for kind in (CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS):
             await self.api.load_collection(kind)
         await asyncio.gather(*(self._ensure_object(kind, obj) for kind, obj in defaults))
-        self.leave.append(self._roles.add_event_handler(lambda _: self.queue.add(_ALL)))
-        self.queue.add(_ALL)
+        self.leave.append(self._roles.add_event_handler(lambda _: self.queue.add(_ALL_KEY)))
+        self.queue.add(_ALL_KEY)
         await self.reconcile_all()
 
     @property
@@ -68,10 +68,10 @@ class RoleController(Controller):
         await make_object(self.api, kind, default, constant=clock.now())
 
     def find_due_keys(self, key: str) -> Iterable[str]:
-        return (_ALL,)
+        return (_ALL_KEY,)
 
     async def reconcile(self, key: str) -> None:
-        if self._gathered == self._roles.changed and key == _ALL:
+        if self._gathered == self._roles.changed and key == _ALL_KEY:
             return
         for first in (True, *repeat(False, _MAX)):
             seen = self._roles.changed
@@ -85,7 +85,7 @@ class RoleController(Controller):
                 self._gathered = seen
                 return
         self._gathered = self._roles.changed  # a cycle may never settle, so do not wait for it
-        self.queue.add(_AGAIN, _LATER)
+        self.queue.add(_LATER_KEY, _LATER)
 
     def _list_roles(self) -> Sequence[Entry]:
         return self._roles.entries_under(self._roles.prefix)[0]

@@ -21,12 +21,12 @@ TOKEN = f"{PROVIDER}/token"  # POST: tokens for a code
 RENEW = f"{PROVIDER}/renew"  # POST: tokens for a refresh token
 REVOKE = f"{PROVIDER}/revoke"  # POST: revoke a refresh token
 POSTS = frozenset((TOKEN, RENEW, REVOKE))
-_KNOWN = 600.0  # seconds for which a discovery document is cached
+_LIFETIME = 600.0  # seconds for which a discovery document is cached
 _FAILED = 5.0  # seconds for which an unreachable provider is not called again
 _AT_ONCE = 8  # concurrent requests to the provider
 _SCOPES = ("profile", "email", "groups")
 _REFRESH = "offline_access"  # the scope for a refresh token
-_NONE = 404, {"message": "this server has no OpenID Connect provider"}
+_NO_PROVIDER = 404, {"message": "this server has no OpenID Connect provider"}
 StatusAndBody = tuple[int, dict[str, str]]
 
 
@@ -112,7 +112,7 @@ class CodeLogin:
         """Return the provider's result, or why the request to it failed."""
         issuer = self._issuer
         if issuer is None:
-            return _NONE
+            return _NO_PROVIDER
         if self._asking >= _AT_ONCE:
             return 429, {"message": "too many logins at once, try again"}
         self._asking += 1
@@ -129,7 +129,7 @@ class CodeLogin:
         """Return the cached discovery document. Only one request at a time reads it. Raises ProviderUnreachable."""
         async with self._discovering:
             if time.monotonic() >= self._until:
-                self._failure, lifetime = "", _KNOWN
+                self._failure, lifetime = "", _LIFETIME
                 try:
                     self._document = await issuer.read_discovery()
                 except ProviderUnreachable as error:

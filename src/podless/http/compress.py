@@ -12,7 +12,7 @@ from podless.http.message import Answer, HTTPRequest, LazyBody, Response
 
 THRESHOLD = 128 * 1024  # bytes; as on a real server, like the next one
 DOCUMENT_THRESHOLDS = {"/openapi/v2": 1400}
-_WHOLE = 1 << 24  # bytes; longer answers are compressed while they are sent
+_MAX_IN_ONE_GO = 1 << 24  # bytes; longer answers are compressed while they are sent
 _LEVEL = 1
 _GZIP = 16 + zlib.MAX_WBITS
 
@@ -38,7 +38,7 @@ async def compress_answer(request: HTTPRequest, answer: Response, threshold: int
         return answer
     headers = [*answer.headers, ("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding")]
     chunks = answer.chunks
-    if not 0 <= answer.size <= _WHOLE:
+    if not 0 <= answer.size <= _MAX_IN_ONE_GO:
         own_size = answer.own_size
         return Response(
             answer.status,

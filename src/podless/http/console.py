@@ -34,7 +34,7 @@ _SAFE = [
 ]
 _FOREVER = ("Cache-Control", "public, max-age=31536000, immutable")
 _ANEW = ("Cache-Control", "no-cache")
-_NEVER = ("Cache-Control", "no-store")
+_NO_STORE = ("Cache-Control", "no-store")
 _LONGEST = 1 << 13  # maximum bytes of the body of a login request
 _NOWHERE = "page not found\n"
 _FOREIGN = "requests of other sites are rejected\n"
@@ -129,8 +129,8 @@ def is_foreign(headers: Mapping[str, str]) -> bool:
 
 
 def _make_refusal(code: int, text: str, *headers: tuple[str, str]) -> Response:
-    return Response(code, [text.encode()] if text else (), TEXT, [*_SAFE, _NEVER, *headers])
+    return Response(code, [text.encode()] if text else (), TEXT, [*_SAFE, _NO_STORE, *headers])
 
 
 def _make_answer(code: int, fields: Mapping[str, str]) -> Response:
-    return Response(code, [orjson.dumps(fields)], JSON, [*_SAFE, _NEVER])
+    return Response(code, [orjson.dumps(fields)], JSON, [*_SAFE, _NO_STORE])

@@ -16,7 +16,7 @@ from podless.cache.current import FreshnessScope
 from podless.http.message import Answer, Gate, Handler, HTTPRequest, Pending, Response, Stream
 from podless.verbs.call import API
 
-_ASKED = ("/api", "/openapi")  # paths of answers that depend on the state; health and metrics must not wait for it
+_PATHS = ("/api", "/openapi")  # paths of answers that depend on the state; health and metrics must not wait for it
 
 
 def reads_wait(api: API) -> Gate | None:
@@ -28,7 +28,7 @@ def reads_wait(api: API) -> Gate | None:
         if _is_current(api):
             request.current = True
             return False
-        if request.method != "GET" or "timeout" in request.query_text or not request.path.startswith(_ASKED):
+        if request.method != "GET" or "timeout" in request.query_text or not request.path.startswith(_PATHS):
             return False
         api.cache.call_when_current(partial(_resume_request, api, request, handle_request))
         return True
@@ -95,7 +95,7 @@ def _make_filter(api: API) -> Callable[[Handler], Handler]:
                 return within(request)
             if isinstance(state, BaseException):
                 raise state
-            return later(request) if request.path.startswith(_ASKED) else handler(request)
+            return later(request) if request.path.startswith(_PATHS) else handler(request)
 
         return handle
 

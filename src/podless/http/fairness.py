@@ -31,7 +31,7 @@ from podless.http.message import (
 _TURN = 0.001  # seconds of work that one iteration of the loop starts while several users are active
 _LATER = 0.0002  # seconds charged for a request whose handler continues later
 _WIRE = 0.0001  # seconds charged for reading a request and sending its answer
-_MANY = 1000  # accounts that are kept; with more, those that change nothing are dropped
+_MAX_ACCOUNTS = 1000  # accounts that are kept; with more, those that change nothing are dropped
 _SHARED = 1.0  # seconds for which another user counts as active
 _SWEEP = 0.5  # seconds between two checks for requests that waited too long
 _REFUSAL = b"Too many requests, please try again later.\n"
@@ -178,9 +178,9 @@ class PriorityAndFairness:
                 turn.set_exception(error)
         if self._waiting and self._sweeper is None:
             self._sweeper = self._loop.call_later(_SWEEP, self._reject_overdue)
-        if len(self._accounts) > _MANY:
+        if len(self._accounts) > _MAX_ACCOUNTS:
             self._accounts = {user: used for user, used in self._accounts.items() if used > self._fair}
-        if len(self._working) > _MANY:
+        if len(self._working) > _MAX_ACCOUNTS:
             self._working = defaultdict(int, {user: count for user, count in self._working.items() if count})
 
     def _account_of(self, user: str) -> float:

@@ -28,7 +28,7 @@ _RULES = "resourceRules"
 _MAX_CACHED = 1024  # cached matches
 _MAX_NAMES = 1000  # pairs of schema and level that have their own metrics
 _Names = tuple[str, str]  # (priority level, FlowSchema)
-_OTHERS: _Names = ("", "")
+_UNNAMED: _Names = ("", "")
 _PREFIX = "apiserver_flowcontrol_"
 _BOUNDS = (0.0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 _MAX_TEXT = 64  # characters: matches with a longer user, group or attribute are not cached
@@ -99,7 +99,7 @@ class Flows:
         for lines, count in self._counts.items():
             names = self._names[lines]
             self._earlier_counts[
-                names if names in self._earlier_counts or len(self._earlier_counts) < _MAX_NAMES else _OTHERS
+                names if names in self._earlier_counts or len(self._earlier_counts) < _MAX_NAMES else _UNNAMED
             ] += count
         self._counts.clear()
 
@@ -171,12 +171,12 @@ class Flows:
 
     def _level_of(self, request: HTTPRequest) -> _Names:
         """Return the names of a request's level and schema."""
-        return self._names.get(self._find_flow(request), _OTHERS)
+        return self._names.get(self._find_flow(request), _UNNAMED)
 
     def count_rejected(self, request: HTTPRequest, reason: str) -> None:
         """Count a rejected request. reason: in the words of a real server."""
         request.flow = self._find_flow(request)
-        self._refused[(*self._limit_names(self._names.get(request.flow, _OTHERS)), reason)] += 1
+        self._refused[(*self._limit_names(self._names.get(request.flow, _UNNAMED)), reason)] += 1
 
     def count_wait(self, request: HTTPRequest, seconds: float, *, execute: bool) -> None:
         """Count the waiting time of a request. execute: whether it was then carried out."""
@@ -188,13 +188,13 @@ class Flows:
 
     def _limit_names(self, names: _Names) -> _Names:
         """Return the names, or "others" if there are too many different ones."""
-        return names if len(self._refused) + len(self._waits) < _MAX_NAMES else _OTHERS
+        return names if len(self._refused) + len(self._waits) < _MAX_NAMES else _UNNAMED
 
     def format_lines(self) -> Iterator[str]:
         """Yield the metrics, with their descriptions."""
         counts = self._earlier_counts.copy()
         for lines, count in [*self._counts.items(), *((flow.lines, flow.count) for flow in self._flows)]:
-            counts[self._names.get(lines, _OTHERS)] += count
+            counts[self._names.get(lines, _UNNAMED)] += count
         waiting = Counter(map(self._level_of, self.waiting()))
         yield from render_family(_PREFIX + "dispatched_requests_total", _list_samples(counts))
         yield from render_family(_PREFIX + "rejected_requests_total", _list_samples(self._refused))

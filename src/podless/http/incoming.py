@@ -10,7 +10,7 @@ from podless.http.message import HTTPRequest
 from podless.meta.errors import TooLarge, TooManyRequests
 
 _FREE = 1 << 14  # bytes of a body that arrived with the head, and are accepted even if the limit is reached
-_CUT = "the request body arrived too slowly and the server needed its memory, please try again later"
+_TOO_SLOW = "the request body arrived too slowly and the server needed its memory, please try again later"
 
 
 class IncomingBody:
@@ -74,7 +74,7 @@ class IncomingBody:
         if self.request is not None:
             self._pieces.clear()
             self.release_body(self.request)
-        self.fail_reader(TooManyRequests(_CUT, {"retryAfterSeconds": 1}))
+        self.fail_reader(TooManyRequests(_TOO_SLOW, {"retryAfterSeconds": 1}))
 
     def charge_body(self, request: HTTPRequest) -> bool:
         """Charge a body that the handler wants to its user, and return whether it is complete.

@@ -45,7 +45,7 @@ class RequestInfo(NamedTuple):
     @property
     def long_running(self) -> bool:
         """Whether the client decides how long the answer lasts, so that no deadline applies."""
-        return self.attributes.verb in _LONG and bool(self.attributes.resource)
+        return self.attributes.verb in _LONG_VERBS and bool(self.attributes.resource)
 
 
 class RequestLine(NamedTuple):
@@ -74,8 +74,8 @@ _ATTRIBUTE_PARAMETERS = ("watch", "fieldSelector")  # query parameters that chan
 # subresources of namespaces; other names in their place are resources in the namespace
 _OF_A_NAMESPACE = {"status", "finalize"}
 _PREFIXES = ("watch", "proxy")
-_LONG = ("watch", "proxy")
-_ANY = "-"  # stands for any name
+_LONG_VERBS = ("watch", "proxy")
+_ANY_NAME = "-"  # stands for any name
 _new = tuple.__new__  # the constructor of the named tuples, without their Python-level __new__
 
 
@@ -100,8 +100,8 @@ def _object_info(method_and_parent: str) -> RequestInfo | None:
     cache needs no entry for each object.
     """
     method, _, parent = method_and_parent.partition(" ")
-    info = _path_info(method, f"{parent}/{_ANY}", "")
-    is_object = info.name == info.attributes.name == _ANY and not info.attributes.subresource and not info.prefix
+    info = _path_info(method, f"{parent}/{_ANY_NAME}", "")
+    is_object = info.name == info.attributes.name == _ANY_NAME and not info.attributes.subresource and not info.prefix
     return info if is_object and info.attributes.namespace == info.namespace else None
 
 

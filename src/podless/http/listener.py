@@ -25,7 +25,7 @@ _BACKLOG = 1024
 _WINDOW = 1 << 16  # bytes of the socket's receive buffer
 _AT_ONCE = 16  # connections that one iteration of the loop accepts
 _GRACE = 0.1  # seconds for requests in progress to end when the server stops
-_AGAIN = 0.1  # seconds until the next attempt to accept if the system has no free file or memory
+_RETRY_DELAY = 0.1  # seconds until the next attempt to accept if the system has no free file or memory
 
 
 class Listener:
@@ -109,7 +109,7 @@ class Listener:
                 return
             except OSError:  # e.g. no free file descriptor; clients stay in the backlog until then
                 loop.remove_reader(listening)
-                loop.call_later(_AGAIN, self._accept_again, listening)
+                loop.call_later(_RETRY_DELAY, self._accept_again, listening)
                 return
             self._accept_connection(accepted)
 

@@ -31,7 +31,7 @@ _VERBS = {"create": "POST", "update": "PUT", "deletecollection": "DELETE"}
 _CONNECT = frozenset(("attach", "exec", "log", "portforward", "proxy"))
 _APPLY = "application/apply-patch"
 _Labels = tuple[str, str, str, str, str, str, str, str]  # the values of the labels, in order
-_OTHERS: _Labels = ("", "", "", "", "", "", "", "")
+_OTHER_LABELS: _Labels = ("", "", "", "", "", "", "", "")
 _Figures = tuple[_Labels, Histogram, dict[int, int]]  # (label values, durations, counts by status)
 # with the flow of the last request, None if the figures are found by labels only
 _Sort = tuple[_Labels, Histogram, dict[int, int], Flow | None]
@@ -81,7 +81,7 @@ class RequestMetrics:
     def _find_sort(self, request: HTTPRequest, status: int, key: str) -> _Sort:
         """Return the figures of a request, and keep them by its key unless that is ""."""
         labels, times, counts = self._find_figures(request, status)
-        if not key or labels is _OTHERS or len(self._sorts) >= _MAX:
+        if not key or labels is _OTHER_LABELS or len(self._sorts) >= _MAX:
             return labels, times, counts, None
         figures = self._sorts[key] = labels, times, counts, Flow()
         return figures
@@ -96,7 +96,7 @@ class RequestMetrics:
         figures = self._by_labels.get(labels)
         if figures is None:
             if len(self._by_labels) >= _MAX or status in _NOWHERE:
-                labels = _OTHERS
+                labels = _OTHER_LABELS
             figures = self._by_labels.setdefault(labels, (labels, Histogram(BOUNDS), defaultdict(int)))
         return figures
 

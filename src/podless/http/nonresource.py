@@ -28,7 +28,7 @@ from podless.version import __version__
 
 PLACE = "/debug/pprof"
 _PLAIN = b"text/plain; charset=utf-8"
-_SHOWN = b'<a href="/debug/pprof/">Found</a>.\n\n'
+_REDIRECT_BODY = b'<a href="/debug/pprof/">Found</a>.\n\n'
 # profiles and index pages of a real server; podless has no profiles
 _REAL = ("", "profile", "symbol", "trace", "allocs", "block", "goroutine", "heap", "mutex", "threadcreate")
 
@@ -36,7 +36,7 @@ _AGGREGATED = b";g=apidiscovery.k8s.io;v=%s;as=APIGroupDiscoveryList"
 _KEYS = {"/.well-known/openid-configuration": negotiate.JSON, "/openid/v1/jwks": "application/jwk-set+json"}
 _SERVICES = tuple(f"{path}/" for path in ("/version", *_KEYS))  # paths below these are not served
 _HOUR = [("Cache-Control", "public, max-age=3600")]
-_PART = 1 << 10  # a charge before long calls in C, so that other work can run first
+_CALL_CHARGE = 1 << 10  # a charge before long calls in C, so that other work can run first
 _SHORT = 1 << 14  # bytes of JSON; longer documents become YAML in slices
 _NO_METHOD = "the server does not allow this method on the requested resource"
 
@@ -232,9 +232,9 @@ class NonResourcePaths:
 def _encode_aggregated(registry: Registry, core: bool, version: str) -> tuple[bytes, str]:
     """Return the aggregated document and its ETag."""
     document = discovery.aggregated_document(registry, core=core) | {"apiVersion": f"apidiscovery.k8s.io/{version}"}
-    charge(_PART)
+    charge(_CALL_CHARGE)
     body = serializer.fit_bytes(serializer.encode_json(document) + b"\n")
-    charge(_PART)
+    charge(_CALL_CHARGE)
     return body, hashlib.sha512(body).hexdigest().upper()
 
 
@@ -281,7 +281,7 @@ def answer_profiling(request: HTTPRequest) -> Response | None:
     if request.path == PLACE:
         moved = [("Location", f"{PLACE}/")]
         if request.method in ("GET", "HEAD"):
-            return Response(302, [_SHOWN], b"text/html; charset=utf-8", moved)
+            return Response(302, [_REDIRECT_BODY], b"text/html; charset=utf-8", moved)
         return Response(302, (), b"", moved)
     name = request.path.removeprefix(f"{PLACE}/")
     if not request.path.startswith(f"{PLACE}/") or name in _REAL:

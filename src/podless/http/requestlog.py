@@ -16,7 +16,7 @@ from podless.http.record import RecentRequests, RecordedRequest
 from podless.meta.errors import BadRequest
 
 _FIRST = 100  # earlier requests at the start of a watch
-_EVERY = 0.1  # seconds between two pieces of a watch
+_INTERVAL = 0.1  # seconds between two pieces of a watch
 _MAX = 500  # requests in one piece; more are only counted
 _WATCH = {"": False, "0": False, "false": False, "1": True, "true": True}
 
@@ -65,7 +65,7 @@ class RequestWatch:
 
     def _note_request(self) -> None:
         if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(_EVERY, self._send)
+            self._timer = asyncio.get_running_loop().call_later(_INTERVAL, self._send)
 
     def _send(self) -> None:
         self._timer = None

@@ -14,7 +14,7 @@ log = logging.getLogger("podless")
 
 State = list[tuple[int, int, int] | None]
 
-_EVERY = 10.0  # seconds between two checks of the files
+_INTERVAL = 10.0  # seconds between two checks of the files
 
 
 class CertificateRotation:
@@ -43,7 +43,7 @@ class CertificateRotation:
 
     def start(self) -> None:
         """Start to check the files regularly."""
-        self._timer = asyncio.get_running_loop().call_later(_EVERY, self._reload_clients)
+        self._timer = asyncio.get_running_loop().call_later(_INTERVAL, self._reload_clients)
 
     def stop(self) -> None:
         """Stop watching the files."""

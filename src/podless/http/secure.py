@@ -28,7 +28,7 @@ _ROOM = _READ + 2 * _RECORD  # maximum bytes decrypted at once: one read, and an
 _SAY = 10.0  # minimum seconds between two log lines about failed handshakes
 _NOT_TLS = "the client sends plain HTTP"
 _NOWHERE = DiscardingTransport()
-_NOTHING = memoryview(b"")
+_NO_DATA = memoryview(b"")
 
 
 class InnerProtocol(Protocol):
@@ -128,7 +128,7 @@ class TLSConnection(asyncio.BufferedProtocol):
         self._object = context.wrap_bio(self._in, self._out, server_side=True)
         self._decrypt, self._encrypt, self._sealed = self._object.read, self._object.write, self._out.read
         self._buffer = handshakes.buffer
-        self._into = _NOTHING  # the connection's buffer for decrypted data
+        self._into = _NO_DATA  # the connection's buffer for decrypted data
         self._open = False
         self._closed = False
         self._waiting = False

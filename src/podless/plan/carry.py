@@ -23,7 +23,7 @@ from podless.runtime.jsonobject import Object
 
 Say = Callable[[str], None]
 _PATIENCE = 60.0  # seconds to wait until a definition is established
-_REST = 0.2
+_POLL_DELAY = 0.2
 
 
 class _NotEstablished(Exception):
@@ -225,6 +225,6 @@ async def _await_definition(asker: Requester, endpoint: Endpoint, name: str) -> 
             raise _NotEstablished
 
     try:
-        await asyncio.wait_for(retry_call(check_established, _NotEstablished, pause=_REST), _PATIENCE)
+        await asyncio.wait_for(retry_call(check_established, _NotEstablished, pause=_POLL_DELAY), _PATIENCE)
     except TimeoutError:
         raise _ObjectChanged(f"it is not established after {_PATIENCE:g} s") from None

@@ -20,7 +20,7 @@ _MAX_SINGLE_READS = 8  # up to this many objects of a collection are read one by
 _SPARE = 4  # maximum objects in a list for each wanted one; else they are read one by one
 _METADATA_LIST = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io,application/json"
 _TOO_OLD = 410
-_BARE = {"groups", "resources", "major", "versions"}  # discovery documents have one of these fields and no metadata
+_ROOTS = {"groups", "resources", "major", "versions"}  # discovery documents have one of these fields and no metadata
 
 
 class ReadFailed(Exception):
@@ -62,7 +62,7 @@ class APIReader:
                 raise ReadFailed(str(refused)) from refused
             except RemoteError as error:
                 raise ReadFailed(str(error)) from error
-        if "metadata" not in document and not _BARE & document.keys():
+        if "metadata" not in document and not _ROOTS & document.keys():
             raise ReadFailed("the answer is none of a Kubernetes API")
         return document
 

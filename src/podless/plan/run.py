@@ -33,7 +33,7 @@ _ELSEWHERE = (
     'the namespace from the provided object "{found}" does not match the namespace "{wanted}". You must pass '
     "'--namespace={found}' to perform this operation."
 )
-_SILENT = 50  # written objects before the first line of progress
+_FIRST_REPORT = 50  # written objects before the first line of progress
 
 
 class PlanSource(Protocol):
@@ -201,7 +201,7 @@ class _PlanRun:
             self._served = {(kind.group, kind.kind) for kind in registry}
         ordered = sort_items(items, self._options.order)
         for number, item in enumerate(ordered):
-            if number >= _SILENT:
+            if number >= _FIRST_REPORT:
                 self._say(f"{number} of {len(ordered)} objects")
             self._plan.changes.append(await self._write_item(item))
 

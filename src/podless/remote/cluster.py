@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 _TRIES = 5
-_REST, _GROWTH = 0.1, 3.0  # seconds before the first retry, and the factor for each later one
+_DELAY, _GROWTH = 0.1, 3.0  # seconds before the first retry, and the factor for each later one
 _SECONDS = 60  # timeout of one answer
 # Source: plugin/pkg/admission/serviceaccount of Kubernetes
 _TOO_LARGE, _EXACT = "ResourceVersionTooLarge", "resourceVersionMatch=Exact"
@@ -228,7 +228,7 @@ class RemoteCluster:
                 raise self._unanswered_error(error) from None
 
         try:
-            return await retry_call(attempt, RemoteBusy, *unanswered, tries=self._tries, pause=_REST, growth=_GROWTH)
+            return await retry_call(attempt, RemoteBusy, *unanswered, tries=self._tries, pause=_DELAY, growth=_GROWTH)
         except unanswered as error:
             raise self._unanswered_error(error) from None
 

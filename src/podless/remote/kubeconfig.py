@@ -18,10 +18,10 @@ from podless.remote.execplugin import EXTENSION, BadPlugin, ExecPlugin
 from podless.remote.proxies import check_proxy, choose_proxy
 from podless.runtime.option import ReportedError
 
-_SHOWN = 10  # maximum names in an error
+_MAX_NAMES = 10  # maximum names in an error
 _ELSEWHERE = ("auth-provider", "username")
 # fields of the cluster that an exec plugin gets unchanged
-_TOLD = ("server", "tls-server-name", "insecure-skip-tls-verify", "proxy-url")
+_CLUSTER_FIELDS = ("server", "tls-server-name", "insecure-skip-tls-verify", "proxy-url")
 
 
 class BadKubeconfig(ReportedError):
@@ -108,7 +108,7 @@ def _make_plugin(
         return None
     if not isinstance(config, Mapping):
         raise BadPlugin(f"exec of user {context['user']} is no map")
-    cluster_info: dict[str, Any] = {name: cluster[name] for name in _TOLD if cluster.get(name)}
+    cluster_info: dict[str, Any] = {name: cluster[name] for name in _CLUSTER_FIELDS if cluster.get(name)}
     authority = _read_data(path, cluster, "certificate-authority")
     if authority:
         cluster_info["certificate-authority-data"] = base64.b64encode(authority).decode()
@@ -125,7 +125,7 @@ def _find_named(path: Path, config: Mapping[str, Any], section: str, name: str) 
             return named
     if name:
         entries = [entry for entry in config.get(f"{section}s") or () if isinstance(entry, dict)]
-        names = ", ".join(str(entry.get("name")) for entry in entries[:_SHOWN])
+        names = ", ".join(str(entry.get("name")) for entry in entries[:_MAX_NAMES])
         raise BadKubeconfig(f"{path}: no {section} {name!r}" + (f"; it has {names}" if names else ""))
     if not config.get("contexts"):
         raise BadKubeconfig(f"{path}: not a kubeconfig: it has no contexts")

@@ -25,7 +25,7 @@ _MIN_BITS, _MAX_BITS = 1024, 8192  # allowed bits of an RSA key
 _MAX_CHECKS = 100  # maximum signature checks for one chain
 _MAX_NAMES = 100  # maximum names in a message
 _PEM = b"-----BEGIN CERTIFICATE-----", b"-----END CERTIFICATE-----"
-_KNOWN = (
+_HANDLED = (
     x509.BasicConstraints,
     x509.KeyUsage,
     x509.ExtendedKeyUsage,
@@ -183,7 +183,7 @@ def _is_handled(extension: x509.ExtensionType) -> bool:
         return nameconstraints.are_handled(extension)
     if isinstance(extension, x509.SubjectAlternativeName):
         return any(isinstance(name, _NAMES) for name in extension)
-    return isinstance(extension, _KNOWN)
+    return isinstance(extension, _HANDLED)
 
 
 def _find_extension(certificate: x509.Certificate, kind: type[T]) -> T | None:

@@ -30,7 +30,7 @@ _SIGNATURES = {
     SignatureAlgorithmOID.ECDSA_WITH_SHA384,
     SignatureAlgorithmOID.ECDSA_WITH_SHA512,
 }
-_KNOWN = (
+_HANDLED = (
     x509.AuthorityKeyIdentifier,
     x509.BasicConstraints,
     x509.ExtendedKeyUsage,
@@ -81,4 +81,4 @@ def _is_judged(extension: x509.Extension[x509.ExtensionType]) -> bool:
     if isinstance(value, x509.NameConstraints):
         limits = (*(value.permitted_subtrees or ()), *(value.excluded_subtrees or ()))
         return all(isinstance(limit, _LIMITS) and not str(limit.value).startswith(".") for limit in limits)
-    return isinstance(value, _KNOWN) or not extension.critical
+    return isinstance(value, _HANDLED) or not extension.critical

@@ -25,7 +25,7 @@ _PAGE = 100  # maximum records of a page
 _WRITTEN = 60
 _BYTES = 1 << 20  # approximate maximum bytes of these records
 _TOGETHER = 16  # concurrent commits
-_FEW = 8  # records that are read first, to estimate how many fit into a page
+_FIRST_RECORDS = 8  # records that are read first, to estimate how many fit into a page
 
 
 class BadBackup(Exception):
@@ -71,7 +71,7 @@ async def read_page(store: Store, revision: int, after: str) -> tuple[bytes, str
     Their total size is bounded by an estimate from the first few records.
     """
     lines: list[bytes] = []
-    read, size, limit = 0, 0, _FEW
+    read, size, limit = 0, 0, _FIRST_RECORDS
     while True:
         records, after = await store.read_page(revision, after, limit)
         lines += [encode_line(record) for record in records if record.key != RESTORING]

@@ -10,7 +10,7 @@ from podless.runtime import clock
 from podless.runtime.option import parse_duration, parse_number, parse_size
 from podless.store import keys
 
-_PARTS = 32  # number of steps in which the history within the bounds is forgotten, approximately
+_STEPS = 32  # number of steps in which the history within the bounds is forgotten, approximately
 _STEP = 500  # maximum revisions that one step forgets
 
 
@@ -121,9 +121,9 @@ class History:
         self._spans: deque[_WriteSpan] = deque()
         self.size = 0
         # of one span
-        self._revisions = max(1, min(_STEP, limits.count // _PARTS))
-        self._bytes = limits.size // _PARTS
-        self._seconds = limits.age / _PARTS
+        self._revisions = max(1, min(_STEP, limits.count // _STEPS))
+        self._bytes = limits.size // _STEPS
+        self._seconds = limits.age / _STEPS
 
     def note_writes(self, revision: int, replaced: int, at: int) -> bool:
         """Count writes up to a revision, and the bytes that they replaced.
@@ -157,7 +157,7 @@ class History:
                 break
             due = span.last
             size -= span.size
-            if (self.size - size) * _PARTS > keep.size:
+            if (self.size - size) * _STEPS > keep.size:
                 break
         return due
 

@@ -29,7 +29,7 @@ Objects = list[Object]
 _WORD = re.compile(r"[a-z0-9][a-z0-9.:-]*")  # matches possible names of objects
 _APPLY = "application/apply-patch+yaml"
 _MERGE = "application/merge-patch+json"
-_REST = 0.005  # seconds between two checks whether a server is at rest
+_POLL_DELAY = 0.005  # seconds between two checks whether a server is at rest
 
 
 class Missing(LookupError):
@@ -173,7 +173,7 @@ class Client(ServerLoop):
                 seconds = max(requests.last, since) + ms / 1000 - time.monotonic()
                 if seconds <= 0 and not requests.open:
                     return
-                await asyncio.sleep(max(seconds, _REST))
+                await asyncio.sleep(max(seconds, _POLL_DELAY))
 
     async def snapshot(self) -> Snapshot:
         """Save all objects, to restore them later."""

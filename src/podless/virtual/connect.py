@@ -22,7 +22,7 @@ from podless.verbs.call import API, Call
 
 _PORT = 10250
 _ADDRESSES = ("Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP")
-_PARTS = ("initContainers", "containers", "ephemeralContainers")
+_FIELDS = ("initContainers", "containers", "ephemeralContainers")
 _NEGATIVE = "must be greater than or equal to 0"
 _MIN = {"tailLines": 0, "limitBytes": 1, "sinceSeconds": 1}
 _ONE_SINCE = "at most one of `sinceTime` or `sinceSeconds` may be specified"
@@ -279,7 +279,7 @@ def _refused_text(address: str) -> str:
 def _choose_container(call: Call, pod: Object) -> str:
     """Return the name of the container. Raises BadRequest."""
     container, spec = options.read_text(call, "container"), pod["spec"]
-    names: list[str] = [container_["name"] for field_name in _PARTS for container_ in spec.get(field_name) or ()]
+    names: list[str] = [container_["name"] for field_name in _FIELDS for container_ in spec.get(field_name) or ()]
     if not container:
         if len(spec["containers"]) == 1:
             return str(spec["containers"][0]["name"])

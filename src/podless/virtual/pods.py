@@ -23,14 +23,14 @@ from podless.verbs.call import API, Call
 from podless.verbs.options import DeleteOptions
 from podless.verbs.storage import AttemptOutcome, Next
 
-_OTHER = "name in URL does not match name in {} object"
+_OTHER_NAME = "name in URL does not match name in {} object"
 _UNREADABLE = "ignoreStoreReadErrorWithClusterBreakingPotential"
 _NO_FORCE = "can not be set for pod eviction, try after removing the option"
-_DONE = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
+_CREATED = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}
 _REFUSED = "Cannot evict pod as it would violate the pod's disruption budget."
 _SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 _FREE = ("Failed", "Pending", "Succeeded")
-_BEHIND = 10  # seconds to wait for a budget whose status is not up to date
+_RETRY_SECONDS = 10  # seconds to wait for a budget whose status is not up to date
 _MAX_DISRUPTED = 2000
 
 
@@ -42,7 +42,7 @@ async def bind_pod(api: API, call: Call, obj: Object) -> Object:
         assert pods is not None
         call = replace(call, kind=pods, version=pods.versions[0], name=metadata.get("name", ""))
     if metadata.get("name", "") != call.name:
-        raise BadRequest(_OTHER.format("Binding"))
+        raise BadRequest(_OTHER_NAME.format("Binding"))
     errors = []
     if target.get("kind") and target["kind"] != "Node":
         errors.append(field.not_supported("target.kind", target["kind"], ("Node", "<empty>")))
@@ -69,7 +69,7 @@ async def bind_pod(api: API, call: Call, obj: Object) -> Object:
         return AttemptOutcome.KEEP if dry_run else Next(pod)
 
     await storage.amend_stored(api, call.kind, call.key, plan_write)
-    return dict(_DONE)
+    return dict(_CREATED)
 
 
 def _explain_unbindable(pod: Object, binding: Object) -> str:
@@ -110,7 +110,7 @@ def set_pod_condition(status: Object, condition: Object) -> None:
 async def evict_pod(api: API, call: Call, obj: Object) -> Object:
     """Delete a pod if its budget allows. Raises BadRequest, NotFound, TooManyRequests, Forbidden or Conflict."""
     if obj["metadata"].get("name", "") != call.name:
-        raise BadRequest(_OTHER.format("Eviction"))
+        raise BadRequest(_OTHER_NAME.format("Eviction"))
     if (obj.get("deleteOptions") or {}).get(_UNREADABLE):
         raise Invalid("Eviction", "policy", call.name, [field.invalid(f"deleteOptions.{_UNREADABLE}", True, _NO_FORCE)])
     chosen = _read_options(call, obj)
@@ -126,7 +126,7 @@ async def evict_pod(api: API, call: Call, obj: Object) -> Object:
     # without admission, which has seen the eviction
     if await deleting.remove_object(api, replace(call, subresource="", body=b""), chosen) is None:
         raise call.not_found()
-    return dict(_DONE)
+    return dict(_CREATED)
 
 
 def _read_options(call: Call, obj: Object) -> DeleteOptions:
@@ -187,7 +187,7 @@ def _ignores_unready(pod: Object, budget: Object) -> bool:
 def _charge_budget(budget: Object, pod: str) -> None:
     name, status = budget["metadata"]["name"], budget["status"]
     if status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
-        raise _too_many_error(f"The disruption budget {name} is still being processed by the server.", _BEHIND)
+        raise _too_many_error(f"The disruption budget {name} is still being processed by the server.", _RETRY_SECONDS)
     allowed = status.get("disruptionsAllowed", 0)
     if allowed < 0:
         raise Forbidden("poddisruptionbudget", "policy", name, "pdb disruptions allowed is negative")

@@ -44,9 +44,9 @@ _ATTRIBUTES = load_struct("authorization/v1", "NonResourceAttributes")
 
 
 _RULE = 64  # approximate bytes of a rule
-_ONE = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+_ONE_REQUIRED = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
 _LABELS, _FIELDS = "labelSelector", "fieldSelector"
-_PLACE = "spec.resourceAttributes"
+_ATTRIBUTES_PATH = "spec.resourceAttributes"
 
 
 class Review(Write):
@@ -153,7 +153,7 @@ def _attribute_errors(spec: Object) -> list[FieldError]:
     resource, path = spec.get("resourceAttributes"), spec.get("nonResourceAttributes")
     if not has("ReviewAttributePaths"):
         if (resource is None) is (path is None):
-            return [field.invalid("spec", None if path is None else _format_attributes(path), _ONE)]
+            return [field.invalid("spec", None if path is None else _format_attributes(path), _ONE_REQUIRED)]
         return [*_selector_errors(resource or {})]
     if resource is not None and path is not None:
         detail = "cannot be specified in combination with resourceAttributes"
@@ -162,7 +162,7 @@ def _attribute_errors(spec: Object) -> list[FieldError]:
             *_selector_errors(resource),
         ]
     if resource is None and path is None:
-        return [field.invalid("spec.resourceAttributes", None, _ONE)]
+        return [field.invalid("spec.resourceAttributes", None, _ONE_REQUIRED)]
     return [*_selector_errors(resource or {})]
 
 
@@ -300,7 +300,7 @@ def unread_warnings(resource: Object) -> list[str]:
         if len(sound) < len(requirements) or (
             not requirements and not _is_parseable(name, selector.get("rawSelector"))
         ):
-            result.append(f"{_PLACE}.{name} {'partially ' if sound else ''}ignored due to parse error")
+            result.append(f"{_ATTRIBUTES_PATH}.{name} {'partially ' if sound else ''}ignored due to parse error")
     return result
 
 

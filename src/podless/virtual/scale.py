@@ -51,7 +51,7 @@ _NO_SCALE = "request to convert CR to an invalid group/version: autoscaling/v1"
 # returns the new Scale, from the present Scale and the object
 Change = Callable[[Object, Object], Object]
 
-_SHOWN = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
+_METADATA_FIELDS = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
 
 
 def show_scale(obj: Object, paths: Scale, *, required: bool = True) -> Object:
@@ -69,7 +69,7 @@ def show_scale(obj: Object, paths: Scale, *, required: bool = True) -> Object:
     return {
         "kind": "Scale",
         "apiVersion": "autoscaling/v1",
-        "metadata": {name: metadata[name] for name in _SHOWN if name in metadata},
+        "metadata": {name: metadata[name] for name in _METADATA_FIELDS if name in metadata},
         "spec": {"replicas": replicas} if replicas else {},
         "status": status,
     }

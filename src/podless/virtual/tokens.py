@@ -25,7 +25,7 @@ _MIN, _MAX = 600, 1 << 32  # seconds: allowed lifetimes of a token
 _MIN_UNDER = "may not specify a duration less than 10 minutes"
 _MAX_OVER = "may not specify a duration larger than 2^32 seconds"
 _BINDABLE = {"Node": "nodes", "Pod": "pods", "Secret": "secrets"}
-_OTHER = "must match the service account name if specified"
+_OTHER_ACCOUNT = "must match the service account name if specified"
 
 
 async def request_token(api: API, call: Call, obj: Object) -> Object:
@@ -60,7 +60,7 @@ def _validate_request(call: Call, obj: Object, account: Entry) -> None:
     errors = []
     name = obj["metadata"].get("name", "")
     if name and name != account.name:
-        raise Invalid("TokenRequest", GROUP.name, account.name, [field.invalid("metadata.name", name, _OTHER)])
+        raise Invalid("TokenRequest", GROUP.name, account.name, [field.invalid("metadata.name", name, _OTHER_ACCOUNT)])
     expected_uid, uid = obj["metadata"].get("uid"), account.decode()["metadata"].get("uid", "")
     if expected_uid and expected_uid != uid and has("TokenRequestServiceAccountUIDValidation"):
         problem = f"the UID in the token request ({expected_uid}) does not match the UID of the service account ({uid})"

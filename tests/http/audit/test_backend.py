@@ -83,7 +83,7 @@ async def test_a_full_disk_is_said_once_and_what_is_missing_when_it_works_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(backend, "_MAX", 25)
-    monkeypatch.setattr(backend, "_AGAIN", 0)
+    monkeypatch.setattr(backend, "_RETRY_DELAY", 0)
     file, room, tried = tmp_path / "audit.log", threading.Event(), threading.Semaphore(0)
     write = os.write
 
@@ -116,7 +116,7 @@ async def test_a_full_disk_is_said_once_and_what_is_missing_when_it_works_again(
 async def test_a_line_that_was_cut_by_an_error_goes_on_where_it_was_cut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(backend, "_AGAIN", 0)
+    monkeypatch.setattr(backend, "_RETRY_DELAY", 0)
     write, turns = os.write, iter([4, OSError(28, "No space left on device"), 100])
 
     def cut(where: int, data: Any) -> int:

@@ -199,7 +199,7 @@ async def test_a_peer_that_never_greets_is_no_peer(connect: Connect) -> None:
 
 
 async def test_a_peer_that_hangs_is_given_up(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, seconds in (("_LOOK", 0.02), ("_SILENT", 0.1), ("_GONE", 0.3)):
+    for name, seconds in (("_LOOK", 0.02), ("_PING_AFTER", 0.1), ("_PING_TIMEOUT", 0.3)):
         monkeypatch.setattr(rpc, name, seconds)
     channel, peer = await greeted(connect)
     call = channel.begin_call("/a", b"")
@@ -210,7 +210,7 @@ async def test_a_peer_that_hangs_is_given_up(connect: Connect, monkeypatch: pyte
 
 
 async def test_a_peer_that_answers_pings_may_take_its_time(connect: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, seconds in (("_LOOK", 0.02), ("_SILENT", 0.1), ("_GONE", 60.0), ("_IDLE", 0.2)):
+    for name, seconds in (("_LOOK", 0.02), ("_PING_AFTER", 0.1), ("_PING_TIMEOUT", 60.0), ("_IDLE", 0.2)):
         monkeypatch.setattr(rpc, name, seconds)
     channel, peer = await greeted(connect)
     call = channel.begin_call("/a", b"")

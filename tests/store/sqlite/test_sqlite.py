@@ -97,6 +97,7 @@ async def test_history_is_forgotten_after_a_burst_of_writes_or_at_twice_its_boun
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("podless.store.sqlite.window._LOOK", 3600.0)
+    monkeypatch.setattr("podless.store.sqlite.window._PAUSE_RATIO", 1e9)  # the test takes each step itself
     store = SQLiteStore(keep=Keep(count=100))
     await store.open()
     revision = 0

@@ -24,7 +24,7 @@ THIRD_PARTY_RESOURCE = load_struct("extensions/v1beta1", "ThirdPartyResource")
 
 BETA = ("apiextensions.k8s.io/v1beta1", "CustomResourceDefinition")
 THIRD = ("extensions/v1beta1", "ThirdPartyResource")
-_ANY = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+_ANY_SCHEMA = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
 class BadManifest(ValueError):
@@ -95,7 +95,7 @@ def _convert_third_party(read: Object) -> Object:
         "names": {"plural": plural_of(kind), "singular": kind.lower(), "kind": kind, "listKind": f"{kind}List"},
         "scope": "Namespaced",
         "versions": [
-            {"name": version, "served": True, "storage": not index, "schema": {"openAPIV3Schema": text | _ANY}}
+            {"name": version, "served": True, "storage": not index, "schema": {"openAPIV3Schema": text | _ANY_SCHEMA}}
             for index, version in enumerate(versions)
         ],
     }
@@ -139,7 +139,7 @@ def _convert_schema(version: Object, path: str, preserve: bool) -> tuple[Object,
             if preserve
             else "the schema is missing: every field is dropped"
         )
-        schema = dict(_ANY) if preserve else {"type": "object"}
+        schema = dict(_ANY_SCHEMA) if preserve else {"type": "object"}
         return schema, [Note(path, reason, lost=not preserve)]
     malformed = shape.check_shape(source, path)
     if malformed:
@@ -155,7 +155,7 @@ def _convert_schema(version: Object, path: str, preserve: bool) -> tuple[Object,
     errors = structural(schema, path, status=status)
     if errors:
         notes = [Note(path, f"cannot be made structural: every field is kept and not validated: {errors[0]}")]
-        schema = dict(_ANY)
+        schema = dict(_ANY_SCHEMA)
     return schema, notes
 
 

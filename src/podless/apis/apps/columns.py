@@ -20,7 +20,7 @@ from podless.apis.shared.columns import (
 from podless.runtime.meter import each
 
 _POD = "spec.template.spec"
-_READY = ratio("status.readyReplicas", "spec.replicas")
+_READY_REPLICAS = ratio("status.readyReplicas", "spec.replicas")
 
 
 def _owning_controller(obj: Object) -> str:
@@ -53,7 +53,7 @@ COLUMNS: Columns = {
     ),
     "deployments": (
         NAME,
-        string("Ready", "DeploymentStatus.readyReplicas", _READY),
+        string("Ready", "DeploymentStatus.readyReplicas", _READY_REPLICAS),
         string("Up-to-date", "DeploymentStatus.updatedReplicas", number("status.updatedReplicas")),
         string("Available", "DeploymentStatus.availableReplicas", number("status.availableReplicas")),
         AGE,
@@ -69,5 +69,5 @@ COLUMNS: Columns = {
         *containers(_POD),
         selector("ReplicaSetSpec.selector"),
     ),
-    "statefulsets": (NAME, string("Ready", "StatefulSetStatus.readyReplicas", _READY), AGE, *containers(_POD)),
+    "statefulsets": (NAME, string("Ready", "StatefulSetStatus.readyReplicas", _READY_REPLICAS), AGE, *containers(_POD)),
 }

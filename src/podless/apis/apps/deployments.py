@@ -19,7 +19,7 @@ _COUNTS = (
     "observedGeneration", "replicas", "updatedReplicas", "readyReplicas", "availableReplicas",
     "unavailableReplicas", "terminatingReplicas", "collisionCount",
 )  # fmt: skip
-_PARTS = ("updatedReplicas", "readyReplicas", "availableReplicas")
+_LIMITED_COUNTS = ("updatedReplicas", "readyReplicas", "availableReplicas")
 _TYPES = ("Recreate", "RollingUpdate")
 
 
@@ -68,7 +68,7 @@ class DeploymentStrategy(ReplicasStrategy):
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         status = obj["status"]
-        errors = validate_counts(status, _COUNTS, _PARTS, "readyReplicas")
+        errors = validate_counts(status, _COUNTS, _LIMITED_COUNTS, "readyReplicas")
         return [*errors, *validate_collision_count(status, old["status"])]
 
 

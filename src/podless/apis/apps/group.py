@@ -3,7 +3,7 @@
 from podless.apis.shared.group import READ, WRITE, Group
 from podless.kinds.kind import Scale
 
-_ALL = ("all",)
+_CATEGORIES = ("all",)
 _REPLICAS = Scale(".spec.replicas", ".status.replicas", ".spec.selector", selects_with_text=False)
 _SCALED = "deployments deployments/scale replicasets replicasets/scale statefulsets statefulsets/scale"
 
@@ -25,7 +25,7 @@ GROUP = Group(
 )
 
 CONTROLLER_REVISIONS = GROUP.kind("ControllerRevision")
-DAEMON_SETS = GROUP.kind("DaemonSet", "ds", categories=_ALL, status=True)
-DEPLOYMENTS = GROUP.kind("Deployment", "deploy", categories=_ALL, status=True, scale=_REPLICAS)
-REPLICA_SETS = GROUP.kind("ReplicaSet", "rs", categories=_ALL, status=True, scale=_REPLICAS)
-STATEFUL_SETS = GROUP.kind("StatefulSet", "sts", categories=_ALL, status=True, scale=_REPLICAS)
+DAEMON_SETS = GROUP.kind("DaemonSet", "ds", categories=_CATEGORIES, status=True)
+DEPLOYMENTS = GROUP.kind("Deployment", "deploy", categories=_CATEGORIES, status=True, scale=_REPLICAS)
+REPLICA_SETS = GROUP.kind("ReplicaSet", "rs", categories=_CATEGORIES, status=True, scale=_REPLICAS)
+STATEFUL_SETS = GROUP.kind("StatefulSet", "sts", categories=_CATEGORIES, status=True, scale=_REPLICAS)

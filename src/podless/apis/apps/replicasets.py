@@ -16,7 +16,7 @@ COUNTS = (
     "replicas", "fullyLabeledReplicas", "readyReplicas", "availableReplicas", "observedGeneration",
     "terminatingReplicas",
 )  # fmt: skip
-PARTS = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
+LIMITED_COUNTS = ("fullyLabeledReplicas", "readyReplicas", "availableReplicas")
 
 
 class ReplicaSetStrategy(ReplicasStrategy):
@@ -40,7 +40,7 @@ class ReplicaSetStrategy(ReplicasStrategy):
         return errors
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return validate_counts(obj["status"], COUNTS, PARTS, "readyReplicas")
+        return validate_counts(obj["status"], COUNTS, LIMITED_COUNTS, "readyReplicas")
 
 
 STRATEGY = ReplicaSetStrategy()

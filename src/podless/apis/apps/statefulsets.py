@@ -24,7 +24,7 @@ _COUNTS = (
     "replicas", "readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas", "observedGeneration",
     "collisionCount",
 )  # fmt: skip
-_PARTS = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
+_LIMITED_COUNTS = ("readyReplicas", "currentReplicas", "updatedReplicas", "availableReplicas")
 _MANAGEMENTS, _RETENTIONS = ("OrderedReady", "Parallel"), ("Retain", "Delete")
 # mutable fields
 _FREE = (
@@ -109,7 +109,7 @@ class StatefulSetStrategy(ReplicasStrategy):
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         status = obj["status"]
-        errors = validate_counts(status, _COUNTS, _PARTS, "status.readyReplicas")
+        errors = validate_counts(status, _COUNTS, _LIMITED_COUNTS, "status.readyReplicas")
         return [*errors, *validate_collision_count(status, old["status"])]
 
     def list_warnings(self, version: Version, obj: Object, old: Object | None) -> list[str]:

@@ -162,7 +162,7 @@ _BLANK: dict[str, Object] = {
 _SELECTIONS = ("Disabled", "Max", "Min")
 _POLICIES = ("Percent", "Pods")
 _MAX_PERIOD, _MAX_WINDOW = 1800, 3600  # seconds
-_UP: Object = {
+_SCALE_UP: Object = {
     "stabilizationWindowSeconds": 0,
     "selectPolicy": "Max",
     "policies": [
@@ -170,7 +170,7 @@ _UP: Object = {
         {"type": "Percent", "value": 100, "periodSeconds": 15},
     ],
 }
-_DOWN: Object = {"selectPolicy": "Max", "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}]}
+_SCALE_DOWN: Object = {"selectPolicy": "Max", "policies": [{"type": "Percent", "value": 100, "periodSeconds": 15}]}
 
 
 class AutoscalerStrategy(SpecStrategy):
@@ -193,7 +193,7 @@ class AutoscalerStrategy(SpecStrategy):
             spec["metrics"] = [versions.by_cpu(versions.UTILIZATION)]
         behavior = spec.get("behavior")
         if behavior is not None:
-            for name, rules in (("scaleUp", _UP), ("scaleDown", _DOWN)):
+            for name, rules in (("scaleUp", _SCALE_UP), ("scaleDown", _SCALE_DOWN)):
                 behavior[name] = {**rules, **(behavior.get(name) or {})}
 
     def convert_object(self, kind: Kind, version: Version, obj: Object) -> Object:

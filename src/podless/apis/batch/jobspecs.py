@@ -151,7 +151,7 @@ SUCCESS_POLICY = load_struct("batch/v1", "SuccessPolicy")
 INDEXED, NOT_INDEXED = "Indexed", "NonIndexed"
 _MAX_PARALLEL = 100_000
 _MAX_FAILED = 100_000
-_MANY = 100_000  # completions of a large indexed Job, which has the next limit
+_LARGE = 100_000  # completions of a large indexed Job, which has the next limit
 _MAX_OF_MANY = 10_000  # maximum parallelism, and maximum failed indexes
 _MAX_MANAGER = 63  # bytes
 _COUNTS = (
@@ -242,16 +242,16 @@ def _validate_indexed(spec: Object, path: str) -> field.Errors:
     if failed is not None and failed > _MAX_FAILED:
         text = f"must be less than or equal to {_MAX_FAILED}"
         yield field.invalid(f"{path}.maxFailedIndexes", failed, text)
-    if (completions or 0) > _MANY and spec.get("backoffLimitPerIndex") is not None:
+    if (completions or 0) > _LARGE and spec.get("backoffLimitPerIndex") is not None:
         yield from _validate_many_completions(parallelism, failed, path)
 
 
 def _validate_many_completions(parallelism: int, failed: int | None, path: str) -> field.Errors:
     """Validate the limits of an indexed Job with many completions and backoffLimitPerIndex."""
-    text = f"must be less than or equal to {_MAX_OF_MANY} when completions are above {_MANY}"
+    text = f"must be less than or equal to {_MAX_OF_MANY} when completions are above {_LARGE}"
     text += " and used with backoff limit per index"
     if failed is None:
-        yield field.required(f"{path}.maxFailedIndexes", f"must be specified when completions is above {_MANY}")
+        yield field.required(f"{path}.maxFailedIndexes", f"must be specified when completions is above {_LARGE}")
     if parallelism > _MAX_OF_MANY:
         yield field.invalid(f"{path}.parallelism", parallelism, text)
     if (failed or 0) > _MAX_OF_MANY:
@@ -278,7 +278,7 @@ def _validate_restarts(spec: Object, path: str) -> list[FieldError]:
 def warn_of_job_spec(spec: Object, path: str) -> list[str]:
     """Return the warnings about a Job spec and its template."""
     warnings = []
-    is_large = (spec.get("completions") or 0) > _MANY and (spec.get("parallelism") or 0) > _MAX_OF_MANY
+    is_large = (spec.get("completions") or 0) > _LARGE and (spec.get("parallelism") or 0) > _MAX_OF_MANY
     if spec.get("completionMode") == INDEXED and is_large:
         warnings.append(_UNTRACKED)
     return [*warnings, *podspec.warn_of_template(spec["template"], f"{path}.template")]

@@ -17,8 +17,8 @@ from podless.runtime.meter import each
 from podless.runtime.release import has
 
 _COUNTS = ("active", "succeeded", "failed", "ready", "terminating")
-_DONE, _FAILED, _FAILING, _MET = "Complete", "Failed", "FailureTarget", "SuccessCriteriaMet"
-_TERMINAL = (_FAILED, _DONE, _FAILING)
+_COMPLETE, _FAILED, _FAILING, _MET = "Complete", "Failed", "FailureTarget", "SuccessCriteriaMet"
+_TERMINAL = (_FAILED, _COMPLETE, _FAILING)
 
 
 class _JobState:
@@ -31,7 +31,7 @@ class _JobState:
 
     @property
     def finished(self) -> bool:
-        return _DONE in self.true or _FAILED in self.true
+        return _COMPLETE in self.true or _FAILED in self.true
 
     def list_uncounted(self) -> list[str]:
         uncounted_terminated_pods = self.status.get("uncountedTerminatedPods") or {}
@@ -88,25 +88,25 @@ def _validate_uncounted(new: _JobState) -> field.Errors:
 
 
 def _validate_outcome(new: _JobState, old: _JobState) -> field.Errors:
-    if _conditions_changed(new, old, _DONE, _FAILED) and {_DONE, _FAILED} <= new.true:
+    if _conditions_changed(new, old, _COMPLETE, _FAILED) and {_COMPLETE, _FAILED} <= new.true:
         yield _invalid_conditions("cannot set Complete=True and Failed=true conditions")
-    if _conditions_changed(new, old, _DONE, _FAILING) and {_DONE, _FAILING} <= new.true:
+    if _conditions_changed(new, old, _COMPLETE, _FAILING) and {_COMPLETE, _FAILING} <= new.true:
         yield _invalid_conditions("cannot set Complete=True and FailureTarget=true conditions")
 
 
 def _validate_causes(new: _JobState, old: _JobState) -> field.Errors:
     if _conditions_changed(new, old, _FAILED) and _FAILED in new.true and _FAILING not in new.true:
         yield _invalid_conditions("cannot set Failed=True condition without the FailureTarget=true condition")
-    if _conditions_changed(new, old, _DONE) and _DONE in new.true and _MET not in new.true:
+    if _conditions_changed(new, old, _COMPLETE) and _COMPLETE in new.true and _MET not in new.true:
         yield _invalid_conditions("cannot set Complete=True condition without the SuccessCriteriaMet=true condition")
 
 
 def _validate_times(new: _JobState, old: _JobState) -> field.Errors:
     path, ended, started = "status.completionTime", new.status.get("completionTime"), new.status.get("startTime")
-    if _conditions_changed(new, old, _DONE) or _has_changed(new, old, "completionTime"):
-        if ended is not None and _DONE not in new.true:
+    if _conditions_changed(new, old, _COMPLETE) or _has_changed(new, old, "completionTime"):
+        if ended is not None and _COMPLETE not in new.true:
             yield field.invalid(path, ended, "cannot set completionTime when there is no Complete=True condition")
-        if ended is None and _DONE in new.true:
+        if ended is None and _COMPLETE in new.true:
             yield field.required(path, "completionTime is required for Complete jobs")
     # both have the same format, so they can be compared as strings
     if _has_changed(new, old, "startTime", "completionTime") and started and ended and ended < started:
@@ -171,7 +171,7 @@ def _validate_conditions(new: _JobState) -> field.Errors:
         yield _invalid_conditions("cannot set SuccessCriteriaMet=True and FailureTarget=true conditions")
     if is_met and new.spec.get("successPolicy") is None:
         yield _invalid_conditions("cannot set SuccessCriteriaMet=True for Job without SuccessPolicy")
-    if new.spec.get("successPolicy") is not None and _DONE in new.true and _MET not in new.true:
+    if new.spec.get("successPolicy") is not None and _COMPLETE in new.true and _MET not in new.true:
         yield _invalid_conditions("cannot set Complete=True for Job with SuccessPolicy unless SuccessCriteriaMet=True")
 
 
@@ -200,5 +200,5 @@ def _validate_transitions(new: _JobState, old: _JobState) -> field.Errors:
 def _validate_success_criteria(new: _JobState, old: _JobState) -> field.Errors:
     if _MET in old.true - new.true:
         yield _invalid_conditions("cannot disable the SuccessCriteriaMet=True condition")
-    if _DONE in old.true and _MET in new.true - old.true:
+    if _COMPLETE in old.true and _MET in new.true - old.true:
         yield _invalid_conditions("cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions")

@@ -16,9 +16,9 @@ from podless.runtime.meter import each
 
 _FIELDS = 5
 _DESCRIPTORS = frozenset({"@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"})
-_EVERY = "@every "
+_INTERVAL_PREFIX = "@every "
 _ZONES = ("TZ=", "CRON_TZ=")
-_PART = re.compile(r"[A-Za-z.\-_0-9+]{1,14}")
+_ZONE_SEGMENT = re.compile(r"[A-Za-z.\-_0-9+]{1,14}")
 _SPACE = re.compile(r"[\t\n\v\f\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]++")
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec"
 _DAYS = "sun mon tue wed thu fri sat"
@@ -79,9 +79,9 @@ def _reject_invalid(text: str) -> None:
 def _check_descriptor(text: str) -> None:
     if text in _DESCRIPTORS:
         return
-    if not text.startswith(_EVERY):
+    if not text.startswith(_INTERVAL_PREFIX):
         raise ScheduleError(f"unrecognized descriptor: {text}")
-    if reason := gotime.duration_fault(text.removeprefix(_EVERY)):
+    if reason := gotime.duration_fault(text.removeprefix(_INTERVAL_PREFIX)):
         raise ScheduleError(f"failed to parse duration {text}: {reason}")
 
 
@@ -130,7 +130,7 @@ def zone_faults(name: str) -> list[str]:
     if not name:
         return ["timeZone must be nil or non-empty string"]
     for segment in each(name.split("/")):
-        if segment in (".", "..") or segment.startswith("-") or not _PART.fullmatch(segment):
+        if segment in (".", "..") or segment.startswith("-") or not _ZONE_SEGMENT.fullmatch(segment):
             return [f"unknown time zone {name}"]
     errors = []
     if name.lower() == "local":

@@ -38,7 +38,7 @@ _BARE_KEY = 'must be a domain-prefixed key (such as "acme.io/foo")'
 _ONE_FORM = "exactly one of (stubPKCS10Request) or (pkixPublicKey, proofOfPossession) must be set"
 _ONE_END = 'There may be at most one condition with type "Issued", "Denied", or "Failed"'
 _ENDED = "immutable after PodCertificateRequest is issued, denied, or failed"
-_BARE = "non-condition status fields must be empty when denying or failing the PodCertificateRequest"
+_NOT_EMPTY = "non-condition status fields must be empty when denying or failing the PodCertificateRequest"
 _OPEN = 'status is immutable unless transitioning to "Issued", "Denied", or "Failed"'
 
 
@@ -156,7 +156,7 @@ def _validate_status(status: Object, old: Object, spec: Object) -> field.Errors:
         yield from validate_issued(status, spec, load_request(spec))
     elif end:
         if any(value for name, value in status.items() if name != "conditions"):
-            yield field.invalid("status", field.OMITTED, _BARE)
+            yield field.invalid("status", field.OMITTED, _NOT_EMPTY)
     elif status != old:
         yield field.invalid("status", field.OMITTED, _OPEN)
 

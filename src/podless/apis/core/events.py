@@ -31,7 +31,7 @@ _WORDS = {
     "count": "deprecatedCount",
     "reportingComponent": "reportingController",
 }
-_BACK = {new: old for old, new in _WORDS.items()}
+_NEW_TO_OLD = {new: old for old, new in _WORDS.items()}
 
 _REFERENCE = ("kind", "namespace", "name", "uid", "apiVersion", "resourceVersion", "fieldPath")
 _MAX = {"reportingInstance": 128, "action": 128, "reason": 128, "message": 1024}  # bytes
@@ -66,7 +66,7 @@ class EventStrategy(TypedStrategy):
     naming = names.PATH_SEGMENTS
 
     def convert_object(self, kind: Kind, version: Version, obj: Object) -> Object:
-        return obj if obj["apiVersion"] == "v1" else rename_fields(obj, _BACK, _EVENT, "v1")
+        return obj if obj["apiVersion"] == "v1" else rename_fields(obj, _NEW_TO_OLD, _EVENT, "v1")
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         if obj.get("eventTime"):
@@ -106,7 +106,7 @@ class NewEventStrategy(EventStrategy):
         return self.convert_object(kind, version, obj)
 
     def make_stored(self, kind: Kind, obj: Object) -> Object:
-        return rename_fields(obj, _BACK, _EVENT, "v1")
+        return rename_fields(obj, _NEW_TO_OLD, _EVENT, "v1")
 
     def convert_object(self, kind: Kind, version: Version, obj: Object) -> Object:
         return rename_fields(obj, _WORDS, _NEW_EVENT, "events.k8s.io/v1") if obj["apiVersion"] == "v1" else obj
@@ -134,7 +134,7 @@ class NewEventStrategy(EventStrategy):
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         selectable_fields = super().read_selectable_fields(
-            version, {_BACK.get(name, name): item for name, item in each(obj).items()}
+            version, {_NEW_TO_OLD.get(name, name): item for name, item in each(obj).items()}
         )
         del selectable_fields["source"]
         return {

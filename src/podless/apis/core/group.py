@@ -5,7 +5,7 @@ from podless.apis.policy.group import EVICTIONS
 from podless.apis.shared.group import READ, VERBS, WRITE, Group
 from podless.kinds.kind import Scale, Subresource
 
-_ALL = ("all",)
+_CATEGORIES = ("all",)
 _WRITTEN = ("get", "patch", "update")
 _PROXIED = ("create", "delete", "get", "patch", "update")
 
@@ -80,7 +80,7 @@ VOLUMES = GROUP.kind("PersistentVolume", "pv", namespaced=False, status=True, sh
 PODS = GROUP.kind(
     "Pod",
     "po",
-    categories=_ALL,
+    categories=_CATEGORIES,
     status=True,
     below=(
         Subresource("attach", ("create", "get"), GROUP.send("PodAttachOptions"), connects=True),
@@ -100,7 +100,7 @@ QUOTAS = GROUP.kind("ResourceQuota", "quota", needed=True, status=True, shown_de
 REPLICATION_CONTROLLERS = GROUP.kind(
     "ReplicationController",
     "rc",
-    categories=_ALL,
+    categories=_CATEGORIES,
     status=True,
     scale=Scale(".spec.replicas", ".status.replicas", ".spec.selector", selects_with_text=False),
 )
@@ -110,7 +110,7 @@ SERVICES = GROUP.kind(
     "svc",
     needed=True,
     shown_deleted=True,
-    categories=_ALL,
+    categories=_CATEGORIES,
     status=True,
     below=(Subresource("proxy", _PROXIED, GROUP.send("ServiceProxyOptions"), connects=True),),
 )

@@ -12,7 +12,7 @@ from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
-_OWN = "IPv4"
+_CLUSTER_FAMILY = "IPv4"
 _POLICY = "spec.ipFamilyPolicy"
 _CHANGED = "may not change once set"
 _BALANCED = "LoadBalancer"
@@ -72,7 +72,7 @@ def choose_families(obj: Object, old: Object | None) -> None:
     _raise_invalid(obj, [*_drop_secondary(spec, before), *_infer_families(spec)])
     if not unselective:
         _raise_invalid(obj, _validate_supported(spec))
-    families = spec.get("ipFamilies") or [_OWN]
+    families = spec.get("ipFamilies") or [_CLUSTER_FAMILY]
     if unselective and len(families) < 2 and spec["ipFamilyPolicy"] != "SingleStack":
         families = [*families, "IPv6" if families[0] == "IPv4" else "IPv4"]
     spec["ipFamilies"] = families
@@ -95,7 +95,7 @@ def _infer_families(spec: Object) -> list[FieldError]:
                 text = "IPv6 is not configured on this cluster"
                 errors.append(field.invalid(f"spec.clusterIPs[{index}]", spec["clusterIPs"], text))
             else:
-                families.append(_OWN)
+                families.append(_CLUSTER_FAMILY)
     if families:
         spec["ipFamilies"] = families
     return errors
@@ -129,7 +129,7 @@ def _validate_supported(spec: Object) -> list[FieldError]:
     if policy == "RequireDualStack":
         errors.append(field.invalid(_POLICY, policy, "this cluster is not configured for dual-stack services"))
     for index, family in enumerate(each(spec.get("ipFamilies") or [])):
-        if family != _OWN:
+        if family != _CLUSTER_FAMILY:
             errors.append(field.invalid(f"spec.ipFamilies[{index}]", family, "not configured on this cluster"))
     return errors
 

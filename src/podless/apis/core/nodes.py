@@ -32,7 +32,7 @@ TAINT = load_struct("core/v1", "Taint")
 
 _UNIQUE = "taints must be unique by key and effect pair"
 _FAMILIES = "may specify no more than one CIDR for each IP family"
-_ONCE = 'node updates may not change {} except from "" to valid'
+_FIXED_ONCE_SET = 'node updates may not change {} except from "" to valid'
 _NO_CONFIG = "spec.configSource: the feature is removed"
 _MAX_FEATURE = 253  # bytes
 _FEATURE = re.compile("[A-Z][a-zA-Z0-9]*(?:/[a-zA-Z][a-zA-Z0-9]*)*")
@@ -208,9 +208,9 @@ def _validate_change(obj: Object, old: Object) -> Errors:
     if cidrs_before:
         moved = sum(cidr != cidr_before for cidr, cidr_before in zip(each(ranges), cidrs_before, strict=False))
         for _ in range(moved if len(ranges) == len(cidrs_before) else 1):
-            yield forbidden("spec.podCIDRs", _ONCE.format("podCIDR"))
+            yield forbidden("spec.podCIDRs", _FIXED_ONCE_SET.format("podCIDR"))
     if before.get("providerID") and before["providerID"] != spec.get("providerID"):
-        yield forbidden("spec.providerID", _ONCE.format("providerID"))
+        yield forbidden("spec.providerID", _FIXED_ONCE_SET.format("providerID"))
     yield from _validate_taints(spec.get("taints") or [], "metadata.taints")
     if (spec.get("externalID") or "") != (before.get("externalID") or ""):
         yield forbidden("spec.externalID", "may not be updated")

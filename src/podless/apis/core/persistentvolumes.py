@@ -24,7 +24,7 @@ _OPTIONS_ANNOTATION = "volume.beta.kubernetes.io/mount-options"
 _PENDING = "Pending"
 _AFFINITY = "field is immutable, except for updating from beta label to GA"
 _NOT_NIL = "update from non-nil value to nil is forbidden"
-_GONE = {
+_DEPRECATED = {
     "cephfs": "deprecated in v1.28, non-functional in v1.31+",
     "photonPersistentDisk": "deprecated in v1.11, non-functional in v1.16+",
     "rbd": "deprecated in v1.28, non-functional in v1.31+",
@@ -32,7 +32,7 @@ _GONE = {
     "storageos": "deprecated in v1.22, non-functional in v1.25+",
     "glusterfs": "deprecated in v1.25, non-functional in v1.26+",
 }
-_SHOWN = {"storageos": "storageOS"}  # names in warnings that differ from those in JSON
+_WARNED_NAMES = {"storageos": "storageOS"}  # names in warnings that differ from those in JSON
 _RECYCLE = (
     "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach "
     "is to use dynamic provisioning."
@@ -98,8 +98,8 @@ class PersistentVolumeStrategy(StatusStrategy):
         warnings += nodelabels.of_terms(
             required.get("nodeSelectorTerms") or [], "spec.nodeAffinity.required.nodeSelectorTerms"
         )
-        removed_plugins = [(name, text) for name, text in _GONE.items() if spec.get(name) is not None]
-        return warnings + [f"spec.{_SHOWN.get(name, name)}: {text}" for name, text in removed_plugins]
+        removed_plugins = [(name, text) for name, text in _DEPRECATED.items() if spec.get(name) is not None]
+        return warnings + [f"spec.{_WARNED_NAMES.get(name, name)}: {text}" for name, text in removed_plugins]
 
 
 def _validate_changes(new: Object, before: Object) -> field.Errors:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from podless.apis.shared.columns import AGE, NAME, NONE, Age, Lapse, Object, Reader, at, find_condition, string, text
 from podless.runtime.meter import each
 
-_GONE = "NodeLost"
+_NODE_LOST = "NodeLost"
 _ENDED = {"Succeeded": "The pod has completed successfully.", "Failed": "The pod failed."}
 
 
@@ -101,7 +101,7 @@ def _pod_state(obj: Object) -> _ContainerStates:
 def _pod_status(obj: Object) -> str:
     """Return the status of a pod as kubectl shows it."""
     if at(obj, "metadata", "deletionTimestamp"):
-        if at(obj, "status", "reason") == _GONE:
+        if at(obj, "status", "reason") == _NODE_LOST:
             return "Unknown"
         if at(obj, "status", "phase") not in _ENDED:
             return "Terminating"

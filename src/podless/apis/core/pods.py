@@ -119,7 +119,7 @@ class PodStrategy(DescribedStrategy):
     status_resets = (("spec",), ("metadata", "deletionTimestamp"), ("metadata", "ownerReferences"))
 
     def for_subresource(self, subresource: str) -> Strategy[Kind]:
-        return _BELOW.get(subresource, self)
+        return _SUBRESOURCES.get(subresource, self)
 
     def grace_period(self, obj: Object, requested: int | None) -> int | None:
         spec = obj["spec"]
@@ -212,4 +212,4 @@ def _in_order(spec: Object) -> Object:
 
 
 STRATEGY = PodStrategy(POD)
-_BELOW: dict[str, Strategy[Kind]] = {"ephemeralcontainers": _Ephemeral(POD), "resize": _Resize(POD)}
+_SUBRESOURCES: dict[str, Strategy[Kind]] = {"ephemeralcontainers": _Ephemeral(POD), "resize": _Resize(POD)}

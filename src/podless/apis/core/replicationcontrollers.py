@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from podless.apis import podspec
-from podless.apis.apps.replicasets import COUNTS, PARTS
+from podless.apis.apps.replicasets import COUNTS, LIMITED_COUNTS
 from podless.apis.shared import checks, template
 from podless.apis.shared.speced import ReplicasStrategy, validate_counts
 from podless.kinds.kind import Kind, Version
@@ -57,7 +57,7 @@ class ReplicationControllerStrategy(ReplicasStrategy):
         return []
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
-        return validate_counts(obj["status"], COUNTS, PARTS, "readyReplicas")
+        return validate_counts(obj["status"], COUNTS, LIMITED_COUNTS, "readyReplicas")
 
     def read_selectable_fields(self, version: Version, obj: Object) -> dict[str, str]:
         return {"status.replicas": str(obj["status"].get("replicas") or 0)}

@@ -57,7 +57,7 @@ _BARE_SCOPES = frozenset(_SCOPES) - {"PriorityClass", "VolumeAttributesClass"}
 _OPPOSED = (("BestEffort", "NotBestEffort"), ("Terminating", "NotTerminating"))
 _HUGE_PAGES = ("hugepages-", "requests.hugepages-")
 _UNSUPPORTED = "unsupported scope"
-_SETS, _BARE = ("In", "NotIn"), ("Exists", "DoesNotExist")
+_SETS, _VALUELESS = ("In", "NotIn"), ("Exists", "DoesNotExist")
 
 
 def counted_names(kind: Kind) -> tuple[str, ...]:
@@ -159,12 +159,12 @@ def _check_scopes(spec: Object) -> list[FieldError]:
             detail += "ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort "
             detail += "or ResourceQuotaScopeCrossNamespacePodAffinity"
             errors.append(field.invalid(f"{path}.operator", operator, detail))
-        if operator not in (*_SETS, *_BARE):
+        if operator not in (*_SETS, *_VALUELESS):
             errors.append(field.invalid(f"{path}.operator", operator, "not a valid selector operator"))
         elif operator in _SETS and not values:
             detail = "must be at least one value when `operator` is 'In' or 'NotIn' for scope selector"
             errors.append(field.required(f"{path}.values", detail))
-        elif operator in _BARE and values:
+        elif operator in _VALUELESS and values:
             detail = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
             errors.append(field.invalid(f"{path}.values", values, detail))
     return [

@@ -30,7 +30,7 @@ _KEPT_ADDRESSES = min(max(16, NETWORK.num_addresses // 16), 256)
 _KEPT_PORTS = min(max(16, len(_PORTS) // 32), 128)
 _AT_RANDOM = 16  # random attempts to find a free port
 _GUESS = 32768  # first port of dry runs, which allocate none
-_TAKEN = "provided port is already allocated"
+_PORT_ALLOCATED = "provided port is already allocated"
 _HOLDER = "spec.parentRef.name"
 _NO_ADDRESS = f"is not in the valid range. The range of valid IPs is {NETWORK}"
 _ELSEWHERE = "the provided network does not match the current range"
@@ -161,7 +161,7 @@ class Allocation:
         if not self._dry_run and port not in _PORTS:
             raise PortRefused(_OUTSIDE)
         if port in self._pool.ports or port in self.ports:
-            raise PortRefused(_TAKEN)
+            raise PortRefused(_PORT_ALLOCATED)
         self._choose_port(port)
 
     def _choose_port(self, port: int) -> None:

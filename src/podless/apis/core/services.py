@@ -47,7 +47,7 @@ class ServiceStrategy(TypedStrategy):
 
     def for_subresource(self, subresource: str) -> Strategy[Kind]:
         """Give a Service that is created through its status no IP families and addresses."""
-        return _BELOW if subresource == "status" else self
+        return _STATUS if subresource == "status" else self
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         spec = obj["spec"]
@@ -163,7 +163,7 @@ class _StatusStrategy(ServiceStrategy):
         obj["status"] = {"loadBalancer": {}}
 
 
-_BELOW = _StatusStrategy()
+_STATUS = _StatusStrategy()
 
 
 def _address_warnings(name: str, spec: Object) -> list[str]:

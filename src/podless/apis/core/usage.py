@@ -32,7 +32,7 @@ _NEEDED = frozenset(_PLACES)
 _CLASS = ".storageclass.storage.k8s.io/"
 _DEVICES = ".deviceclass.resource.k8s.io/devices"
 _MAX_DEVICES = 32  # maximum devices of a request; a request for all devices counts as many
-_OVER = ("Succeeded", "Failed")
+_TERMINAL_PHASES = ("Succeeded", "Failed")
 
 
 class Usage(NamedTuple):
@@ -104,7 +104,7 @@ def find_unset_resources(pod: Object, hard: Iterable[str]) -> str:
 def _measure_pod(pod: Object) -> Usage:
     spec, status = pod["spec"], pod.get("status") or {}
     amounts: Amounts = {}
-    if status.get("phase") not in _OVER:
+    if status.get("phase") not in _TERMINAL_PHASES:
         amounts = {"pods": "1", **_name_resources(total_resources(spec, "requests"), total_resources(spec, "limits"))}
     scopes = {"Terminating" if spec.get("activeDeadlineSeconds") is not None else "NotTerminating"}
     scopes.add("BestEffort" if _best_effort(pod) else "NotBestEffort")

@@ -9,7 +9,7 @@ from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 
 _META = {"annotations": {"apf.kubernetes.io/autoupdate-spec": "true"}}
-_ALL = ["*"]
+_WILDCARD = ["*"]
 _EVERYBODY = ("system:unauthenticated", "system:authenticated")
 _MANAGER, _SCHEDULER = "system:kube-controller-manager", "system:kube-scheduler"
 _EXEMPT: Object = {"type": "Exempt", "exempt": {"nominalConcurrencyShares": 0, "lendablePercent": 0}}
@@ -84,12 +84,12 @@ def _user_subjects(*names: str) -> list[Object]:
 
 def _resource_rule(verbs: Sequence[str], groups: Sequence[str], names: Sequence[str], *, cluster: bool) -> Object:
     rule: Object = {"verbs": list(verbs), "apiGroups": list(groups), "resources": list(names)}
-    return rule | ({"clusterScope": True} if cluster else {}) | {"namespaces": _ALL}
+    return rule | ({"clusterScope": True} if cluster else {}) | {"namespaces": _WILDCARD}
 
 
 _ACCOUNTS: list[Object] = [{"kind": "ServiceAccount", "serviceAccount": {"namespace": "kube-system", "name": "*"}}]
-_WHATEVER = [_resource_rule(_ALL, _ALL, _ALL, cluster=True)]
-_WHEREVER = (_ALL, _ALL)
+_WHATEVER = [_resource_rule(_WILDCARD, _WILDCARD, _WILDCARD, cluster=True)]
+_WHEREVER = (_WILDCARD, _WILDCARD)
 _LEASES = ("coordination.k8s.io",), ("leases",)
 _BY_USER, _BY_NAMESPACE = "ByUser", "ByNamespace"
 # name: level, precedence, flow distinguisher, subjects, resource rules, and non-resource URLs with verbs
@@ -110,8 +110,8 @@ _SCHEMAS: dict[str, tuple[str, int, str, list[Object], list[Object], tuple[list[
         _BY_USER,
         _group_subjects("system:nodes"),
         [
-            _resource_rule(_ALL, ("",), ("nodes", "nodes/status"), cluster=True),
-            _resource_rule(_ALL, *_LEASES, cluster=False),
+            _resource_rule(_WILDCARD, ("",), ("nodes", "nodes/status"), cluster=True),
+            _resource_rule(_WILDCARD, *_LEASES, cluster=False),
         ],
         None,
     ),

@@ -21,7 +21,7 @@ _METHODS = ("ByNamespace", "ByUser")
 _SUBJECTS = {"Group": "group", "ServiceAccount": "serviceAccount", "User": "user"}
 _MAX = 10000
 _EXEMPT = "exempt"
-_ALL = "*"
+_WILDCARD = "*"
 _NO_SUBJECTS = "subjects must contain at least one value"
 _NO_RULES = "at least one of resourceRules and nonResourceRules has to be non-empty"
 _NOWHERE = "resource rules that are not cluster scoped must supply at least one namespace"
@@ -94,7 +94,7 @@ def _validate_subject(subject: Object, path: str) -> field.Errors:
 
 def _validate_account(account: Object, path: str) -> field.Errors:
     name, space = account["name"], account["namespace"]
-    if name != _ALL:
+    if name != _WILDCARD:
         yield from checks.validate_name(f"{path}.name", name, names.check_subdomain)
     yield from checks.validate_name(f"{path}.namespace", space, missing="must specify namespace for service account")
 
@@ -103,7 +103,7 @@ def _validate_verbs(rule: Object, path: str) -> field.Errors:
     verbs = rule.get("verbs") or []
     if not verbs:
         yield field.required(f"{path}.verbs", "verbs must contain at least one value")
-    elif _ALL in verbs:
+    elif _WILDCARD in verbs:
         yield from _validate_wildcard(verbs, f"{path}.verbs", "verbs")
     elif not set(verbs) <= set(_VERBS):
         yield field.not_supported(f"{path}.verbs", verbs, _VERBS)
@@ -111,7 +111,7 @@ def _validate_verbs(rule: Object, path: str) -> field.Errors:
 
 def _validate_wildcard(values: Sequence[str], path: str, noun: str) -> field.Errors:
     """Reject other values next to "*"."""
-    if _ALL in values and len(values) > 1:
+    if _WILDCARD in values and len(values) > 1:
         yield field.invalid(path, values, f"if '*' is present, must not specify other {noun}")
 
 
@@ -125,7 +125,7 @@ def _validate_resources(rule: Object, path: str) -> field.Errors:
     spaces = rule.get("namespaces") or []
     if not spaces and not rule.get("clusterScope"):
         yield field.required(f"{path}.namespaces", _NOWHERE)
-    elif _ALL in spaces:
+    elif _WILDCARD in spaces:
         yield from _validate_wildcard(spaces, f"{path}.namespaces", "namespaces")
     else:
         for index, space in enumerate(each(spaces)):
@@ -138,7 +138,7 @@ def _validate_urls(rule: Object, path: str) -> field.Errors:
     urls, path = rule.get("nonResourceURLs") or [], f"{path}.nonResourceURLs"
     if not urls:
         yield field.required(path, "nonResourceURLs must contain at least one value")
-    elif _ALL in urls:
+    elif _WILDCARD in urls:
         yield from _validate_wildcard(urls, path, "non-resource URLs")
     else:
         for index, url in enumerate(each(urls)):
@@ -158,7 +158,7 @@ def _url_fault(url: str) -> str:
         return "must not contain white-space"
     if "//" in url:
         return "must not contain double slash"
-    if _ALL in url and (url.count(_ALL) > 1 or not url.endswith("/*")):
+    if _WILDCARD in url and (url.count(_WILDCARD) > 1 or not url.endswith("/*")):
         return "wildcard can only do suffix matching"
     return ""
 

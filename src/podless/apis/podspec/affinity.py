@@ -14,7 +14,7 @@ TERMS = REQUIRED, PREFERRED = (
     "requiredDuringSchedulingIgnoredDuringExecution",
     "preferredDuringSchedulingIgnoredDuringExecution",
 )
-_SETS, _BARE, _COMPARED = ("In", "NotIn"), ("Exists", "DoesNotExist"), ("Gt", "Lt")
+_SETS, _VALUELESS, _COMPARED = ("In", "NotIn"), ("Exists", "DoesNotExist"), ("Gt", "Lt")
 _UNKNOWN = "not a valid selector operator"
 _WEIGHT = "must be in the range 1-100"
 _NO_SELECTOR = "must not be specified when labelSelector is not set"
@@ -67,7 +67,7 @@ def _validate_expression(expression: Object, path: str, any_value: bool) -> fiel
     if operator in _SETS:
         if not values:
             yield field.required(values_path, "must be specified when `operator` is 'In' or 'NotIn'")
-    elif operator in _BARE:
+    elif operator in _VALUELESS:
         if values:
             yield field.forbidden(values_path, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
     elif operator in _COMPARED:

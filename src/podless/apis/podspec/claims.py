@@ -15,7 +15,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _ACCESS = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
-_ONCE = "ReadWriteOncePod"
+_ONE_POD = "ReadWriteOncePod"
 _MODES = ("Block", "Filesystem")
 _CLAIM = "PersistentVolumeClaim"
 _SOURCES = ("dataSource", "dataSourceRef")
@@ -49,7 +49,7 @@ def validate_access_modes(modes: Sequence[str], path: str) -> field.Errors:
     """Validate accessModes."""
     for mode in each(modes):
         yield from checks.validate_enum(path, mode, _ACCESS, needed=False)
-    if _ONCE in modes and not set(modes).isdisjoint(_ACCESS[:3]):
+    if _ONE_POD in modes and not set(modes).isdisjoint(_ACCESS[:3]):
         yield field.forbidden(path, "may not use ReadWriteOncePod with other access modes")
 
 

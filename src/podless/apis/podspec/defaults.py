@@ -19,9 +19,9 @@ _MAX_NAME = 255
 _IDENTIFIER = re.compile(r"[a-f0-9]{64}")
 _LABEL = r"[a-zA-Z0-9]++(?:-++[a-zA-Z0-9]++)*+"
 _DOMAIN = re.compile(rf"(?:{_LABEL}(?:\.{_LABEL})*+|\[[a-fA-F0-9:]++\])(?::[0-9]++)?+")
-_PART = r"[a-z0-9]++(?:(?:__|[._]|-++)[a-z0-9]++)*+"
-_COMPONENT = re.compile(_PART)
-_REST = re.compile(rf"(?P<path>{_PART}(?:/{_PART})*+)(?::(?P<tag>\w[\w.-]{{0,127}}+))?+(?P<digest>@.*)?", re.ASCII)
+_WORD = r"[a-z0-9]++(?:(?:__|[._]|-++)[a-z0-9]++)*+"
+_COMPONENT = re.compile(_WORD)
+_TAIL = re.compile(rf"(?P<path>{_WORD}(?:/{_WORD})*+)(?::(?P<tag>\w[\w.-]{{0,127}}+))?+(?P<digest>@.*)?", re.ASCII)
 _DIGESTS = re.compile(r"@sha256:[a-f0-9]{64}|@sha384:[a-f0-9]{96}|@sha512:[a-f0-9]{128}")
 
 _CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
@@ -162,7 +162,7 @@ def is_latest(image: str) -> bool:
         domain, remainder = "docker.io", image
     if not _DOMAIN.fullmatch(domain) and not _COMPONENT.fullmatch(domain):
         return False
-    match = _REST.fullmatch(remainder)
+    match = _TAIL.fullmatch(remainder)
     if match is None or len(domain) + 1 + len(match["path"]) > _MAX_NAME:
         return False
     if match["digest"]:

@@ -15,7 +15,7 @@ from podless.structs.structfiles import load_struct
 
 NODE_SELECTOR_TERM = load_struct("core/v1", "NodeSelectorTerm")
 
-_WHERE = f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms"
+_TERMS = f"spec.affinity.nodeAffinity.{REQUIRED}.nodeSelectorTerms"
 
 
 def validate_gated_selectors(spec: Object, old: Object) -> field.Errors:
@@ -45,12 +45,12 @@ def _validate_added_terms(added_terms: Object, before: Object) -> field.Errors:
     terms = (added_terms.get(REQUIRED) or {}).get("nodeSelectorTerms") or []
     if node_selector_terms and len(node_selector_terms) != len(terms):
         reason = "no additions/deletions to non-empty NodeSelectorTerms list are allowed"
-        yield field.invalid(_WHERE, gostructs.format_structs(NODE_SELECTOR_TERM, terms or None), reason)
+        yield field.invalid(_TERMS, gostructs.format_structs(NODE_SELECTOR_TERM, terms or None), reason)
         return
     for index, (term, old) in enumerate(zip(each(terms), node_selector_terms, strict=False)):
         if not _only_adds(term, old):
             text = gostructs.format_struct(NODE_SELECTOR_TERM, term)
-            yield field.invalid(f"{_WHERE}[{index}]", text, "only additions are allowed (no mutations or deletions)")
+            yield field.invalid(f"{_TERMS}[{index}]", text, "only additions are allowed (no mutations or deletions)")
 
 
 def _only_adds(term: Object, old: Object) -> bool:

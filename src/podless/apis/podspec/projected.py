@@ -12,7 +12,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 _MIN, _MAX = 600, 1 << 32  # seconds
-_TWICE = "conflicting duplicate paths"
+_SAME_PATH = "conflicting duplicate paths"
 
 
 def validate_items(source: Object, path: str) -> field.Errors:
@@ -79,7 +79,7 @@ def _validate_keys(source: Object, source_path: str, path: str, seen: set[str]) 
 def _validate_distinct_path(file: str, shown_value: str, path: str, seen: set[str]) -> field.Errors:
     """Reject a second file at the same path."""
     if file and file in seen:
-        yield field.invalid(path, shown_value, _TWICE)
+        yield field.invalid(path, shown_value, _SAME_PATH)
     seen.add(file)
 
 

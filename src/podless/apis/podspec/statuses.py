@@ -29,7 +29,7 @@ _OF_REQUESTS = "must match one of the container's resource requests"
 _HEALTHS = ("Healthy", "Unhealthy", "Unknown")
 EPHEMERAL = "ephemeralContainerStatuses"
 # fields with statuses of containers: the field with the containers
-_PARTS = {"containerStatuses": "containers", "initContainerStatuses": "initContainers", EPHEMERAL: ""}
+_STATUS_FIELDS = {"containerStatuses": "containers", "initContainerStatuses": "initContainers", EPHEMERAL: ""}
 
 
 def validate_claims(status: Object, spec: Object) -> field.Errors:
@@ -41,10 +41,10 @@ def validate_claims(status: Object, spec: Object) -> field.Errors:
 def validate_containers(status: Object, spec: Object) -> field.Errors:
     """Validate what a pod's status reports of containers: first all users, then all resources."""
     system = (spec.get("os") or {}).get("name", "linux")
-    for key in _PARTS:
+    for key in _STATUS_FIELDS:
         for index, container in enumerate(each(status.get(key) or ())):
             yield from _validate_user(container.get("user") or {}, system, f"status.{key}[{index}].user.linux")
-    for statuses_name, containers in _PARTS.items():
+    for statuses_name, containers in _STATUS_FIELDS.items():
         by_name = {container.get("name", ""): container for container in reversed(each(spec.get(containers) or []))}
         for index, container in enumerate(each(status.get(statuses_name) or ())):
             path = f"status.{statuses_name}[{index}].allocatedResourcesStatus"

@@ -15,7 +15,7 @@ _HOST_PATHS = (
     "", "BlockDevice", "CharDevice", "Directory", "DirectoryOrCreate", "File", "FileOrCreate", "Socket",
 )  # fmt: skip
 _PULLS = ("Always", "IfNotPresent", "Never")
-_MORE = "may not specify more than 1 volume type"
+_SEVERAL_TYPES = "may not specify more than 1 volume type"
 _OWN_CLAIM = "must not reference a PVC that gets created for an ephemeral volume"
 
 Check = Callable[[Object, str], field.Errors]
@@ -71,7 +71,7 @@ def _validate_source(volume: Object, path: str, *, outside_paths: bool, needs_im
         if source is None:
             continue
         if count:
-            yield field.forbidden(f"{path}.{_REFUSED.get(kind, kind)}", _MORE)
+            yield field.forbidden(f"{path}.{_REFUSED.get(kind, kind)}", _SEVERAL_TYPES)
         elif kind == "projected":
             yield from projected.validate_projected(source, f"{path}.projected", outside_paths=outside_paths)
         else:

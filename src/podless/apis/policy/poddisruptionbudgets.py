@@ -17,7 +17,7 @@ from podless.structs.structfiles import load_struct
 _POLICIES = ("AlwaysAllow", "IfHealthyBudget")
 _COUNTS = ("disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods")
 _SPEC = load_struct("policy/v1", "PodDisruptionBudgetSpec")
-_BOTH = "minAvailable and maxUnavailable cannot be both set"
+_BOTH_SET = "minAvailable and maxUnavailable cannot be both set"
 
 
 class PodDisruptionBudgetStrategy(SpecStrategy):
@@ -37,7 +37,7 @@ class PodDisruptionBudgetStrategy(SpecStrategy):
         )
         errors: list[FieldError] = []
         if minimum is not None and maximum is not None:
-            errors.append(field.invalid("spec", gostructs.format_struct(_SPEC, spec), _BOTH))
+            errors.append(field.invalid("spec", gostructs.format_struct(_SPEC, spec), _BOTH_SET))
         for name, value in (("minAvailable", minimum), ("maxUnavailable", maximum)):
             if value is not None:
                 errors += [

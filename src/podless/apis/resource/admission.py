@@ -23,7 +23,7 @@ _LABEL = "resource.kubernetes.io/admin-access"
 _ADMIN = f"admin access to devices requires the `{_LABEL}: true` label on the containing namespace"
 _NODE = "authentication.kubernetes.io/node-name"
 _STATUS = "status"
-_ANY, _SAME = "arbitrary-node:", "associated-node:"
+_ANY_NODE, _OWN_NODE = "arbitrary-node:", "associated-node:"
 
 
 class DeviceAccessCheck(Plugin):
@@ -82,7 +82,7 @@ class DeviceAccessCheck(Plugin):
         changed = _list_changed(status.get("devices") or [], before.get("devices") or [])
         if not changed:
             return
-        prefixes = (_SAME, _ANY) if _is_on_node(user, status["allocation"]) else (_ANY,)
+        prefixes = (_OWN_NODE, _ANY_NODE) if _is_on_node(user, status["allocation"]) else (_ANY_NODE,)
         verbs = [f"{prefix}{attributes.verb}" for prefix in prefixes]
         for driver in changed:
             wrong = [

@@ -26,7 +26,7 @@ _MAX_CONDITIONS = 4
 _EFFECTS = ("NoExecute", "NoSchedule", "None")
 _OPERATORS = ("Equal", "Exists")
 _HEX = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
-_BARE = re.compile(r"[0-9A-Fa-f]{32}")
+_UNDASHED = re.compile(r"[0-9A-Fa-f]{32}")
 _NORMAL = (
     "uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal "
     "characters"
@@ -144,7 +144,7 @@ def _unlike_uuid(value: str) -> str:
     if size not in (32, 36, 38, 45):
         return f"invalid UUID length: {size}"
     text = value.removeprefix(value[:9]) if size == 45 else value[1:-1] if size == 38 else value
-    return "" if (_BARE if size == 32 else _HEX).fullmatch(text) else "invalid UUID format"
+    return "" if (_UNDASHED if size == 32 else _HEX).fullmatch(text) else "invalid UUID format"
 
 
 def validate_raw(value: Any, path: str, *, stored: bool = False) -> field.Errors:

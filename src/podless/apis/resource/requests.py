@@ -17,7 +17,7 @@ from podless.runtime.meter import each
 MAX_REQUESTS = 32
 _MAX_CONSTRAINTS = 32
 _MAX_CHOICES = 8
-_ONE = "exactly one of `exactly` or `firstAvailable` is required"
+_ONE_REQUIRED = "exactly one of `exactly` or `firstAvailable` is required"
 _UNKNOWN = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
 _ATTRIBUTES = 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'
 
@@ -71,13 +71,13 @@ def _validate_request(request: Object, path: str) -> field.Errors:
     yield from parts.validate_label(request["name"], f"{path}.name")
     exactly, choices = request.get("exactly"), request.get("firstAvailable")
     if exactly is not None and choices:
-        yield field.invalid(path, None, f"{_ONE}, but multiple fields are set")
+        yield field.invalid(path, None, f"{_ONE_REQUIRED}, but multiple fields are set")
     elif choices:
         yield from parts.validate_set(choices, _MAX_CHOICES, f"{path}.firstAvailable", _validate_choice, _request_name)
     elif exactly is not None:
         yield from _validate_exact_request(exactly, f"{path}.exactly")
     else:
-        yield field.required(path, _ONE)
+        yield field.required(path, _ONE_REQUIRED)
 
 
 def _validate_choice(choice: Object, path: str) -> field.Errors:

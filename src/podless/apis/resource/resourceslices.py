@@ -25,7 +25,7 @@ from podless.structs.structfiles import load_struct
 # pkg/apis/resource/validation.
 
 _MAX_VALUES = 10
-_BOTH = 'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time'
+_BOTH_POLICIES = 'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time'
 
 
 def validate_capacity(capacity: Object, path: str, *, shared: bool) -> field.Errors:
@@ -38,7 +38,7 @@ def validate_capacity(capacity: Object, path: str, *, shared: bool) -> field.Err
         return
     values, bounds, usual = policy.get("validValues") or [], policy.get("validRange"), policy.get("default")
     if values and bounds is not None:
-        yield field.forbidden(request_policy_path, _BOTH)
+        yield field.forbidden(request_policy_path, _BOTH_POLICIES)
     elif usual is None and (values or bounds is not None):
         name = "validValues" if values else "validRange"
         yield field.required(f"{request_policy_path}.default", f"required when {name} is defined")
@@ -113,8 +113,8 @@ _SEMVER = re.compile(
     r"(?:\+[0-9A-Za-z-]++(?:\.[0-9A-Za-z-]++)*+)?+"
 )
 _VERSION = "must be a string compatible with semver.org spec 2.0.0"
-_WHERE = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
-_ONE_PLACE = f"exactly one of {', '.join(f'`{name}`' for name in _WHERE)} is required"
+_NODES = ("nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection")
+_ONE_PLACE = f"exactly one of {', '.join(f'`{name}`' for name in _NODES)} is required"
 _ONE_OF_DEVICE = (
     "exactly one of `nodeName`, `nodeSelector`, or `allNodes` is required when `perDeviceNodeSelection` is set to true "
     "in the ResourceSlice spec"
@@ -184,7 +184,7 @@ def _validate_slice(spec: Object, before: Object | None) -> field.Errors:
     if before is not None:
         yield from validate_immutable_fields(spec["pool"], before["pool"], "name", path="spec.pool")
         yield from validate_immutable_fields(spec, before, "driver", "nodeName", path="spec")
-    yield from _validate_node_selection(spec, "spec", _WHERE, _ONE_PLACE, f"{_ONE_PLACE}, but multiple fields are set")
+    yield from _validate_node_selection(spec, "spec", _NODES, _ONE_PLACE, f"{_ONE_PLACE}, but multiple fields are set")
     devices, counters = spec.get("devices"), spec.get("sharedCounters")
     if devices is not None and counters is not None:
         yield field.invalid("spec", "", "only one of `sharedCounters` or `devices` is allowed")
@@ -286,8 +286,8 @@ def _validate_device(old_devices: dict[str, Object], placed: bool, device: Objec
         device.get("consumesCounters"), _MAX_USES, uses_path, uses, lambda use: use["counterSet"]
     )
     if placed:
-        yield from _validate_node_selection(device, path, _WHERE[:3], _ONE_OF_DEVICE, _ONE_OF_DEVICE)
-    elif any(device.get(name) is not None for name in _WHERE[:3]):
+        yield from _validate_node_selection(device, path, _NODES[:3], _ONE_OF_DEVICE, _ONE_OF_DEVICE)
+    elif any(device.get(name) is not None for name in _NODES[:3]):
         yield field.invalid(path, None, _NOT_PLACED)
     yield from parts.validate_binding(device, path)
 

@@ -24,7 +24,9 @@ _NOT_READY, _UNREACHABLE = "node.kubernetes.io/not-ready", "node.kubernetes.io/u
 _LOWER = "PreemptLowerPriority"
 _DEFAULT = b"globalDefault"
 _NO_CLASS: Object = {"value": 0, "preemptionPolicy": _LOWER}
-_GIVEN = "must not be provided in pod spec; priority admission controller computed {} from the given PriorityClass name"
+_DIFFERS = (
+    "must not be provided in pod spec; priority admission controller computed {} from the given PriorityClass name"
+)
 
 
 class TaintNodesByCondition(Plugin):
@@ -80,7 +82,7 @@ class Priority(Plugin):
             if class_value is None:
                 continue
             if pod_value is not None and pod_value != class_value:
-                raise forbid_write(attr, f"{described} ({pod_value}) {_GIVEN.format(class_value)}")
+                raise forbid_write(attr, f"{described} ({pod_value}) {_DIFFERS.format(class_value)}")
             spec[name] = class_value
 
     async def _find_class(self, attr: AdmissionAttributes, name: str) -> Object:

@@ -30,7 +30,7 @@ SYSTEM: tuple[Object, ...] = (
         "description": "Used for system critical pods that must not be moved from their current node.",
     },
 )
-_KNOWN = {known["metadata"]["name"]: known for known in SYSTEM}
+_SYSTEM_BY_NAME = {known["metadata"]["name"]: known for known in SYSTEM}
 
 
 class PriorityClassStrategy(TypedStrategy):
@@ -61,7 +61,7 @@ class PriorityClassStrategy(TypedStrategy):
     def prepare_delete(self, obj: Object) -> None:
         """Raise Forbidden for system classes."""
         name = obj["metadata"]["name"]
-        if name in _KNOWN:
+        if name in _SYSTEM_BY_NAME:
             reason = "this is a system priority class and cannot be deleted"
             raise Forbidden("priorityclasses", "scheduling.k8s.io", name, reason)
 
@@ -74,14 +74,14 @@ def _validate_changes(obj: Object, old: Object) -> field.Errors:
 
 
 def _is_known(obj: Object) -> bool:
-    system_class = _KNOWN.get(obj["metadata"]["name"])
+    system_class = _SYSTEM_BY_NAME.get(obj["metadata"]["name"])
     return system_class is not None and not _explain_not_system(obj)
 
 
 def _explain_not_system(obj: Object) -> str:
     """Return why a class is not a system class, or ""."""
     name = obj["metadata"]["name"]
-    system_class = _KNOWN.get(name)
+    system_class = _SYSTEM_BY_NAME.get(name)
     if system_class is None:
         return f"{name} is not a known system priority class"
     if system_class["value"] != obj["value"]:

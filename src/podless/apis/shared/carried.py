@@ -9,7 +9,7 @@ from podless.runtime.meter import each
 
 # metadata that clients and controllers set
 TOLD = ("labels", "annotations", "finalizers", "ownerReferences")
-_OWN = ("generateName", "uid", "resourceVersion", "creationTimestamp", "deletionGracePeriodSeconds", "managedFields")
+_SYSTEM = ("generateName", "uid", "resourceVersion", "creationTimestamp", "deletionGracePeriodSeconds", "managedFields")
 
 
 def keep_metadata(obj: Object, old: Object) -> None:
@@ -18,8 +18,8 @@ def keep_metadata(obj: Object, old: Object) -> None:
     Source: ResetObjectMetaForStatus of k8s.io/apimachinery.
     """
     metadata = obj["metadata"]
-    obj["metadata"] = {name: value for name, value in each(old["metadata"]).items() if name not in _OWN}
-    obj["metadata"] |= {name: metadata[name] for name in _OWN if name in metadata}
+    obj["metadata"] = {name: value for name, value in each(old["metadata"]).items() if name not in _SYSTEM}
+    obj["metadata"] |= {name: metadata[name] for name in _SYSTEM if name in metadata}
 
 
 def keep_parts(obj: Object, before: Object, *names: str) -> None:

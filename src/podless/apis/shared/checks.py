@@ -25,7 +25,7 @@ _MAX_ID = (1 << 31) - 1
 _PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 _PATH_SCAN = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]++")
 _IN_TEMPLATES = ("annotations", "labels")
-_BARE = 'must be a domain-prefixed path (such as "acme.io/foo")'
+_NO_DOMAIN = 'must be a domain-prefixed path (such as "acme.io/foo")'
 
 
 def unsupported(path: str, value: str, supported: Iterable[str]) -> FieldError:
@@ -177,7 +177,7 @@ def domain_path(value: str, path: str) -> list[FieldError]:
         return [field.required(path)]
     host, _, url_path = value.partition("/")
     if not host or not url_path:
-        return [field.invalid(path, value, _BARE)]
+        return [field.invalid(path, value, _NO_DOMAIN)]
     errors = field.invalid_details(path, host, names.check_subdomain(host))
     if not _PATH_SCAN.fullmatch(url_path):
         errors.append(field.invalid(path, url_path, f"Invalid path (regex used for validation is '{_PATH}')"))

@@ -11,7 +11,7 @@ from podless.runtime.meter import each
 
 _BEGIN, _END = b"-----BEGIN ", b"-----END "
 _KEY = "PRIVATE KEY"
-_NONE = "tls: failed to find any PEM data in {} input"
+_NO_PEM = "tls: failed to find any PEM data in {} input"
 _SKIPPED = "after skipping PEM blocks of the following types"
 
 
@@ -58,7 +58,7 @@ def read_pem_headers(text: bytes) -> Iterator[tuple[str, bytes, bool]]:
 
 def _no_certificate(other_types: list[str]) -> str:
     if not other_types:
-        return _NONE.format("certificate")
+        return _NO_PEM.format("certificate")
     if len(other_types) == 1 and other_types[0].endswith(_KEY):
         hint = "but did find a private key; PEM inputs may have been switched"
         return f"tls: failed to find certificate PEM data in certificate input, {hint}"
@@ -67,7 +67,7 @@ def _no_certificate(other_types: list[str]) -> str:
 
 def _no_key(skipped: list[str]) -> str:
     if not skipped:
-        return _NONE.format("key")
+        return _NO_PEM.format("key")
     if skipped == ["CERTIFICATE"]:
         return "tls: found a certificate rather than a key in the PEM for the private key"
     return f'tls: failed to find PEM block with type ending in "{_KEY}" in key input {_SKIPPED}: [{" ".join(skipped)}]'

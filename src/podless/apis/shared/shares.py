@@ -9,7 +9,7 @@ from podless.codec import gotext
 from podless.meta import field, names
 from podless.meta.field import FieldError
 
-_WHOLE = 100  # percent
+_FULL = 100  # percent
 _MAX = (1 << 63) - 1
 
 
@@ -23,7 +23,7 @@ def validate_int_or_percent(path: str, value: Any) -> list[FieldError]:
 def at_most_all(path: str, value: Any) -> list[FieldError]:
     """Reject a percentage above 100%."""
     share = _parse_percent(value)
-    return [field.invalid(path, value, "must not be greater than 100%")] if share is not None and share > _WHOLE else []
+    return [field.invalid(path, value, "must not be greater than 100%")] if share is not None and share > _FULL else []
 
 
 def read_int_or_percent(value: Any) -> int:

@@ -23,7 +23,7 @@ VOLUME_ATTACHMENT_SPEC = load_struct("storage/v1", "VolumeAttachmentSpec")
 
 _MAX_MESSAGE, _MAX_SHOWN = 1024, 256 * 1024  # bytes: the real limit, and the one that most releases name in the error
 _LARGEST = (1 << 31) - 1
-_ONE = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
+_ONE_SOURCE = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
 
 
 class VolumeAttachmentStrategy(KeptMetadataStrategy):
@@ -72,9 +72,9 @@ def _validate_names(spec: Object) -> field.Errors:
 def _validate_source(source: Object) -> field.Errors:
     path, inline, name = "spec.source", source.get("inlineVolumeSpec"), source.get("persistentVolumeName")
     if inline is None and name is None:
-        yield field.required(path, _ONE)
+        yield field.required(path, _ONE_SOURCE)
     elif inline is not None and name is not None:
-        yield field.forbidden(path, _ONE)
+        yield field.forbidden(path, _ONE_SOURCE)
     elif inline is not None:
         yield from volumes.validate_inline_spec(inline, f"{path}.inlineVolumeSpec")
     elif not name:

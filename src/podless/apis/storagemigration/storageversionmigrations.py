@@ -16,8 +16,8 @@ from podless.structs.structfiles import load_struct
 MIGRATION_SPEC = load_struct("storagemigration/v1", "StorageVersionMigrationSpec")
 CONDITION = load_struct("meta/v1", "Condition")
 
-_DONE = {"Succeeded": "Success", "Failed": "Failed"}  # final conditions, and their names in messages
-_BOTH = "Both success and failed conditions cannot be true at the same time"
+_FINAL_NAMES = {"Succeeded": "Success", "Failed": "Failed"}  # final conditions, and their names in messages
+_BOTH_TRUE = "Both success and failed conditions cannot be true at the same time"
 
 
 class MigrationStrategy(KeptMetadataStrategy):
@@ -58,11 +58,11 @@ def _validate_status(status: Object, old: Object) -> field.Errors:
     yield from validate_conditions(conditions, "status.conditions")
     if before and before != revision:
         yield field.invalid("status.resourceVersion", revision, IMMUTABLE)
-    ended = [type_ for type_ in _DONE if find_true(conditions, type_)]
+    ended = [type_ for type_ in _FINAL_NAMES if find_true(conditions, type_)]
     shown_text = gostructs.format_structs(CONDITION, conditions or None)
-    if len(ended) == len(_DONE):
-        yield field.invalid("status.conditions", shown_text, _BOTH)
-    for type_, word in _DONE.items():
+    if len(ended) == len(_FINAL_NAMES):
+        yield field.invalid("status.conditions", shown_text, _BOTH_TRUE)
+    for type_, word in _FINAL_NAMES.items():
         if find_true(old.get("conditions"), type_) and type_ not in ended:
             text = f"{word} condition cannot be set to false once it is true"
             yield field.invalid("status.conditions", shown_text, text)

@@ -17,8 +17,8 @@ from podless.remote.cluster import Refused
 from podless.runtime.jsonobject import Object
 
 # metadata that only the server sets
-_OWN = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
-_SERVERS = (*_OWN, "deletionTimestamp", "deletionGracePeriodSeconds")
+_SERVER_METADATA = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
+_SERVERS = (*_SERVER_METADATA, "deletionTimestamp", "deletionGracePeriodSeconds")
 _FIELDS = 5  # maximum fields to name in one line
 
 

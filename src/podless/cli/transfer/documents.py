@@ -18,7 +18,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.option import ReportedError
 
 _MARK = b"---"
-_BEHIND = (b"", b" ", b"\t", b"\r", b"\n")
+_AFTER_MARK = (b"", b" ", b"\t", b"\r", b"\n")
 _INPUT = 4 << 30  # maximum bytes of standard input, which is saved in a temporary file
 
 
@@ -196,7 +196,7 @@ def _split_documents(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
             if line.strip():
                 yield number, line
             continue
-        if line.startswith(_MARK) and line[3:4] in _BEHIND:
+        if line.startswith(_MARK) and line[3:4] in _AFTER_MARK:
             if not blank:
                 yield begun, bytes(text)
             text, begun, blank = bytearray(), number, True

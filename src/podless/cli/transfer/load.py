@@ -20,7 +20,7 @@ from podless.runtime.jsonobject import Object
 EXISTING = ("fail", "skip", "replace")
 _TOGETHER = 16  # objects that are created concurrently
 _TRIES = 5  # attempts for a write that meets conflicts
-_REST = 0.2  # seconds between two checks for a default service account
+_POLL_DELAY = 0.2  # seconds between two checks for a default service account
 _PATIENCE = 60.0  # seconds to wait until a definition is served, or a default service account exists
 _MERGE = "application/merge-patch+json"
 
@@ -111,7 +111,7 @@ class Import:
         path = resource.make_path(body["metadata"].get("namespace", ""))
         create = partial(self._cluster.send, "POST", path, body)
         try:
-            created = await retry_call(create, MissingServiceAccount, seconds=_PATIENCE, pause=_REST)
+            created = await retry_call(create, MissingServiceAccount, seconds=_PATIENCE, pause=_POLL_DELAY)
         except Conflicting as refused:
             if refused.status.get("reason") != "AlreadyExists":
                 raise

@@ -16,7 +16,7 @@ from podless.runtime.jsonobject import Object
 
 DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")
 NAMESPACE = ("", "Namespace")
-_EARLY = {
+_EARLY_KINDS = {
     ("", "ServiceAccount"),
     ("", "Node"),
     ("scheduling.k8s.io", "PriorityClass"),
@@ -25,12 +25,12 @@ _EARLY = {
     ("networking.k8s.io", "IngressClass"),
 }
 # these validate, count or redirect objects, so they are created last
-_LATE = {("", "LimitRange"), ("", "ResourceQuota"), ("apiregistration.k8s.io", "APIService")}
+_LATE_KINDS = {("", "LimitRange"), ("", "ResourceQuota"), ("apiregistration.k8s.io", "APIService")}
 _LATE_GROUP = "admissionregistration.k8s.io"
 _FIRST_LEVEL, _LAST = 3, 250
 _DEEPEST = _LAST - _FIRST_LEVEL - 1
 # markers of documents: nothing to create, several stages, unknown yet
-_NONE, _SEVERAL, _UNKNOWN = 255, 254, 253
+_NO_STAGE, _SEVERAL, _UNKNOWN = 255, 254, 253
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +104,7 @@ class Order:
         up_to_others = not self._selection.selects_all and kind_of(obj) in (DEFINITION, NAMESPACE)
         if owner_references(obj) or up_to_others:
             return _UNKNOWN
-        return self.find_stage(obj) if self.includes(obj) else _NONE
+        return self.find_stage(obj) if self.includes(obj) else _NO_STAGE
 
     def _settle_stages(self, documents: Documents) -> None:
         """Read the remaining documents again, and set their stages."""
@@ -160,16 +160,16 @@ class Order:
             return 0
         if kind == NAMESPACE:
             return 1
-        if kind in _LATE or kind[0] == _LATE_GROUP:
+        if kind in _LATE_KINDS or kind[0] == _LATE_GROUP:
             return _LAST
         depths = [self._depths[owner["uid"]] + 1 for owner in owner_references(obj) if owner["uid"] in self._depths]
-        if kind in _EARLY and not depths:
+        if kind in _EARLY_KINDS and not depths:
             return 2
         return _FIRST_LEVEL + min(max(depths, default=0), _DEEPEST)
 
     def list_stages(self) -> list[int]:
         """Return all stages in order. Some can turn out to be empty."""
-        stages = set(self._stages) - {_NONE}
+        stages = set(self._stages) - {_NO_STAGE}
         if _SEVERAL in stages:
             deepest = max(self._depths.values(), default=-1) + 1
             stages |= {0, 1, 2, _LAST, *range(_FIRST_LEVEL, _FIRST_LEVEL + min(deepest, _DEEPEST) + 1)}
@@ -186,7 +186,7 @@ class Order:
 
 def _document_stage(stages: set[int]) -> int:
     """Return the stage of a document, given those of its objects."""
-    return _NONE if not stages else next(iter(stages)) if len(stages) == 1 else _SEVERAL
+    return _NO_STAGE if not stages else next(iter(stages)) if len(stages) == 1 else _SEVERAL
 
 
 def owner_references(obj: Object) -> list[Object]:

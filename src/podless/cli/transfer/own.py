@@ -55,7 +55,7 @@ def _is_lease(obj: Object) -> bool:
     )
 
 
-_OWN: dict[tuple[str, str], Callable[[Object], bool]] = {
+_SERVER_OBJECTS: dict[tuple[str, str], Callable[[Object], bool]] = {
     ("", "Service"): _is_kubernetes,
     ("", "Endpoints"): _is_kubernetes,
     ("discovery.k8s.io", "EndpointSlice"): lambda obj: (
@@ -86,7 +86,7 @@ def kind_of(obj: Object) -> tuple[str, str]:
 
 def made_by_server(obj: Object) -> bool:
     """Return whether every server creates this object, so that another server does not need it."""
-    rule = _OWN.get(kind_of(obj))
+    rule = _SERVER_OBJECTS.get(kind_of(obj))
     return rule is not None and rule(obj)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from podless.cli.transfer.own import kind_of
 from podless.runtime.jsonobject import Object
 
-_GIVEN = ("uid", "resourceVersion", "generation", "creationTimestamp", "selfLink", "managedFields", "ownerReferences")
+_DROPPED = ("uid", "resourceVersion", "generation", "creationTimestamp", "selfLink", "managedFields", "ownerReferences")
 _OF_JOBS = ("controller-uid", "batch.kubernetes.io/controller-uid")
 _NAMES_OF_JOBS = ("job-name", "batch.kubernetes.io/job-name")
 _NO_ADDRESS = "None"
@@ -30,7 +30,7 @@ def export_object(obj: Object) -> Object:
 def renew_object(obj: Object, uids: Mapping[str, str]) -> Object:
     """Return a copy to create. uids: new uids by old ones. The caller sets owner references."""
     result = dict(obj)
-    metadata = result["metadata"] = {key: value for key, value in obj["metadata"].items() if key not in _GIVEN}
+    metadata = result["metadata"] = {key: value for key, value in obj["metadata"].items() if key not in _DROPPED}
     labels = metadata.get("labels")
     if labels and any(name in labels for name in _OF_JOBS):
         metadata["labels"] = {

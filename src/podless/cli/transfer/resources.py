@@ -11,7 +11,7 @@ from podless.remote.cluster import Refused, RemoteCluster
 from podless.runtime.jsonobject import Object
 
 _NEEDED = {"create", "get", "list"}
-_TWICE = {("events.k8s.io", "events")}  # also served in the core group
+_SERVED_TWICE = {("events.k8s.io", "events")}  # also served in the core group
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ async def discover_resources(cluster: RemoteCluster, warn: Callable[[str], None]
     resources: dict[tuple[str, str], ServedResource] = {}
     for listed in await asyncio.gather(*map(list_version, versions)):
         for resource in listed:
-            if (resource.group, resource.plural) not in _TWICE:
+            if (resource.group, resource.plural) not in _SERVED_TWICE:
                 resources.setdefault((resource.group, resource.plural), resource)
     return list(resources.values())
 

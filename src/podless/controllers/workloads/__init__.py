@@ -13,7 +13,7 @@ from podless.controllers.controller import Controller
 from podless.verbs.call import API
 
 # module: controller names and classes
-_KNOWN: Mapping[str, Mapping[str, str]] = {
+_CONTROLLERS: Mapping[str, Mapping[str, str]] = {
     "daemonset": {"daemonsets": "DaemonSetController"},
     "deployment": {"replicas": "ReplicaSetController", "deployments": "DeploymentController"},
     "endpoints": {"endpoints": "ServiceEndpoints"},
@@ -23,7 +23,7 @@ _KNOWN: Mapping[str, Mapping[str, str]] = {
     "statefulset": {"statefulsets": "StatefulSetController"},
     "volume": {"volumes": "VolumeController"},
 }
-NAMES = tuple(_KNOWN)
+NAMES = tuple(_CONTROLLERS)
 
 
 def parse_names(text: str) -> tuple[str, ...]:
@@ -36,7 +36,7 @@ def check_names(names: Sequence[str]) -> tuple[str, ...]:
     if list(names) == ["*"]:
         return NAMES
     for name in names:
-        if name not in _KNOWN:
+        if name not in _CONTROLLERS:
             raise ValueError(f"unknown controller {name!r}: use {', '.join(NAMES)}, and * for all")
     return tuple(name for name in NAMES if name in names)
 
@@ -46,5 +46,5 @@ def build_controllers(api: API, names: Sequence[str]) -> list[Controller]:
     return [
         getattr(import_module(f"{__name__}.{module}"), controller)(api)
         for name in names
-        for module, controller in _KNOWN[name].items()
+        for module, controller in _CONTROLLERS[name].items()
     ]

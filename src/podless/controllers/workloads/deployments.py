@@ -16,8 +16,8 @@ _PREFIX = "deployment.kubernetes.io/"
 _REVISION, _HISTORY = f"{_PREFIX}revision", f"{_PREFIX}revision-history"
 _DESIRED, _MAX = f"{_PREFIX}desired-replicas", f"{_PREFIX}max-replicas"
 # annotations that are not copied to ReplicaSets
-_OWN = {_REVISION, _HISTORY, _DESIRED, _MAX, "kubectl.kubernetes.io/last-applied-configuration"}
-_OWN |= {"deprecated.deployment.rollback.to"}
+_OWN_ANNOTATIONS = {_REVISION, _HISTORY, _DESIRED, _MAX, "kubectl.kubernetes.io/last-applied-configuration"}
+_OWN_ANNOTATIONS |= {"deprecated.deployment.rollback.to"}
 _MAX_HISTORY = 2000  # characters of a revision history
 _FAILURE = "ReplicaFailure"
 _AVAILABLE = ("MinimumReplicasAvailable", "Deployment has minimum availability.")
@@ -219,7 +219,7 @@ def _revision_metadata(revision: int) -> Object:
 def _shared_annotations(obj: Object) -> Object:
     """Return the annotations that ReplicaSets have from their Deployment; `kubectl rollout undo` restores them."""
     annotations = obj["metadata"].get("annotations") or {}
-    return {name: text for name, text in annotations.items() if name not in _OWN}
+    return {name: text for name, text in annotations.items() if name not in _OWN_ANNOTATIONS}
 
 
 def _scale_annotations(obj: Object) -> Object:

@@ -17,10 +17,10 @@ _SELF = "kubernetes.io/job-controller"  # in spec.managedBy
 _VARIABLE, _PATH = "JOB_COMPLETION_INDEX", f"metadata.labels['{_INDEX}']"
 _ENDS = ("Complete", "Failed")
 # conditions of the two ends, interim and final, and their reasons and messages
-_GOOD, _BAD = ("SuccessCriteriaMet", "Complete"), ("FailureTarget", "Failed")
+_SUCCESS, _FAILURE = ("SuccessCriteriaMet", "Complete"), ("FailureTarget", "Failed")
 _REACHED = "CompletionsReached", "Reached expected number of succeeded pods"
 _EXCEEDED = "BackoffLimitExceeded", "Job has reached the specified backoff limit"
-_LATE = "DeadlineExceeded", "Job was active longer than specified deadline"
+_DEADLINE = "DeadlineExceeded", "Job was active longer than specified deadline"
 
 
 class JobController(OwnerController):
@@ -77,12 +77,12 @@ class JobController(OwnerController):
             spec.get("activeDeadlineSeconds"), counts.get("startTime") or status.get("startTime")
         )
         if finished:
-            await self._finish_job(obj, active, counts | {"completionTime": clock.now()}, _REACHED, *_GOOD)
+            await self._finish_job(obj, active, counts | {"completionTime": clock.now()}, _REACHED, *_SUCCESS)
             await ask.record_event(self.api, JOBS, obj, "Completed", "Job completed", self.name)
             return
         if failed > spec["backoffLimit"] or seconds_left <= 0:
-            reason = _EXCEEDED if failed > spec["backoffLimit"] else _LATE
-            await self._finish_job(obj, active, counts | {"failed": failed + len(active) or None}, reason, *_BAD)
+            reason = _EXCEEDED if failed > spec["backoffLimit"] else _DEADLINE
+            await self._finish_job(obj, active, counts | {"failed": failed + len(active) or None}, reason, *_FAILURE)
             await ask.record_warning(self.api, JOBS, obj, *reason, self.name)
             return
         if seconds_left < math.inf:

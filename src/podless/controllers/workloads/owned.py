@@ -20,7 +20,7 @@ from podless.store import keys
 from podless.verbs.call import API
 
 MAX_PODS = 10_000  # maximum pods in all namespaces that the simulated controllers create
-_AGAIN = 5.0  # seconds until a rejected create is retried
+_RETRY_DELAY = 5.0  # seconds until a rejected create is retried
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _LENGTH = 10
 
@@ -119,7 +119,7 @@ class OwnerController(Controller):
         try:
             await self.reconcile_owner(key, obj, await self._claim_objects(obj))
         except CreationFailed:
-            self.queue.add(key, _AGAIN)
+            self.queue.add(key, _RETRY_DELAY)
 
     async def _claim_objects(self, owner: Object) -> list[Object]:
         """Release and adopt objects. Returns those that the owner has then."""

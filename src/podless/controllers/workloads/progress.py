@@ -12,7 +12,7 @@ from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 
 _TYPE = "Progressing"
-_DONE, _UPDATED, _LATE = "NewReplicaSetAvailable", "ReplicaSetUpdated", "ProgressDeadlineExceeded"
+_AVAILABLE, _UPDATED, _OVERDUE = "NewReplicaSetAvailable", "ReplicaSetUpdated", "ProgressDeadlineExceeded"
 _PAUSED, _RESUMED = "DeploymentPaused", "DeploymentResumed"
 _NO_DEADLINE = (1 << 31) - 1
 
@@ -61,24 +61,24 @@ def update_progress(
         return [condition for condition in conditions if condition["type"] != _TYPE], 0
     reason = find_condition(conditions, _TYPE).get("reason")
     if obj["spec"].get("paused"):
-        if reason != _LATE:
+        if reason != _OVERDUE:
             conditions = set_condition(conditions, _TYPE, "Unknown", _PAUSED, "Deployment is paused")
         return conditions, 0
     if reason == _PAUSED:
         conditions = set_condition(conditions, _TYPE, "Unknown", _RESUMED, "Deployment is resumed")
-    if reason == _DONE and counts["replicas"] == counts["updatedReplicas"]:
+    if reason == _AVAILABLE and counts["replicas"] == counts["updatedReplicas"]:
         return conditions, 0  # nothing is rolled out, so pods that come and go are no progress
     subject = f'ReplicaSet "{name}"' if name else f'Deployment "{obj["metadata"]["name"]}"'
     replicas = obj["spec"]["replicas"]
     if all(counts[field_name] == replicas for field_name in ("replicas", "updatedReplicas", "availableReplicas")):
-        return set_condition(conditions, _TYPE, "True", _DONE, f"{subject} has successfully progressed."), 0
+        return set_condition(conditions, _TYPE, "True", _AVAILABLE, f"{subject} has successfully progressed."), 0
     if _has_progress(obj.get("status") or {}, counts):
         return _make_condition(conditions, _TYPE, "True", _UPDATED, f"{subject} is progressing."), _seconds_left(
             conditions, obj
         )
     seconds_left = _seconds_left(conditions, obj)
-    if reason == _LATE or (reason != _DONE and seconds_left <= 0):
-        return set_condition(conditions, _TYPE, "False", _LATE, f"{subject} has timed out progressing."), 0
+    if reason == _OVERDUE or (reason != _AVAILABLE and seconds_left <= 0):
+        return set_condition(conditions, _TYPE, "False", _OVERDUE, f"{subject} has timed out progressing."), 0
     return conditions, max(seconds_left, 0)
 
 

@@ -15,7 +15,7 @@ from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 
 _FIRST = int(IPv4Address("10.0.0.1"))
-_MANY = (1 << 24) - 2
+_ADDRESSES = (1 << 24) - 2
 
 
 class PodReadiness(Controller):
@@ -81,7 +81,7 @@ class PodReadiness(Controller):
     def _next_address(self) -> str:
         """Return a loopback address without a listener, unique since the start."""
         self._given += 1
-        return str(IPv4Address(_FIRST + self._given % _MANY))
+        return str(IPv4Address(_FIRST + self._given % _ADDRESSES))
 
 
 def _pod_conditions(

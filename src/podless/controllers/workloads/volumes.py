@@ -14,7 +14,7 @@ from podless.kinds.kind import Kind
 from podless.meta.errors import AlreadyExists
 from podless.runtime.jsonobject import Object
 
-_HELD = {
+_FINALIZERS = {
     CLAIMS.plural: "kubernetes.io/pvc-protection",
     VOLUMES.plural: "kubernetes.io/pv-protection",
     CLASSES.plural: "kubernetes.io/vac-protection",
@@ -124,7 +124,7 @@ class VolumeController(Controller):
     async def _let_go(self, kind: Kind, obj: Object) -> None:
         """Remove the finalizer that protects an object in use."""
         finalizers = obj["metadata"].get("finalizers") or []
-        remaining = [finalizer for finalizer in finalizers if finalizer != _HELD[kind.plural]]
+        remaining = [finalizer for finalizer in finalizers if finalizer != _FINALIZERS[kind.plural]]
         if remaining != finalizers:
             await ask.change_object(self.api, kind, obj, {"metadata": {"finalizers": remaining or None}})
 

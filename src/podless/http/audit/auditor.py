@@ -100,7 +100,7 @@ def _read_message(raw: bytes, attributes: Attributes, find_struct: FindStruct) -
 
 _BASE = {"kind": "Event", "apiVersion": "audit.k8s.io/v1"}
 _DECISION, _REASON = "authorization.k8s.io/decision", "authorization.k8s.io/reason"
-_NOBODY = User("")
+_NO_USER = User("")
 _AGENT = 1024  # bytes of a User-Agent that are logged
 _FAILED = 400
 _STATUS = (b'{"kind":"Status","apiVersion":"v1"', b"k8s\0\n\x0c\n\x02v1\x12\x06Status")  # starts of such bodies
@@ -163,7 +163,7 @@ class Auditor:
     def _log_answer(self, audit: AuditContext, answer: Answer) -> Answer:
         answer.headers = (*answer.headers, ("Audit-Id", audit.id))
         if audit.rule is None:  # rejected before authentication
-            audit.user = _NOBODY
+            audit.user = _NO_USER
             audit.rule = self.policy.find_rule(audit.user, audit.attributes)
         if audit.rule.level == NONE:
             return answer
@@ -217,7 +217,7 @@ class Auditor:
             "stage": stage,
             "requestURI": f"{request.path}{query}",
             "verb": attr.verb,
-            "user": _describe_user(audit.user or _NOBODY),
+            "user": _describe_user(audit.user or _NO_USER),
         }
         if audit.impersonated is not None:
             event["impersonatedUser"] = _describe_user(audit.impersonated)

@@ -18,10 +18,10 @@ from podless.runtime import clock
 
 log = logging.getLogger("podless")
 
-_SOON = 0.2  # seconds until a queued line is written
+_FLUSH_DELAY = 0.2  # seconds until a queued line is written
 _AT_ONCE = 256 * 1024  # queued bytes that are written without this delay; also the maximum of one write
 _MAX = 8 * 1024 * 1024  # maximum bytes in the queue
-_AGAIN = 2.0  # seconds between a failed write and the next attempt
+_RETRY_DELAY = 2.0  # seconds between a failed write and the next attempt
 _PATIENCE = 2.0  # seconds in which `close` waits for the queue to be written
 
 
@@ -62,7 +62,7 @@ class Backend:
         elif waiting:
             self._full = False
             if self._timer is None:
-                self._timer = self._loop.call_later(_SOON, self.flush)
+                self._timer = self._loop.call_later(_FLUSH_DELAY, self.flush)
         elif not self._full:
             self._full = True
             self._writer.log_error("audit: the queue is full: events are dropped until the log can be written")
@@ -218,7 +218,7 @@ class _LogWriter(threading.Thread):
         """Write until the queue ends."""
         while self._queue.wait():
             while not self._write_all():
-                is_open = self._queue.wait_for_file(_AGAIN)
+                is_open = self._queue.wait_for_file(_RETRY_DELAY)
                 if (file := self._queue.skip_to_file()) is not None:
                     self._open_file(file)
                 if not is_open:

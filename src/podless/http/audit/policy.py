@@ -80,7 +80,7 @@ class AuditRule:
         return True
 
 
-_NOTHING = AuditRule(NONE)
+_NO_RULE = AuditRule(NONE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class AuditPolicy:
 
     def find_rule(self, user: User, attributes: Attributes) -> AuditRule:
         """Return the rule for a request."""
-        return next((rule for rule in self.rules if rule.matches_request(user, attributes)), _NOTHING)
+        return next((rule for rule in self.rules if rule.matches_request(user, attributes)), _NO_RULE)
 
 
 def logs_bodies(rule: AuditRule, attributes: Attributes) -> bool:
@@ -143,7 +143,7 @@ def parse_policy(document: Any) -> AuditPolicy:
     return AuditPolicy(tuple(_parse_rule(rule, f"rules[{index}]", omit, managed) for index, rule in enumerate(rules)))
 
 
-_KNOWN = {
+_RULE_FIELDS = {
     "level", "users", "userGroups", "verbs", "resources", "namespaces", "nonResourceURLs", "omitStages",
     "omitManagedFields",
 }  # fmt: skip
@@ -152,7 +152,7 @@ _KNOWN = {
 def _parse_rule(document: Any, at: str, omit: frozenset[str], managed: bool) -> AuditRule:
     if not isinstance(document, dict):
         raise BadPolicy(f"{at}: not an object")
-    if unknown := document.keys() - _KNOWN:
+    if unknown := document.keys() - _RULE_FIELDS:
         raise BadPolicy(f"{at}: unknown field {min(unknown)}")
     level = document.get("level")
     if level not in LEVELS:

@@ -17,8 +17,8 @@ GROUP = "testing.podless.dev"
 VERBS = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")
 DROPS = ("before", "after")
 _TURNS = 1024  # keys of requests that are counted separately for a probability
-_ALL = 1 << 64
-_LONG = 1 << 53  # larger numbers are not exact as floats, which the limits of schemas are
+_DIGEST_RANGE = 1 << 64
+_MAX_EXACT = 1 << 53  # larger numbers are not exact as floats, which the limits of schemas are
 _DAY = 86_400
 
 # returns the kind of a resource (group, plural), "" if it is not served
@@ -34,7 +34,7 @@ class FieldSpec(NamedTuple):
 
     description: str
     minimum: float = 0
-    maximum: float = _LONG - 1
+    maximum: float = _MAX_EXACT - 1
     choices: tuple[str, ...] = ()
     type: type = str
 
@@ -42,7 +42,7 @@ class FieldSpec(NamedTuple):
 def _term(description: str, value: Any = "", **bounds: Any) -> Any:
     """Declare a field of a fault; its type is that of the default, unless given."""
     bounds.setdefault("type", type(value))
-    bounds.setdefault("maximum", _LONG - 1 if bounds["type"] is not str else 1024)
+    bounds.setdefault("maximum", _MAX_EXACT - 1 if bounds["type"] is not str else 1024)
     return field(default=value, metadata={"term": FieldSpec(description, **bounds)})
 
 
@@ -76,7 +76,7 @@ class InjectedFault:
     probability: float = _term("probability that a matching request fails", 1.0, maximum=1)
     seed: int = field(
         default_factory=lambda: random.randrange(1 << 31),
-        metadata={"term": FieldSpec("seed of the probability (default: random)", -_LONG, type=int)},
+        metadata={"term": FieldSpec("seed of the probability (default: random)", -_MAX_EXACT, type=int)},
     )
 
     delay: float = _term("delay before everything else, in seconds", 0.0, maximum=3600)
@@ -166,7 +166,7 @@ class InjectedFault:
         turn = self._turns[position]
         self._turns[position] = turn + 1
         digest = blake2b(f"{self.seed} {position} {turn}".encode(), digest_size=8).digest()
-        return int.from_bytes(digest, "big") < self.probability * _ALL
+        return int.from_bytes(digest, "big") < self.probability * _DIGEST_RANGE
 
 
 class FaultRule(NamedTuple):
@@ -184,7 +184,7 @@ _ENDS = ("cutAfter", "expireAfter")
 
 def _express_set(name: str) -> str:
     """Return a CEL expression: a field of the spec differs from its default."""
-    declared = _KNOWN[name]
+    declared = _FIELDS_BY_NAME[name]
     if declared.default is None or isinstance(declared.default, bool):
         return f"has(self.{name})" if declared.default is None else f"(has(self.{name}) && self.{name})"
     default = "''" if declared.default == "" else repr(declared.default)
@@ -196,7 +196,7 @@ def _express_any(*names: str) -> str:
 
 
 def _sets_any(fault: InjectedFault, *names: str) -> bool:
-    return any(getattr(fault, _NAMES[name]) != _KNOWN[name].default for name in names)
+    return any(getattr(fault, _NAMES[name]) != _FIELDS_BY_NAME[name].default for name in names)
 
 
 def _exclude_fields(name: str, excluded: tuple[str, ...], message: str) -> FaultRule:
@@ -235,14 +235,14 @@ def field_name(name: str) -> str:
 
 _TERMS = tuple(each for each in fields(InjectedFault) if "term" in each.metadata)
 TERMS: dict[str, FieldSpec] = {field_name(each.name): each.metadata["term"] for each in _TERMS}
-_KNOWN = {field_name(each.name): each for each in _TERMS}
+_FIELDS_BY_NAME = {field_name(each.name): each for each in _TERMS}
 _NAMES = {field_name(each.name): each.name for each in _TERMS}
 _WATCHES = (*_ENDS, "bookmarks", "duplicate", "burst")
-_REST = tuple(name for name in _NAMES if name not in _ALONE)
+_OTHER_NAMES = tuple(name for name in _NAMES if name not in _ALONE)
 
 RULES = (
     FaultRule(_express_any(*_HAPPENS), f"set one of {', '.join(_HAPPENS)}", lambda fault: _sets_any(fault, *_HAPPENS)),
-    _exclude_fields("webhook", _REST, f"webhook: can be combined with {', '.join(_ALONE[1:])} only"),
+    _exclude_fields("webhook", _OTHER_NAMES, f"webhook: can be combined with {', '.join(_ALONE[1:])} only"),
     _exclude_fields(
         "path",
         ("resource", "kind", "namespace", "name", "older", *_WATCHES),

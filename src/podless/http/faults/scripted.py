@@ -33,7 +33,7 @@ GROUPS = ("apiextensions.k8s.io", "admissionregistration.k8s.io", "authorization
 SPARED: dict[str, Any] = {"spared": GROUPS, "spared_agent": AGENT}
 
 EXEMPT = "this process"  # peer of this process' own requests, which never fail
-_OWN = f"/apis/{GROUP}"
+_OWN_PATH = f"/apis/{GROUP}"
 
 
 class Faults:
@@ -124,7 +124,7 @@ class Faults:
     def pick(self, request: HTTPRequest) -> InjectedFault | None:
         """Return the fault to inject into a request; None for none."""
         attributes = request.info.attributes
-        if request.peer == EXEMPT or attributes.group == GROUP or request.path.startswith(_OWN):
+        if request.peer == EXEMPT or attributes.group == GROUP or request.path.startswith(_OWN_PATH):
             return None
         fitting = (fault for fault in self._faults if fault.matches_request(request, self.kinds))
         key = f"{attributes.verb} {attributes.group}/{attributes.resource}/{attributes.subresource}"

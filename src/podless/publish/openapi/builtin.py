@@ -29,7 +29,7 @@ _SCALARS: dict[str, Schema] = {
 }
 _ZEROS: dict[str, Any] = {"string": "", "boolean": False, "integer": 0, "number": 0}
 # kinds without objects, by name; then the structs of answers and options
-_TOLD = ("APIGroup", "APIGroupList", "APIVersions", "APIResourceList")
+_DISCOVERY = ("APIGroup", "APIGroupList", "APIVersions", "APIResourceList")
 _STANDARD = ("DeleteOptions", "ListMeta", "ObjectMeta", "Status")
 # the answer of /version, whose struct is in another package
 _VERSION = "Info"
@@ -46,7 +46,7 @@ _BARE |= {("JSONSchemaProps", "externalDocs")}
 _KIND = {"apiVersion", "kind", "metadata"}  # the fields of a struct that is a kind
 _TIME: Schema = {"type": "string", "format": "date-time"}
 # types that decode themselves: Go type -> component and its schema
-_OWN: Mapping[str, tuple[str, Schema]] = {
+_SPECIAL: Mapping[str, tuple[str, Schema]] = {
     "v1.FieldsV1": (META + "FieldsV1", {"type": "object"}),
     "runtime.RawExtension": ("io.k8s.apimachinery.pkg.runtime.RawExtension", {"type": "object"}),
     "intstr.IntOrString": (
@@ -119,7 +119,7 @@ def server_components() -> dict[str, Schema]:
 @bounded_cache(16)
 def _server_components(release: Release) -> dict[str, Schema]:
     walk = _ComponentCollector("", "v1")
-    for noun in _TOLD:
+    for noun in _DISCOVERY:
         walk.components[walk.name_component(load_struct("meta/v1", noun, release))] |= _kind_extension("", noun, "v1")
     walk.name_component(load_struct("meta/v1", "WatchEvent", release))
     walk.name_component(load_struct("meta/v1", _VERSION, release))
@@ -245,7 +245,7 @@ class _ComponentCollector:
         if isinstance(kind, Time):
             return self._refer_to(META + ("MicroTime" if kind.digits else "Time"), _TIME)
         if isinstance(kind, (Quantity, Raw, Union)):
-            schema = _OWN.get(kind.go)
+            schema = _SPECIAL.get(kind.go)
             return (
                 self._refer_to(*schema)
                 if schema

@@ -40,7 +40,7 @@ def _make_page(
 
 
 _ISSUER = "ServiceAccountIssuerOpenID"
-_ALWAYS = (
+_PAGES = (
     _make_page("/api/", "core", "CoreAPIVersions", "List the versions of the core group.", f"{META}APIVersions"),
     _make_page("/apis/", "apis", "APIVersions", "List the groups and their versions.", f"{META}APIGroupList"),
     _make_page("/version/", "version", "CodeVersion", "Tell the server's release.", f"{VERSION}Info", _JSON, _JSON),
@@ -65,7 +65,7 @@ _ALWAYS = (
 
 def list_pages(groups: Iterable[str] = ()) -> dict[str, PathOperation]:
     """Return the pages of a server that serves these built-in groups, by the names of their documents."""
-    return {page.path.strip("/"): page for page in (*_ALWAYS, *(group_path(name) for name in groups if name))}
+    return {page.path.strip("/"): page for page in (*_PAGES, *(group_path(name) for name in groups if name))}
 
 
 def group_pages(name: str, version: str) -> list[PathOperation]:

@@ -12,7 +12,7 @@ from podless.publish.openapi import builtin, schema
 from podless.publish.openapi.standard import REF
 from podless.runtime.jsonobject import Schema
 
-_AGAIN: Schema = {"type": "object"}  # in place of a recursive reference
+_RECURSIVE: Schema = {"type": "object"}  # in place of a recursive reference
 _EITHER = "int-or-string"
 
 
@@ -41,7 +41,7 @@ def _inline_references(schema: Schema, components: Mapping[str, Schema], parents
     name = _find_reference(schema)
     if name is not None:
         if name in parents:
-            return _AGAIN
+            return _RECURSIVE
         schema, parents = components.get(name, {}), parents | {name}
     result = dict(schema)
     if "properties" in result:

@@ -156,7 +156,7 @@ _CONNECTED = ("get", "post")
 _PROXIED = ("delete", "get", "head", "options", "patch", "post", "put")
 _SCALED = {"group": "autoscaling", "version": "v1", "kind": "Scale"}
 # verb -> operation on a subresource other than status and scale
-_BELOW = {"create": _COLLECTION[1], **dict(zip(("get", "update", "patch"), _SUBRESOURCE, strict=True))}
+_SUBRESOURCE_CODES = {"create": _COLLECTION[1], **dict(zip(("get", "update", "patch"), _SUBRESOURCE, strict=True))}
 _ITEM = (*_SUBRESOURCE[:2], _Route("delete", "delete", "delete", "status", "options", (200, 202)), _SUBRESOURCE[2])
 # verb -> description
 _OLD = "Deprecated: list with the parameter watch."
@@ -240,7 +240,7 @@ class OperationsWriter:
         if subresource.hooks:
             return [self._write_hooked(path, verb, subresource) for verb in subresource.verbs]
         if not subresource.connects:
-            return self._write_path(path, [_BELOW[verb] for verb in subresource.verbs], subresource.name)
+            return self._write_path(path, [_SUBRESOURCE_CODES[verb] for verb in subresource.verbs], subresource.name)
         proxies = "update" in subresource.verbs
         methods = _PROXIED if proxies else _CONNECTED
         connects = [self._write_connect(path, method, subresource) for method in methods]

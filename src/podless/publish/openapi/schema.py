@@ -218,16 +218,16 @@ def _unfold_all_of(schema: Schema) -> Schema:
 _CHILDREN = ("items", "properties")
 _SHOWN_OTHERWISE = ("array", "", None)
 # the plan of version 2, without keywords that it lacks; `nullable` shows as the absence of other keywords
-_SAID: _Plan = {
+_V2_PLAN: _Plan = {
     keyword: known
     for keyword, known in _PLAN.items()
     if keyword not in ("allOf", "oneOf", "anyOf", "not", "default", "nullable", *_CHILDREN)
 }
-_SAID["additionalProperties"] = (
+_V2_PLAN["additionalProperties"] = (
     _ORDER["additionalProperties"],
     lambda value: value if isinstance(value, bool) else convert_to_v2(value),
 )
-_LOSSY: _Plan = _SAID | {
+_LOSSY: _Plan = _V2_PLAN | {
     "items": (_ORDER["items"], lambda value: convert_to_v2(value)),
     "properties": (
         _ORDER["properties"],
@@ -247,7 +247,7 @@ def _lossy_steps(keywords: tuple[str, ...]) -> _Steps:
 
 @bounded_cache(1024)
 def _said_steps(keywords: tuple[str, ...]) -> _Steps:
-    return _plan_steps(_SAID, keywords)
+    return _plan_steps(_V2_PLAN, keywords)
 
 
 def convert_to_v2(schema: Schema) -> Schema:

@@ -42,10 +42,10 @@ V2_FORMS = {
     V2_PROTOBUF: V2_PROTOBUF,
 }
 _YEAR = timedelta(days=365)
-_KEPT = 32
-_MANY = 500  # kinds; merging the parts of more takes long
+_CACHED = 32
+_MANY_KINDS = 500  # kinds; merging the parts of more takes long
 _FEW = 4  # versions; a definition with more takes long to read
-_LONG = 1 << 15  # bytes of a schema; a longer one takes long to convert
+_LONG_SCHEMA = 1 << 15  # bytes of a schema; a longer one takes long to convert
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,7 +286,7 @@ class DocumentLibrary:
 
     def _store_digest(self, kind: Kind, look: _KindDigest) -> None:
         self._digests[kind] = look.digests
-        if look.length > _LONG:
+        if look.length > _LONG_SCHEMA:
             self._long_kinds.add(kind)
         for name, entries in look.parts.items():
             self._kind_parts[name][kind] = entries
@@ -327,7 +327,7 @@ class DocumentLibrary:
 
     def _keep_document(self, key: tuple[str, str], etag: str, body: bytes | DocumentBody) -> None:
         self._documents[key] = etag, body
-        if len(self._documents) > _KEPT:
+        if len(self._documents) > _CACHED:
             self._documents.popitem(last=False)
 
     def _join_v2(self, kinds: list[Kind], form: str, etag: str) -> DocumentBody:
@@ -343,7 +343,7 @@ class DocumentLibrary:
             raise MissingParts([PreparationStep(look, keep, is_long=True)])
         served = ((kind, version) for kind in custom for version in kind.versions)
         make = partial(documents.swagger_document, of, self._release, builtin_part[1], self._list_entries(of, served))
-        if len(custom) > _MANY:
+        if len(custom) > _MANY_KINDS:
             raise MissingParts([PreparationStep(make, partial(self._keep_whole, form, etag), is_long=True)])
         return self._keep_whole(form, etag, make())
 
@@ -372,7 +372,7 @@ def _digest_kind(kind: Kind, with_parts: bool) -> _KindDigest:
     encoded = {version.name: v3.encode_kind(kind, version) for version in versions}
     length = sum(map(len, encoded.values()))
     digests = {name: sha512(text).digest() for name, text in encoded.items()}
-    if not with_parts or not kind.custom or length > _LONG:
+    if not with_parts or not kind.custom or length > _LONG_SCHEMA:
         return _KindDigest(digests, length, {})
     entries = {
         form.name: {version.name: parts.make_part(form, kind, version) for version in versions}

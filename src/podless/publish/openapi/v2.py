@@ -22,7 +22,7 @@ from podless.runtime.release import Release, served_release
 Document = dict[str, Any]
 
 _SECURITY: Document = {"securityDefinitions": {"BearerToken": BEARER}, "security": [{"BearerToken": []}]}
-_BELOW = ("items", "additionalProperties")
+_NESTED = ("items", "additionalProperties")
 _NOT_AS_IT_IS = ("default", "allOf", "oneOf", "properties")
 
 
@@ -35,7 +35,7 @@ def convert_schema(schema: Document) -> Document:
     for key, value in schema.items():
         if key == "$ref":
             flat[key] = DEFINITIONS + value[len(REF) :]
-        elif key in _BELOW:
+        elif key in _NESTED:
             flat[key] = convert_schema(value)
         elif key not in _NOT_AS_IT_IS:
             flat[key] = value

@@ -27,7 +27,7 @@ _METADATA = (
     "managedFields",
 )
 _ZERO = {"deletionGracePeriodSeconds": 0}  # shown even if 0; all other fields are omitted when empty
-_INNER = {
+_ITEM_FIELDS = {
     "ownerReferences": ("apiVersion", "kind", "name", "uid", "controller", "blockOwnerDeletion"),
     "managedFields": ("manager", "operation", "apiVersion", "time", "fieldsType", "fieldsV1", "subresource"),
 }
@@ -41,7 +41,7 @@ def make_partial(obj: Mapping[str, Any], version: str = "v1") -> Object:
         for name in _order_fields(_METADATA, tuple(metadata))
         if metadata[name] or metadata[name] == _ZERO.get(name)
     }
-    for name, order in _INNER.items():
+    for name, order in _ITEM_FIELDS.items():
         if name in partial:
             partial[name] = [
                 {key: item[key] for key in _order_fields(order, tuple(item))} for item in each(partial[name])

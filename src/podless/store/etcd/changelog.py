@@ -20,7 +20,7 @@ from podless.store.keys import StoredValue
 
 _TOGETHER = 100  # reads in one transaction; etcd allows 128
 _BYTES = 4 << 20  # bytes of entries in one read
-_FEW = 8  # entries of unknown size in one read
+_FIRST_ENTRIES = 8  # entries of unknown size in one read
 _SMALL = 8192  # bytes of an average state; smaller ones are read in larger numbers
 _PLACES = 10  # bits of a sequence number for the position of a change in its commit
 _MAX = (1 << _PLACES) - 1
@@ -155,14 +155,14 @@ class EtcdChangeLog:
         The sizes of states are unknown before they are read, so the first read is small, and later ones grow if states
         are small.
         """
-        writes, newer, size, offset, batch = list[LoggedWrite](), dict[str, Record | None](), 0, 0, _FEW
+        writes, newer, size, offset, batch = list[LoggedWrite](), dict[str, Record | None](), 0, 0, _FIRST_ENTRIES
         while offset < len(entries) and size <= _BYTES:
             some = await self._describe_some(entries[offset : offset + batch], newer)
             writes += some
             offset += batch
             now = sum(_stored_size(one.stored) + _stored_size(one.replaced and one.replaced.stored) for one in some)
             size += now
-            batch = batch * 2 if now <= batch * _SMALL else _FEW
+            batch = batch * 2 if now <= batch * _SMALL else _FIRST_ENTRIES
         return writes
 
     async def _describe_some(

@@ -22,7 +22,7 @@ _SETTING = struct.Struct(">HL")
 _NUMBER = struct.Struct(">L")
 _PREFIX = struct.Struct(">BL")  # head of a gRPC message: compressed or not, length
 _DATA, _HEADERS, _RESET, _SETTINGS, _PING, _GOAWAY, _WINDOW, _CONTINUATION = 0, 1, 3, 4, 6, 7, 8, 9
-_ENDS, _ACK, _WHOLE, _PADDED, _WEIGHED = 1, 1, 4, 8, 32  # flags of frames
+_ENDS, _ACK, _END_HEADERS, _PADDED, _WEIGHED = 1, 1, 4, 8, 32  # flags of frames
 _TABLE, _PUSH, _STREAMS, _INITIAL, _FRAME = 1, 2, 3, 4, 5  # identifiers of settings
 _REFUSED, _CANCEL = 7, 8  # error codes of a reset stream
 _ROOM = (1 << 31) - 1  # bytes that a peer may send ahead; also the highest stream number
@@ -32,8 +32,8 @@ _FRAME_SIZE = 1 << 14  # bytes of a frame, if the peer does not allow longer one
 _OWED = 0.01  # seconds that an acknowledgement waits for data to be sent with it
 _PONG = 0.5  # seconds before a ping is answered; etcd sends its next ping with the answer after that
 _LOOK = 0.5  # seconds between two checks whether the peer still answers
-_SILENT = 1.5  # seconds without a byte until a waiting call pings the peer
-_GONE = 2.0  # seconds without an answer to a ping after which the peer counts as gone
+_PING_AFTER = 1.5  # seconds without a byte until a waiting call pings the peer
+_PING_TIMEOUT = 2.0  # seconds without an answer to a ping after which the peer counts as gone
 _IDLE = 6.0  # seconds between pings of an idle connection; etcd rejects more than one in 5
 OK, CANCELLED, INVALID, DEADLINE, EXHAUSTED, OUT_OF_RANGE, UNAVAILABLE = 0, 1, 3, 4, 8, 11, 14  # gRPC status codes
 
@@ -192,7 +192,7 @@ class Channel(asyncio.Protocol):
             self._finish_call(call, ChannelError(UNAVAILABLE, "an answer has no end"))
 
     def _take_headers(self, flags: int, number: int, block: bytes) -> None:
-        if not flags & _WHOLE:
+        if not flags & _END_HEADERS:
             self._block = number, flags, block
             return
         self._has_news = True
@@ -214,7 +214,7 @@ class Channel(asyncio.Protocol):
         if self._block is None or self._block[0] != number or len(self._block[2]) > _CREDIT:
             raise ValueError("an HTTP/2 CONTINUATION frame is out of order")
         before, self._block = self._block, None
-        self._take_headers(before[1] | flags & _WHOLE, number, before[2] + body)
+        self._take_headers(before[1] | flags & _END_HEADERS, number, before[2] + body)
 
     def _widen_window(self, number: int, size: int) -> None:
         if number:
@@ -273,7 +273,7 @@ class Channel(asyncio.Protocol):
         if self._next > _ROOM:
             self.usable = False
         self._calls[call.number] = call
-        self.send_message(call, message, ends=take is None, head=_make_frame(_HEADERS, _WHOLE, call.number, head))
+        self.send_message(call, message, ends=take is None, head=_make_frame(_HEADERS, _END_HEADERS, call.number, head))
         return call
 
     def send_message(self, call: ChannelCall, message: bytes, *, ends: bool, head: bytes = b"") -> None:
@@ -358,11 +358,11 @@ class Channel(asyncio.Protocol):
         for call in [active for active in self._calls.values() if now > active.deadline]:
             self._write(_make_frame(_RESET, 0, call.number, _NUMBER.pack(_CANCEL)))
             self._finish_call(call, ChannelError(DEADLINE, "no answer in time"))
-        if self._ping_pending and now > self._last_ping + _GONE and now > self._last_received + _GONE:
+        if self._ping_pending and now > self._last_ping + _PING_TIMEOUT and now > self._last_received + _PING_TIMEOUT:
             self._end_calls("the peer does not answer")
             return
         busy = any(call.on_message is None for call in self._calls.values()) and self._has_news
-        timeout = _SILENT if busy else _IDLE
+        timeout = _PING_AFTER if busy else _IDLE
         if self._calls and not self._ping_pending and now >= max(self._last_received, self._last_ping) + timeout:
             self._last_ping, self._ping_pending, self._has_news = now, True, False
             self._write(_make_frame(_PING, 0, 0, bytes(8)))

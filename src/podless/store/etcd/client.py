@@ -23,7 +23,7 @@ _TIMES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 
 _PATIENCE = 5.0  # seconds until a call times out
 _SEARCH = 2.0  # seconds in which a reachable member must be found
 _GREETING = 2.0  # seconds to connect to a member
-_REST = 0.1  # seconds between two attempts
+_RETRY_DELAY = 0.1  # seconds between two attempts
 _OLD = 5.0  # seconds that a replaced connection stays open for its calls
 _PORT = 2379
 _SERVICES: dict[str, tuple[str, Any]] = {
@@ -232,9 +232,9 @@ class EtcdClient:
                 self._leave_member(member, f"{refusal} ({error.text})")
                 may_retry = name in _READS or error.unsent or isinstance(refusal, _NotForwarded)
                 end = min(until, began + _SEARCH) if error.unsent else until
-                if not may_retry or loop.time() + _REST >= end:
+                if not may_retry or loop.time() + _RETRY_DELAY >= end:
                     raise refusal from None
-                await asyncio.sleep(_REST)
+                await asyncio.sleep(_RETRY_DELAY)
             else:
                 self.times[name].observe_seconds(loop.time() - began)
                 if self._failed:

@@ -27,14 +27,14 @@ from podless.store.etcd.follow import FENCES
 from podless.store.etcd.layout import KeyLayout
 
 _KEY = f"{FENCES}alone"
-_OTHERS = f"{FENCES}sharing/"  # keys of servers that prevent exclusive use
+_SHARING_PREFIX = f"{FENCES}sharing/"  # keys of servers that prevent exclusive use
 _RENEW = 1.0  # seconds between two writes of the key
-_HOLDS = 3.0  # seconds for which the holder trusts a write
-_LASTS = 4.5  # seconds without a write after which others delete the key; longer than _HOLDS
-_HERE = 10.0  # seconds between two writes of a server that shares
-_LEFT = 30.0  # seconds without one after which that server counts as gone
+_TRUSTED = 3.0  # seconds for which the holder trusts a write
+_KEY_EXPIRES = 4.5  # seconds without a write after which others delete the key; longer than _TRUSTED
+_SHARING_INTERVAL = 10.0  # seconds between two writes of a server that shares
+_SHARING_EXPIRES = 30.0  # seconds without one after which that server counts as gone
 _PATIENCE = 10.0  # maximum seconds to wait until a holder has released its key
-_REST = 0.05  # seconds between two checks for that
+_POLL_DELAY = 0.05  # seconds between two checks for that
 _now = system.read_boot_clock
 
 
@@ -58,7 +58,7 @@ class ExclusiveKey:
         self.created_at = 0
         self._newest_known, self._on_restored = newest_known, on_restored
         self._client = client
-        self._key, self._others = layout.encode_key(_KEY), layout.encode_key(_OTHERS)
+        self._key, self._others = layout.encode_key(_KEY), layout.encode_key(_SHARING_PREFIX)
         self._end = self._others[:-1] + b"0"
         self._name = str(uuid.uuid4()).encode()
         self._sharing_key = self._others + self._name
@@ -158,7 +158,7 @@ class ExclusiveKey:
             while not await self._is_key_absent():
                 if _now() > until:
                     raise StoreTimeout
-                await asyncio.sleep(_REST)
+                await asyncio.sleep(_POLL_DELAY)
         if self._task is None:
             self._task = asyncio.get_running_loop().create_task(self._keep_key())
 
@@ -175,7 +175,7 @@ class ExclusiveKey:
             if self.created_at:
                 await self._renew_key()
                 return
-            if self._shares and _now() > self._shared + _HERE:
+            if self._shares and _now() > self._shared + _SHARING_INTERVAL:
                 await self._put_own_key()
             if self._wanted:
                 await self._take_key()
@@ -186,7 +186,7 @@ class ExclusiveKey:
         if self.created_at != created_at:
             return
         if answer is not None and answer.succeeded:
-            self._until = began + _HOLDS
+            self._until = began + _TRUSTED
         else:  # a server wants to share, the key was deleted, or etcd was restored to an earlier state
             await self.release_key()
             await self._put_own_key()
@@ -199,7 +199,7 @@ class ExclusiveKey:
         if answer.succeeded:
             self.created_at = self._newest = answer.header.revision
             self._unknown = 0
-            self._until = began + _HOLDS
+            self._until = began + _TRUSTED
             self._shares = False
             return
         sharing_keys = answer.responses[1].response_range.kvs
@@ -210,7 +210,7 @@ class ExclusiveKey:
             await self._delete_key(self._sharing_key, 0)
             return
         for sharing_key in sharing_keys:
-            if sharing_key.key != self._sharing_key and self._unchanged_for(sharing_key) > _LEFT:
+            if sharing_key.key != self._sharing_key and self._unchanged_for(sharing_key) > _SHARING_EXPIRES:
                 await self._delete_key(sharing_key.key, sharing_key.mod_revision)
 
     async def _put_key(self, token: int) -> Any:
@@ -249,7 +249,7 @@ class ExclusiveKey:
         if not answer:
             return True
         (key,) = answer
-        if key.value == self._name or self._unchanged_for(key) > _LASTS:
+        if key.value == self._name or self._unchanged_for(key) > _KEY_EXPIRES:
             await self._delete_key(self._key, key.mod_revision)
         return False
 

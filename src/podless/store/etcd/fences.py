@@ -13,7 +13,7 @@ from podless.store.etcd.follow import FENCES, EtcdFollower
 from podless.store.etcd.layout import KeyLayout
 from podless.store.keys import StoredValue
 
-_SOON = 0.02  # seconds after which a change that one watch has delivered has usually reached this one, too
+_USUAL_LAG = 0.02  # seconds after which a change that one watch has delivered has usually reached this one, too
 
 
 class FenceKeys:
@@ -57,12 +57,12 @@ class FenceKeys:
 
     async def _push_until(self, revision: int) -> None:
         try:
-            await asyncio.sleep(_SOON)
+            await asyncio.sleep(_USUAL_LAG)
             while any(follower.revision < revision for follower in self._followers):
                 try:
                     await self.put_fence()
                 except StoreError:
-                    await asyncio.sleep(_SOON)  # no retry limit: callers have deadlines
+                    await asyncio.sleep(_USUAL_LAG)  # no retry limit: callers have deadlines
                 else:
                     return
         finally:

@@ -18,7 +18,7 @@ log = logging.getLogger("podless")
 
 FENCES = f"{keys.OWN}fences/"  # keys that are only written so that watches see them
 MOVED = f"{FENCES}moved"  # written by a server that finds that the cluster was restored to an earlier state
-_REST = 0.1  # seconds until a broken watch is started again
+_RETRY_DELAY = 0.1  # seconds until a broken watch is started again
 
 
 class HistoryGone(Exception):
@@ -134,14 +134,14 @@ class EtcdFollower:
                 await read_events(self._client, self._layout, self.revision, self._take_events)
             except HistoryGone:
                 if not await self._skip_compacted():
-                    await asyncio.sleep(_REST)
+                    await asyncio.sleep(_RETRY_DELAY)
             except StoreError as error:
                 self.broken = str(error)
-                await asyncio.sleep(_REST)
+                await asyncio.sleep(_RETRY_DELAY)
 
     async def _restart_watch(self) -> None:
         while not await self._skip_compacted():  # noqa: ASYNC110
-            await asyncio.sleep(_REST)
+            await asyncio.sleep(_RETRY_DELAY)
         await self._follow_events()
 
     async def _skip_compacted(self) -> bool:

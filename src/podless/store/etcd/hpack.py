@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 _TABLE = 4096  # bytes of the dynamic table, the default of RFC 7541
 _ENTRY = 32  # bytes that a field counts besides its text
-_KNOWN = 256  # cached blocks
+_CACHED = 256  # cached blocks
 _LARGEST = 1 << 24  # maximum number in a block
 # appendix A: the static table of names, with values for some
 _NAMES = """:authority :method=GET :method=POST :path=/ :path=/index.html :scheme=http :scheme=https :status=200
@@ -105,7 +105,7 @@ class HeaderDecoder:
             return result
         alone, limit = not self._recent, self._max_size
         result = dict(self._decode_fields(block))
-        if alone and not self._recent and limit == self._max_size and len(self._parsed) < _KNOWN:
+        if alone and not self._recent and limit == self._max_size and len(self._parsed) < _CACHED:
             self._parsed[block] = result
         return result
 

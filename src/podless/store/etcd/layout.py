@@ -98,11 +98,11 @@ def resource_names(resources: Mapping[str, tuple[str, str]]) -> dict[str, str]:
 
     Source: the storage prefixes of kube-apiserver; most are the plural, without the group.
     """
-    return {prefix: _ODD.get(plural, plural) for prefix, (group, plural) in resources.items() if group not in _WITH}
+    return {prefix: _MOVED.get(plural, plural) for prefix, (group, plural) in resources.items() if group not in _WITH}
 
 
 _WITH = {"apiextensions.k8s.io", "apiregistration.k8s.io"}  # groups whose keys contain the group
-_ODD = {
+_MOVED = {
     "services": "services/specs",
     "endpoints": "services/endpoints",
     "nodes": "minions",

@@ -81,26 +81,26 @@ def _make_messages() -> dict[str, Any]:
     return {name: GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.{name}")) for name in _MESSAGES}
 
 
-_MADE = _make_messages()
-KeyValue = _MADE["KeyValue"]
-RangeRequest = _MADE["RangeRequest"]
-RangeResponse = _MADE["RangeResponse"]
-PutRequest = _MADE["PutRequest"]
-PutResponse = _MADE["PutResponse"]
-DeleteRequest = _MADE["DeleteRequest"]
-Request = _MADE["Request"]
-Compare = _MADE["Compare"]
-TxnRequest = _MADE["TxnRequest"]
-TxnResponse = _MADE["TxnResponse"]
-CompactionRequest = _MADE["CompactionRequest"]
-CompactionResponse = _MADE["CompactionResponse"]
-WatchCreate = _MADE["WatchCreate"]
-WatchRequest = _MADE["WatchRequest"]
-WatchResponse = _MADE["WatchResponse"]
-LeaseGrantRequest = _MADE["LeaseGrantRequest"]
-LeaseGrantResponse = _MADE["LeaseGrantResponse"]
-StatusRequest = _MADE["StatusRequest"]
-StatusResponse = _MADE["StatusResponse"]
+_CLASSES = _make_messages()
+KeyValue = _CLASSES["KeyValue"]
+RangeRequest = _CLASSES["RangeRequest"]
+RangeResponse = _CLASSES["RangeResponse"]
+PutRequest = _CLASSES["PutRequest"]
+PutResponse = _CLASSES["PutResponse"]
+DeleteRequest = _CLASSES["DeleteRequest"]
+Request = _CLASSES["Request"]
+Compare = _CLASSES["Compare"]
+TxnRequest = _CLASSES["TxnRequest"]
+TxnResponse = _CLASSES["TxnResponse"]
+CompactionRequest = _CLASSES["CompactionRequest"]
+CompactionResponse = _CLASSES["CompactionResponse"]
+WatchCreate = _CLASSES["WatchCreate"]
+WatchRequest = _CLASSES["WatchRequest"]
+WatchResponse = _CLASSES["WatchResponse"]
+LeaseGrantRequest = _CLASSES["LeaseGrantRequest"]
+LeaseGrantResponse = _CLASSES["LeaseGrantResponse"]
+StatusRequest = _CLASSES["StatusRequest"]
+StatusResponse = _CLASSES["StatusResponse"]
 
 EQUAL, LESS = 0, 2  # results of a Compare
 VERSION, CREATE, MOD = 0, 1, 2  # targets of a Compare: version (number of writes), create revision, mod revision

@@ -37,7 +37,7 @@ log = logging.getLogger("podless")
 
 _KEY = f"{FENCES}commits"
 _FREE = StoredValue(b"{}")
-_REST, _LONGEST = 0.02, 0.2  # seconds between two checks of a held lock: at first, and maximum
+_POLL_DELAY, _LONGEST = 0.02, 0.2  # seconds between two checks of a held lock: at first, and maximum
 _SENDS = 2.0  # seconds after taking the lock in which the first write may be sent
 _STALE = 10.0  # seconds without a change after which others take the lock
 _PATIENCE = 20.0  # maximum seconds that a commit waits for the lock
@@ -154,7 +154,7 @@ class OrderedCommits:
         Raises Overdue.
         """
         loop = asyncio.get_running_loop()
-        since, pause, revision = loop.time(), _REST, record.revision if record is not None else 0
+        since, pause, revision = loop.time(), _POLL_DELAY, record.revision if record is not None else 0
         while record is not None and (keys := _parse_keys(record.stored.data)) is not None:
             if record.revision != revision:
                 since, revision = loop.time(), record.revision

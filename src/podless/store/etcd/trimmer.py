@@ -24,7 +24,7 @@ log = logging.getLogger("podless")
 _PERIOD = 60.0  # seconds between two checks, which one server does for all
 _TOGETHER = 100  # keys in one transaction; etcd allows 128 operations
 _PAGE = 2000  # keys of one range request
-_NEVER = 1 << 62  # a horizon above all revisions
+_NO_HORIZON = 1 << 62  # a horizon above all revisions
 
 
 @dataclass(slots=True)
@@ -111,7 +111,7 @@ class LogTrimmer:
     async def read_horizons(self) -> int:
         """Read the horizons. Returns the revision of their key, 0 if there is no log. Raises StoreError."""
         kvs = (await self._client.call_etcd("range", m.RangeRequest(key=self._layout.marker))).kvs
-        self.horizons = read_horizons(kvs[0]) if kvs else Horizons(_NEVER)
+        self.horizons = read_horizons(kvs[0]) if kvs else Horizons(_NO_HORIZON)
         return int(kvs[0].mod_revision) if kvs else 0
 
     async def _trim_regularly(self) -> None:

@@ -15,7 +15,7 @@ from podless.store.contract import Author, StoreDamaged
 SCHEMA = """
 CREATE TABLE authors (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE, checksum INTEGER NOT NULL);
 """
-_KNOWN = 1024  # authors whose numbers are cached
+_CACHED = 1024  # authors whose numbers are cached
 # clients choose the User-Agent and the field manager. Above this number of authors these two are left out, so that the
 # table stays bounded; above twice the number, no new author is recorded
 _MAX = 50_000
@@ -41,7 +41,7 @@ class AuthorTable:
         if number is None:
             texts = author[:6]
             number = self._find_number(database, texts) if any(texts) else 0
-            if len(self._numbers) >= _KNOWN:
+            if len(self._numbers) >= _CACHED:
                 self._numbers.clear()
             self._numbers[author] = number
         return number

@@ -20,9 +20,9 @@ from podless.store.sqlite.window import HistoryWindow
 _BYTES = 4 << 20  # bytes of values in one read
 _SLICE = 0.005  # seconds of reading in one iteration of the loop
 _OF_KEY = "SELECT sequence FROM log WHERE key = ? AND sequence < ? AND sequence > ? ORDER BY revision DESC LIMIT ?"
-_ALL = "SELECT sequence FROM log WHERE sequence < ? AND sequence > ? ORDER BY sequence DESC LIMIT ?"
+_NEWEST_ROWS = "SELECT sequence FROM log WHERE sequence < ? AND sequence > ? ORDER BY sequence DESC LIMIT ?"
 # by the key's index, because few rows of the log are under one prefix
-_UNDER = """
+_NEWEST_UNDER = """
 SELECT sequence FROM log INDEXED BY log_key WHERE key >= ? AND key < ? AND sequence < ? AND sequence > ?
 ORDER BY sequence DESC LIMIT ?
 """
@@ -68,9 +68,9 @@ class SQLiteChangeLog:
             for prefix in prefixes:
                 database = self._database()
                 if prefix == keys.ALL:
-                    rows = database.execute(_ALL, (*bounds, limit))
+                    rows = database.execute(_NEWEST_ROWS, (*bounds, limit))
                 else:
-                    rows = database.execute(_UNDER, (prefix, keys.prefix_end(prefix), *bounds, limit))
+                    rows = database.execute(_NEWEST_UNDER, (prefix, keys.prefix_end(prefix), *bounds, limit))
                 places += [(row[0], 0, 0) for row in rows]
                 packed = pastreader.find_places(database, self._past.active_resources, prefix, *bounds, limit)
                 places += await self._merge_places(prefix, *bounds, limit) if packed is None else packed

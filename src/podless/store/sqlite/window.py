@@ -15,7 +15,7 @@ from podless.store.sqlite.disk import DiskSpace
 from podless.store.sqlite.past import PackedHistory
 
 _TEND = 10.0  # seconds between two checks for maintenance without writes
-_REST = 4.0  # background work pauses this many times as long as a step took
+_PAUSE_RATIO = 4.0  # background work pauses this many times as long as a step took
 # While clients make more than `_BUSY` writes in `_LOOK` seconds, history is forgotten later, up to `_LATER` times the
 # bounds: packing a state costs a tenth of a write, so bursts are faster, and few writes wait for a step.
 _BUSY = 10
@@ -126,7 +126,7 @@ class HistoryWindow:
         except (StoreError, sqlite3.Error, OSError):
             return  # history is kept longer than necessary; writes report a full disk themselves
         self._busy = True
-        self._loop.call_later((self._loop.time() - began) * _REST, self._run_step)
+        self._loop.call_later((self._loop.time() - began) * _PAUSE_RATIO, self._run_step)
 
     def _may_postpone(self) -> bool:
         """Return whether clients write so much that history is forgotten later."""

@@ -28,7 +28,7 @@ from podless.runtime.release import has
 
 _ACTIONS = ("Audit", "Deny", "Warn")
 _NOT_FOUND = ("Deny", "Allow")
-_BOTH = (
+_DENY_AND_WARN = (
     "must not contain both Deny and Warn (repeating the same validation failure information in the API response and "
     "headers serves no purpose)"
 )
@@ -63,7 +63,7 @@ def _check_actions(actions: list[str], path: str) -> list[FieldError]:
             errors.append(field.duplicate(f"{actions_path}[{index}]", action))
         seen.add(action)
     if "Deny" in actions and "Warn" in actions:
-        errors.append(field.invalid(actions_path, actions, _BOTH))
+        errors.append(field.invalid(actions_path, actions, _DENY_AND_WARN))
     if not actions:
         errors.append(field.required(actions_path, "at least one validation action is required"))
     return errors

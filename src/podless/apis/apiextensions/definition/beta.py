@@ -25,7 +25,7 @@ JSON_SCHEMA_PROPS = load_struct("apiextensions/v1", "JSONSchemaProps")
 
 VERSION = "v1beta1"
 _COLUMNS = "additionalPrinterColumns"
-_TOLD = {"schema": ("schemas", "validation"), "subresources": ("subresources",) * 2, _COLUMNS: (_COLUMNS,) * 2}
+_NOUNS = {"schema": ("schemas", "validation"), "subresources": ("subresources",) * 2, _COLUMNS: (_COLUMNS,) * 2}
 
 
 def _spec_of(struct: Struct) -> Struct:
@@ -171,11 +171,11 @@ def _type_embedded(spec: Object) -> None:
 def check_exclusive(layout: Layout) -> list[FieldError]:
     """Reject fields that are set both at the top and in versions, or that have the same value in all versions."""
     errors = []
-    for name, (noun, top) in _TOLD.items():
+    for name, (noun, top) in _NOUNS.items():
         if layout.common.get(name) and any(version.get(name) is not None for version in layout.versions):
             text = f"top-level and per-version {noun} are mutually exclusive"
             errors.append(field.forbidden(f"spec.{top}", text))
-    for name, (noun, top) in _TOLD.items():
+    for name, (noun, top) in _NOUNS.items():
         values = [version.get(name) for version in layout.versions]
         if values and values[0] is not None and all(equal_json(values[0], value) for value in each(values)):
             text = f"per-version {noun} may not all be set to identical values (top-level {top} should be used instead)"

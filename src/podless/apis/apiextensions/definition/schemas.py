@@ -33,7 +33,7 @@ _TYPES = ("array", "boolean", "integer", "number", "object", "string")
 # repeats it, often in several versions. Only schemas of new definitions are cached, because updates have looser rules.
 # A result is valid for releases that agree with its notes, None for all.
 _FAULTLESS: dict[bytes, ReleaseRecorder | None] = {}
-_KEPT = 4096
+_CACHED = 4096
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Checker:
         with ReleaseRecorder(release) as notes:
             errors = structural(schema, path, status=status, rules=self.rules, options=self.options)
         if not errors and digest and self.new and self.rules is not None and self.options == KeywordOptions():
-            if len(_FAULTLESS) >= _KEPT:
+            if len(_FAULTLESS) >= _CACHED:
                 del _FAULTLESS[next(iter(_FAULTLESS))]
             _FAULTLESS[digest] = notes or None
         return errors

@@ -14,7 +14,7 @@ from podless.runtime.meter import each
 # the design of ThirdPartyResource, and the guess of plurals in k8s.io/apimachinery.
 
 _SEGMENTS = 3  # segments of a name: the kind, and at least two of the domain
-_SHORT = "must be at least three segments long: <kind>.<domain>.<tld>"
+_TOO_SHORT = "must be at least three segments long: <kind>.<domain>.<tld>"
 _WORDS = re.compile(r"[a-z][a-z0-9]*+(?:-[a-z][a-z0-9]*+)*+")
 _KIND = (
     "the first segment must be a kind in lower case, each of whose words begins with a letter, such as cron-tab for "
@@ -50,7 +50,7 @@ def name_faults(name: str) -> list[str]:
         return result
     words, *domain = name.split(".")
     if 1 + len(domain) < _SEGMENTS:
-        return [_SHORT]
+        return [_TOO_SHORT]
     return [] if _WORDS.fullmatch(words) else [_KIND]
 
 
