@@ -32,7 +32,7 @@ from podless.testing.history import Change
 from podless.testing.manifests import Manifests
 from podless.testing.snapshot import Snapshot
 from podless.testing.time import ServerTime
-from podless.testing.wait import Wanted
+from podless.testing.wait import Condition
 
 if TYPE_CHECKING:
     from podless.explore import Report, Scenario
@@ -259,7 +259,7 @@ class Server:
         return self._run_coroutine(self.client.delete(kind, name, namespace=namespace, propagation=propagation))
 
     def wait(
-        self, kind: str, name: str, for_: Wanted = None, timeout: float = 10.0, *, namespace: str = "default"
+        self, kind: str, name: str, for_: Condition = None, timeout: float = 10.0, *, namespace: str = "default"
     ) -> Object:
         """Wait for a condition, "delete", a CEL expression or a function. See Client.wait."""
         return self._run_coroutine(self.client.wait(kind, name, for_, timeout, namespace=namespace))

@@ -22,7 +22,7 @@ from podless.testing.ask import AGENT, ServerLoop, ask_app, path_of
 from podless.testing.history import Change, read_change
 from podless.testing.manifests import Manifests, read_manifests
 from podless.testing.snapshot import Snapshot
-from podless.testing.wait import Test, Wanted, wait_for
+from podless.testing.wait import Condition, Test, wait_for
 
 Objects = list[Object]
 
@@ -147,7 +147,7 @@ class Client(ServerLoop):
         self,
         kind: str,
         name: str,
-        for_: Wanted = None,
+        for_: Condition = None,
         timeout: float = 10.0,  # noqa: ASYNC109 (it is the caller's word for it)
         *,
         namespace: str = "default",

@@ -11,12 +11,12 @@ from podless.runtime.clock import Clock
 class ServerTime:
     """The clock of a server, for timestamps and for everything that expires.
 
-    there: runs a function on the server's loop, and waits for it.
+    call_on_loop: runs a function on the server's loop, and waits for it.
     """
 
-    def __init__(self, clock: Clock, there: Callable[[Callable[[], None]], None]) -> None:
+    def __init__(self, clock: Clock, call_on_loop: Callable[[Callable[[], None]], None]) -> None:
         self._clock = clock
-        self._there = there
+        self._call_on_loop = call_on_loop
 
     def now(self) -> datetime:
         return datetime.fromtimestamp(self._clock.time(), UTC)
@@ -27,4 +27,4 @@ class ServerTime:
         Raises ValueError for a negative time.
         """
         step = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds).total_seconds()
-        self._there(lambda: self._clock.advance(step))
+        self._call_on_loop(lambda: self._clock.advance(step))

@@ -13,7 +13,7 @@ from podless.runtime.jsonobject import Object
 from podless.testing.ask import Lines
 
 Check = Callable[[Object], Any]
-Wanted = str | Check | None
+Condition = str | Check | None
 
 _CONDITION = re.compile(r"(?:condition=)?([A-Za-z][\w./-]*)(?:=(\w+))?")
 _PLAIN = re.compile(r"[A-Z]\w*(?:=\w+)?|condition=.*")
@@ -30,26 +30,26 @@ class Waited(TimeoutError):
 
 
 class Test:
-    """A condition to wait for. said: why it did not hold at the last check, or ""."""
+    """A condition to wait for. evaluation_error: of the CEL expression at the last check, "" for none."""
 
     __test__ = False  # pytest must not collect this class
 
-    def __init__(self, wanted: Wanted) -> None:
-        self.wanted = wanted
-        self.said = ""
-        self._check = self._make_check(wanted)
+    def __init__(self, condition: Condition) -> None:
+        self.condition = condition
+        self.evaluation_error = ""
+        self._check = self._make_check(condition)
 
-    def _make_check(self, wanted: Wanted) -> Check:
-        if wanted is None or callable(wanted):
-            return wanted or (lambda obj: True)
-        if not isinstance(wanted, str):
-            raise TypeError(f"wait takes a condition, a CEL expression or a function, not {type(wanted).__name__}")
-        if wanted == DELETE:
+    def _make_check(self, condition: Condition) -> Check:
+        if condition is None or callable(condition):
+            return condition or (lambda obj: True)
+        if not isinstance(condition, str):
+            raise TypeError(f"wait takes a condition, a CEL expression or a function, not {type(condition).__name__}")
+        if condition == DELETE:
             return lambda obj: False
-        if _PLAIN.fullmatch(wanted) and (match := _CONDITION.fullmatch(wanted)):
+        if _PLAIN.fullmatch(condition) and (match := _CONDITION.fullmatch(condition)):
             name, status = match[1], match[2] or "True"
             return lambda obj: _find_status(obj, name) == status.capitalize()
-        return self._make_cel_check(wanted)
+        return self._make_cel_check(condition)
 
     def _make_cel_check(self, source: str) -> Check:
         from podless.cel import EvaluationError, compile
@@ -61,22 +61,22 @@ class Test:
             try:
                 return program.evaluate({"object": obj}) is True
             except EvaluationError as error:  # e.g. a field that does not exist yet
-                self.said = str(error)
+                self.evaluation_error = str(error)
                 return False
 
         return check
 
     def holds(self, obj: Object | None) -> bool:
         """Return whether the condition holds for an object, None for a missing one."""
-        self.said = ""
+        self.evaluation_error = ""
         if obj is None:
-            return self.wanted == DELETE
+            return self.condition == DELETE
         return bool(self._check(obj))
 
     def __str__(self) -> str:
-        if self.wanted is None:
+        if self.condition is None:
             return "exists"
-        return self.wanted if isinstance(self.wanted, str) else getattr(self.wanted, "__name__", "a condition")
+        return self.condition if isinstance(self.condition, str) else getattr(self.condition, "__name__", "a condition")
 
 
 def _find_status(obj: Object, name: str) -> str:
@@ -126,8 +126,8 @@ def _describe_timeout(path: str, name: str, test: Test, seconds: float, last: Ob
     text = f"waited {seconds:g} s for {path}/{name}: {test}"
     if last is None:
         return f"{text}\nthe object does not exist"
-    if test.said:
-        text += f"\nthe expression said: {test.said}"
+    if test.evaluation_error:
+        text += f"\nthe expression said: {test.evaluation_error}"
     metadata = {key: value for key, value in last["metadata"].items() if key != "managedFields"}
     text_of_object = serializer.encode_yaml({**last, "metadata": metadata}).decode()
     return f"{text}\nlast seen:\n" + "".join(f"  {line}\n" for line in text_of_object.splitlines())

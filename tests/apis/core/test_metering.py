@@ -144,7 +144,7 @@ async def test_a_sum_may_be_brought_up_to_date_by_another_who_asks_for_it(
             await there.put("one", f"c{number}", "1Gi")
             charges = 0
             assert used() == {NAMES[0]: f"{number + 1}Gi"}
-        assert meter.kept == 3
+        assert meter.amount_count == 3
 
 
 async def test_a_change_that_another_includes_meanwhile_is_included_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,7 +203,7 @@ async def test_a_sum_costs_what_has_changed(monkeypatch: pytest.MonkeyPatch) -> 
             )
             assert len(measured) == 1
             assert sum(steps) < 200
-        assert meter.kept == 2 * 505  # of each claim its size, and that it is one
+        assert meter.amount_count == 2 * 505  # of each claim its size, and that it is one
 
 
 async def test_sums_of_many_objects_give_way_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,7 +214,7 @@ async def test_sums_of_many_objects_give_way_one_by_one(monkeypatch: pytest.Monk
             for number in range(10):
                 await there.put(space, f"c{number}", "1Gi")
             assert meter.measure_usage(CLAIMS, there.collection, space, ALL, NAMES)["requests.storage"] == "10Gi"
-        assert meter.kept == 50
+        assert meter.amount_count == 50
 
 
 async def test_sums_of_nothing_give_way_as_well(monkeypatch: pytest.MonkeyPatch) -> None:

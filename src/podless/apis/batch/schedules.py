@@ -32,8 +32,8 @@ class ScheduleError(ValueError):
 class _Bounds:
     """The minimum, maximum and names of a schedule field."""
 
-    least: int
-    most: int
+    minimum: int
+    maximum: int
     names: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -90,7 +90,7 @@ def _check_range(text: str, bounds: _Bounds) -> None:
     range_and_step = text.split("/")
     limits = range_and_step[0].split("-")
     if limits[0] in ("*", "?"):
-        start, end = bounds.least, bounds.most
+        start, end = bounds.minimum, bounds.maximum
     else:
         start = end = _parse_number(limits[0], bounds)
         if len(limits) > 2:
@@ -102,11 +102,11 @@ def _check_range(text: str, bounds: _Bounds) -> None:
         raise ScheduleError(f"too many slashes: {text}")
     if len(range_and_step) == 2:
         step = _parse_number(range_and_step[1], None)
-        end = bounds.most if len(limits) == 1 else end
-    if start < bounds.least:
-        raise ScheduleError(f"beginning of range ({start}) below minimum ({bounds.least}): {text}")
-    if end > bounds.most:
-        raise ScheduleError(f"end of range ({end}) above maximum ({bounds.most}): {text}")
+        end = bounds.maximum if len(limits) == 1 else end
+    if start < bounds.minimum:
+        raise ScheduleError(f"beginning of range ({start}) below minimum ({bounds.minimum}): {text}")
+    if end > bounds.maximum:
+        raise ScheduleError(f"end of range ({end}) above maximum ({bounds.maximum}): {text}")
     if start > end:
         raise ScheduleError(f"beginning of range ({start}) beyond end of range ({end}): {text}")
     if not step:

@@ -32,34 +32,34 @@ _BYTES: Final = 16  # bytes of an object that one step decodes and measures
 class _Sum:
     """The usage of one resource by some objects of a namespace. seen: the number of included changes.
 
-    given: usage by object key, in billionths, with the suffix of its quantity.
+    amounts: usage by object key, in billionths, with the suffix of its quantity.
     """
 
     def __init__(self, seen: int) -> None:
         self.seen = seen
-        self.given: dict[str, tuple[int, str]] = {}
+        self.amounts: dict[str, tuple[int, str]] = {}
         self._amount = 0
-        self._keys: list[str] = []  # a heap of the keys in `given`, and possibly of others
+        self._keys: list[str] = []  # a heap of the keys in `amounts`, and possibly of others
 
     def put_amount(self, key: str, text: str | None) -> None:
         """Set the usage of an object. text: None if it uses nothing or was deleted."""
-        before = self.given.pop(key, None)
+        before = self.amounts.pop(key, None)
         if before is not None:
             self._amount -= before[0]
         if text is None or not (amount := quantity.parse_nanos(text)):
             return
         self._amount += amount
-        self.given[key] = amount, quantity.find_suffix(text)
+        self.amounts[key] = amount, quantity.find_suffix(text)
         if before is None:
             heappush(self._keys, key)
-            if len(self._keys) > 2 * len(self.given) + _STEPS:
-                self._keys = sorted(self.given)
+            if len(self._keys) > 2 * len(self.amounts) + _STEPS:
+                self._keys = sorted(self.amounts)
 
     def format_sum(self) -> str:
         """Return the sum, with the kind of suffix of the first object that uses something."""
-        while self._keys and self._keys[0] not in self.given:
+        while self._keys and self._keys[0] not in self.amounts:
             heappop(self._keys)
-        return quantity.format_quantity(self._amount, self.given[self._keys[0]][1]) if self._keys else "0"
+        return quantity.format_quantity(self._amount, self.amounts[self._keys[0]][1]) if self._keys else "0"
 
 
 class _Space:
@@ -89,11 +89,11 @@ class _Space:
 class Meter:
     """Computes sums of usage. Other requests can run at each charge, so no step relies on the state before it.
 
-    kept: the number of amounts in all sums.
+    amount_count: the number of amounts in all sums.
     """
 
     def __init__(self) -> None:
-        self.kept = 0
+        self.amount_count = 0
         self._sums = 0
         self._spaces: dict[str, _Space] = {}  # the least recently used one is first
         self._followed: dict[str, WatchCache] = {}
@@ -149,24 +149,24 @@ class Meter:
             text = usage_text(changed) if changed is not None else None
             if total.seen != position:  # another request has included the change meanwhile
                 continue
-            before = len(total.given)
+            before = len(total.amounts)
             total.put_amount(key, text)
             total.seen += 1
-            self.kept += len(total.given) - before if space.sums.get(measure_and_name) is total else 0
+            self.amount_count += len(total.amounts) - before if space.sums.get(measure_and_name) is total else 0
 
     def _store_sum(self, space: _Space, measure_and_name: tuple[str, str], total: _Sum) -> None:
         """Store a new sum. Sums of the least recently used namespaces are dropped, one by one."""
         before = space.sums.pop(measure_and_name, None)
         space.sums[measure_and_name] = total
         self._sums += before is None
-        self.kept += len(total.given) - (len(before.given) if before is not None else 0)
-        while self.kept > MAX or self._sums > _SUMS or len(self._spaces) > _SPACES:
+        self.amount_count += len(total.amounts) - (len(before.amounts) if before is not None else 0)
+        while self.amount_count > MAX or self._sums > _SUMS or len(self._spaces) > _SPACES:
             scope, oldest = next(iter(self._spaces.items()))
             if oldest is space and len(space.sums) == 1:
                 break
             if oldest.sums:
                 self._sums -= 1
-                self.kept -= len(oldest.sums.pop(next(iter(oldest.sums))).given)
+                self.amount_count -= len(oldest.sums.pop(next(iter(oldest.sums))).amounts)
             if not oldest.sums:
                 del self._spaces[scope]
 
@@ -187,7 +187,7 @@ class Meter:
             for scope in [scope for scope in self._spaces if scope.startswith(kind.prefix)]:
                 sums = self._spaces.pop(scope).sums
                 self._sums -= len(sums)
-                self.kept -= sum(len(item.given) for item in sums.values())
+                self.amount_count -= sum(len(item.amounts) for item in sums.values())
 
 
 def _measure_entry(measure: Callable[[Object], Usage], entry: Entry) -> None:

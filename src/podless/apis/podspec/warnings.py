@@ -71,14 +71,14 @@ def _list_projected(source: Object) -> list[File]:
 
 
 class _Folder:
-    """The files at one path, by index. here: those with this path. below: those and the files in the directory."""
+    """The files at one path, by index. ending_here: those with this path. all_below: those and all in the directory."""
 
-    __slots__ = ("below", "here", "inner")
+    __slots__ = ("all_below", "ending_here", "folders")
 
     def __init__(self) -> None:
-        self.here: list[int] = []
-        self.below: list[int] = []
-        self.inner: dict[str, _Folder] = {}
+        self.ending_here: list[int] = []
+        self.all_below: list[int] = []
+        self.folders: dict[str, _Folder] = {}
 
 
 def _find_clashes(listed: list[File], head: str) -> Iterator[str]:
@@ -97,12 +97,12 @@ def _insert_file(top: _Folder, path: str, index: int) -> list[int]:
     overlapping: list[int] = []
     folder = top
     for step in each(path.split("/")):
-        overlapping += folder.here
-        folder.below.append(index)
-        folder = folder.inner.setdefault(step, _Folder())
-    overlapping += folder.below
-    folder.below.append(index)
-    folder.here.append(index)
+        overlapping += folder.ending_here
+        folder.all_below.append(index)
+        folder = folder.folders.setdefault(step, _Folder())
+    overlapping += folder.all_below
+    folder.all_below.append(index)
+    folder.ending_here.append(index)
     return sorted(overlapping)
 
 

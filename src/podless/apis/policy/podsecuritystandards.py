@@ -54,7 +54,7 @@ class _Pod:
             item for name in ("initContainers", "containers", "ephemeralContainers") for item in spec.get(name) or []
         ]
         self.windows = minor >= 25 and (spec.get("os") or {}).get("name") == "windows"
-        self.apart = minor >= 35 and spec.get("hostUsers") is False
+        self.in_user_namespace = minor >= 35 and spec.get("hostUsers") is False
 
     def contexts(self) -> Iterator[tuple[str, Object]]:
         """Yield the names and security contexts of all containers."""
@@ -192,7 +192,7 @@ def _check_privileged(pod: _Pod) -> Finding:
 
 
 def _proc_mount(pod: _Pod) -> Finding:
-    return None if pod.apart else _proc_mount_restricted(pod)
+    return None if pod.in_user_namespace else _proc_mount_restricted(pod)
 
 
 def _proc_mount_restricted(pod: _Pod) -> Finding:
@@ -316,7 +316,7 @@ def _check_volumes(pod: _Pod) -> Finding:
 
 
 def _non_root(pod: _Pod) -> Finding:
-    if pod.apart:
+    if pod.in_user_namespace:
         return None
     reason = "runAsNonRoot != true"
     run_as_non_root = pod.context.get("runAsNonRoot")
@@ -332,7 +332,7 @@ def _non_root(pod: _Pod) -> Finding:
 
 
 def _check_user(pod: _Pod) -> Finding:
-    if pod.apart:
+    if pod.in_user_namespace:
         return None
     setters = _describe_setters(
         pod.context.get("runAsUser") == 0, [name for name, context in pod.contexts() if context.get("runAsUser") == 0]

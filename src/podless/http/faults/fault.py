@@ -52,7 +52,7 @@ class InjectedFault:
 
     label: a name for error texts. spared: API groups whose requests never fail. spared_agent: requests whose User-Agent
     starts with this never fail. matched: number of requests that matched. injected: number of requests that failed.
-    tell: called whenever a count changes.
+    on_match: called whenever a count changes.
     """
 
     label: str = ""
@@ -94,7 +94,7 @@ class InjectedFault:
 
     matched: int = field(default=0, init=False)
     injected: int = field(default=0, init=False)
-    tell: Callable[[], None] | None = field(default=None, init=False, repr=False, compare=False)
+    on_match: Callable[[], None] | None = field(default=None, init=False, repr=False, compare=False)
     _turns: array[int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -153,8 +153,8 @@ class InjectedFault:
         concurrent requests with other keys do not change it.
         """
         self.matched += 1
-        if self.tell is not None:
-            self.tell()
+        if self.on_match is not None:
+            self.on_match()
         is_due = (not self.nth or self.matched == self.nth) and (not self.times or self.injected < self.times)
         if not is_due or (self._turns and not self._draw(key)):
             return False

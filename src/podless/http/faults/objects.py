@@ -176,7 +176,7 @@ class FaultObjects(Controller):
                 self._remove_fault(entry.key)
                 return
             active = self._active[entry.key] = _ActiveFault(fault, metadata["uid"], metadata["generation"])
-            fault.tell = partial(self.queue.add, entry.key, _DELAY)
+            fault.on_match = partial(self.queue.add, entry.key, _DELAY)
             self._scripted.put_fault(fault.label, fault)
             self.queue.add(entry.key)
         if not active.writing:

@@ -111,7 +111,7 @@ def check_given(layout: Layout, before: Layout | None) -> list[FieldError]:
     if shared.schema_of_version(layout.common) is not None:
         return []
     missing = [index for index, version in enumerate(layout.versions) if shared.schema_of_version(version) is None]
-    if not layout.legacy and (before is None or before.whole):
+    if not layout.legacy and (before is None or before.has_all_schemas):
         return [field.required(f"spec.versions[{number}].schema.openAPIV3Schema") for number in each(missing)]
     if layout.spec.get("preserveUnknownFields"):
         return []

@@ -57,7 +57,7 @@ class Layout:
         ]
 
     @cached_property
-    def whole(self) -> bool:
+    def has_all_schemas(self) -> bool:
         """Whether every version has a schema."""
         return schema_of_version(self.common) is not None or all(
             schema_of_version(version) is not None for version in self.versions
@@ -70,11 +70,13 @@ class Layout:
 
     def find_subresources(self, version: Object) -> Object | None:
         """Return the subresources of a version; of several versions with its name, those of the first."""
-        subresources: Object | None = (self.named[version["name"]] if self._apart else self.common).get("subresources")
+        subresources: Object | None = (self.named[version["name"]] if self._per_version else self.common).get(
+            "subresources"
+        )
         return subresources
 
     @cached_property
-    def _apart(self) -> bool:
+    def _per_version(self) -> bool:
         """Whether subresources are fields of the versions, not common."""
         return any("subresources" in version for version in self.versions)
 

@@ -38,20 +38,20 @@ class _Bound(NamedTuple):
 
 
 class _Limit(NamedTuple):
-    """One limit of a LimitRange. kind: that it applies to. most, least, ratio: its bounds, in order."""
+    """One limit of a LimitRange. kind: that it applies to. minimums, maximums, ratio: its bounds."""
 
     kind: str
-    least: Sequence[_Bound]
-    most: Sequence[_Bound]
+    minimums: Sequence[_Bound]
+    maximums: Sequence[_Bound]
     ratio: Sequence[_Bound]
 
 
 class _ReadLimitRange(NamedTuple):
-    """A LimitRange, parsed. requests, most: default requests and limits of containers, by resource."""
+    """A LimitRange, parsed. requests, default_limits: the defaults of containers, by resource."""
 
     limits: Sequence[_Limit]
     requests: Amounts
-    most: Amounts
+    default_limits: Amounts
 
 
 class _Quantities(dict[str, int]):
@@ -172,7 +172,7 @@ def _fill_container(container: Object, limit_range: _ReadLimitRange, container_n
     size = 0
     for field_name, noun, defaults in (
         ("requests", "request", limit_range.requests),
-        ("limits", "limit", limit_range.most),
+        ("limits", "limit", limit_range.default_limits),
     ):
         present = resources.get(field_name) or {}
         charge(len(defaults) + len(present))
@@ -190,9 +190,9 @@ def _check_claim(limits: Sequence[_Limit], spec: Object, quantities: _Quantities
     requests = (spec.get("resources") or {}).get("requests") or {}
     for limit in each(limits):
         if limit.kind == _CLAIM:
-            for bound in limit.least:
+            for bound in limit.minimums:
                 yield from _check_min(_CLAIM, bound, requests, {}, quantities)
-            for name, text, amount in limit.most:
+            for name, text, amount in limit.maximums:
                 charge(1)
                 if name not in requests:
                     yield f"maximum {name} usage per {_CLAIM} is {text}.  No request is specified"
@@ -234,9 +234,9 @@ def _sum_resources(spec: Object) -> tuple[Amounts, Amounts]:
 
 
 def _check_limit(limit: _Limit, requests: Amounts, limits: Amounts, quantities: _Quantities) -> Iterator[str]:
-    for bound in limit.least:
+    for bound in limit.minimums:
         yield from _check_min(limit.kind, bound, requests, limits, quantities)
-    for bound in limit.most:
+    for bound in limit.maximums:
         yield from _check_max(limit.kind, bound, requests, limits, quantities)
     for bound in limit.ratio:
         yield from _check_ratio(limit.kind, bound, requests, limits, quantities)

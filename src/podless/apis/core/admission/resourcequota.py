@@ -164,12 +164,12 @@ class _Booking:
 
     def __init__(self, work: Callable[[], Sequence[Operation]], collections: Sequence[WatchCache]) -> None:
         self._work = work
-        self._about = collections
+        self._collections = collections
         self._known: tuple[list[int], Sequence[Operation]] | None = None
 
     def __call__(self) -> Sequence[Operation]:
         """Return the operations to commit with the write. Raises Forbidden."""
-        changes = [collection.changed for collection in self._about]
+        changes = [collection.changed for collection in self._collections]
         if self._known is None or self._known[0] != changes:
             self._known = changes, self._work()
         return self._known[1]
