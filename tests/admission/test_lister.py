@@ -6,8 +6,12 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from podless.admission.lister import ConfigurationLister
 from podless.admission.matching import ApplicableItems
+from podless.admission.validating import ValidatingPolicy
+from podless.cel.policies import Environment, Expression
 from tests.apis import test_offline
 
 
@@ -65,3 +69,23 @@ def test_items_that_are_replaced_while_some_are_chosen_are_chosen_again() -> Non
     items.set_items(["old"])
     assert items.select_items("CREATE", kind, "") == ["old"]
     assert items.select_items("CREATE", kind, "") == ["new"]
+
+
+def test_requests_that_compile_a_policy_at_once_share_its_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = {
+        "matchConstraints": {},
+        "variables": [{"name": "v", "expression": "1"}],
+        "validations": [{"expression": "request.name != 'x'"}],
+    }
+    policy = ValidatingPolicy({"metadata": {"name": "p"}, "spec": spec})
+    real, others = Environment.declare_variable, [lambda: policy.validations]
+
+    def declare(self: Environment, name: str, source: str) -> Expression:
+        while others:
+            others.pop()()  # another request, while this one is suspended
+        return real(self, name, source)
+
+    monkeypatch.setattr(Environment, "declare_variable", declare)
+    assert policy.environment
+    assert [validation.expression.names for validation in policy.validations] == [("request",)]
+    assert policy.environment.used_variables == {"request"}

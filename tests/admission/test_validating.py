@@ -7,7 +7,8 @@ import pytest
 from podless import Server
 from podless.admission import AdmissionAttributes, Plugin
 from podless.kinds.kind import Kind
-from tests.admission.conftest import GROUP, World
+from podless.runtime.jsonobject import Object
+from tests.admission.conftest import GROUP, World, review
 from tests.conftest import Client
 
 
@@ -34,6 +35,22 @@ def test_a_changed_policy_is_in_force_for_the_next_request(world: World) -> None
     wider = {"spec": {"validations": [{"expression": "object.spec.replicas <= 6"}]}}
     assert world.client.merge(policy, wider).status == 200
     assert world.create("x", replicas=6).status == 201
+
+
+def test_a_policy_that_is_created_while_a_write_is_mutated_counts_for_it(world: World, server: Server) -> None:
+    waiting, other = world.client, Client(server.url, server.token)
+
+    def create_policy(asked: Object) -> Object:
+        if asked["request"]["name"] == "x":
+            world.client = other
+            world.validate("object.spec.replicas <= 5")
+            world.client = waiting
+        return review(asked)
+
+    world.hook(create_policy, mutating=True)
+    assert world.create("before", replicas=6).status == 201
+    assert world.create("x", replicas=6).status == 422
+    other.close()
 
 
 def test_deletes_have_an_old_object_only(world: World) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from podless.admission.conditions import MatchConditions
@@ -16,6 +15,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.state import State
 from podless.meta.errors import APIError
 from podless.runtime.jsonobject import Object
+from podless.runtime.memo import made_once
 
 if TYPE_CHECKING:
     from podless.cel.policies import Environment
@@ -31,7 +31,7 @@ class CompiledPolicy:
         self.param_kind: Mapping[str, str] | None = self.spec.get("paramKind")
         self.matching = ResourceMatching.from_match_resources(self.spec["matchConstraints"])
 
-    @cached_property
+    @made_once
     def environment(self) -> Environment:
         """The CEL environment of the policy's expressions, with compiled variables."""
         from podless.cel.policies import Environment
@@ -42,7 +42,7 @@ class CompiledPolicy:
             result.declare_variable(variable["name"], variable["expression"])
         return result
 
-    @cached_property
+    @made_once
     def conditions(self) -> MatchConditions | None:
         """The compiled matchConditions, None without any."""
         match_conditions = self.spec.get("matchConditions")

@@ -5,7 +5,6 @@ Source: k8s.io/apiserver pkg/admission/plugin/policy/mutating, and recorded answ
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from podless.admission import patches
@@ -24,6 +23,7 @@ from podless.kinds.conversion import ConversionFailed
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.runtime.jsonobject import Object
+from podless.runtime.memo import made_once
 
 if TYPE_CHECKING:
     from podless.cel.policies import Expression
@@ -39,7 +39,7 @@ class Mutation(NamedTuple):
 class MutatingPolicy(CompiledPolicy):
     """A policy that mutates objects."""
 
-    @cached_property
+    @made_once
     def mutations(self) -> list[Mutation]:
         """The mutations, in order."""
         from podless.cel.policies import JSON_PATCHES, OBJECT

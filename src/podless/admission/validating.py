@@ -6,7 +6,6 @@ Source: k8s.io/apiserver pkg/admission/plugin/policy/validating, and recorded an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from podless.admission.attributes import AdmissionAttributes
@@ -23,6 +22,7 @@ from podless.kinds.kind import Kind
 from podless.kinds.state import State
 from podless.meta.errors import Forbidden
 from podless.runtime.jsonobject import Object
+from podless.runtime.memo import made_once
 
 if TYPE_CHECKING:
     from podless.cel.policies import Activation, Expression
@@ -46,7 +46,7 @@ class Validation(NamedTuple):
 class ValidatingPolicy(CompiledPolicy):
     """A policy whose expressions must be true."""
 
-    @cached_property
+    @made_once
     def validations(self) -> list[Validation]:
         """The expressions, in order."""
         from podless.cel.policies import BOOL, STRING
@@ -59,7 +59,7 @@ class ValidatingPolicy(CompiledPolicy):
             result.append(Validation(expression, item.get("message") or "", message, item.get("reason") or "Invalid"))
         return result
 
-    @cached_property
+    @made_once
     def annotations(self) -> list[tuple[str, Expression]]:
         """The audit annotations, by key."""
         from podless.cel.policies import TEXT_OR_NULL

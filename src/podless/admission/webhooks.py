@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from podless.admission import patches
@@ -30,6 +30,7 @@ from podless.kinds.state import State
 from podless.meta.errors import APIError, BadRequest, Forbidden, Internal
 from podless.remote import WebhookClient
 from podless.runtime.jsonobject import Object
+from podless.runtime.memo import made_once
 from podless.runtime.meter import charge
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Webhook:
         self.by_rules = self.matching.by_rules and not spec.get("matchConditions")
         self.harmless = spec.get("sideEffects") in _HARMLESS
 
-    @cached_property
+    @made_once
     def conditions(self) -> MatchConditions | None:
         """The compiled matchConditions, None without any."""
         match_conditions = self.spec.get("matchConditions")

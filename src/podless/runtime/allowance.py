@@ -12,7 +12,7 @@ from podless.runtime.meter import TIMEOUT_TEXT
 T = TypeVar("T")
 
 PATTERN_TIME: Final = 100_000_000  # nanoseconds, as runtime/patternprice.py estimates them
-LEAST_TIME: Final = 3.0  # seconds of processor time of a write of a short object
+LEAST_TIME: Final = 2.0  # seconds of processor time of a write of a short object
 TIME_PER_BYTE: Final = 0.00001  # seconds of processor time for each byte of the object
 
 

@@ -62,6 +62,8 @@ async def _run_mutating(api: API, write: Write) -> None:
     if write.shared and write.entry is not None:
         write.old = view.load_object(write.call.kind, write.call.version, write.entry)
     write.obj = await mutate_object(api, write, write.obj, write.old)
+    # each phase has the configurations of when it begins; webhooks can take seconds
+    mutates_object(write)
 
 
 async def _run_allocating(api: API, write: Write) -> None:
