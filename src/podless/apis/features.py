@@ -47,7 +47,7 @@ class FeatureGate(NamedTuple):
         return _read_stages(self.stage_words)
 
     def find_stage(self, minor: int) -> Stage | None:
-        """Return what the gate is in a release, or None before it exists."""
+        """Return the stage of the gate in a release, or None before it exists."""
         return next((stage for stage in reversed(self.stages) if stage.minor <= minor), None)
 
     def has_effect(self, minor: int) -> bool:

@@ -70,7 +70,7 @@ def define_kind(definition: Object) -> Made:
 
 
 def check_create(kind: Kind, version: Version, raw: bytes, content_type: str = "application/json") -> Checked:
-    """Return what a server would say about the create of an object. raw: JSON or YAML, by content_type."""
+    """Return the errors and warnings of a server about the create of an object. raw: JSON or YAML, by content_type."""
     body = Body(kind, version, raw, content_type)
     try:
         obj = bodies.read_body(body)
@@ -104,7 +104,7 @@ def _check_new(kind: Kind, version: Version, obj: Object, body: Body) -> tuple[S
 def check_update(
     kind: Kind, version: Version, raw: bytes, old: Object, content_type: str = "application/json"
 ) -> Checked:
-    """Return what a server would say about the update of an object. old: the object before, in any version."""
+    """Return the errors and warnings of a server about the update of an object. old: in any version."""
     body = Body(kind, version, raw, content_type)
     try:
         obj = bodies.read_body(body)

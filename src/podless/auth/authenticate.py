@@ -25,7 +25,7 @@ _KEEP = 1024
 
 @dataclass(frozen=True, kw_only=True)
 class AuthenticatorOptions:
-    """The optional make_authenticators: a section of options for each."""
+    """The optional authenticators: a section of options for each."""
 
     oidc: OIDC | None = section(
         OIDC, "OpenID Connect", "tokens of an identity provider, as for kube-apiserver", any_of=("issuer", "client_id")

@@ -134,7 +134,7 @@ class DefinitionController(Controller):
     def _requeue_unnamed(self, key: str) -> None:
         """Reconcile the definitions of the key's group that lack a name, which can be free now.
 
-        The definition itself is one of them: it can want as its kind what was its listKind.
+        The definition itself is one of them: its new kind can be its former listKind.
         """
         for unnamed in self._naming.list_unnamed(key):
             self._settled.pop(unnamed, None)

@@ -1,7 +1,7 @@
 """Dependents of Services: Endpoints are deleted with their Service, and each cluster IP has an IPAddress.
 
-The leader does this before it answers a write, another server right after its answer. The start repairs what a stopped
-server left undone. Source: Kubernetes' pkg/registry/core/service, storage and ipallocator.
+The leader does this before it answers a write, another server right after its answer. The start completes the
+work of a stopped server. Source: Kubernetes' pkg/registry/core/service, storage and ipallocator.
 """
 
 from __future__ import annotations

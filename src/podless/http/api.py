@@ -183,7 +183,7 @@ class APIHandler:
         return self._answer_first(request, info, call)
 
     async def _answer_first(self, request: HTTPRequest, info: RequestInfo, call: Call) -> Answer:
-        """Import what a built-in kind needs, then answer its first request."""
+        """Import the modules of a built-in kind, then answer its first request."""
         await load_kind(self._api, call.kind)
         return await settle_answer(self._answer_checked(request, info, call))
 

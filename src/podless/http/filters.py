@@ -68,7 +68,7 @@ def _import_all(names: Sequence[str]) -> None:
 
 
 def with_imports(off_loop: OffLoop) -> Callable[[Handler], Handler]:
-    """Return a filter that imports what the media types of a request need, then handles the request."""
+    """Return a filter that imports the modules for the media types of a request, then handles the request."""
     missing = dict(_MODULES)
     plain: set[tuple[str | None, str | None]] = set()  # pairs of media types (body, answer) that need no import
     last: dict[str, str] = {}  # the last header fields that need no import; many requests share theirs

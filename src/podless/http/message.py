@@ -49,7 +49,7 @@ class AuditRecord(Protocol):
 
 
 class HTTPRequest:
-    """One request, with what the filters set (http/chain.py).
+    """One request, with the attributes that the filters set (http/chain.py).
 
     headers: lower-case names; several fields of a name are joined by commas (those of impersonation by line breaks).
     Content-Length is not among them: requests that differ in it share their headers.

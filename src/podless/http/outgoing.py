@@ -169,7 +169,7 @@ class OutgoingAnswers:
         self._memory.end_read(self)
 
     def charge_stream(self, size: int) -> bool:
-        """Charge what a stream holds for a slow client. Returns False if there is no room."""
+        """Charge the bytes that a stream holds for a slow client. Returns False if there is no room."""
         return self._memory.charge_holder(self.user, size, STREAMS, self)
 
     def release_stream(self, size: int) -> None:

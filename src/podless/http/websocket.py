@@ -91,7 +91,7 @@ class ControlHandler(Protocol):
 
 
 class WebSocketReader:
-    """Parses what a client sends, in pieces of any size. Data frames are discarded."""
+    """Parses the frames of a client, in pieces of any size. Data frames are discarded."""
 
     def __init__(self, talker: ControlHandler) -> None:
         self._talker: ControlHandler | None = talker

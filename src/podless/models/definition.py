@@ -71,7 +71,7 @@ class _Member(NamedTuple):
 
 
 def read_kind(cls: type) -> Named:
-    """Return what the decorator `kind` declares for a class. Raises Inexpressible for a class without it."""
+    """Return the declaration of a class by the decorator `kind`. Raises Inexpressible for a class without it."""
     named = getattr(cls, KIND, None)
     if not isinstance(named, Named):
         name = getattr(cls, "__name__", cls)

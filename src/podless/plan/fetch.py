@@ -1,4 +1,4 @@
-"""Reads what a plan needs from a running API: the objects that the set can change, and their dependencies."""
+"""Reads the objects that a plan needs from a running API: those that the set can change, and their dependencies."""
 
 from __future__ import annotations
 

@@ -55,9 +55,9 @@ def parse_authorities(pem: bytes) -> list[x509.Certificate]:
 
 
 def judge_server(chain: list[bytes], host: str, roots: list[x509.Certificate], now: datetime.datetime) -> None:
-    """Verify that a server is `host`. chain: what it sent (DER), its own certificate first. now: with a time zone.
+    """Verify that a server is `host`. Raises Untrusted.
 
-    Raises Untrusted.
+    chain: the certificates that it sent (DER), its own first. now: with a time zone.
     """
     try:
         certificates = [x509.load_der_x509_certificate(der) for der in chain]

@@ -1,7 +1,7 @@
 """Allocates addresses and ports for one Service at a time, each from a range.
 
-The stored Services say what is taken. Source: Kubernetes' pkg/registry/core/service: storage, ipallocator and
-portallocator.
+The stored Services are the record of taken addresses and ports. Source: Kubernetes' pkg/registry/core/service:
+storage, ipallocator and portallocator.
 """
 
 from __future__ import annotations

@@ -33,13 +33,13 @@ _STATUS_FIELDS = {"containerStatuses": "containers", "initContainerStatuses": "i
 
 
 def validate_claims(status: Object, spec: Object) -> field.Errors:
-    """Validate what a pod's status reports of claims."""
+    """Validate the claims in a pod's status."""
     yield from _validate_claims(status.get("resourceClaimStatuses") or [], spec)
     yield from _validate_extended_claim(status.get("extendedResourceClaimStatus"), spec)
 
 
 def validate_containers(status: Object, spec: Object) -> field.Errors:
-    """Validate what a pod's status reports of containers: first all users, then all resources."""
+    """Validate the containers in a pod's status: first all users, then all resources."""
     system = (spec.get("os") or {}).get("name", "linux")
     for key in _STATUS_FIELDS:
         for index, container in enumerate(each(status.get(key) or ())):

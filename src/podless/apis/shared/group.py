@@ -180,7 +180,7 @@ def _kind_and_list(noun: str, *, virtual: bool = False) -> tuple[str, ...]:
 
 
 def _import_reference(reference: str) -> Any:
-    """Import what a reference such as core.pods:STRATEGY names below podless.apis."""
+    """Return the object of a reference below podless.apis, such as core.pods:STRATEGY."""
     module, _, name = reference.partition(":")
     return getattr(import_module(f"podless.apis.{module}"), name)
 

@@ -409,7 +409,7 @@ class SQLiteStore:
         return logreader.read_changes(self._open_database(), prefix, after, sequence, limit)
 
     async def compact(self, revision: int) -> None:
-        """Forget what was replaced or deleted at or before `revision`."""
+        """Forget the states that were replaced or deleted at or before `revision`."""
         self._window.move_to(min(revision, self._revision))
 
     def read_figures(self) -> dict[str, int]:

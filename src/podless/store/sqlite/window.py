@@ -83,7 +83,7 @@ class HistoryWindow:
             self.do_step()
 
     def move_to(self, revision: int) -> None:
-        """Forget what was replaced or deleted at or before a revision. Raises StoreError."""
+        """Forget the states that were replaced or deleted at or before a revision. Raises StoreError."""
         if revision <= self.compacted:
             return
         try:
