@@ -15,6 +15,7 @@ from podless.kinds.kind import Kind, Version
 from podless.meta.field import Path
 from podless.remote import RemoteError, WebhookClient, WebhookTarget
 from podless.runtime.jsonobject import Object
+from podless.schema.node import copy_value
 from podless.verbs.call import API
 
 _HARMLESS = ("None", "NoneOnDryRun")
@@ -87,7 +88,7 @@ class _RecordedPlugin(Plugin):
         return self._plugin.mutates(operation, kind, subresource, namespace)
 
     async def mutate(self, attr: AdmissionAttributes) -> None:
-        before = _copy_value(attr.obj)
+        before = copy_value(attr.obj)
         await self._plugin.mutate(attr)
         if before is not None and attr.obj is not None and attr.obj != before:
             self._recorder.note_change(self._name, before, attr.obj)
@@ -103,12 +104,6 @@ class _RecordedPlugin(Plugin):
 
     async def validate(self, attr: AdmissionAttributes) -> None:
         await self._plugin.validate(attr)
-
-
-def _copy_value(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _copy_value(item) for key, item in value.items()}
-    return [_copy_value(item) for item in value] if isinstance(value, list) else value
 
 
 class _PlannedWebhooks:

@@ -6,6 +6,7 @@ Source: the TokenRequest API, kubernetes/pkg/registry/core/serviceaccount/storag
 from __future__ import annotations
 
 from podless.apis.authentication.group import GROUP
+from podless.apis.shared import checks
 from podless.auth.accounts import BoundObject
 from podless.auth.authenticate import AUDIENCE
 from podless.cache.entry import Entry
@@ -21,9 +22,6 @@ from podless.verbs.call import API, Call
 
 OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 
-_MIN, _MAX = 600, 1 << 32  # seconds: allowed lifetimes of a token
-_MIN_UNDER = "may not specify a duration less than 10 minutes"
-_MAX_OVER = "may not specify a duration larger than 2^32 seconds"
 _BINDABLE = {"Node": "nodes", "Pod": "pods", "Secret": "secrets"}
 _OTHER_ACCOUNT = "must match the service account name if specified"
 
@@ -57,7 +55,6 @@ async def request_token(api: API, call: Call, obj: Object) -> Object:
 
 def _validate_request(call: Call, obj: Object, account: Entry) -> None:
     """Validate the request. Errors of its spec do not use the name of the account. Raises Invalid or Conflict."""
-    errors = []
     name = obj["metadata"].get("name", "")
     if name and name != account.name:
         raise Invalid("TokenRequest", GROUP.name, account.name, [field.invalid("metadata.name", name, _OTHER_ACCOUNT)])
@@ -65,12 +62,7 @@ def _validate_request(call: Call, obj: Object, account: Entry) -> None:
     if expected_uid and expected_uid != uid and has("TokenRequestServiceAccountUIDValidation"):
         problem = f"the UID in the token request ({expected_uid}) does not match the UID of the service account ({uid})"
         raise Conflict("TokenRequest", GROUP.name, account.name, problem)
-    seconds = obj["spec"]["expirationSeconds"]
-    if seconds < _MIN:
-        errors.append(field.invalid("spec.expirationSeconds", seconds, _MIN_UNDER))
-    if seconds > _MAX:
-        errors.append(field.invalid("spec.expirationSeconds", seconds, _MAX_OVER))
-    if errors:
+    if errors := [*checks.token_lifetime("spec.expirationSeconds", obj["spec"]["expirationSeconds"])]:
         raise Invalid("TokenRequest", GROUP.name, "", errors)
 
 

@@ -11,7 +11,6 @@ from podless.meta import field
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
-_MIN, _MAX = 600, 1 << 32  # seconds
 _SAME_PATH = "conflicting duplicate paths"
 
 
@@ -85,11 +84,7 @@ def _validate_distinct_path(file: str, shown_value: str, path: str, seen: set[st
 
 def _validate_token(token: Object, at: str, path: str, outside_paths: bool) -> field.Errors:
     seconds, file = token.get("expirationSeconds") or 0, token.get("path", "")
-    if seconds < _MIN:
-        yield field.invalid(f"{at}.expirationSeconds", seconds, "may not specify a duration less than 10 minutes")
-    if seconds > _MAX:
-        reason = "may not specify a duration larger than 2^32 seconds"
-        yield field.invalid(f"{at}.expirationSeconds", seconds, reason)
+    yield from checks.token_lifetime(f"{at}.expirationSeconds", seconds)
     if not file:
         yield field.required(f"{path}.path")
     elif not outside_paths:

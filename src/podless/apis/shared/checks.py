@@ -22,6 +22,7 @@ POSITIVE = "must be greater than zero"
 _MODES = "must be a number between 0 and 0777 (octal), both inclusive"
 _MAX_MODE = 0o777
 _MAX_ID = (1 << 31) - 1
+_MIN_TOKEN, _MAX_TOKEN = 600, 1 << 32  # seconds
 _PATH = r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+"
 _PATH_SCAN = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]++")
 _IN_TEMPLATES = ("annotations", "labels")
@@ -138,6 +139,14 @@ def validate_local_path(path: str, value: str) -> field.Errors:
     yield from validate_descending(path, value)
     if value.startswith("..") and not value.startswith("../"):
         yield field.invalid(path, value, "must not start with '..'")
+
+
+def token_lifetime(path: str, seconds: int) -> field.Errors:
+    """Validate the lifetime of a service account token."""
+    if seconds < _MIN_TOKEN:
+        yield field.invalid(path, seconds, "may not specify a duration less than 10 minutes")
+    if seconds > _MAX_TOKEN:
+        yield field.invalid(path, seconds, "may not specify a duration larger than 2^32 seconds")
 
 
 def label_key(path: str, value: str) -> field.Errors:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from podless.apis.shared.checks import validate_immutable, validate_immutable_fields
+from podless.apis.shared.checks import token_lifetime, validate_immutable, validate_immutable_fields
 from podless.apis.shared.typed import TypedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, MetadataPolicy
@@ -15,7 +15,6 @@ from podless.runtime.release import has
 
 _GROUP_POLICIES = ("File", "None", "ReadWriteOnceWithFSType")
 _LIFECYCLES = ("Persistent", "Ephemeral")
-_SHORTEST, _LONGEST = 600, 1 << 32  # seconds that a token is valid
 _PERIOD = 10  # the minimum in seconds
 _DISABLED = "preventPodSchedulingIfMissing"
 _NO_TOKENS = "serviceAccountTokenInSecrets is set but no tokenRequests are specified"
@@ -79,14 +78,8 @@ def _validate_tokens(requests: Sequence[Object]) -> field.Errors:
             yield field.duplicate(f"{path}.audience", audience)
             continue
         seen.add(audience)
-        if seconds is None:
-            continue
-        if seconds < _SHORTEST:
-            text = "may not specify a duration less than 10 minutes"
-            yield field.invalid(f"{path}.expirationSeconds", seconds, text)
-        if seconds > _LONGEST:
-            text = "may not specify a duration larger than 2^32 seconds"
-            yield field.invalid(f"{path}.expirationSeconds", seconds, text)
+        if seconds is not None:
+            yield from token_lifetime(f"{path}.expirationSeconds", seconds)
 
 
 STRATEGY = CSIDriverStrategy()

@@ -6,7 +6,7 @@ Source: k8s.io/kubernetes pkg/apis/admissionregistration (defaults and validatio
 from __future__ import annotations
 
 from podless.apis.admissionregistration.validation import rules
-from podless.apis.apiextensions.definition.webhook import REVIEWS, check_reviews, check_service, check_url
+from podless.apis.apiextensions.definition.webhook import REVIEWS, check_address, check_reviews
 from podless.meta import field, labelselector, names
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -55,7 +55,7 @@ def check_webhooks(configuration: Object, old: Object | None = None) -> field.Er
 def _validate_webhook(webhook: Object, path: str, effects: tuple[str, ...], conditions: bool) -> list[FieldError]:
     errors = _check_name(webhook["name"], f"{path}.name")
     errors += _check_call(webhook, path, effects)
-    errors += _check_client(webhook["clientConfig"], f"{path}.clientConfig")
+    errors += check_address(webhook["clientConfig"], f"{path}.clientConfig")
     return errors + (_check_conditions(webhook, path) if conditions else [])
 
 
@@ -102,10 +102,3 @@ def _check_name(name: str, path: str) -> list[FieldError]:
     if name.count(".") < 2:
         return [field.invalid(path, name, "should be a domain with at least three segments separated by dots")]
     return []
-
-
-def _check_client(config: Object, path: str) -> list[FieldError]:
-    url, service = config.get("url"), config.get("service")
-    if (url is None) == (service is None):
-        return [field.required(path, "exactly one of url or service is required")]
-    return check_service(service, f"{path}.service") if service is not None else check_url(str(url), f"{path}.url")

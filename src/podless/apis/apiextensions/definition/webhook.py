@@ -55,20 +55,21 @@ def bundle_fault(conversion: Object | None) -> str:
 def _validate_client(client: Object | None, path: str, any_bundle: bool) -> list[FieldError]:
     if client is None:
         return [field.required(path, "required when strategy is set to Webhook")]
-    url, service = client.get("url"), client.get("service")
-    if (url is None) == (service is None):
-        errors = [field.required(path, "exactly one of url or service is required")]
-    elif service is not None:
-        errors = check_service(service, f"{path}.service")
-    else:
-        errors = check_url(str(url), f"{path}.url")
+    errors = check_address(client, path)
     bundle = client.get("caBundle")
     fault = _bundle_fault(base64.b64decode(bundle)) if bundle and not any_bundle else ""
     return [*errors, field.invalid(f"{path}.caBundle", _shown_bytes(bundle), fault)] if fault else errors
 
 
-def check_service(service: Object, path: str) -> list[FieldError]:
-    """Validate the reference to a webhook's Service."""
+def check_address(client: Object, path: str) -> list[FieldError]:
+    """Validate the address in the clientConfig of a webhook: a URL or a Service."""
+    url, service = client.get("url"), client.get("service")
+    if (url is None) == (service is None):
+        return [field.required(path, "exactly one of url or service is required")]
+    return _check_url(str(url), f"{path}.url") if service is None else _check_service(service, f"{path}.service")
+
+
+def _check_service(service: Object, path: str) -> list[FieldError]:
     # as in kube-apiserver, which confuses the two names
     errors = [
         field.required(f"{path}.{label}")
@@ -95,8 +96,7 @@ def _service_path(value: str, path: str) -> list[FieldError]:
     return errors
 
 
-def check_url(value: str, path: str) -> list[FieldError]:
-    """Validate the URL of a webhook."""
+def _check_url(value: str, path: str) -> list[FieldError]:
     try:
         url = gourl.parse_url(value)
     except gourl.URLError as error:
