@@ -68,6 +68,14 @@ def test_limits_fill_in_and_refuse(client: Client, namespace: str) -> None:
     assert refused.body["message"] == ('pods "q" is forbidden: maximum cpu usage per Container is 1, but limit is 2')
 
 
+def test_a_pod_requests_what_its_namespace_gives_to_its_containers(client: Client, namespace: str) -> None:
+    limit = {"type": "Container", "default": {"memory": "2G"}}
+    body = {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "l"}, "spec": {"limits": [limit]}}
+    assert client.post(f"{namespace}/limitranges", body).status == 201
+    spec = post(client, namespace, resources={"limits": {"cpu": "1"}}).body["spec"]
+    assert spec["resources"] == {"limits": {"cpu": "1"}, "requests": {"cpu": "1", "memory": "2G"}}
+
+
 def test_namespaces_say_what_pods_may_do(client: Client, namespace: str) -> None:
     assert post(client, namespace, hostNetwork=True).status == 201
     labels = {"metadata": {"labels": {f"{LABEL}enforce": "baseline", f"{LABEL}warn": "restricted"}}}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from podless.apis.podspec import amounts, default_pod, default_pod_template
@@ -114,3 +116,12 @@ def test_sidecars_count_with_all_that_follow() -> None:
 
     spec = {"containers": [asks("1")], "initContainers": [asks("1", "Always"), asks("3")]}
     assert amounts.sum_resources(spec, "requests") == {"cpu": "4"}
+
+
+def test_a_total_is_written_like_the_larger_of_init_containers_and_containers() -> None:
+    def asks(memory: str) -> dict[str, Any]:
+        return {"resources": {"requests": {"memory": memory}}}
+
+    spec = {"containers": [asks("0"), asks("64Mi"), asks("1M")], "initContainers": [asks("1Mi"), asks("2G")]}
+    assert amounts.sum_resources(spec, "requests") == {"memory": "2G"}
+    assert amounts.sum_resources({"containers": spec["containers"]}, "requests") == {"memory": "68108864"}

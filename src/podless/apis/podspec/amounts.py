@@ -6,13 +6,12 @@ component-helpers/resource and pkg/apis/core/v1/helper/qos.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from podless.codec import quantity
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 
 Amounts = dict[str, int]  # in billionths
+_Totals = dict[str, tuple[int, str]]  # an amount in billionths, and a quantity whose kind of suffix it is written with
 HUGE_PAGES = "hugepages-"
 _COMPUTE = ("cpu", "memory")
 _QUANTITY = 4  # steps to parse a quantity
@@ -25,24 +24,22 @@ def is_sidecar(container: Object) -> bool:
 
 def sum_resources(spec: Object, key: str) -> dict[str, str]:
     """Return the total of all containers. key: "requests" or "limits"."""
-    read = _amounts_reader(key)
-    sums: Amounts = {}
-    formats: dict[str, str] = {}
+    sums: _Totals = {}
     for container in each(spec.get("containers") or ()):
-        _add_amounts(sums, read(container, formats))
-    sidecars: Amounts = {}
-    peaks: Amounts = {}
+        _add_totals(sums, _read_totals(container, key))
+    sidecars: _Totals = {}
+    peaks: _Totals = {}
     for container in each(spec.get("initContainers") or ()):
-        amounts = read(container, formats)
+        totals = _read_totals(container, key)
         if is_sidecar(container):
-            _add_amounts(sums, amounts)
-            _add_amounts(sidecars, amounts)
-            # other resources of the sidecars have not grown
-            _raise_to(peaks, {name: sidecars[name] for name in amounts})
+            _add_totals(sums, totals)
+            _add_totals(sidecars, totals)
+            totals = {name: sidecars[name] for name in totals}  # other resources of the sidecars have not grown
         else:
-            _raise_to(peaks, {name: amount + sidecars.get(name, 0) for name, amount in amounts.items()})
+            _add_totals(totals, {name: sidecars[name] for name in totals if name in sidecars})
+        _raise_to(peaks, totals)
     _raise_to(sums, peaks)
-    return {name: format_amount(amount, formats[name]) for name, amount in sums.items()}
+    return {name: format_amount(*total) for name, total in sums.items()}
 
 
 def format_amount(amount: int, like: str) -> str:
@@ -54,28 +51,29 @@ def format_amount(amount: int, like: str) -> str:
     return str(units) if remainder else quantity.canonical_quantity(f"{kibi}Ki")
 
 
-def _amounts_reader(key: str) -> Callable[[Object, dict[str, str]], Amounts]:
-    def read(container: Object, formats: dict[str, str]) -> Amounts:
-        texts = (container.get("resources") or {}).get(key) or {}
-        amounts = {}
-        for name, text in texts.items():
-            charge(_QUANTITY)
-            formats.setdefault(name, text)
-            amounts[name] = quantity.parse_nanos(text)
-        return amounts
+def _read_totals(container: Object, key: str) -> _Totals:
+    totals = {}
+    for name, text in ((container.get("resources") or {}).get(key) or {}).items():
+        charge(_QUANTITY)
+        totals[name] = quantity.parse_nanos(text), text
+    return totals
 
-    return read
+
+def _add_totals(totals: _Totals, added: _Totals) -> None:
+    for name, (amount, like) in each(added).items():
+        total, total_like = totals.get(name, (0, like))
+        totals[name] = total + amount, total_like if total else like
+
+
+def _raise_to(peaks: _Totals, totals: _Totals) -> None:
+    for name, total in each(totals).items():
+        if name not in peaks or total[0] > peaks[name][0]:
+            peaks[name] = total
 
 
 def _add_amounts(sums: Amounts, added: Amounts) -> None:
     for name, amount in each(added).items():
         sums[name] = sums.get(name, 0) + amount
-
-
-def _raise_to(peaks: Amounts, amounts: Amounts) -> None:
-    for name, amount in each(amounts).items():
-        if name not in peaks or amount > peaks[name]:
-            peaks[name] = amount
 
 
 def qos_class(spec: Object) -> str:

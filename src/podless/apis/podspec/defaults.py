@@ -36,7 +36,7 @@ _DROPPED_ANNOTATIONS = frozenset(
 def default_pod(obj: Object) -> None:
     """Set the defaults of a pod: metadata, spec and status."""
     spec = obj["spec"]
-    _default_requests(spec)
+    default_requests(spec)
     spec.setdefault("enableServiceLinks", True)
     if spec.get("hostNetwork"):
         for container in each((*(spec.get("containers") or ()), *(spec.get("initContainers") or ()))):
@@ -89,8 +89,8 @@ def _drop_annotations(metadata: Object) -> None:
             del metadata["annotations"]
 
 
-def _default_requests(spec: Object) -> None:
-    """Set missing requests from the limits."""
+def default_requests(spec: Object) -> None:
+    """Set missing requests of containers from their limits, and of the pod from those of its containers."""
     for container in (*(spec.get("containers") or ()), *(spec.get("initContainers") or ())):
         resources = container.get("resources") or {}
         if limits := resources.get("limits"):
