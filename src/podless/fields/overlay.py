@@ -44,7 +44,9 @@ def lay_over(live: dict[str, Any], applied: dict[str, Any], shape: Shape) -> Ove
     if form is None or form.atomic:
         merged, node, (removed, modified, added) = _lay_value(live, applied, shape)
     else:
-        merged, node, (removed, modified, added) = _lay_map(live, applied, form.owned)
+        owned = form.owned
+        assert owned.map is not None
+        merged, node, (removed, modified, added) = _lay_map(live, applied, owned, owned.map)
     if node is not None and node.get("f:metadata") == LEAF:
         node = {name: inner for name, inner in node.items() if name != "f:metadata"}
     return Overlay(merged, node or {}, Comparison(removed or {}, modified or {}, added or {}))
@@ -62,9 +64,7 @@ def _lay_new(item: Any, shape: Shape) -> _Laid:
     return item, collect_stated(item, shape), (None, None, collect_whole(item, shape))
 
 
-def _lay_map(ours: dict[str, Any], theirs: dict[str, Any], shape: Shape) -> _Laid:
-    form = shape.map
-    assert form is not None
+def _lay_map(ours: dict[str, Any], theirs: dict[str, Any], shape: Shape, form: MapShape) -> _Laid:
     types = tuple(map(type, theirs.values()))
     plan = form.plans[tuple(theirs), types] if form.declared else None
     merged = {**ours, **theirs}
@@ -93,7 +93,7 @@ def _lay_map(ours: dict[str, Any], theirs: dict[str, Any], shape: Shape) -> _Lai
     for key, name, child, inside in below:
         item, before = theirs[key], ours.get(key, _ABSENT)
         if inside is not None and before.__class__ is dict:
-            merged[key], node, nodes = _lay_map(before, item, child)
+            merged[key], node, nodes = _lay_map(before, item, child, inside)
         elif before is _ABSENT:
             _, node, nodes = _lay_new(item, child)
         elif child.list is not None and child.list.associative and type(item) is list is type(before):
@@ -153,7 +153,7 @@ def _lay_list(ours: list[Any], theirs: list[Any], shape: Shape, form: ListShape)
         name = make_element(form, item)
         if name in stated or not before.__class__ is dict is item.__class__ or make_element(form, before) != name:
             return _lay_value(ours, theirs, shape)
-        both, node, nodes = _lay_map(before, item, inner)
+        both, node, nodes = _lay_map(before, item, inner, inner.map)
         merged.append(both)
         stated[name] = is_marked(node)
         if nodes is not SAME:
