@@ -144,10 +144,15 @@ class CustomStrategy(Strategy[Kind]):
             obj["metadata"] = dict(known)
         else:
             obj["metadata"] = objectmeta.coerce_metadata(metadata, unknown)
-        group, _, name = (obj.get("apiVersion") or "").rpartition("/")
-        if obj.get("kind") != kind.kind or group != kind.group:
-            return obj  # a patch changed its kind or group, so no schema applies
-        if (sent_version := kind.by_version.get(name)) is not None:
+        sent_version: Version | None = version
+        if (api_version := obj.get("apiVersion")) != kind.api_versions[version.name]:
+            group, _, name = (api_version or "").rpartition("/")
+            if group != kind.group:
+                return obj  # a patch changed its group, so no schema applies
+            sent_version = kind.by_version.get(name)
+        if obj.get("kind") != kind.kind:
+            return obj  # the same
+        if sent_version is not None:
             compiled = self.get_schema(sent_version)
             if fill:
                 compiled.normalize(obj, unknown=unknown, drop=False)

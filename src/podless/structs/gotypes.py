@@ -259,20 +259,25 @@ class ListOf(GoType):
 
 
 class MapOf(GoType):
-    """A map with string keys, written in the order of its keys; a null item is the zero value of its type."""
+    """A map with string keys, written in the order of its keys; a null item is the zero value of its type.
+
+    kept: the class of items that are kept unchanged, if there is one.
+    """
 
     def __init__(self, item: GoType, go: str = "") -> None:
         self.item = item
+        self.kept = frozenset((item.plain,)) if item.plain is not None else frozenset()
         self.go = go or f"map[string]{item.go}"
         self.nested = item.nested
 
     def read_value(self, value: Any, unknown: list[str]) -> Any:
         if type(value) is not dict:
             self.reject_value(value)
-        item, out = self.item, value
+        out = value
         if len(value) > MAX_UNCHARGED:
             charge(len(value))
-        if item.plain is None or set(map(type, value.values())) - {item.plain}:
+        if not self.kept.issuperset(map(type, value.values())):
+            item = self.item
             out, read, start = {}, item.read_value, len(unknown)
             for key, element in value.items():
                 out[key] = item.make_zero() if element is None else read(element, unknown)

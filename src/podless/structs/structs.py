@@ -186,7 +186,7 @@ class Struct(GoType):
                     unknown.append(key)
                 continue
             kind, keep, joint, place, plain = entry
-            if type(item) is not plain:
+            if item.__class__ is not plain:
                 if item is None:
                     continue
                 if recursive:  # there can be many small values
@@ -197,7 +197,7 @@ class Struct(GoType):
                 except Mismatch as error:
                     error.prepend_field(self.name, self.format_field(key))
                     raise
-                if len(unknown) > start and joint is not None:
+                if joint is not None and len(unknown) > start:
                     unknown[start:] = [f"{key}{joint}{path}" for path in unknown[start:]]
                 if item is None:  # a zero time, or a value of another type that is dropped
                     continue

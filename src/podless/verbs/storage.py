@@ -114,19 +114,20 @@ async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hoo
             wanted = await attempt(entry)
             if wanted is AttemptOutcome.KEEP or (wanted is AttemptOutcome.DELETE and entry is None):
                 return WriteResult(entry)
-            stored, along = None, None
+            stored, along, removal = None, None, True
             if isinstance(wanted, Next):
-                along, stored = wanted.along, wanted.stored
+                obj, along, stored = wanted
+                removal = "deletionTimestamp" in obj["metadata"]
                 if stored is None:
                     size = len(entry.body) if entry is not None else 0
                     async with keep_ready(api, kind) if api.off_loop.is_long(size) else nullcontext():
-                        stored = await api.off_loop.run(size, encode_stored, kind, wanted.obj)
+                        stored = await api.off_loop.run(size, encode_stored, kind, obj)
             expect, created = 0, 0
             if entry is not None:
                 if stored is not None and stored.with_revision(entry.revision) == entry.body:
                     return WriteResult(entry)  # no change, so watchers get no event
                 expect, created = entry.revision, entry.created
-            operation = Operation(key, stored, expect, _is_removal(wanted))
+            operation = Operation(key, stored, expect, removal)  # removal: a step in the removal of an object
             revision = await _commit_write(api, kind, operation, along, hooks=hooks)
             if stored is None:
                 return WriteResult(None, revision)
@@ -146,13 +147,6 @@ async def amend_stored(
     """Do as `update_stored` does, with a function in place of a coroutine."""
     # slices: it decodes the object, by a schema of any size
     return await update_stored(api, kind, key, partial(api.off_loop.slices.run, change), hooks=hooks)
-
-
-def _is_removal(outcome: Next | AttemptOutcome) -> bool:
-    """Return whether the write is a step in the removal of an object."""
-    return outcome is AttemptOutcome.DELETE or (
-        isinstance(outcome, Next) and "deletionTimestamp" in outcome.obj["metadata"]
-    )
 
 
 def encode_stored(kind: Kind, obj: Object) -> StoredValue:

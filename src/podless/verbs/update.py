@@ -118,16 +118,17 @@ def keep_server_fields(write: Write) -> None:
     """Restore fields that the client may not change."""
     call, obj, old = write.call, write.obj, write.old
     assert old is not None
-    strategy = call.kind.strategy.for_subresource(call.subresource)
+    kind, version, below = call.kind, call.version, call.subresource
+    strategy = kind.strategy.for_subresource(below) if below else kind.strategy
     steps.keep_metadata(obj["metadata"], old["metadata"])
-    if not call.kind.custom:
-        drop_gated(call.kind.struct_of(call.version), obj, old)
-    if call.subresource == "status":
-        strategy.prepare_status(call.version, obj, old)
-    elif call.subresource == "finalize":
-        strategy.prepare_finalize(call.version, obj, old)
+    if not kind.custom:
+        drop_gated(kind.struct_of(version), obj, old)
+    if below == "status":
+        strategy.prepare_status(version, obj, old)
+    elif below == "finalize":
+        strategy.prepare_finalize(version, obj, old)
     else:
-        strategy.prepare_update(call.version, obj, old)
+        strategy.prepare_update(version, obj, old)
 
 
 def note_result(write: Write) -> None:
