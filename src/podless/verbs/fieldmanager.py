@@ -21,10 +21,7 @@ from podless.verbs.call import Call
 
 SCALE = load_struct("autoscaling/v1", "Scale")
 
-
 _STATUS = sets.make_set(("f:status",))
-
-
 _SCALE_PLACE = WriteTarget(
     version=scaling.SCALE,
     shapes={scaling.SCALE: of_struct(SCALE)}.get,

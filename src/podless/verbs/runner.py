@@ -80,11 +80,6 @@ class Write:
         entry, size = self.entry, len(self.call.body) + self.added
         return size if entry is None or len(entry.body) < size else len(entry.body)
 
-    def restore(self, attributes: dict[str, Any]) -> None:
-        """Set all attributes to what they were before a try. Their values must not have changed."""
-        vars(self).clear()
-        vars(self).update(attributes)
-
 
 async def parse_body(api: API, call: Call) -> None:
     """Parse a long body in the worker process, before it is decoded.
@@ -202,7 +197,8 @@ class Stages(Generic[W]):
         before, warned, floats = vars(write).copy(), len(call.warnings), len(call.floats)
         place = write.api.off_loop.slices.try_work(self._run_steps, self._quick, write)
         if place is None:
-            write.restore(before)
+            vars(write).clear()
+            vars(write).update(before)
             del call.warnings[warned:], call.floats[floats:]
         return place
 
