@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 
 import pytest
 
@@ -11,6 +12,7 @@ from podless.offload.offloop import LONG, OffLoop
 from podless.runtime import allowance, slices
 from podless.runtime.allowance import ALLOWANCE, TimeAllowance, make_shared
 from podless.runtime.apierror import Timeout
+from podless.runtime.memo import fill_attribute, make_once
 from podless.runtime.meter import charge
 from podless.runtime.slices import SlicedWork
 
@@ -67,10 +69,24 @@ async def test_each_write_has_its_own_allowance(clock: None) -> None:
     assert await asyncio.gather(*(write() for _ in range(3))) == [4, 4, 4]
 
 
-async def test_what_is_made_for_all_is_not_charged_to_one(clock: None) -> None:
+class Holder:
+    """Something with an attribute that is made at its first use."""
+
+    attribute = 0
+
+
+WAYS: dict[str, Callable[[Callable[[], int]], int]] = {
+    "shared": make_shared,
+    "table": lambda make: make_once({}, "key", make),
+    "attribute": lambda make: fill_attribute(Holder(), "attribute", make),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+async def test_what_is_made_for_all_is_not_charged_to_one(clock: None, way: str) -> None:
     sliced = SlicedWork(10.0)
     allow(1.5)
-    assert await sliced.run(make_shared, lambda: count(50)) == 50
+    assert await sliced.run(WAYS[way], lambda: count(50)) == 50
     with pytest.raises(Timeout):
         await sliced.run(count, 4)
 

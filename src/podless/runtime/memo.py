@@ -137,7 +137,7 @@ def fill_attribute(holder: Any, name: str, make: Callable[[], T]) -> T:
     if draft is not None:
         drafted: T = draft.make_value(object.__setattr__, holder, name, make, False)
         return drafted
-    value = make()
+    value = make_shared(make)
     object.__setattr__(holder, name, value)
     return value
 

@@ -7,7 +7,6 @@ what reads a socket, of a timer. What counts is the processor time of the loop's
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import multiprocessing
 import os
@@ -20,12 +19,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
-from types import FrameType
 from typing import Any, NamedTuple
 
 from podless.app import App, Settings
 from podless.cli import serve
 from podless.runtime.collector import Collector
+from podless.runtime.stacks import StackFrame, Stacks
 
 LONG = 0.1  # seconds that a step may take
 _LOOK = 0.01  # seconds between two looks at where a step is
@@ -110,30 +109,22 @@ class Steps:
 
     def watch(self) -> None:
         """Look at what takes long, again and again; for a thread of its own."""
+        stacks = Stacks()
         while True:
             time.sleep(_LOOK)
-            if (since := self.since) and time.monotonic() - since > 2 * _LOOK:
-                enabled = gc.isenabled()
-                gc.disable()  # a collection would go through the frames of the loop while they are listed
-                try:
-                    frame = sys._current_frames().get(self._loop)
-                finally:
-                    if enabled:
-                        gc.enable()
-                if line := _lines(frame):
-                    self._seen[line] += 1
-                del frame
+            late = (since := self.since) and time.monotonic() - since > 2 * _LOOK
+            if late and (line := _lines(stacks.read_stack(self._loop))):
+                self._seen[line] += 1
 
 
-def _lines(frame: FrameType | None) -> str:
+def _lines(stack: list[StackFrame]) -> str:
     """The innermost lines of a stack that are the project's, or made by it."""
-    told: list[str] = []
-    while frame is not None and len(told) < _FRAMES:
-        name = frame.f_code.co_filename
-        if "/podless/" in name or name.startswith("<"):
-            told.append(f"{name.rpartition('/podless/')[2]}:{frame.f_lineno}:{frame.f_code.co_name}")
-        frame = frame.f_back
-    return " < ".join(told)
+    told = [
+        f"{frame.file.rpartition('/podless/')[2]}:{frame.line}:{frame.function}"
+        for frame in stack
+        if "/podless/" in frame.file or frame.file.startswith("<")
+    ]
+    return " < ".join(told[:_FRAMES])
 
 
 class _Errors(logging.Handler):
