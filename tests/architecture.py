@@ -614,8 +614,8 @@ def remembers(function: ast.FunctionDef) -> bool:
             looked |= attributes(node.func.value)
         if isinstance(node, ast.Assign):
             for target in node.targets:
-                for part in target.elts if isinstance(target, ast.Tuple) else [target]:
-                    place = part.value if isinstance(part, ast.Subscript) else part
+                for elt in target.elts if isinstance(target, ast.Tuple) else [target]:
+                    place = elt.value if isinstance(elt, ast.Subscript) else elt
                     if isinstance(place, ast.Attribute):
                         put.add(place.attr)
     return bool(looked & put) and function.name != "__init__"
@@ -640,7 +640,7 @@ def test_caches_of_functools_are_known() -> None:
         for file in SOURCE.rglob("*.py")
         for node in nodes_of(file)
         if isinstance(node, ast.ImportFrom) and node.module == "functools"
-        if {"cache", "cached_property", "lru_cache"} & {one.name for one in node.names}
+        if {"cache", "cached_property", "lru_cache"} & {name.name for name in node.names}
     }
     assert sorted(found ^ CACHING.keys()) == []
 

@@ -66,7 +66,7 @@ def build_packages(out: Path, folder: Path) -> Path:
         there = {one for one in packed.namelist() if one.startswith("podless/")}
     source = ROOT / "src"
     files = [one for one in (source / "podless").rglob("*") if one.is_file() and "__pycache__" not in one.parts]
-    lacking = {one.relative_to(source).as_posix() for one in files} - there
+    lacking = {file.relative_to(source).as_posix() for file in files} - there
     assert not lacking, f"not in the wheel: {sorted(lacking)}"
     return wheel
 

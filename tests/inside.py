@@ -149,11 +149,11 @@ class Inside:
                 found, steps[times] = self._count(make(size * times), codes)
                 counts[times] = [min(pair) for pair in zip(found, counts.get(times, found), strict=True)]
             try:
-                for place, ask in enumerate(make(1)):
-                    lines = {times: counts[times][place] for times in counts}
+                for index, ask in enumerate(make(1)):
+                    lines = {times: counts[times][index] for times in counts}
                     assert_growth(lines, size, str(ask)[:300])
                     if charged and ask.body is not None:
-                        assert_charged(lines, {times: steps[times][place] for times in steps}, str(ask)[:300])
+                        assert_charged(lines, {times: steps[times][index] for times in steps}, str(ask)[:300])
                 return
             except AssertionError:
                 if attempt == _ATTEMPTS:
@@ -163,9 +163,9 @@ class Inside:
         """The lines that each of some requests costs, and the steps that it is charged."""
         counts: list[int] = []
         steps: list[int] = []
-        for place, ask in enumerate(asked):
+        for index, ask in enumerate(asked):
             status, told, number = self.ask(ask)
-            wanted = status == codes[place] if codes is not None else status < 500
+            wanted = status == codes[index] if codes is not None else status < 500
             assert wanted, (status, ask.method, ask.target[:200], told[:600])
             counts.append(number)
             steps.append(self.charged)

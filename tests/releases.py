@@ -86,11 +86,12 @@ def read_resources(folder: Path) -> Resources:
     for group in json.loads((folder / "discovery.json").read_text()):
         for version in group["versions"]:
             place = group["metadata"].get("name", ""), version["version"]
-            for one in version.get("resources", []):
-                kind = one.get("responseKind", {}).get("kind", "")
-                found[*place, one["resource"]] = kind
+            for resource in version.get("resources", []):
+                kind = resource.get("responseKind", {}).get("kind", "")
+                found[*place, resource["resource"]] = kind
                 found |= {
-                    (*place, f"{one['resource']}/{sub['subresource']}"): kind for sub in one.get("subresources", [])
+                    (*place, f"{resource['resource']}/{sub['subresource']}"): kind
+                    for sub in resource.get("subresources", [])
                 }
     return found
 

@@ -164,7 +164,7 @@ def constants(page: str) -> str:
                 kept.append(block)
         elif block:
             sentences = SENTENCE.split(block)
-            kept += [one for one in sentences if "measured" not in one.lower()]
+            kept += [sentence for sentence in sentences if "measured" not in sentence.lower()]
             last = sentences[-1]
     return " ".join(" ".join(kept).split())
 
@@ -174,17 +174,17 @@ def faults(page: str, figures: Figures, *, whole: bool) -> Iterator[str]:
     text = constants(page)
     covered: set[int] = set()
     for phrase, values in figures.items():
-        parts = [re.escape(part) for part in phrase.split("#")]
+        parts = [re.escape(segment) for segment in phrase.split("#")]
         found = list(re.finditer(f"({NUMBER})".join(parts), text, re.I))
         if not found:
             yield f"the page does not say: {phrase}"
         for match in found:
-            for place, (wanted, after) in enumerate(zip(values, phrase.split("#")[1:], strict=True), 1):
-                covered.add(match.start(place))
+            for index, (wanted, after) in enumerate(zip(values, phrase.split("#")[1:], strict=True), 1):
+                covered.add(match.start(index))
                 unit = re.match(r"\s*(%|\w*)", after)
-                told = value(match[place]) * UNITS.get(unit[1] if unit else "", 1)
+                told = value(match[index]) * UNITS.get(unit[1] if unit else "", 1)
                 if not math.isclose(told, wanted):
-                    yield f"the code has {wanted:,} in place of {match[place]}: {match[0]}"
+                    yield f"the code has {wanted:,} in place of {match[index]}: {match[0]}"
     if whole:
         blank = SPAN.sub(lambda span: " " * len(span[0]), text)
         for match in re.finditer(NUMBER, blank, re.I):

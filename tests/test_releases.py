@@ -360,7 +360,9 @@ def test_rules_of_the_first_releases(release: str, known: bool) -> None:
         definition["spec"]["conversion"] = {"strategy": "Webhook", "webhook": webhook}
         assert asked.send("POST", CRDS, definition)[0] == 201
         _, seen = asked.send("GET", f"{CRDS}/gears.example.com")
-        established = {one["type"]: one["status"] for one in seen["status"]["conditions"]}["Established"]
+        established = {condition["type"]: condition["status"] for condition in seen["status"]["conditions"]}[
+            "Established"
+        ]
         assert established == ("False" if known else "True")
 
 
@@ -455,9 +457,9 @@ def test_an_image_volume_goes_with_its_mounts_while_its_gate_is_off() -> None:
     with Server(tls=False, kubernetes_version="1.32", default_accounts=False) as server:
         status, made = _Asked(server).send("POST", "/api/v1/namespaces/default/pods", pod)
     assert status == 201
-    assert [one["name"] for one in made["spec"]["volumes"]] == ["tmp"]
+    assert [volume["name"] for volume in made["spec"]["volumes"]] == ["tmp"]
     [held] = made["spec"]["containers"]
-    assert [one["name"] for one in held["volumeMounts"]] == ["tmp"]
+    assert [mount["name"] for mount in held["volumeMounts"]] == ["tmp"]
     assert held["securityContext"] == {"procMount": "Default"}
 
 
@@ -504,7 +506,7 @@ def test_paths_of_tolerations_of_runtime_classes(release: str, part: str) -> Non
     kind = {"metadata": {"name": "x"}, "handler": "h", "scheduling": {"tolerations": [{"operator": "X"}]}}
     with Server(tls=False, kubernetes_version=release) as server:
         _, answer = _Asked(server).send("POST", "/apis/node.k8s.io/v1/runtimeclasses", kind)
-    assert {one["field"] for one in answer["details"]["causes"]} >= {f"scheduling.{part}[0].operator"}
+    assert {cause["field"] for cause in answer["details"]["causes"]} >= {f"scheduling.{part}[0].operator"}
 
 
 @pytest.mark.parametrize(("release", "status"), [("1.34", 422), ("1.35", 200)])
@@ -531,7 +533,7 @@ def test_a_certificate_request_that_is_approved_and_denied(release: str, at: str
         _, stored = asked.send("POST", path, {"metadata": {"name": "x"}, "spec": spec})
         stored["status"] = {"conditions": conditions}
         _, told = asked.send("PUT", f"{path}/x/approval", stored)
-    assert [one["field"] for one in told["details"]["causes"]] == [at]
+    assert [cause["field"] for cause in told["details"]["causes"]] == [at]
 
 
 @pytest.mark.parametrize(("release", "kept"), [("1.35", False), ("1.36", True)])

@@ -39,7 +39,7 @@ def test_pods_tolerate_bad_nodes_for_a_while(client: Client, namespace: str) -> 
     own = {"key": "node.kubernetes.io/not-ready", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 5}
     spec = post(client, namespace, tolerations=[own]).body["spec"]
     assert spec["tolerations"][0] == own
-    assert [(one["key"], one["tolerationSeconds"]) for one in spec["tolerations"][1:]] == [
+    assert [(toleration["key"], toleration["tolerationSeconds"]) for toleration in spec["tolerations"][1:]] == [
         ("node.kubernetes.io/unreachable", 300)
     ]
     assert len(post(client, namespace, "q", tolerations=[{"operator": "Exists"}]).body["spec"]["tolerations"]) == 1

@@ -30,13 +30,13 @@ def cells(group: str, plural: str, obj: dict[str, Any]) -> dict[str, Any]:
 
 
 def pod(*states: dict[str, Any], first: Any = (), phase: str = "Running", **more: Any) -> dict[str, Any]:
-    named = [{"name": f"c{place}", **state} for place, state in enumerate(states)]
-    inits = [{"name": f"i{place}", **state} for place, state in enumerate(first)]
+    named = [{"name": f"c{index}", **state} for index, state in enumerate(states)]
+    inits = [{"name": f"i{index}", **state} for index, state in enumerate(first)]
     return {
         "metadata": {"name": "p", **more.pop("metadata", {})},
         "spec": {
             "containers": [{"name": one["name"]} for one in named],
-            "initContainers": more.pop("inits", [{"name": one["name"]} for one in inits]),
+            "initContainers": more.pop("inits", [{"name": init["name"]} for init in inits]),
         },
         "status": {"phase": phase, "containerStatuses": named, "initContainerStatuses": inits, **more},
     }

@@ -70,13 +70,13 @@ def attributes(field: Field) -> list[Any]:
 def told(home: str, name: str) -> str:
     """The line of a struct as it is now."""
     struct, group = load_struct(home, name), group_of(home)
-    envelope = [any(part is known for known in TYPE_META) for part in struct.declared_fields[:2]].count(True)
+    envelope = [any(field is known for known in TYPE_META) for field in struct.declared_fields[:2]].count(True)
     about = field_text(group, name)
     few = 0 if struct.recursive else 8
     head = digest([struct.name, struct.go, struct.atomic, struct.union, few, envelope, about])
     texts = {field.name: digest(field_text(group, name, field.name))[:4] for field in struct}
     parts = [
-        f"{part.name}:{digest([attributes(part)])[:6]}{texts.pop(part.name, '')}" for part in struct.declared_fields
+        f"{field.name}:{digest([attributes(field)])[:6]}{texts.pop(field.name, '')}" for field in struct.declared_fields
     ]
     return " ".join([home, name, head, *parts, *(f"{field}={value}" for field, value in texts.items())])
 

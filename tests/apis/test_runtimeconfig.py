@@ -44,7 +44,7 @@ def test_all_else_is_served_whatever_is_chosen() -> None:
     kinds = {kind.prefix: kind for kind in runtimeconfig.serve_kinds(ALL, {})}
     left_out = [kind for kind in ALL if kind.prefix not in kinds]
     assert [kind.plural for kind in left_out] == ["thirdpartyresources"]
-    assert [one.name for one in kinds["/apiextensions.k8s.io/customresourcedefinitions/"].versions] == ["v1"]
+    assert [version.name for version in kinds["/apiextensions.k8s.io/customresourcedefinitions/"].versions] == ["v1"]
 
 
 @pytest.mark.parametrize("text", ["apps/v1=true", f"{BETA}=yes", f"{BETA}/pods=true", "=true,x"])

@@ -60,7 +60,7 @@ def plainly(rule: dict[str, Any], asked: Attributes) -> bool:
         return False
     whole = f"{asked.resource}/{asked.subresource}" if asked.subresource else asked.resource
     wild = f"*/{asked.subresource}" if asked.subresource else None
-    return any(one in ("*", whole, wild) for one in rule.get("resources", []))
+    return any(resource in ("*", whole, wild) for resource in rule.get("resources", []))
 
 
 def missing(held: list[PolicyRule], wanted: list[PolicyRule], most: int = 10_000) -> list[PolicyRule]:

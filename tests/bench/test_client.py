@@ -96,4 +96,4 @@ def test_a_watch_that_is_refused_is_told(target: Target) -> None:
 def test_objects_and_definitions_are_of_the_size_they_are_said_to_be() -> None:
     assert 1100 < len(shapes.text(shapes.engine("e-10000000"))) < 1300
     schema = shapes.wide("things", "Thing", "g.example")["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-    assert sum(len(part["properties"]) for part in schema["properties"].values()) == 72
+    assert sum(len(entry["properties"]) for entry in schema["properties"].values()) == 72

@@ -33,7 +33,7 @@ class Watcher:
 
     def take(self, events: Sequence[CacheEvent]) -> None:
         self.batches += 1
-        self.told += [one.revision for one in events]
+        self.told += [event.revision for event in events]
         self.ended += not events
 
 

@@ -134,10 +134,10 @@ def judged(spec: Object, old: Object | None) -> list[FieldError]:
     if versions and all(schema is not None and schema == schemas[0] for schema in schemas):
         return structural(schemas[0] or {}, "spec.validation.openAPIV3Schema", status=any(status), rules=rules)
     found = []
-    for place, schema in enumerate(schemas):
+    for index, schema in enumerate(schemas):
         if schema is not None:
-            path = f"spec.versions[{place}].schema.openAPIV3Schema"
-            found += structural(schema, path, status=status[place], rules=rules)
+            path = f"spec.versions[{index}].schema.openAPIV3Schema"
+            found += structural(schema, path, status=status[index], rules=rules)
     return found
 
 

@@ -38,7 +38,7 @@ WITHOUT = {"@not_strictly_false", "cel.@mapInsert"}
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "declarations"), EXAMPLES, ids=[f"{name}-{place}" for place, (name, *_) in enumerate(EXAMPLES)]
+    ("name", "text", "declarations"), EXAMPLES, ids=[f"{name}-{index}" for index, (name, *_) in enumerate(EXAMPLES)]
 )
 def test_example_is_true(name: str, text: str, declarations: Declarations) -> None:
     program = compile(text, declarations=declarations)

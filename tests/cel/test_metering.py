@@ -49,7 +49,7 @@ WORK = [
 @pytest.mark.parametrize("source", WORK)
 def test_work_is_charged_as_it_is_done(source: str) -> None:
     program = compile(source, VARIABLES)
-    values = {"n": DEEP, "l": INTS, "d": DYNS, "e": [dict(one) for one in DYNS], "p": []}
+    values = {"n": DEEP, "l": INTS, "d": DYNS, "e": [dict(dyn) for dyn in DYNS], "p": []}
     program.evaluate(values)
     since = most = 0
     lines = cost.Lines()
@@ -164,7 +164,7 @@ def test_patterns_are_kept_up_to_so_many_bytes_and_go_one_by_one(compiled: list[
     assert len(compiled) == 3000
     assert sizes[-1] < 3000
     assert all(after >= before - 1 for before, after in itertools.pairwise(sizes))
-    assert kept.size == sum(one.weight for one in kept._patterns.values())
+    assert kept.size == sum(pattern.weight for pattern in kept._patterns.values())
     program.evaluate({"p": [texts[-1]]})
     assert len(compiled) == 3000
 

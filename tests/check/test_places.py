@@ -30,9 +30,9 @@ def marks(node: yaml.Node, path: Path = ()) -> Iterator[tuple[Path, yaml.Mark, y
             yield inner, key.start_mark, value.start_mark
             yield from marks(value, inner)
     elif isinstance(node, yaml.SequenceNode):
-        for place, item in enumerate(node.value):
-            yield (*path, place), item.start_mark, item.start_mark
-            yield from marks(item, (*path, place))
+        for index, item in enumerate(node.value):
+            yield (*path, index), item.start_mark, item.start_mark
+            yield from marks(item, (*path, index))
 
 
 @pytest.mark.parametrize("before", ["", "# a comment\n---\na: b\n"])

@@ -50,7 +50,7 @@ def _policy(expression: str) -> dict[str, Any]:
 
 
 def _check(releases: Sequence[str], *objects: Any, dropped: bool = False) -> Report:
-    sources = [SourceFile.of(f"{place}.json", json.dumps(one).encode()) for place, one in enumerate(objects)]
+    sources = [SourceFile.of(f"{index}.json", json.dumps(entry).encode()) for index, entry in enumerate(objects)]
     rules = Strictness(dropped=dropped)
     return check_files(sources, options=CheckOptions(rules=rules, processes=1, releases=releases))
 
@@ -99,7 +99,7 @@ def test_a_finding_names_the_releases_that_it_holds_for() -> None:
     assert finding.releases == "1.31-1.33"
     assert "undeclared reference to 'isSemver'" in finding.message
     assert ": error: 1.31-1.33: spec.validation" in str(finding)
-    assert [one.releases for one in _check(["1.33"], _crd(SEMVER)).findings] == [""]
+    assert [entry.releases for entry in _check(["1.33"], _crd(SEMVER)).findings] == [""]
 
 
 def test_objects_are_checked_where_their_definition_is_sound() -> None:
@@ -118,7 +118,7 @@ def test_all_forms_tell_the_releases(form: str) -> None:
     if form == "sarif":
         assert json.loads(shown)["runs"][0]["results"][0]["properties"] == {"releases": "1.33"}
     if form == "json":
-        assert [one["releases"] for one in json.loads(shown)["findings"]] == ["1.33"]
+        assert [finding["releases"] for finding in json.loads(shown)["findings"]] == ["1.33"]
         [alone] = json.loads(render_report(_check(["1.33"], _crd(SEMVER)), form, lambda _: None))["findings"]
         assert "releases" not in alone
     if form == "junit":
@@ -158,8 +158,8 @@ def test_rules_are_judged_once_for_releases_that_estimate_alike(judged: list[Doc
 @pytest.mark.slow
 def test_many_processes_find_what_one_finds() -> None:
     sources = [
-        SourceFile.of(f"{place}.json", json.dumps(one).encode())
-        for place, one in enumerate([_crd(SEMVER), *(_gadget(small=place) for place in range(4000))])
+        SourceFile.of(f"{index}.json", json.dumps(one).encode())
+        for index, one in enumerate([_crd(SEMVER), *(_gadget(small=index) for index in range(4000))])
     ]
     one, two = (
         check_files(sources, options=CheckOptions(processes=number, releases=["1.33", "1.36"])) for number in (1, 2)

@@ -25,7 +25,7 @@ HEAD = "apiVersion: example.com/v1\nkind: Gadget\nmetadata: {name: a, namespace:
 
 
 def report(*texts: str, options: CheckOptions | None = None, old: str = "", known: str = "") -> Report:
-    given = [SourceFile.of(f"{place}.yaml", textwrap.dedent(text).encode()) for place, text in enumerate(texts)]
+    given = [SourceFile.of(f"{index}.yaml", textwrap.dedent(text).encode()) for index, text in enumerate(texts)]
     before = [SourceFile.of("old.yaml", old.encode())] if old else []
     others = [SourceFile.of("known.json", known.encode())] if known else []
     return check.check_files(given, old=before, known=others, options=options)

@@ -113,7 +113,7 @@ def test_webhooks_of_services_are_asked_where_the_suite_says(tmp_path: Path) -> 
     def answer(review: Any) -> Any:
         request, response = review["request"], {"uid": review["request"]["uid"]}
         if review["kind"] == "ConversionReview":
-            objects = [{**one, "apiVersion": request["desiredAPIVersion"]} for one in request["objects"]]
+            objects = [{**entry, "apiVersion": request["desiredAPIVersion"]} for entry in request["objects"]]
             return {**review, "response": {**response, "result": {"status": "Success"}, "convertedObjects": objects}}
         status = {"message": "asked at the right place"}
         return {**review, "response": {**response, "allowed": False, "status": status}}

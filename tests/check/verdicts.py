@@ -115,7 +115,7 @@ class Conversation:
         for sound in outcome.definitions:
             self._catalog.add_kind(make_kind(sound))
             self._definitions[sound["metadata"]["name"]] = definition
-        self._doubtful -= {(one["spec"]["group"], one["spec"]["names"]["kind"]) for one in outcome.definitions}
+        self._doubtful -= {(entry["spec"]["group"], entry["spec"]["names"]["kind"]) for entry in outcome.definitions}
         self._doubtful |= outcome.unsound
 
 
@@ -157,7 +157,7 @@ def _wanted(step: Step, body: Object) -> set[tuple[str, str]] | None:
         found = {(cause.get("field", ""), _with_uids(cause["message"], body)) for cause in causes}
         said = {message for _, message in found}
         apart = any(field in _OF_SERVERS for field, _ in found)
-        apart = apart or any(part in one for part in _APART for one in said)
+        apart = apart or any(field_name in one for field_name in _APART for one in said)
         return None if apart or not found else found
     message = answer.get("message", "")
     if status == 400 and (strict := _STRICT.search(message)):

@@ -55,7 +55,7 @@ def test_the_manual_has_every_command() -> None:
     manpage = pytest.importorskip("argparse_manpage.manpage", reason="argparse-manpage is not installed")
     parser = build_manual()
     text = str(manpage.Manpage(parser)).replace("\\-", "-")
-    (commands,) = (one for one in parser._actions if isinstance(one, argparse._SubParsersAction))
+    (commands,) = (action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
     assert [name for name in commands.choices if f"podless {name}" not in text] == []
     assert "--etcd-servers" in text
     assert "port to listen on; 0 for any free port (default: 6443)" in text

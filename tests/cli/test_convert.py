@@ -161,7 +161,7 @@ def test_a_third_party_resource(capsys: Any, monkeypatch: Any) -> None:
     assert (code, said) == (0, "")
     assert made["metadata"]["name"] == "crontabs.convert.example.com"
     assert made["spec"]["names"]["kind"] == "CronTab"
-    assert [(one["name"], one["served"], one["storage"]) for one in made["spec"]["versions"]] == [
+    assert [(version["name"], version["served"], version["storage"]) for version in made["spec"]["versions"]] == [
         ("v1", True, True),
         ("v2", True, False),
     ]
@@ -230,7 +230,7 @@ def test_versions_webhooks_and_approval(file: Any, capsys: Any) -> None:
         "strategy": "Webhook",
         "webhook": {"clientConfig": {"url": "https://example.com/convert"}, "conversionReviewVersions": ["v1beta1"]},
     }
-    assert [one["subresources"] for one in made["spec"]["versions"]] == [{"status": {}}] * 2
+    assert [version["subresources"] for version in made["spec"]["versions"]] == [{"status": {}}] * 2
     assert made["spec"]["versions"][0]["schema"] == {"openAPIV3Schema": {"type": "object"}}
     assert made["metadata"]["annotations"]["api-approved.kubernetes.io"].startswith("unapproved")
     assert "was added: v1 requires it in this group" in said

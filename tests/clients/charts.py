@@ -49,10 +49,10 @@ def main() -> int:
     failed = 0
     with tempfile.TemporaryDirectory() as home, Server(controllers=["*"]) as server:
         session = Session(folder(options.version), server, Path(home))
-        for given in options.charts:
-            wrong = take(session, given)
+        for chart in options.charts:
+            wrong = take(session, chart)
             failed += bool(wrong)
-            print(f"FAILED {given}: {wrong}" if wrong else f"ok {given}", flush=True)
+            print(f"FAILED {chart}: {wrong}" if wrong else f"ok {chart}", flush=True)
     return 1 if failed else 0
 
 

@@ -80,7 +80,7 @@ def take(name: str, folder: Path, python: str, more: Sequence[str]) -> int:
                 shutil.copy(HERE / "kind.py", Path(home, "pytest_kind", f"{module}.py"))
             config.write_text(made.stdout)
             finished(["kubectl", *_TAINT.split()], HERE, _EACH, environment)
-            environment["PYTHONPATH"] = os.pathsep.join([*(str(checkout / one) for one in suite.imports), home])
+            environment["PYTHONPATH"] = os.pathsep.join([*(str(checkout / entry) for entry in suite.imports), home])
             options = ["-q", "-p", "no:cacheprovider", "-rfEsx", "--tb=short", f"--timeout={_EACH}"]
             command = [python, "-m", "pytest", *suite.tests, *options, *suite.options, *more]
             done = finished(command, checkout, _TIME, environment)

@@ -108,7 +108,7 @@ def write(reports: Sequence[Report]) -> None:
 
 
 def _numbers(line: str) -> list[int]:
-    return [int(part) for part in re.findall(r"\d+", line.split(" | ")[0])]
+    return [int(segment) for segment in re.findall(r"\d+", line.split(" | ")[0])]
 
 
 def _head(first: str, steps: Sequence[str]) -> tuple[str, str]:

@@ -55,7 +55,9 @@ def test_the_page_about_versions(walk: Walk, tmp_path: Path, capsys: pytest.Capt
         assert main([*command.split(), "--kubeconfig", str(server.kubeconfig)]) == 0
         assert "1 object rewritten in v1; none is stored in v1beta1" in capsys.readouterr().out
         assert walk.type(stored) == '["v1"]'
-        definition["spec"]["versions"] = [one for one in definition["spec"]["versions"] if one["name"] == "v1"]
+        definition["spec"]["versions"] = [
+            version for version in definition["spec"]["versions"] if version["name"] == "v1"
+        ]
         walk.save("crd.yaml", definition)
         assert walk.type("kubectl apply -f crd.yaml").endswith("configured\n")
         assert walk.type("kubectl get crontab a -o jsonpath={.host}:{.port}") == "localhost:81"

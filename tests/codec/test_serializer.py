@@ -438,7 +438,10 @@ def test_no_part_has_more_keys_than_it_may(monkeypatch: pytest.MonkeyPatch) -> N
 
 @given(st.lists(st.sampled_from([1e21, 1e-7, 0.5, "+", "e+", "e-6", "-", "1e+2", "2e-6", 7]), max_size=80))
 def test_numbers_are_found_among_signs(values: list[Any]) -> None:
-    shown = [f'"{one}"' if isinstance(one, str) else {1e21: "1e+21", 1e-7: "1e-7"}.get(one, str(one)) for one in values]
+    shown = [
+        f'"{value}"' if isinstance(value, str) else {1e21: "1e+21", 1e-7: "1e-7"}.get(value, str(value))
+        for value in values
+    ]
     assert serializer.encode_json(values) == f"[{','.join(shown)}]".encode()
 
 

@@ -119,8 +119,8 @@ def _replay_scenarios(area: str, chosen: list[Recording], options: argparse.Name
 
 
 def _print_shares(area: str, results: list[Result]) -> None:
-    steps, exact = sum(one.steps for one in results), sum(one.exact for one in results)
-    same, whole = sum(one.same for one in results), sum(not one.wrong() for one in results)
+    steps, exact = sum(result.steps for result in results), sum(result.exact for result in results)
+    same, whole = sum(result.same for result in results), sum(not result.wrong() for result in results)
     share = [f"{100 * count / steps:.1f}%" if steps else "-" for count in (exact, same)]
     print(f"{area:20} {len(results):10} {whole:6} {steps:7} {share[0]:>6} {share[1]:>8}", flush=True)
 
@@ -166,7 +166,7 @@ def _draw(options: argparse.Namespace) -> int:
     for result in results:
         if result.wrong():
             print(result.report())
-    steps, exact = sum(one.steps for one in results), sum(one.exact for one in results)
+    steps, exact = sum(result.steps for result in results), sum(result.exact for result in results)
     print(f"{len(made)} of {options.count} recordings were made; {exact} of {steps} steps are exact")
     return 0 if exact == steps else 1
 

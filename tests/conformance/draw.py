@@ -41,7 +41,7 @@ class Drawer:
         self._named: dict[str, list[Any]] = defaultdict(list)  # by the last part of the place
         self._queries: dict[str, list[dict[str, Any]]] = defaultdict(list)
         self._headers: dict[str, list[dict[str, Any]]] = defaultdict(list)
-        for step in (step for one in self._recordings for step in one["steps"] if "method" in step):
+        for step in (step for recording in self._recordings for step in recording["steps"] if "method" in step):
             self._learn(step)
 
     def _learn(self, step: dict[str, Any]) -> None:

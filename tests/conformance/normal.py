@@ -78,7 +78,9 @@ def _sort_causes(status: dict[str, Any]) -> None:
 
 def _mask_ages(table: dict[str, Any], made: dict[str, Any]) -> None:
     columns = table["columnDefinitions"] or []
-    dates = [number for number, one in enumerate(columns) if one.get("type") == "date" or one.get("name") == "Age"]
+    dates = [
+        number for number, column in enumerate(columns) if column.get("type") == "date" or column.get("name") == "Age"
+    ]
     for row in made["rows"] or []:
         cells = row.get("cells", [])
         for number in dates:

@@ -121,6 +121,6 @@ def read_recordings(file: Path) -> list[Recording]:
 
 def pack(file: Path, recordings: Iterable[Recording]) -> None:
     """Write a `.jsonl.xz`."""
-    text = "".join(json.dumps(one, ensure_ascii=False, separators=(",", ":")) + "\n" for one in recordings)
+    text = "".join(json.dumps(recording, ensure_ascii=False, separators=(",", ":")) + "\n" for recording in recordings)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME))

@@ -229,7 +229,9 @@ class _Conversation:
         raise TimeoutError(f"{name} was not established and served in {_PATIENCE} s")
 
     def _served(self, crd: dict[str, Any]) -> bool:
-        conditions = {one["type"]: one["status"] for one in (crd.get("status") or {}).get("conditions") or []}
+        conditions = {
+            condition["type"]: condition["status"] for condition in (crd.get("status") or {}).get("conditions") or []
+        }
         if conditions.get("Established") != "True":
             return False
         group, plural = crd["spec"]["group"], crd["spec"]["names"]["plural"]
@@ -349,8 +351,8 @@ def _reached(until: dict[str, Any], status: int, parsed: Any) -> bool:
 
 def _pick(value: Any, path: str, otherwise: Any) -> Any:
     try:
-        for part in path.split("."):
-            value = value[int(part)] if isinstance(value, list) else value[part]
+        for segment in path.split("."):
+            value = value[int(segment)] if isinstance(value, list) else value[segment]
     except (KeyError, TypeError, IndexError, ValueError):
         return otherwise
     return value
@@ -359,8 +361,8 @@ def _pick(value: Any, path: str, otherwise: Any) -> Any:
 def _mask(value: Any, path: str) -> None:
     *parents, last = path.split(".")
     try:
-        for part in parents:
-            value = value[int(part)] if isinstance(value, list) else value[part]
+        for parent in parents:
+            value = value[int(parent)] if isinstance(value, list) else value[parent]
         value[int(last) if isinstance(value, list) else last] = "MASKED"
     except (KeyError, TypeError, IndexError, ValueError):
         pass

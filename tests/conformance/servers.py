@@ -68,6 +68,6 @@ def replay_here(server: Server, recordings: Iterable[Recording], silence: float 
 
     try:
         with standing_clock():
-            return [replay(client, one, pause, silence=silence) for one in recordings]
+            return [replay(client, recording, pause, silence=silence) for recording in recordings]
     finally:
         client.close()

@@ -75,7 +75,7 @@ def play(session: Recording, server: str, token: str, tls: str = INSECURE) -> li
             if "explain" in command["run"]:
                 got["out"], want["out"] = mask_prose(got["out"], own), mask_prose(want["out"], own)
             if got != want:
-                parts = [part for part in ("rc", "out", "err") if got[part] != want[part]]
+                parts = [field_name for field_name in ("rc", "out", "err") if got[field_name] != want[field_name]]
                 told = [f"   {part} got:  {got[part]!r}\n   {part} want: {want[part]!r}" for part in parts]
                 wrong.append("\n".join([f"$ {command['run']}", *told]))
     except subprocess.TimeoutExpired as error:

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 def test_the_recorded_answers_are_given(name: str) -> None:
     with running(bare=True, tls=False) as server:
         results = replay_here(server, recorded.corpus(name))
-    exact, steps = sum(one.exact for one in results), sum(one.steps for one in results)
+    exact, steps = sum(result.exact for result in results), sum(result.steps for result in results)
     print(f"{name}: {exact} of {steps} steps are exact")
-    wrong = [told for one in results if (told := known.judge(f"corpus/{name}", one))]
+    wrong = [told for result in results if (told := known.judge(f"corpus/{name}", result))]
     assert not wrong, "\n".join(wrong)[-8000:]

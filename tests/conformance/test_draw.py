@@ -53,6 +53,6 @@ def test_what_a_real_server_answered_is_answered() -> None:
     """Recorded from kube-apiserver 1.36.2; conversations with what is random there were left out."""
     with running(bare=True, tls=False) as server:
         results = replay_here(server, recorded.read_recordings(DRAWN))
-    assert sum(one.steps for one in results) > 2900
-    wrong = [told for one in results if (told := known.judge("drawn", one))]
+    assert sum(result.steps for result in results) > 2900
+    wrong = [told for result in results if (told := known.judge("drawn", result))]
     assert not wrong, "\n".join(wrong)[-8000:]

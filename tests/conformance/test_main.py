@@ -49,9 +49,9 @@ def test_what_differs_from_its_origin_is_told_and_taken_over(origin: Path, capsy
     assert main(["sync", "--check", str(origin)]) == 0
     assert capsys.readouterr().out == "equal\n"
     assert recorded.corpus("random") == [SCENARIO]
-    assert [one["source"] for one in recorded.read_recordings(recorded.FOLDER / "scenarios" / "tiny.jsonl.xz")] == [
-        "Version"
-    ]
+    assert [
+        recording["source"] for recording in recorded.read_recordings(recorded.FOLDER / "scenarios" / "tiny.jsonl.xz")
+    ] == ["Version"]
     (origin / "run.py").write_text("3")
     (origin / "corpus" / "random.jsonl.gz").unlink()
     assert main(["sync", "--check", str(origin)]) == 1

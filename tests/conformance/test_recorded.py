@@ -17,9 +17,9 @@ from tests.conformance.servers import replay_here, running
 
 def scenarios() -> Iterator[Any]:
     for area in recorded.areas():
-        for place, one in enumerate(recorded.scenarios(area)):
+        for index, one in enumerate(recorded.scenarios(area)):
             # every second one of each area is quick enough for `make test`; the whole run replays all
-            marks = [pytest.mark.slow] if area == recorded.REALWORLD or place % 2 else []
+            marks = [pytest.mark.slow] if area == recorded.REALWORLD or index % 2 else []
             yield pytest.param(area, one, id=f"{area}/{one['name']}", marks=marks)
 
 

@@ -67,7 +67,7 @@ def test_what_is_recorded_from_one_server_another_one_answers_too(remote: Server
     assert (created["status"], created["type"], again["body"]["reason"]) == (201, "application/json", "AlreadyExists")
     assert warned["warnings"] == ['299 - "unknown field \\"bogus\\""']
     events = [step["expect"]["events"] for step in made["steps"] if step.get("do") == "events"]
-    assert [one["object"]["metadata"]["uid"] for one in events[0]] == ["UID1", "UID2"]
+    assert [event["object"]["metadata"]["uid"] for event in events[0]] == ["UID1", "UID2"]
     assert events[1] == ["TIMEOUT"]
     assert main(["replay", str(file)]) == 0, capsys.readouterr().out
 

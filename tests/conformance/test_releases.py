@@ -31,11 +31,12 @@ def test_every_older_release_is_recorded() -> None:
 def test_an_older_release_answers_as_recorded(name: str) -> None:
     with running(bare=True, tls=False, release=name) as server:
         results = replay_here(server, recorded.of_release(name, EVERY), silence=0.5)
-    steps = sum(one.steps for one in results)
+    steps = sum(result.steps for result in results)
     exact, same = (
-        100 * sum(count) / steps for count in ((one.exact for one in results), (one.same for one in results))
+        100 * sum(count) / steps
+        for count in ((result.exact for result in results), (result.same for result in results))
     )
-    told = "\n".join(one.report() for one in results if one.same < one.steps)
+    told = "\n".join(result.report() for result in results if result.same < result.steps)
     print(f"{name}: {steps} steps, {exact:.2f}% exact, {same:.2f}% in meaning\n{told}")
     assert steps > 150
     assert exact >= FLOORS[name][0], told[-8000:]

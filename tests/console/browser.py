@@ -82,9 +82,9 @@ class Browser:
         """Wait for an element that is shown and has a text, and return it."""
 
         def look() -> WebElement | None:
-            for one in self.driver.find_elements(By.CSS_SELECTOR, selector):
-                if one.is_displayed() and text in one.text:
-                    return one
+            for element in self.driver.find_elements(By.CSS_SELECTOR, selector):
+                if element.is_displayed() and text in element.text:
+                    return element
             return None
 
         return self.wait(look, f"no {selector} with {text!r}; the page has: {self.text()[:600]}")  # type: ignore[return-value]

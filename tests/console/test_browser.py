@@ -400,7 +400,7 @@ def test_values_of_secrets_are_hidden(page: Page) -> None:
 
 def test_access_of_several_users_is_compared(server: Server, page: Page) -> None:
     browser = page("#/access?ns=shop")
-    user, groups = (f".subject-picker input[placeholder='{one}']" for one in ("zoe", "team-a,team-b"))
+    user, groups = (f".subject-picker input[placeholder='{field_name}']" for field_name in ("zoe", "team-a,team-b"))
     subjects = ((user, "reader"), (user, "system:serviceaccount:shop:default"), (groups, "system:masters"))
     for field, text in subjects:
         browser.type(field, text)
@@ -478,7 +478,7 @@ def store_together(server: Server, objects: list[dict[str, Any]]) -> None:
         for start in range(0, len(objects), 1000):
             some = objects[start : start + 1000]
             names = ((one["metadata"]["namespace"], one["metadata"]["name"]) for one in some)
-            keys = (kind.keys.key(*one) for one in names)
+            keys = (kind.keys.key(*name) for name in names)
             stored = (view.encode_object(kind, one) for one in some)
             await api.store.commit([Operation(key, body, 0) for key, body in zip(keys, stored, strict=True)])
 
@@ -562,8 +562,8 @@ def find_barriers(browser: Browser, rules: list[str] | None) -> list[str]:
         rules,
     )
     assert "error" not in result
-    serious = [one for one in result["violations"] if one["impact"] in ("serious", "critical")]
-    return [f"{one['id']}: {node['html'][:150]}" for one in serious for node in one["nodes"][:3]]
+    serious = [violation for violation in result["violations"] if violation["impact"] in ("serious", "critical")]
+    return [f"{seriou['id']}: {node['html'][:150]}" for seriou in serious for node in seriou["nodes"][:3]]
 
 
 def test_the_menu_of_a_phone_opens_and_leads_on(page: Page) -> None:

@@ -64,7 +64,7 @@ def test_a_secret_is_filled_when_its_creation_is_answered(admin: Client, name: s
     assert list(found) == ["kind", "apiVersion", "metadata", "data", "type"]
     assert text(found, "namespace") == "default"
     assert text(found, "ca.crt").startswith("-----BEGIN CERTIFICATE-----")
-    written = {one["manager"]: one for one in found["metadata"]["managedFields"]}["kube-controller-manager"]
+    written = {field["manager"]: field for field in found["metadata"]["managedFields"]}["kube-controller-manager"]
     assert set(written["fieldsV1"]["f:data"]) == {".", "f:ca.crt", "f:namespace", "f:token"}
     claims = json.loads(base64.urlsafe_b64decode(text(found, "token").split(".")[1] + "=="))
     assert claims == {

@@ -116,7 +116,7 @@ def test_groups_are_listed_by_the_names_of_their_versions(client: Client) -> Non
     early, late = (f"{letter}{uuid.uuid4().hex[:8]}.example.com" for letter in "az")
     client.post(CRDS, definition(early, name="v1beta1"))
     client.post(CRDS, definition(late))
-    listed = [one["name"] for one in client.get("/apis").body["groups"]]
+    listed = [group["name"] for group in client.get("/apis").body["groups"]]
     assert listed.index(late) < listed.index(early)  # v1.z comes before v1beta1.a
     for each in (early, late):
         client.send("DELETE", f"{CRDS}/gadgets.{each}")

@@ -37,7 +37,7 @@ class Direct:
 
 
 def conditions(found: Object) -> dict[str, str]:
-    return {one["type"]: one["status"] for one in found["status"]["conditions"]}
+    return {condition["type"]: condition["status"] for condition in found["status"]["conditions"]}
 
 
 async def test_what_becomes_of_a_definition_is_seen_step_by_step(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ async def test_a_definition_is_in_force_with_the_commit_that_makes_it(direct: Di
 
     async def noted(commits: Sequence[Sequence[Operation]]) -> list[int]:
         if len(commits) > 1:
-            chains.append([[one.key for one in operations] for operations in commits])
+            chains.append([[operation.key for operation in operations] for operations in commits])
         return await chain(commits)
 
     store.commit_chain = noted  # type: ignore[method-assign]
@@ -117,9 +117,9 @@ async def test_of_the_same_definition_sent_twice_at_once_one_is_there_already(di
 
 async def test_a_name_that_a_definition_gives_up_goes_to_one_that_waits_for_it(direct: Direct) -> None:
     first, second = definition("example.com"), definition("example.com", "widgets", "Widget")
-    for one in (first, second):
-        one["spec"]["names"]["shortNames"] = ["x"]
-        await direct.send("POST", CRDS, one)
+    for value in (first, second):
+        value["spec"]["names"]["shortNames"] = ["x"]
+        await direct.send("POST", CRDS, value)
     path = f"{CRDS}/widgets.example.com"
     assert conditions((await direct.send("GET", path))[1])["NamesAccepted"] == "False"
     found = (await direct.send("GET", f"{CRDS}/gadgets.example.com"))[1]
@@ -130,11 +130,11 @@ async def test_a_name_that_a_definition_gives_up_goes_to_one_that_waits_for_it(d
 
 async def test_the_own_list_kind_is_free_for_the_kind_after_it_changed(direct: Direct) -> None:
     first, second = definition("example.com"), definition("example.com", "widgets", "Widget")
-    for one in (first, second):
-        one["spec"]["names"]["shortNames"] = ["x"]
+    for value in (first, second):
+        value["spec"]["names"]["shortNames"] = ["x"]
     second["spec"]["names"]["listKind"] = "Thing"
-    for one in (first, second):
-        await direct.send("POST", CRDS, one)
+    for value in (first, second):
+        await direct.send("POST", CRDS, value)
     path = f"{CRDS}/widgets.example.com"
     found = (await direct.send("GET", path))[1]
     found["spec"]["names"] |= {"kind": "Thing", "listKind": "ThingList"}

@@ -39,7 +39,7 @@ async def servers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncItera
 
 
 def leaders(servers: list[Cluster]) -> list[Cluster]:
-    return [one for one in servers if one.leader is not None and one.leader.leading]
+    return [server for server in servers if server.leader is not None and server.leader.leading]
 
 
 async def led(servers: list[Cluster]) -> Cluster:
@@ -80,7 +80,7 @@ async def test_one_that_was_suspended_cannot_write_when_it_wakes_up(servers: lis
     assert former.leader is not None
     assert former.leader._task is not None
     former.leader._task.cancel()  # it writes its lease no more, and does not know
-    follower = await led([one for one in servers if one is not former])
+    follower = await led([server for server in servers if server is not former])
     assert former.leader.leading
     storage.GUARD.set(former.leader.guard)
     with pytest.raises(storage.Deposed):

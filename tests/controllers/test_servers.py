@@ -45,7 +45,7 @@ async def two(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
 
 async def test_a_name_is_given_once(two: list[Direct]) -> None:
     plurals = [f"gadgets{place}" for place in range(8)]
-    sent = (two[place % 2].send("POST", CRDS, definition("e.io", plural)) for place, plural in enumerate(plurals))
+    sent = (two[index % 2].send("POST", CRDS, definition("e.io", plural)) for index, plural in enumerate(plurals))
     assert [status for status, _ in await asyncio.gather(*sent)] == [201] * 8
     found = [(await two[0].send("GET", f"{CRDS}/{plural}.e.io"))[1] for plural in plurals]
     assert sorted(conditions(one)["NamesAccepted"] for one in found) == ["False"] * 7 + ["True"]

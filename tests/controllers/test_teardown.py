@@ -80,7 +80,7 @@ def test_an_empty_namespace_that_something_holds_has_conditions(client: Client) 
     client.send("DELETE", namespace)
     until(lambda: "finalizers" not in client.get(namespace).body["spec"])
     body = client.get(namespace).body
-    told = [(one["type"], one["status"], one["reason"]) for one in body["status"]["conditions"]]
+    told = [(condition["type"], condition["status"], condition["reason"]) for condition in body["status"]["conditions"]]
     assert told == [
         ("NamespaceDeletionDiscoveryFailure", "False", "ResourcesDiscovered"),
         ("NamespaceDeletionGroupVersionParsingFailure", "False", "ParsedGroupVersions"),
@@ -88,7 +88,7 @@ def test_an_empty_namespace_that_something_holds_has_conditions(client: Client) 
         ("NamespaceContentRemaining", "False", "ContentRemoved"),
         ("NamespaceFinalizersRemaining", "False", "ContentHasNoFinalizers"),
     ]
-    assert "kube-controller-manager" in [one["manager"] for one in body["metadata"]["managedFields"]]
+    assert "kube-controller-manager" in [field["manager"] for field in body["metadata"]["managedFields"]]
     client.merge(namespace, {"metadata": {"finalizers": None}})
     until(lambda: client.get(namespace).status == 404)
 

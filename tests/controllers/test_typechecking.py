@@ -78,7 +78,7 @@ def test_times_quantities_and_what_is_either_have_their_types(client: Client) ->
     )
     found = looked_at(client, policy("apps", "deployments", *sound))
     assert found["status"] == {"observedGeneration": 1, "typeChecking": {}}
-    entry = next(one for one in found["metadata"]["managedFields"] if one["manager"] == CONTROLLER)
+    entry = next(field for field in found["metadata"]["managedFields"] if field["manager"] == CONTROLLER)
     assert (entry["operation"], entry["subresource"]) == ("Apply", "status")
     assert entry["fieldsV1"] == {"f:status": {"f:observedGeneration": {}, "f:typeChecking": {}}}
 

@@ -17,14 +17,14 @@ def main() -> int:
     parser.add_argument("--clean", type=int, default=100, metavar="N", help="runs of each mended form (default: 100)")
     options = parser.parse_args()
     wrong = 0
-    missing = {language: build_programs(language) for language in {one.language for one in PROGRAMS.values()}}
+    missing = {language: build_programs(language) for language in {entry.language for entry in PROGRAMS.values()}}
     for name in options.names or PROGRAMS:
         program = PROGRAMS[name]
         if missing[program.language]:
             print(f"left out: {name}: {missing[program.language]}")
             continue
         report = program.explore()
-        lengths = [len(one.run.schedule) for one in report.findings]
+        lengths = [len(finding.run.schedule) for finding in report.findings]
         print(f"{name} ({program.language}): {report.summary}; perturbations: {lengths}", flush=True)
         mended = program.explore(mended=True, runs=options.clean, seconds=3600.0)
         print(f"{name} ({program.language}), mended: {mended.summary}", flush=True)

@@ -60,7 +60,7 @@ def test_steps_are_a_scenario() -> None:
     steps.ignore("data.seen")
     scenario = steps.read()
     assert [step.verb for step in scenario.steps] == ["apply", "patch", "wait", "advance", "delete"]
-    assert [str(one) for one in scenario.always] == ["one at most"]
+    assert [str(alway) for alway in scenario.always] == ["one at most"]
     assert scenario.ignore == ("data.seen",)
     assert len(scenario.last) == 1
 

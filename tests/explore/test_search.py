@@ -34,7 +34,11 @@ def test_what_no_request_follows_is_not_tried() -> None:
 
 
 def test_a_client_that_saw_events_is_shown_the_past() -> None:
-    past = [one for one in list_perturbations(_run(_STEP, _SEEN, _WRITE)) if getattr(one, "mode", "") == "past"]
+    past = [
+        perturbation
+        for perturbation in list_perturbations(_run(_STEP, _SEEN, _WRITE))
+        if getattr(perturbation, "mode", "") == "past"
+    ]
     assert past == [HoldEvents(_BED, "gardens", "past")]  # at step 1 it has seen nothing yet
 
 
@@ -45,7 +49,7 @@ def test_leaders_change_only_where_instances_elect_one() -> None:
 
 
 def test_slow_caches_come_last() -> None:
-    rounds = [getattr(one, "rounds", 1) for one in list_perturbations(_run(_STEP, _SEEN, _WRITE))]
+    rounds = [getattr(perturbation, "rounds", 1) for perturbation in list_perturbations(_run(_STEP, _SEEN, _WRITE))]
     assert rounds == sorted(rounds)
     assert rounds[-1] == 2
 

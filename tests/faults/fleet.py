@@ -48,7 +48,7 @@ class Members:
             advertised = f"http://127.0.0.1:{peer.port}"
             member.more = ("--name", f"m{number}", "--initial-cluster", whole)
             member.more += ("--initial-advertise-peer-urls", advertised)
-        self.urls = [f"http://127.0.0.1:{one.port}" for one in self._clients]
+        self.urls = [f"http://127.0.0.1:{client.port}" for client in self._clients]
 
     def start(self) -> None:
         for member in self.all:

@@ -28,7 +28,7 @@ def over() -> Iterator[Fleet]:
 @pytest.fixture
 def clients(over: Fleet) -> Iterator[list[Client]]:
     """One for each server."""
-    found = [Client(one.url, one.token) for one in over.servers]
+    found = [Client(server.url, server.token) for server in over.servers]
     yield found
     for one in found:
         one.close()
@@ -50,7 +50,7 @@ def holder(client: Client) -> str:
 def test_status_work_moves_to_another_server_and_stays_there(over: Fleet, clients: list[Client], fault: str) -> None:
     until(lambda: holder(clients[0]) != "")
     former = holder(clients[0])
-    (leader,) = (number for number, one in enumerate(over.servers) if f"_{one.pid}_" in former)
+    (leader,) = (number for number, server in enumerate(over.servers) if f"_{server.pid}_" in former)
     others = [client for number, client in enumerate(clients) if number != leader]
     if fault == "killed":
         over.servers[leader].kill()

@@ -54,7 +54,7 @@ def proxy(servers: list[Server], tmp_path: Path) -> Iterator[int]:
     """HAProxy's port."""
     (port,) = ports(1)
     file = tmp_path / "haproxy.cfg"
-    file.write_text(example(port, [urlsplit(one.url).netloc for one in servers]))
+    file.write_text(example(port, [urlsplit(server.url).netloc for server in servers]))
     checked = subprocess.run(
         ["haproxy", "-c", "-f", str(file)], capture_output=True, text=True, check=False, timeout=60
     )

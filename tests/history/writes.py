@@ -141,14 +141,14 @@ async def _compare(app: App, made: list[Made]) -> None:
 
 def _told_fields(change: Any) -> dict[str, Any]:
     """Return the changes of fields that `_changed_fields` looks at."""
-    told = {one["path"]: (one.get("before"), one.get("after")) for one in change["fields"]}
+    told = {field["path"]: (field.get("before"), field.get("after")) for field in change["fields"]}
     return {path: told[path] for path in told if path in ("spec.replicas", "status.replicas")}
 
 
 def _changed_fields(before: Any, after: Any) -> dict[str, Any]:
     found = {}
-    for part in ("spec", "status"):
-        values = (before.get(part, {}).get("replicas"), after.get(part, {}).get("replicas"))
+    for field_name in ("spec", "status"):
+        values = (before.get(field_name, {}).get("replicas"), after.get(field_name, {}).get("replicas"))
         if values[0] != values[1]:
-            found[f"{part}.replicas"] = values
+            found[f"{field_name}.replicas"] = values
     return found

@@ -64,7 +64,7 @@ class _Declaring(Client):
             _, _, raw = super().send("GET", f"{GROUP}/{plural}")
             for configuration in json.loads(raw)["items"]:
                 webhooks = configuration.get("webhooks") or ()
-                found += [Hook(kind, given["name"], given, unreachable, {}) for given in webhooks]
+                found += [Hook(kind, webhook["name"], webhook, unreachable, {}) for webhook in webhooks]
         self.hooks._functions = found
         asyncio.run_coroutine_threadsafe(self.hooks.load_again(), self.loop).result()
 

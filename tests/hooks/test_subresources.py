@@ -109,7 +109,7 @@ def test_access_is_granted_by_the_name_of_the_subresource(server: Server) -> Non
 
 
 def test_discovery_and_openapi_show_it(client: Client) -> None:
-    found = {one["name"]: one for one in client.get("/apis/example.com/v1").body["resources"]}
+    found = {resource["name"]: resource for resource in client.get("/apis/example.com/v1").body["resources"]}
     assert found["widgets/restart"]["kind"] == "WidgetRestart"
     assert found["widgets/restart"]["verbs"] == ["create"]
     assert found["widgets/report"]["verbs"] == ["get", "update"]

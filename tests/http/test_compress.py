@@ -43,8 +43,8 @@ def test_reads(client: Client, path: str) -> None:
     assert encoding == "gzip"
     assert len(body) < 10_000
     shown, plain = json.loads(gzip.decompress(body)), client.get(path).body
-    for one in (shown, plain):
-        del one["metadata"]["resourceVersion"]  # of a list: others may have written in between
+    for value in (shown, plain):
+        del value["metadata"]["resourceVersion"]  # of a list: others may have written in between
     assert shown == plain
 
 

@@ -120,8 +120,8 @@ def test_versions(inside: Inside) -> None:
         [first] = crd["spec"]["versions"]
         crd["spec"]["versions"] = [
             {**first, "name": name, "storage": name == "v0", "schema": schema(1, lambda _: {"type": "string"})}
-            | MORE[place % 2]
-            for place, name in enumerate(numbers(size, "v"))
+            | MORE[index % 2]
+            for index, name in enumerate(numbers(size, "v"))
         ]
         path = f"{CRDS}/gadgets.{group}"
         changed = {**crd, "metadata": {**crd["metadata"], "labels": {"a": "b"}}}

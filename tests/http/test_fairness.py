@@ -96,7 +96,7 @@ async def test_a_user_with_few_requests_does_not_wait_for_one_with_many(monkeypa
     monkeypatch.setattr(flow_module, "_TURN", 0.002)
     assert {code(answer) for answer in await asyncio.gather(*waiting)} == {200}
     assert work.begun.count("many") == 100
-    assert max(place for place, user in enumerate(work.begun) if user == "few") < 20
+    assert max(index for index, user in enumerate(work.begun) if user == "few") < 20
 
 
 async def test_what_a_user_had_while_nobody_waited_is_not_held_against_them(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -415,7 +415,7 @@ async def test_states_authors_and_differences_are_those_that_were_written(seed: 
                     if before is None:
                         assert shown["operation"] == "create"
                         continue
-                    changed = {one["path"]: (one.get("before"), one.get("after")) for one in shown["fields"]}
+                    changed = {field["path"]: (field.get("before"), field.get("after")) for field in shown["fields"]}
                     assert changed == {
                         f"data.{key}": (before.get(key), data_.get(key))
                         for key in {*before, *data_}

@@ -107,7 +107,7 @@ def test_samples_have_the_labels_of_their_family(client: Client) -> None:
         family = FAMILIES.get(name) or FAMILIES[name.rpartition("_")[0]]
         wanted = {*family.labels, "le"} if name.endswith("_bucket") else {*family.labels}
         assert labels.keys() == wanted, name
-    assert "apiserver_request_total" in {one.name for one in samples}
+    assert "apiserver_request_total" in {sample.name for sample in samples}
 
 
 def test_the_figures_are_those_of_the_server(client: Client) -> None:

@@ -313,7 +313,7 @@ async def test_a_watch_whose_beginning_is_large_comes_whole(many: Plain) -> None
             *whole, text = text.split(b"\n")
             events += map(json.loads, whole)
         names = [event["object"]["metadata"].get("name", "") for event in events]
-        marks = [place for place, event in enumerate(events) if event["type"] == "BOOKMARK"]
+        marks = [index for index, event in enumerate(events) if event["type"] == "BOOKMARK"]
         assert [name for name in names if name.startswith("m")] == [f"m{number:02}" for number in range(60)]
         assert marks
         assert set(names[marks[0] + 1 :]) <= {"z"}

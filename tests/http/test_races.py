@@ -52,8 +52,8 @@ def test_no_bound_is_lost_while_a_long_object_is_created_beside_short_ones(serve
             specs = [{**whole, "note": note}, whole, {"t0": "x"}, dict(reversed(whole.items()))]
             barrier = threading.Barrier(len(specs))
             threads = [
-                threading.Thread(target=create, args=(group, f"a{place}", spec, barrier))
-                for place, spec in enumerate(specs)
+                threading.Thread(target=create, args=(group, f"a{index}", spec, barrier))
+                for index, spec in enumerate(specs)
             ]
             for thread in threads:
                 thread.start()

@@ -299,7 +299,7 @@ def test_heads(inside: Inside) -> None:
     def make(size: int) -> list[Ask]:
         names = numbers(size, "n")
         said = [
-            {"accept": ",".join(f"a/{name};q=0.{place}" for place, name in enumerate(names)) + ",*/*"},
+            {"accept": ",".join(f"a/{name};q=0.{index}" for index, name in enumerate(names)) + ",*/*"},
             {"accept": "application/json" + ";a=b" * size},
             {"accept-encoding": ",".join(names)},
             {"authorization": "Bearer " + "a." * size},

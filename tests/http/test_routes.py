@@ -30,7 +30,7 @@ def test_a_changed_definition_is_in_force_for_the_next_request(client: Client) -
     for _ in range(2):
         assert client.get(f"{objects}/a").status == 404
         assert client.post(DEFINITIONS, made).status == 201
-        assert [client.post(objects, gadget(group, one)).status for one in ("a", "b")] == [201, 201]
+        assert [client.post(objects, gadget(group, field_name)).status for field_name in ("a", "b")] == [201, 201]
         assert [client.get(f"{objects}/a").status for _ in range(2)] == [200, 200]
         assert client.send("DELETE", name).status == 200
         until(lambda: client.get(name).status == 404)  # until then, its objects are deleted

@@ -32,14 +32,14 @@ def test_costs_are_those_that_the_server_checks(server: Server) -> None:
     assert told["definition"] == "databases.data.example.com"
     assert told["limits"] == {"rule": 10_000_000, "total": 100_000_000}
     (version,) = told["versions"]
-    rules = {(one["path"], one["rule"]): one for one in version["rules"]}
+    rules = {(rule["path"], rule["rule"]): rule for rule in version["rules"]}
     one = rules["properties[spec].properties[users].items", "self.name != 'root'"]
     assert one["times"] == 16  # maxItems
     assert one["cost"] == 16 * one["once"] > 16
     assert one["messageCost"] > 0
     assert "error" not in one
     assert rules["properties[spec]", "self.engine != 'sqlite' || self.replicas <= 1"]["times"] == 1
-    assert version["total"] == sum(one["cost"] + one["messageCost"] for one in version["rules"])
+    assert version["total"] == sum(rule["cost"] + rule["messageCost"] for rule in version["rules"])
 
 
 def test_the_dearest_rule_that_is_accepted_costs_the_limit(server: Server) -> None:

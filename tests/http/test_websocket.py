@@ -120,7 +120,7 @@ def masked(operation: int, payload: bytes, mask: bytes) -> bytes:
     start = len(plain) - len(payload)
     head = bytearray(plain[:start])
     head[1] |= 0x80
-    return bytes(head) + mask + bytes(byte ^ mask[place % 4] for place, byte in enumerate(payload))
+    return bytes(head) + mask + bytes(byte ^ mask[index % 4] for index, byte in enumerate(payload))
 
 
 @given(

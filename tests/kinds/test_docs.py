@@ -61,9 +61,9 @@ def structs() -> set[Struct]:
     for kind in catalog.ALL:
         for version in kind.versions:
             reached(kind.struct_of(version) or kind.struct, found)  # type: ignore[arg-type]
-        for known in kind.more_subresources:
-            if known.kind is not None and known.kind.struct is not None:
-                reached(known.kind.struct, found)
+        for subresource in kind.more_subresources:
+            if subresource.kind is not None and subresource.kind.struct is not None:
+                reached(subresource.kind.struct, found)
     for name in ("DeleteOptions", "Status", "WatchEvent", "APIResourceList", "APIGroupList", "APIVersions", "Info"):
         reached(load_struct("meta/v1", name), found)
     reached(load_struct("autoscaling/v1", "Scale"), found)

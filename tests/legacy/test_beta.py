@@ -21,11 +21,11 @@ def objects(group: str, version: str = "v1") -> str:
 
 
 def conditions(crd: dict[str, Any]) -> dict[str, Any]:
-    return {one["type"]: one for one in crd["status"]["conditions"]}
+    return {condition["type"]: condition for condition in crd["status"]["conditions"]}
 
 
 def causes(answer: Any) -> list[tuple[str, str]]:
-    return [(one["field"], one["message"]) for one in answer.body["details"]["causes"]]
+    return [(cause["field"], cause["message"]) for cause in answer.body["details"]["causes"]]
 
 
 def test_it_is_off_unless_asked_for(client: Client) -> None:
@@ -33,10 +33,10 @@ def test_it_is_off_unless_asked_for(client: Client) -> None:
         other = Client(plain.url, plain.token)
         assert other.get(BETA).status == 404
         versions = other.get("/apis/apiextensions.k8s.io").body["versions"]
-        assert [one["version"] for one in versions] == ["v1"]
+        assert [version["version"] for version in versions] == ["v1"]
         other.close()
     versions = client.get("/apis/apiextensions.k8s.io").body
-    assert [one["version"] for one in versions["versions"]] == ["v1", "v1beta1"]
+    assert [version["version"] for version in versions["versions"]] == ["v1", "v1beta1"]
     assert versions["preferredVersion"]["version"] == "v1"
 
 
@@ -58,7 +58,7 @@ def test_little_needs_to_be_said(client: Client) -> None:
     assert current.body["apiVersion"] == "apiextensions.k8s.io/v1"
     assert current.body["spec"]["preserveUnknownFields"] is True
     assert current.body["spec"]["versions"] == [{"name": "v1", "served": True, "storage": True}]
-    owners = {one["manager"]: one["apiVersion"] for one in current.body["metadata"]["managedFields"]}
+    owners = {field["manager"]: field["apiVersion"] for field in current.body["metadata"]["managedFields"]}
     assert owners.pop("kube-apiserver") == "apiextensions.k8s.io/v1"
     assert list(owners.values()) == ["apiextensions.k8s.io/v1beta1"]
 
@@ -295,7 +295,7 @@ def test_server_side_apply_knows_owners_of_both_versions(client: Client) -> None
     given["spec"]["validation"] = {"openAPIV3Schema": {"type": "object", "description": "worse"}}
     conflict = client.send("PATCH", f"{BETA}/{path}third", given, **apply)
     assert conflict.status == 409
-    found = {(one["message"], one["field"]) for one in conflict.body["details"]["causes"]}
+    found = {(cause["message"], cause["field"]) for cause in conflict.body["details"]["causes"]}
     assert found == {
         ('conflict with "new"', ".spec.versions"),
         ('conflict with "old"', ".spec.validation.openAPIV3Schema.description"),
@@ -317,7 +317,7 @@ def test_lists_watches_and_tables_in_both_versions(client: Client, server: Serve
         mine = next(one for one in found["items"] if one["metadata"]["name"] == f"gadgets.{group}")
         assert ("validation" in mine["spec"], "version" in mine["spec"]) == (False, version == "v1beta1")
         table = client.get(path, Accept="application/json;as=Table;v=v1;g=meta.k8s.io").body
-        assert [one["name"] for one in table["columnDefinitions"]] == ["Name", "Created At"]
+        assert [definition["name"] for definition in table["columnDefinitions"]] == ["Name", "Created At"]
         start = str(int(mine["metadata"]["resourceVersion"]) - 1)
         assert next(watch(server, path, start))[1] == f"gadgets.{group}"
 
@@ -449,7 +449,7 @@ def test_an_object_is_validated_by_types_inside_of_logic(client: Client) -> None
         "additionalProperties": True,
     }
     assert client.post(BETA, beta(group, validation={"openAPIV3Schema": schema})).status == 201
-    for place, (spec, fine) in enumerate(
+    for index, (spec, fine) in enumerate(
         (
             ({"port": "https", "list": [1, "a", {"b": None}]}, True),
             ({"port": 80, "free": {"x": 1}}, True),
@@ -460,7 +460,7 @@ def test_an_object_is_validated_by_types_inside_of_logic(client: Client) -> None
             ({"list": {}}, False),
         )
     ):
-        answer = client.post(objects(group), gadget(group, f"g{place}", spec=spec))
+        answer = client.post(objects(group), gadget(group, f"g{index}", spec=spec))
         assert answer.status == (201 if fine else 422), (spec, answer.body)
         if fine:
             assert answer.body["spec"] == spec
@@ -470,7 +470,7 @@ def test_a_webhook_that_speaks_v1beta1_converts(client: Client) -> None:
     group = "converts.example.com"
 
     def answer(body: Any) -> Any:
-        objects = [one | {"apiVersion": body["request"]["desiredAPIVersion"]} for one in body["request"]["objects"]]
+        objects = [entry | {"apiVersion": body["request"]["desiredAPIVersion"]} for entry in body["request"]["objects"]]
         response = {"uid": body["request"]["uid"], "convertedObjects": objects, "result": {"status": "Success"}}
         return {"apiVersion": body["apiVersion"], "kind": "ConversionReview", "response": response}
 
@@ -499,6 +499,6 @@ def test_server_side_apply_to_objects_that_keep_fields(client: Client) -> None:
     assert client.send("PATCH", f"{where}me", first, Content_Type=media).status == 201
     second = gadget(group, "one", spec={"deep": {"c": 3}})
     conflict = client.send("PATCH", f"{where}you", second, Content_Type=media)
-    assert [one["field"] for one in conflict.body["details"]["causes"]] == [".spec.deep.c"]
+    assert [cause["field"] for cause in conflict.body["details"]["causes"]] == [".spec.deep.c"]
     third = client.send("PATCH", f"{where}me", gadget(group, "one", spec={"deep": {"c": 2}}), Content_Type=media)
     assert third.body["spec"] == {"deep": {"c": 2}}

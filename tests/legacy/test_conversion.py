@@ -102,7 +102,7 @@ def test_any_definition_of_v1_comes_back(versions: list[Any], conversion: Any, p
         "group": "a.b",
         "names": {"plural": "as", "kind": "A"},
         "scope": "Cluster",
-        "versions": [{"name": f"v{place}", **version} for place, version in enumerate(versions, 1)],
+        "versions": [{"name": f"v{index}", **version} for index, version in enumerate(versions, 1)],
         "conversion": conversion,
     }
     if preserve:

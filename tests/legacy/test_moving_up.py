@@ -21,7 +21,7 @@ from tests.webhooks import webhook
 def heir(group: str, plural: str = "crontabs", versions: tuple[str, ...] = ("v1", "v2"), **spec: Any) -> dict[str, Any]:
     crd = definition(group, plural, "CronTab")
     version = crd["spec"]["versions"][0]
-    crd["spec"]["versions"] = [version | {"name": name, "storage": not place} for place, name in enumerate(versions)]
+    crd["spec"]["versions"] = [version | {"name": name, "storage": not index} for index, name in enumerate(versions)]
     crd["spec"] |= spec
     return crd
 

@@ -30,7 +30,7 @@ def path(group: str, version: str = "v1", namespace: str = "default") -> str:
 
 
 def causes(answer: Any) -> list[tuple[str, str]]:
-    return [(one["field"], one["message"]) for one in answer.body["details"]["causes"]]
+    return [(cause["field"], cause["message"]) for cause in answer.body["details"]["causes"]]
 
 
 def test_it_is_in_force_at_once_in_every_version(client: Client) -> None:
@@ -66,9 +66,9 @@ def test_objects_come_back_with_metadata(client: Client) -> None:
 def test_lists_by_label_in_all_namespaces(client: Client) -> None:
     group = "labels.example.com"
     client.post(THIRD, third(group))
-    for place, namespace in enumerate(("default", "kube-public", "default")):
-        one = crontab(group, f"c{place}")
-        one["metadata"]["labels"] = {"tier": "ab"[place % 2]}
+    for index, namespace in enumerate(("default", "kube-public", "default")):
+        one = crontab(group, f"c{index}")
+        one["metadata"]["labels"] = {"tier": "ab"[index % 2]}
         assert client.post(path(group, namespace=namespace), one).status == 201
     found = client.get(f"{path(group)}?labelSelector=tier%3Da").body
     assert [one["metadata"]["name"] for one in found["items"]] == ["c0", "c2"]
@@ -223,7 +223,7 @@ def test_tables_and_documents(client: Client) -> None:
     group = "shown.example.com"
     client.post(THIRD, third(group))
     table = client.get(f"{THIRD}/cron-tab.{group}", Accept="application/json;as=Table;v=v1;g=meta.k8s.io").body
-    assert [one["name"] for one in table["columnDefinitions"]] == ["Name", "Description", "Version(s)"]
+    assert [definition["name"] for definition in table["columnDefinitions"]] == ["Name", "Description", "Version(s)"]
     assert table["rows"][0]["cells"] == [f"cron-tab.{group}", "Runs something again and again", "v1,v2"]
     schemas = client.get("/openapi/v3/apis/extensions/v1beta1").body["components"]["schemas"]
     assert schemas["io.k8s.api.extensions.v1beta1.ThirdPartyResource"]["properties"]["versions"]["type"] == "array"

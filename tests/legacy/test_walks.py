@@ -191,8 +191,8 @@ def test_controlling_pruning(driver: Driver) -> None:
 
 def test_int_or_string(driver: Driver) -> None:
     driver.apply(with_schema(schema_after("such that the following is structural:", "\nIntOrString\n")))
-    for place, (value, fine) in enumerate((("1", True), ("one", True), ("[1]", False))):
-        manifest = crontab("", f", foo: {value}").replace(MINE, f"c{place}")
+    for index, (value, fine) in enumerate((("1", True), ("one", True), ("[1]", False))):
+        manifest = crontab("", f", foo: {value}").replace(MINE, f"c{index}")
         if fine:
             driver.create(manifest)
         else:

@@ -257,12 +257,12 @@ VALUES = ("a", ["x"], {"class": 1}, {"any": "thing"}, "1%")
 @pytest.mark.parametrize("shift", range(len(TYPES)))
 def test_fields_may_have_any_name(style: str, shift: int) -> None:
     count = len(TYPES)
-    properties = {name: TYPES[(place + shift) % count] for place, name in enumerate(ODD)}
+    properties = {name: TYPES[(index + shift) % count] for index, name in enumerate(ODD)}
     definition = define_things({"type": "object", "properties": properties})
     [text] = write_modules([definition], style).values()
     cls = load_class(text)
     assert ordered(crd(cls)) == ordered(definition)
-    spec = {name: VALUES[(place + shift) % count] for place, name in enumerate(ODD)}
+    spec = {name: VALUES[(index + shift) % count] for index, name in enumerate(ODD)}
     obj = {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "a"}, "spec": spec}
     made = cls.from_dict(obj)
     assert made.to_dict() == obj

@@ -46,7 +46,7 @@ def chosen() -> list[Object]:
     """Definitions for the type checkers."""
     if WHOLE:
         return CORPUS
-    return [next(one for one in CORPUS if one["spec"]["names"]["plural"] == plural) for plural in CHOSEN]
+    return [next(corpu for corpu in CORPUS if corpu["spec"]["names"]["plural"] == plural) for plural in CHOSEN]
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -125,7 +125,7 @@ def test_objects_are_accepted_and_refused_as_the_schema_does(style: str) -> None
     chance, counted = random.Random(7), {True: 0, False: 0}
     for definition in sampled(40):
         for (group, name), text in write_modules([definition], style).items():
-            version = next(one for one in definition["spec"]["versions"] if one["name"] == name)
+            version = next(entry for entry in definition["spec"]["versions"] if entry["name"] == name)
             node = (version.get("schema") or {}).get("openAPIV3Schema")
             if node is None:
                 continue
@@ -175,7 +175,7 @@ def test_a_definition_comes_back_from_its_classes(style: str) -> None:
     for definition in sampled(60):
         kind = definition["spec"]["names"]["kind"]
         for (group, name), text in write_modules([definition], style).items():
-            version = next(one for one in definition["spec"]["versions"] if one["name"] == name)
+            version = next(entry for entry in definition["spec"]["versions"] if entry["name"] == name)
             if not version.get("schema"):
                 continue
             module = load(text, f"back_{style}_{group.replace('.', '_').replace('-', '_')}_{name}")

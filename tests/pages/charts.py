@@ -34,8 +34,8 @@ def draw() -> str:
     rows = ratios()
     height = 40 + _ROW * len(rows)
     parts = [f'<text x="{_LEFT}" y="18">times better than kube-apiserver 1.36.2 with etcd 3.6</text>']
-    for place, (work, ratio) in enumerate(rows):
-        y = 32 + _ROW * place
+    for index, (work, ratio) in enumerate(rows):
+        y = 32 + _ROW * index
         length = (_WIDTH - _LEFT - 60) * min(ratio, _MAX) / _MAX
         parts.append(f'<text x="{_LEFT - 8}" y="{y + 13}" text-anchor="end">{escape(work)}</text>')
         parts.append(f'<rect x="{_LEFT}" y="{y}" width="{length:.1f}" height="16" fill="#5e81ac"/>')

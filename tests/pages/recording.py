@@ -44,10 +44,10 @@ def draw(seen: list[tuple[Block, str, str]]) -> str:
             kind = "error" if "invalid" in line or "error" in line.lower().split(":") else ""
             rows += [(now, kind, part) for part in _wrapped(line)]
     height = _TOP + _LINE * len(rows) + 12
-    lines = [_text(at, kind, text, _TOP + _LINE * place) for place, (at, kind, text) in enumerate(rows)]
+    lines = [_text(at, kind, text, _TOP + _LINE * index) for index, (at, kind, text) in enumerate(rows)]
     dots = "".join(
-        f'<circle cx="{20 + 20 * place}" cy="18" r="6" fill="{color}"/>'
-        for place, color in enumerate(("#bf616a", "#ebcb8b", "#a3be8c"))
+        f'<circle cx="{20 + 20 * index}" cy="18" r="6" fill="{color}"/>'
+        for index, color in enumerate(("#bf616a", "#ebcb8b", "#a3be8c"))
     )
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" width="{_WIDTH}" height="{height}" '

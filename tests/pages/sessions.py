@@ -41,7 +41,7 @@ def matches(shown: str, printed: str) -> bool:
         if line.strip() == "...":
             pattern += r"(?:.*\n)*?"
         else:
-            parts = [r"\s+".join(map(re.escape, part.split(" "))) for part in " ".join(line.split()).split("...")]
+            parts = [r"\s+".join(map(re.escape, segment.split(" "))) for segment in " ".join(line.split()).split("...")]
             pattern += r"\s*" + ".*".join(parts) + r"[^\S\n]*\n"
     return re.fullmatch(pattern, f"{_plain(printed)}\n") is not None
 

@@ -32,7 +32,7 @@ def printed() -> str:
 @pytest.mark.parametrize("title", TITLES + LINES)
 def test_a_text_is_one_that_podless_prints(title: str) -> None:
     if not title.startswith(OTHERS):
-        parts = [part for part in title.removeprefix("podless: ").split("...") if part.strip(' ":(,)')]
+        parts = [segment for segment in title.removeprefix("podless: ").split("...") if segment.strip(' ":(,)')]
         assert re.search(".*".join(re.escape(part) for part in parts), printed()), title
 
 

@@ -68,11 +68,11 @@ def read_case(path: Path) -> Case:
     text = path.read_text()
     case = Case(path.stem, text.partition("\n")[0].removeprefix("# "))
     heads = [*_HEAD.finditer(text)]
-    for place, head in enumerate(heads):
-        body = text[head.end() : heads[place + 1].start() if place + 1 < len(heads) else len(text)]
+    for index, head in enumerate(heads):
+        body = text[head.end() : heads[index + 1].start() if index + 1 < len(heads) else len(text)]
         word, _, rest = head[1].partition(" ")
         if word == "before":
-            case.before.append(Part(body, **dict(part.split("=") for part in rest.split())))
+            case.before.append(Part(body, **dict(segment.split("=") for segment in rest.split())))
         elif word == "set":
             case.text = body
         else:

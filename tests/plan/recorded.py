@@ -193,7 +193,7 @@ def _compare(label: str, step: Mapping[str, Any], change: Change, found: Compare
         else:
             found.equal += 1
         return
-    told = {"message": change.message, "details": {"causes": [_cause(one) for one in change.causes]}}
+    told = {"message": change.message, "details": {"causes": [_cause(cause) for cause in change.causes]}}
     got, told_causes = _shorten(told)
     message, causes = _message(want), _causes(want)
     if want["status"] != change.code:
@@ -214,7 +214,7 @@ def _shorten(body: dict[str, Any]) -> tuple[str, list[tuple[str, str]]]:
     made["message"] = _PATCHED.sub("patch object (", _UID.sub("UID", str(made.get("message"))))
     details = made.get("details")  # of other kinds it may be a text
     causes = (details.get("causes") if isinstance(details, dict) else None) or ()
-    found = sorted((str(one.get("field") or ""), _UID.sub("UID", str(one.get("message")))) for one in causes)
+    found = sorted((str(cause.get("field") or ""), _UID.sub("UID", str(cause.get("message")))) for cause in causes)
     return str(made.get("message")), found
 
 

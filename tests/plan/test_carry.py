@@ -184,7 +184,7 @@ def test_another_user_applies_the_plan(server: Server, folder: Path) -> None:
     )
     keep(server, user="eve")
     assert carry(server).created == 1
-    assert {one.user for one in server.requests if one.verb == "patch"} == {"eve"}
+    assert {request.user for request in server.requests if request.verb == "patch"} == {"eve"}
 
 
 def test_another_api_is_refused(server: Server, folder: Path) -> None:

@@ -78,7 +78,7 @@ def test_a_changed_field_is_told_with_both_values(folder: Path, mode: str) -> No
     (folder / "old.yaml").write_text(SET)
     found = plan(SET.replace("front:1", "front:2"), folder, source="old.yaml", mode=mode)
     [change] = found.updated
-    field = next(one for one in change.fields if one.path.endswith("image"))
+    field = next(entry for entry in change.fields if entry.path.endswith("image"))
     assert field.path == "spec.template.spec.containers[name=front].image"
     assert (field.before, field.after, field.by) == ("front:1", "front:2", By.SET)
 

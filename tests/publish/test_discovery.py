@@ -61,7 +61,7 @@ def test_kinds_may_go_and_come_while_a_document_is_made(
 
     monkeypatch.setattr(discovery, "charge", charge)
     shown = document(registry)
-    names = {one.get("name") or one["metadata"]["name"] for one in shown.get("groups") or shown["items"]}
+    names = {entry.get("name") or entry["metadata"]["name"] for entry in shown.get("groups") or shown["items"]}
     assert names <= {"g3.example.com", "late.example.com"}
     assert "g3.example.com" in names
 
@@ -71,9 +71,9 @@ def test_a_built_in_kind_names_another_group_version_only() -> None:
     for kind in catalog.ALL:
         registry.put_kind(kind)
     [core] = discovery.aggregated_document(registry, core=True)["items"]
-    pods = next(one for one in core["versions"][0]["resources"] if one["resource"] == "pods")
+    pods = next(resource for resource in core["versions"][0]["resources"] if resource["resource"] == "pods")
     assert pods["responseKind"] == {"group": "", "version": "", "kind": "Pod"}
-    answers = {one["subresource"]: one["responseKind"] for one in pods["subresources"]}
+    answers = {subresource["subresource"]: subresource["responseKind"] for subresource in pods["subresources"]}
     assert answers["status"] == {"group": "", "version": "", "kind": "Pod"}
     assert answers["eviction"] == {"group": "policy", "version": "v1", "kind": "Eviction"}
     registry.put_kind(compile_kind(crd := definition("a.example.com") | {"status": {}}, serializer.encode_json(crd)))

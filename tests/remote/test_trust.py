@@ -55,9 +55,9 @@ def make(
         builder = builder.add_extension(extension, critical=critical)
     if names:
         given: list[x509.GeneralName] = []
-        for one in names:
-            digits = one.replace(".", "").isdigit()
-            given.append(x509.IPAddress(ipaddress.ip_address(one)) if digits else x509.DNSName(one))
+        for entry in names:
+            digits = entry.replace(".", "").isdigit()
+            given.append(x509.IPAddress(ipaddress.ip_address(entry)) if digits else x509.DNSName(entry))
         builder = builder.add_extension(x509.SubjectAlternativeName(given), critical=not name)
     signer = by.key if by else key
     return Made(builder.sign(signer, None if isinstance(signer, ed25519.Ed25519PrivateKey) else hashes.SHA256()), key)
@@ -66,7 +66,7 @@ def make(
 def told(chain: Sequence[Made], roots: Sequence[Made], host: str = HOST) -> str:
     """What is said against a server, "" where it is trusted."""
     try:
-        judge_server([one.der for one in chain], host, [one.certificate for one in roots], NOW)
+        judge_server([one.der for one in chain], host, [root.certificate for root in roots], NOW)
     except Untrusted as error:
         return str(error).removeprefix("tls: failed to verify certificate: ")
     return ""

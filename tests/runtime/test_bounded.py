@@ -82,7 +82,11 @@ def test_nothing_is_kept_for_the_process_in_another_way(layer: str) -> None:
         tree = ast.parse(text)
         kept = [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == "lru_cache"]
         functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.args.args]
-        kept += [one.lineno for one in functions if any(ast.unparse(mark) == "cache" for mark in one.decorator_list)]
+        kept += [
+            function.lineno
+            for function in functions
+            if any(ast.unparse(mark) == "cache" for mark in function.decorator_list)
+        ]
         assert not kept, f"{file}: {kept}"
 
 

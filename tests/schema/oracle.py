@@ -208,7 +208,7 @@ def listed(value: list[Any], schema: Schema) -> bool:
         keys = [{name: item[name] for name in names if name in item} if item else {} for item in value]
     else:
         return True
-    return not any(alike(one, other) for place, one in enumerate(keys) for other in keys[:place])
+    return not any(alike(key, entry) for index, key in enumerate(keys) for entry in keys[:index])
 
 
 def alike(one: Any, other: Any) -> bool:
@@ -262,8 +262,8 @@ def correlated(item: Any, old: Any, schema: Schema) -> Any:
         return GONE
     for other in old:
         if all(
-            isinstance(one, dict) and isinstance(one.get(name), str | bool | int | float)
-            for one in (item, other)
+            isinstance(value, dict) and isinstance(value.get(name), str | bool | int | float)
+            for value in (item, other)
             for name in names
         ) and all(alike(item[name], other[name]) for name in names):
             return other

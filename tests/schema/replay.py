@@ -225,8 +225,8 @@ def judge(spec: dict[str, Any]) -> list[Any]:
     found = []
     if versions and all(schema is not None and schema == schemas[0] for schema in schemas):
         return structural(schemas[0] or {}, "spec.validation.openAPIV3Schema", status=any(status))
-    for place, schema in enumerate(schemas):
+    for index, schema in enumerate(schemas):
         if schema is not None:
-            path = f"spec.versions[{place}].schema.openAPIV3Schema"
-            found += structural(schema, path, status=status[place])
+            path = f"spec.versions[{index}].schema.openAPIV3Schema"
+            found += structural(schema, path, status=status[index])
     return found

@@ -131,9 +131,9 @@ def narrow() -> Iterator[Case]:
     """One field of each sort, alone and in pairs."""
     names = list(SORTS)
     while True:
-        for place, name in enumerate(names):
+        for index, name in enumerate(names):
             yield case({name: SORTS[name]})
-            other = names[(place + 7) % len(names)]
+            other = names[(index + 7) % len(names)]
             yield case({name: SORTS[name], other: SORTS[other]})
 
 
@@ -153,7 +153,7 @@ def mixed() -> Iterator[Case]:
     """Fields of every sort, each twice where it is short."""
     names = [*SORTS, *(name for name in SORTS if name not in FIRM)]
     while True:
-        yield case({f"{name}{place}": SORTS[name] for place, name in enumerate(names)})
+        yield case({f"{name}{index}": SORTS[name] for index, name in enumerate(names)})
 
 
 def lost(schema: Schema, one: Case) -> list[Any]:
@@ -184,8 +184,8 @@ def race(one: Case, meet: Callable[..., None], begun: bool) -> None:
     ids=["narrow", "mixed", "wide", "600"],
 )
 def test_two_threads_that_use_a_fresh_schema_lose_no_bound(cases: Iterator[Case], count: int) -> None:
-    for place, one in enumerate(islice(cases, count)):
-        race(one, together, begun=place % 2 == 0)
+    for index, one in enumerate(islice(cases, count)):
+        race(one, together, begun=index % 2 == 0)
 
 
 @pytest.mark.parametrize(
@@ -212,5 +212,5 @@ def test_no_bound_is_lost_wherever_one_thread_interrupts_the_other(cases: Iterat
     ids=["narrow", "mixed", "wide", "600"],
 )
 def test_two_threads_that_use_a_thousand_fresh_schemas_lose_no_bound(cases: Iterator[Case], count: int) -> None:
-    for place, one in enumerate(islice(cases, count)):
-        race(one, together, begun=place % 2 == 0)
+    for index, one in enumerate(islice(cases, count)):
+        race(one, together, begun=index % 2 == 0)

@@ -171,7 +171,8 @@ class Contract:
         assert len(revisions) == 3
         assert other < revisions[0] < revisions[1] < revisions[2]
         changes = [
-            (one.key, one.revision, one.record and one.record.created) for one in await store.read_changes("/g/", other)
+            (change.key, change.revision, change.record and change.record.created)
+            for change in await store.read_changes("/g/", other)
         ]
         assert changes == [
             ("/g/r/a", revisions[0], revisions[0]),

@@ -91,7 +91,7 @@ async def test_a_backup_is_of_one_moment() -> None:
     while after:
         more, after = await backup.read_page(store, revision, after)
         lines += more
-    found = {one.key: one.stored for one in backup.read_records(lines.splitlines())}
+    found = {record.key: record.stored for record in backup.read_records(lines.splitlines())}
     assert found == before
     await store.close()
 
@@ -184,7 +184,7 @@ async def test_a_record_that_the_engine_does_not_take_is_named(monkeypatch: pyte
 
     async def narrow(operations: list[Operation]) -> int:
         """As etcd, which takes a megabyte and a half."""
-        if sum(len(one.stored.data) for one in operations if one.stored is not None) > 3 << 19:
+        if sum(len(operation.stored.data) for operation in operations if operation.stored is not None) > 3 << 19:
             raise ValueTooLarge
         return await commit(operations)
 

@@ -66,7 +66,7 @@ def file(tmp_path: pathlib.Path) -> StructFile:
 
 
 def field(file: StructFile, name: str) -> Field:
-    return next(part for part in file.get_struct("ThingSpec").declared_fields if part.name == name)
+    return next(entry for entry in file.get_struct("ThingSpec").declared_fields if entry.name == name)
 
 
 def test_a_file_can_replace_structs_of_another_one(tmp_path: pathlib.Path, file: StructFile) -> None:
@@ -90,7 +90,7 @@ def test_a_kind_begins_with_what_the_envelope_has(file: StructFile) -> None:
     )
     assert thing.declared_fields[:2] == TYPE_META
     assert all(part is known for part, known in zip(thing.declared_fields, TYPE_META, strict=False))
-    assert [part.name for part in thing.declared_fields] == ["kind", "apiVersion", "metadata", "spec"]
+    assert [field.name for field in thing.declared_fields] == ["kind", "apiVersion", "metadata", "spec"]
     assert thing.declared_fields[2].type is load_struct("meta/v1", "ObjectMeta")
     assert thing.declared_fields[3].type is file.get_struct("ThingSpec")
 

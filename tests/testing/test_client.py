@@ -161,7 +161,7 @@ def test_what_clients_ask_is_known(bench: Server) -> None:
     client.get("/nothing")
     client.events(f"{path}?watch=true", 1)
     bench.get("gadget", "one")  # is not among them
-    asked = [(one.verb, one.resource, one.name, one.status) for one in bench.requests]
+    asked = [(request.verb, request.resource, request.name, request.status) for request in bench.requests]
     what = f"gadgets.{GROUP}"
     assert asked == [
         ("create", what, "", 201),

@@ -13,8 +13,8 @@ def test_the_history_of_an_object_says_who_did_what() -> None:
         server.apply({**SETTINGS, "data": {"a": "1", "b": "2"}}, manager="second")
         server.delete("configmap", "settings")
         made, changed, gone = server.history("configmap", "settings")
-        assert [one.operation for one in (made, changed, gone)] == ["create", "update", "delete"]
-        assert [one.manager for one in (made, changed)] == ["first", "second"]
+        assert [value.operation for value in (made, changed, gone)] == ["create", "update", "delete"]
+        assert [value.manager for value in (made, changed)] == ["first", "second"]
         assert (changed.user, changed.verb, changed.agent) == ("admin", "apply", "podless-test")
         assert changed.obj is not None
         assert changed.obj["data"] == {"a": "1", "b": "2"}

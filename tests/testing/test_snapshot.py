@@ -66,7 +66,7 @@ async def test_where_others_write_all_the_time_that_is_said(api: API, monkeypatc
     before, commit = await snapshot.take_snapshot(app(api)), api.store.commit
 
     async def overtaken(operations: Sequence[Operation]) -> int:
-        await commit([Operation(one.key, stored("2"), one.expect) for one in operations])
+        await commit([Operation(operation.key, stored("2"), operation.expect) for operation in operations])
         return await commit(operations)
 
     await overwritten(api, "3")

@@ -110,8 +110,8 @@ class Group:
     def store_as(self, version: str) -> None:
         other = {"v1": "v2", "v2": "v1"}[version]
         body = self.client.get(self.definition).body
-        for one in body["spec"]["versions"]:
-            one["storage"] = one["name"] != other
+        for entry in body["spec"]["versions"]:
+            entry["storage"] = entry["name"] != other
         assert self.client.send("PUT", self.definition, body).status == 200
 
 

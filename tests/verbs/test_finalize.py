@@ -31,7 +31,9 @@ def test_finalizers_and_metadata_change_and_the_status_does_not(client: Client, 
     assert answer.body["spec"] == {"finalizers": ["kubernetes", "a.b/c"]}
     assert answer.body["status"] == {"phase": "Active"}
     assert answer.body["metadata"]["labels"]["x"] == "y"
-    owners = {one["subresource"]: one for one in answer.body["metadata"]["managedFields"] if "subresource" in one}
+    owners = {
+        field["subresource"]: field for field in answer.body["metadata"]["managedFields"] if "subresource" in field
+    }
     assert "f:spec" in owners["finalize"]["fieldsV1"]
 
 

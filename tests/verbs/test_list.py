@@ -29,9 +29,9 @@ async def served(kind: Kind = CONFIG_MAPS, names: str = "abcde") -> API:
     cache = Cache(store)
     await cache.open()
     api = API(store, cache, Registry(), Converter(WebhookClient()))
-    for place, name in enumerate(names):
+    for index, name in enumerate(names):
         value = b'{"metadata":{"name":"%b","namespace":"ns","labels":{"odd":"%d"},"resourceVersion":"'
-        value %= (name.encode(), place % 2)
+        value %= (name.encode(), index % 2)
         await store.commit([Operation(kind.key("ns", name), StoredValue(value + b'"}}', len(value)), 0)])
     return api
 

@@ -74,8 +74,8 @@ async def test_what_changes_nothing_is_not_written(api: API) -> None:
 async def test_of_creations_at_once_one_wins_and_the_others_know_it(api: API) -> None:
     making = (storage.store_new(api, CONFIG_MAPS, KEY, blank(a=str(place))) for place in range(5))
     outcomes = await asyncio.gather(*making, return_exceptions=True)
-    (won,) = (one for one in outcomes if isinstance(one, Entry))
-    lost = [one for one in outcomes if isinstance(one, RevisionConflict)]
+    (won,) = (outcome for outcome in outcomes if isinstance(outcome, Entry))
+    lost = [outcome for outcome in outcomes if isinstance(outcome, RevisionConflict)]
     assert [one.current.revision for one in lost if one.current is not None] == [won.revision] * 4
 
 

@@ -183,7 +183,7 @@ def test_who_changes_the_finalizers_of_a_namespace_owns_them(client: Client) -> 
     client.post("/api/v1/namespaces", {"metadata": {"name": "verbs-finalized"}})
     body = {"metadata": {"name": "verbs-finalized"}, "spec": {"finalizers": ["kubernetes", "example.com/hold"]}}
     done = client.send("PUT", f"{path}/finalize?fieldManager=me", body)
-    [entry] = [one for one in done.body["metadata"]["managedFields"] if one["manager"] == "me"]
+    [entry] = [field for field in done.body["metadata"]["managedFields"] if field["manager"] == "me"]
     assert (entry["subresource"], entry["fieldsV1"]) == ("finalize", {"f:spec": {"f:finalizers": {}}})
     again = client.send("PUT", f"{path}/finalize?fieldManager=me", body)
     assert again.body == done.body

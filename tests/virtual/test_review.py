@@ -65,7 +65,7 @@ def test_discovery_tells_of_them(client: Client) -> None:
         "subjectaccessreviews": ["create"],
     }
     assert not any("storageVersionHash" in one for one in listed)
-    core = {one["name"]: one for one in client.send("GET", "/api/v1").body["resources"]}
+    core = {resource["name"]: resource for resource in client.send("GET", "/api/v1").body["resources"]}
     assert core["serviceaccounts/token"] == {
         "name": "serviceaccounts/token",
         "singularName": "",

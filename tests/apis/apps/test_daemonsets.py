@@ -112,4 +112,4 @@ def test_older_releases_validate_a_change_as_a_new_object_first() -> None:
         client.post(path, {"metadata": {"name": "d"}, "spec": SPEC})
         change = {"minReadySeconds": -1, "selector": {"matchExpressions": [{"key": "app", "operator": "Exists"}]}}
         causes = client.merge(f"{path}/d", {"spec": change}).body["details"]["causes"]
-    assert [one["field"] for one in causes] == ["spec.minReadySeconds", "spec.minReadySeconds", "spec.selector"]
+    assert [cause["field"] for cause in causes] == ["spec.minReadySeconds", "spec.minReadySeconds", "spec.selector"]

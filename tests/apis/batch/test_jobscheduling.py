@@ -17,7 +17,7 @@ def faults(scheduling: dict[str, Any], **spec: Any) -> list[str]:
 
 
 def changes(given: dict[str, Any] | None, before: dict[str, Any] | None) -> list[str]:
-    spec, old = ({} if one is None else {"scheduling": one} for one in (given, before))
+    spec, old = ({} if value is None else {"scheduling": value} for value in (given, before))
     return [str(error) for error in validate_changed_scheduling(spec, old, "spec.scheduling")]
 
 

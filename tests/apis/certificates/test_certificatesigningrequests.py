@@ -63,5 +63,7 @@ def test_a_status_write_keeps_the_conditions_of_the_approver(given: list[Any], w
     old = {"metadata": {}, "spec": spec(), "status": {"conditions": [dict(_APPROVED)]}}
     obj = {"metadata": {}, "spec": spec(), "status": {"conditions": [dict(one) for one in given]}}
     strategy.prepare_status(version, obj, old)
-    kept = [{name: one[name] for name in ("type", "status", "message")} for one in obj["status"]["conditions"]]
+    kept = [
+        {name: condition[name] for name in ("type", "status", "message")} for condition in obj["status"]["conditions"]
+    ]
     assert kept == wanted

@@ -33,7 +33,7 @@ def test_rules(client: Client, node: dict[str, Any]) -> None:
     path = f"{NODES}/{node['metadata']['name']}"
     taints = [{"key": "a", "effect": "NoSchedule"}] * 2
     causes = client.merge(path, {"spec": {"taints": taints}}).body["details"]["causes"]
-    assert {one["field"] for one in causes} == {"metadata.taints[1]"}
+    assert {cause["field"] for cause in causes} == {"metadata.taints[1]"}
     assert causes[0]["message"] == (
         'Duplicate value: {"Key":"a","Value":"","Effect":"NoSchedule","TimeAdded":null}: '
         "taints must be unique by key and effect pair"
@@ -79,7 +79,7 @@ _OF_NULL = [f"metadata.annotations.{_TAINTS}[1].{name}" for name in ("key", "key
 def test_taints_in_annotations(client: Client, key: str, text: str, wanted: list[str]) -> None:
     body = {"metadata": {"name": f"n{uuid.uuid4().hex[:8]}", "annotations": {key: text}}}
     answer = client.post(NODES, body)
-    found = [one["field"] for one in answer.body["details"].get("causes", ())] if answer.status == 422 else []
+    found = [cause["field"] for cause in answer.body["details"].get("causes", ())] if answer.status == 422 else []
     assert found == wanted
 
 

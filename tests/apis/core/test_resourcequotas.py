@@ -22,7 +22,7 @@ EXPRESSIONS = "spec.scopeSelector.matchExpressions"
 def causes(client: Client, resource: str, spec: dict[str, Any]) -> list[tuple[str, str]]:
     answer = client.post(f"{SPACE}/{resource}?dryRun=All", {"metadata": {"name": "x"}, "spec": spec})
     assert answer.status in (201, 422), answer.body
-    return [(one["field"], one["message"]) for one in (answer.body.get("details") or {}).get("causes") or ()]
+    return [(cause["field"], cause["message"]) for cause in (answer.body.get("details") or {}).get("causes") or ()]
 
 
 def told(client: Client, resource: str, spec: dict[str, Any]) -> list[tuple[str, str]]:

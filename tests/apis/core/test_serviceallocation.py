@@ -137,7 +137,7 @@ def test_the_last_ports_are_given_one_by_one_at_the_cost_of_all() -> None:
     def fill(size: int) -> None:
         wanted = service("NodePort", ports=[{"port": number + 1, "protocol": "TCP"} for number in range(size)])
         Allocation(pool, wanted, None, dry_run=False)
-        assert all(one["nodePort"] % 2 for one in wanted["spec"]["ports"])
+        assert all(port["nodePort"] % 2 for port in wanted["spec"]["ports"])
 
     assert_linear(fill, lambda size: size, 340)
     with pytest.raises(APIError, match="failed to allocate a nodePort: range is full"):

@@ -178,7 +178,7 @@ def test_the_addresses_of_a_load_balancer_are_judged(client: Client) -> None:
     assert ingress == [{"ip": "1.2.3.4", "ipMode": "VIP"}, {"hostname": "a.b"}]
     bad = [{"ip": "x"}, {"ip": "1.2.3.4", "ipMode": "x"}, {"hostname": "1.2.3.4", "ipMode": "VIP"}, {"hostname": "A"}]
     causes = client.merge(path, {"status": {"loadBalancer": {"ingress": bad}}}).body["details"]["causes"]
-    assert [(one["field"].removeprefix("status.loadBalancer.ingress"), one["reason"]) for one in causes] == [
+    assert [(cause["field"].removeprefix("status.loadBalancer.ingress"), cause["reason"]) for cause in causes] == [
         ("[0].ip", "FieldValueInvalid"),
         ("[1].ipMode", "FieldValueNotSupported"),
         ("[2].ipMode", "FieldValueForbidden"),
@@ -199,7 +199,7 @@ def test_what_is_noted_of_a_service_is_judged(client: Client) -> None:
     body = service(clusterIP="None") | {"metadata": {"name": "noted", "annotations": notes}}
     causes = client.post(PATH, body).body["details"]["causes"]
     ranges = "metadata.annotations[service.beta.kubernetes.io/load-balancer-source-ranges]"
-    assert [one["field"] for one in causes] == [
+    assert [cause["field"] for cause in causes] == [
         "metadata.annotations[service.kubernetes.io/topology-mode]", ranges, ranges,
     ]  # fmt: skip
 

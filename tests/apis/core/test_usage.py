@@ -13,7 +13,7 @@ from tests.cost import assert_linear
 
 
 def pod(*containers: dict[str, Any], **spec: Any) -> dict[str, Any]:
-    named = [{"name": f"c{place}", "resources": one} for place, one in enumerate(containers)]
+    named = [{"name": f"c{index}", "resources": container} for index, container in enumerate(containers)]
     return {"metadata": {"name": "p"}, "spec": {"containers": named, **spec}, "status": {"phase": "Pending"}}
 
 

@@ -23,7 +23,7 @@ def endpoint_slice(family: str, *addresses: str, **endpoint: Any) -> dict[str, A
 
 def causes(client: Client, body: dict[str, Any]) -> list[tuple[str, str]]:
     answer = client.post(SLICES, body)
-    return [(one["field"], one["message"]) for one in answer.body.get("details", {}).get("causes", [])]
+    return [(cause["field"], cause["message"]) for cause in answer.body.get("details", {}).get("causes", [])]
 
 
 def test_errors_are_in_the_order_of_the_checks(client: Client) -> None:

@@ -62,7 +62,7 @@ def test_v1beta3_has_zero_shares_with_an_annotation_only(
         client = Client(server.url, server.token)
         made = client.post(f"{GROUP}/v1beta3/{LEVELS}", given)
         new, old = (client.send("GET", f"{GROUP}/{version}/{LEVELS}/x") for version in ("v1", "v1beta3"))
-    assert [one.body["spec"]["limited"][SHARES] for one in (made, new, old)] == [stored] * 3
+    assert [value.body["spec"]["limited"][SHARES] for value in (made, new, old)] == [stored] * 3
     assert new.body["metadata"]["annotations"] == {"a": "b"}
     assert old.body["metadata"]["annotations"] == {"a": "b"} | ({} if stored else {KEEPS_ZERO: ""})
     assert [*old.body["metadata"]][-1] == "managedFields"

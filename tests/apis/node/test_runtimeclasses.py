@@ -12,7 +12,7 @@ def test_tolerations_are_validated_as_those_of_pods_and_must_be_unique(client: C
     tolerations = [{"key": "k", "operator": "X"}, {**same, "tolerationSeconds": 1}, {**same, "tolerationSeconds": 2}]
     body = {"metadata": {"name": "r"}, "handler": "h", "scheduling": {"tolerations": tolerations}}
     causes = client.post(CLASSES, body).body["details"]["causes"]
-    assert [(one["field"], one["reason"]) for one in causes] == [
+    assert [(cause["field"], cause["reason"]) for cause in causes] == [
         ("scheduling.tolerations[0].operator", "FieldValueNotSupported"),
         ("scheduling.tolerations[2]", "FieldValueDuplicate"),
     ]

@@ -19,7 +19,7 @@ _BY_GATE = (
 
 
 def amounts(cpu: str) -> dict[str, Any]:
-    return {part: {"cpu": cpu, "memory": "1Gi"} for part in ("requests", "limits")}
+    return {field_name: {"cpu": cpu, "memory": "1Gi"} for field_name in ("requests", "limits")}
 
 
 def resize(client: Client, name: str, **spec: Any) -> list[str]:

@@ -187,8 +187,8 @@ def test_files_that_are_in_the_way_of_others(paths: list[str]) -> None:
     plain = [path.rstrip("/") for path in paths]
     assert told == [
         f'volume "v" (Secret "s"): overlapping paths: "{one}" with "{two}"'
-        for place, one in enumerate(plain)
-        for two in plain[:place]
+        for index, one in enumerate(plain)
+        for two in plain[:index]
         if one and two and (f"{one}/".startswith(f"{two}/") or f"{two}/".startswith(f"{one}/"))
     ]
 

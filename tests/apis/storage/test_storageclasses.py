@@ -51,7 +51,7 @@ def test_changes_are_reported_after_what_is_invalid(client: Client) -> None:
     client.post(CLASSES, {"metadata": {"name": "changed"}, "provisioner": "p"})
     change = {"provisioner": "a b", "parameters": {"a": "b"}, "volumeBindingMode": "X"}
     causes = client.merge(f"{CLASSES}/changed", change).body["details"]["causes"]
-    assert [(one["field"], one["reason"]) for one in causes] == [
+    assert [(cause["field"], cause["reason"]) for cause in causes] == [
         ("provisioner", "FieldValueInvalid"),
         ("volumeBindingMode", "FieldValueNotSupported"),
         ("parameters", "FieldValueInvalid"),

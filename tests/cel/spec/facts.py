@@ -77,8 +77,8 @@ class Fact:
 def every() -> Iterator[Fact]:
     """All facts in the order of the suites."""
     for section, facts in json.loads((HERE / "facts.json").read_text())["sections"].items():
-        for given in facts:
-            yield Fact(f"{section}/{given['name']}", given)
+        for fact in facts:
+            yield Fact(f"{section}/{fact['name']}", fact)
 
 
 def type_of(given: Object) -> Type:

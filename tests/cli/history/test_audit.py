@@ -91,7 +91,7 @@ def test_a_log_without_objects_and_a_folder_in_use_are_refused(
 ) -> None:
     file, data = tmp_path / "metadata.log", ("--data", str(tmp_path / "history"))
     lines = [json.loads(line) for line in audited[0].read_text().splitlines()]
-    file.write_text("".join(json.dumps(one | {"responseObject": None}) + "\n" for one in lines))
+    file.write_text("".join(json.dumps(line | {"responseObject": None}) + "\n" for line in lines))
     code, _, err = run(capsys, "import", "--audit-log", str(file), *data)
     assert (code, "must use level RequestResponse" in err) == (1, True)
     assert run(capsys, "import", "--audit-log", str(audited[0]), *data)[0] == 0

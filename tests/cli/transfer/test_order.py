@@ -37,7 +37,7 @@ def order_of(documents: Documents, wanted: Filter | None = None) -> tuple[Order,
 
 
 def thing(number: int, *owners: int, kind: str = "Thing", api: str = "example.com/v1", **metadata: Any) -> Object:
-    references = [{"apiVersion": api, "kind": kind, "name": f"n{one}", "uid": f"u{one}"} for one in owners]
+    references = [{"apiVersion": api, "kind": kind, "name": f"n{owner}", "uid": f"u{owner}"} for owner in owners]
     metadata |= {"name": f"n{number}", "uid": f"u{number}"}
     return {"apiVersion": api, "kind": kind, "metadata": {**metadata, "ownerReferences": references}}
 
@@ -51,7 +51,7 @@ def test_owners_are_made_first_and_all_once(
     owners = {one: data.draw(st.lists(st.sampled_from([*range(one), 99]), max_size=2)) for one in range(count)}
     objects = data.draw(st.permutations([thing(one, *owners[one]) for one in range(count)]))
     order, made = order_of(written(tmp_path_factory.mktemp("order"), objects, together=together))
-    places = {obj["metadata"]["uid"]: place for place, obj in enumerate(made)}
+    places = {obj["metadata"]["uid"]: index for index, obj in enumerate(made)}
     assert len(made) == len(places) == count == order.total
     for one in range(count):
         assert all(places[f"u{owner}"] < places[f"u{one}"] for owner in owners[one] if owner < count)

@@ -198,7 +198,7 @@ class Steps:
         await self._on.apply("work", widget("applied", 1), "first", False)
         await refused(409, self._on.apply("work", widget("applied", 2), "second", False))
         taken = await self._on.apply("work", widget("applied", 2), "second", True)
-        owners = [one["manager"] for one in taken["metadata"]["managedFields"]]
+        owners = [field["manager"] for field in taken["metadata"]["managedFields"]]
         assert (taken["spec"]["size"], owners) == (2, ["second"]), f"{taken['spec']}, owned by {owners}"
         message = await refused(409, self._on.apply("work", widget("applied", 3), "first", False))
         assert ".spec.size" in message, f"a conflict that names no field: {message}"

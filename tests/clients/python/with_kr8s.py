@@ -60,7 +60,7 @@ class Kr8s(Library):
     async def established(self) -> bool:
         found = await self._call(CustomResourceDefinition.get(f"{PLURAL}.{GROUP}", api=self._api))
         conditions = found.raw.get("status", {}).get("conditions", ())
-        return any((one["type"], one["status"]) == ("Established", "True") for one in conditions)
+        return any((condition["type"], condition["status"]) == ("Established", "True") for condition in conditions)
 
     async def list(self, namespace: str) -> tuple[list[Object], str]:
         async with self._api.call_api("GET", version=API, namespace=namespace, url=PLURAL) as answer:

@@ -54,7 +54,7 @@ class Kubernetes(Library):
         kind = self._kind("apiextensions.k8s.io/v1", "CustomResourceDefinition")
         found = (await self._call(kind.get, name=f"{PLURAL}.{GROUP}")).to_dict()
         conditions = found.get("status", {}).get("conditions", ())
-        return any((one["type"], one["status"]) == ("Established", "True") for one in conditions)
+        return any((condition["type"], condition["status"]) == ("Established", "True") for condition in conditions)
 
     async def list(self, namespace: str) -> tuple[list[Object], str]:
         found = await self._call(self._objects.list_namespaced_custom_object, GROUP, "v1", namespace, PLURAL)

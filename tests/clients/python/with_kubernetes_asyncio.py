@@ -66,7 +66,7 @@ class KubernetesAsyncio(Library):
     async def established(self) -> bool:
         found = await self._call(self._definitions.read_custom_resource_definition(f"{PLURAL}.{GROUP}"))
         conditions = found.status.conditions or ()
-        return any((one.type, one.status) == ("Established", "True") for one in conditions)
+        return any((condition.type, condition.status) == ("Established", "True") for condition in conditions)
 
     async def list(self, namespace: str) -> tuple[list[Object], str]:
         found = await self._call(self._objects.list_namespaced_custom_object(**self._where(namespace)))

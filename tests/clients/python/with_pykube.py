@@ -67,7 +67,7 @@ class Pykube(Library):
         kind = pykube.CustomResourceDefinition
         found = await self._call(lambda: kind.objects(self._api).get_by_name(f"{PLURAL}.{GROUP}"))
         conditions = found.obj.get("status", {}).get("conditions", ())
-        return any((one["type"], one["status"]) == ("Established", "True") for one in conditions)
+        return any((condition["type"], condition["status"]) == ("Established", "True") for condition in conditions)
 
     async def list(self, namespace: str) -> tuple[list[Object], str]:
         found = await self._call(lambda: self._there(namespace).response)

@@ -11,7 +11,7 @@ PORTS: Object = {"ports": [{"port": 80}]}
 
 
 def addresses(service: Object) -> list[Any]:
-    return [one["ip"] for one in service["status"]["loadBalancer"].get("ingress") or ()]
+    return [ingress["ip"] for ingress in service["status"]["loadBalancer"].get("ingress") or ()]
 
 
 def test_a_service_gets_an_address(home: Namespace) -> None:

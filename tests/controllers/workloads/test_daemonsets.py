@@ -53,7 +53,10 @@ def test_pods_tolerate_the_taints_of_nodes(yard: Namespace) -> None:
     where = yard.make("apps/v1", "DaemonSet", "logs", spec(yard))
     yard.status(where, numberReady=1)
     (pod,) = yard.pods()
-    tolerated = {one["key"].rpartition("/")[2]: one.get("tolerationSeconds") for one in pod["spec"]["tolerations"]}
+    tolerated = {
+        toleration["key"].rpartition("/")[2]: toleration.get("tolerationSeconds")
+        for toleration in pod["spec"]["tolerations"]
+    }
     names = ("not-ready", "unreachable", "disk-pressure", "memory-pressure", "pid-pressure", "unschedulable")
     assert tolerated == dict.fromkeys(names)
     (one,) = yard.client.get(yard.path("controllerrevisions", "apps/v1")).body["items"]

@@ -15,7 +15,7 @@ NEW = {"spec": {"template": {"metadata": {"labels": {"v": "2"}}}}}
 def test_pods_come_and_are_counted(home: Namespace) -> None:
     where = home.make("apps/v1", "Deployment", "web", SPEC)
     found = home.status(where, replicas=3, readyReplicas=3, availableReplicas=3, updatedReplicas=3)
-    conditions = {one["type"]: one["status"] for one in found["status"]["conditions"]}
+    conditions = {condition["type"]: condition["status"] for condition in found["status"]["conditions"]}
     assert conditions == {"Available": "True", "Progressing": "True"}
     assert found["metadata"]["annotations"] == {"deployment.kubernetes.io/revision": "1"}
     (one,) = home.client.get(home.path("replicasets", "apps/v1")).body["items"]
@@ -80,7 +80,7 @@ def test_old_sets_are_forgotten(home: Namespace) -> None:
 
 
 def progressing(obj: dict[str, Any]) -> tuple[str, str]:
-    found = next(one for one in obj["status"]["conditions"] if one["type"] == "Progressing")
+    found = next(condition for condition in obj["status"]["conditions"] if condition["type"] == "Progressing")
     return found["status"], found["reason"]
 
 

@@ -20,7 +20,7 @@ def test_addresses_of_pods(home: Namespace) -> None:
         return isinstance(subsets, list) and len(subsets[0].get("addresses") or ()) == len(addresses)
 
     found = home.until(home.path("endpoints/web"), told)
-    assert sorted(one["ip"] for one in found["subsets"][0]["addresses"]) == addresses
+    assert sorted(address["ip"] for address in found["subsets"][0]["addresses"]) == addresses
     assert found["subsets"][0]["ports"] == [{"name": "http", "port": 8080, "protocol": "TCP"}]
     slices = home.path("endpointslices/web-podless", "discovery.k8s.io/v1")
     found = home.until(slices, lambda obj: len(obj.get("endpoints") or ()) == 2)
@@ -78,7 +78,7 @@ def test_a_pod_that_is_being_deleted_is_shown_as_such(home: Namespace) -> None:
     home.client.send("DELETE", home.path("pods/a"))
     gone = [{"ready": False, "serving": False, "terminating": True}]
     where = home.path("endpointslices/web-podless", "discovery.k8s.io/v1")
-    home.until(where, lambda obj: [one["conditions"] for one in obj.get("endpoints") or ()] == gone)
+    home.until(where, lambda obj: [endpoint["conditions"] for endpoint in obj.get("endpoints") or ()] == gone)
     home.until(home.path("endpoints/web"), lambda obj: not obj.get("subsets"))
     home.client.merge(home.path("pods/a"), {"metadata": {"finalizers": None}})
     home.until(where, lambda obj: not obj["endpoints"])

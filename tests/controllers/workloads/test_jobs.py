@@ -12,7 +12,7 @@ SPEC: dict[str, Any] = {"template": {"spec": {**POD, "restartPolicy": "Never"}}}
 
 
 def conditions(job: dict[str, Any]) -> dict[str, str]:
-    return {one["type"]: one["status"] for one in job["status"].get("conditions") or ()}
+    return {condition["type"]: condition["status"] for condition in job["status"].get("conditions") or ()}
 
 
 def test_it_completes(home: Namespace) -> None:
@@ -57,7 +57,10 @@ def test_a_late_one_fails_and_an_old_one_is_deleted() -> None:
         server.wait("job", "late", "object.?status.?active == optional.of(1)", 60)
         server.clock.advance(hours=1)
         found = server.wait("job", "late", "object.?status.?failed == optional.of(1)", 60)["status"]
-        told = [(one["type"], one["reason"], one["lastProbeTime"] is None) for one in found["conditions"]]
+        told = [
+            (condition["type"], condition["reason"], condition["lastProbeTime"] is None)
+            for condition in found["conditions"]
+        ]
         assert told == [("FailureTarget", "DeadlineExceeded", False), ("Failed", "DeadlineExceeded", False)]
         assert (found["terminating"], found["uncountedTerminatedPods"]) == (0, {})
         server.clock.advance(hours=1)

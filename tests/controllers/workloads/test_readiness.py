@@ -9,13 +9,13 @@ from tests.eventually import until
 
 def _ready(pod: Object) -> bool:
     conditions = (pod.get("status") or {}).get("conditions") or ()
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)
+    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
 
 
 def test_a_pod_runs(home: Namespace) -> None:
     where = home.make("", "Pod", "alone", POD)
     status = home.until(where, lambda pod: (pod.get("status") or {}).get("phase") == "Running")["status"]
-    assert {one["type"]: one["status"] for one in status["conditions"]}["Ready"] == "True"
+    assert {condition["type"]: condition["status"] for condition in status["conditions"]}["Ready"] == "True"
     assert status["containerStatuses"][0]["ready"]
     assert status["podIP"].startswith("10.")
 
@@ -26,7 +26,7 @@ def test_one_that_is_being_deleted_is_not_ready(home: Namespace) -> None:
     home.until(where, _ready)
     home.client.send("DELETE", where)
     pod = home.until(where, lambda pod: not _ready(pod))
-    conditions = {one["type"]: one for one in pod["status"]["conditions"]}
+    conditions = {condition["type"]: condition for condition in pod["status"]["conditions"]}
     assert conditions["Ready"]["status"] == conditions["ContainersReady"]["status"] == "False"
     assert conditions["Ready"]["message"] == "containers with unready status: [c]"
     assert not pod["status"]["containerStatuses"][0]["ready"]

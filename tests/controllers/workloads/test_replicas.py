@@ -66,7 +66,7 @@ def test_what_cannot_be_made_is_told(home: Namespace) -> None:
 
     def failing(obj: dict[str, Any]) -> Any:
         conditions = (obj.get("status") or {}).get("conditions") or ()
-        return next((one for one in conditions if one["type"] == "ReplicaFailure"), None)
+        return next((condition for condition in conditions if condition["type"] == "ReplicaFailure"), None)
 
     found = failing(home.until(where, failing))
     assert (found["status"], found["reason"]) == ("True", "FailedCreate")

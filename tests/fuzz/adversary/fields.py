@@ -89,7 +89,7 @@ def default_of_items(random: Random, size: int) -> Schema:
 
 def patterned(random: Random, size: int) -> Schema:
     """Fields with patterns, each with its own."""
-    return of({name: {**TEXT, "pattern": pattern(random, place)} for place, name in enumerate(names("p", size))})
+    return of({name: {**TEXT, "pattern": pattern(random, index)} for index, name in enumerate(names("p", size))})
 
 
 def patterned_map(random: Random, size: int) -> Schema:

@@ -50,7 +50,7 @@ class Pair:
         """A small one that has all that there is, so that all that it needs is imported."""
 
         def each(known: Iterable[str], start: int) -> tuple[Part, ...]:
-            return tuple(Part(name, 3, start + place) for place, name in enumerate(known))
+            return tuple(Part(name, 3, start + index) for index, name in enumerate(known))
 
         return cls("all", each(FORMS, 0), each(MORE, 100), each(ACTS, 200), 5, 2, True)
 
@@ -92,10 +92,10 @@ class Pair:
             yield replace(self, versions=1)
         for name in _PARTS:
             parts = getattr(self, name)
-            for place, part in enumerate(parts):
+            for index, part in enumerate(parts):
                 if part.size > 2 * _SMALL:
                     less = replace(part, size=part.size // 3)
-                    yield replace(self, **{name: (*parts[:place], less, *parts[place + 1 :])})  # type: ignore[arg-type]
+                    yield replace(self, **{name: (*parts[:index], less, *parts[index + 1 :])})  # type: ignore[arg-type]
 
     def random(self, part: Part, more: str = "") -> Random:
         """What is random in a part: the same whatever other parts there are."""

@@ -85,8 +85,8 @@ def columns(random: Random, size: int) -> list[Object]:
     """Columns that look everywhere."""
     kinds = ("string", "integer", "number", "boolean", "date")
     return [
-        {"name": name, "type": random.choice(kinds), "jsonPath": random.choice(COLUMNS), "priority": place % 2}
-        for place, name in enumerate(names("c", min(size, 80)))
+        {"name": name, "type": random.choice(kinds), "jsonPath": random.choice(COLUMNS), "priority": index % 2}
+        for index, name in enumerate(names("c", min(size, 80)))
     ]
 
 

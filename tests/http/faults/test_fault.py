@@ -63,12 +63,12 @@ def test_what_is_no_resource_fits_by_its_path_alone() -> None:
 def test_watches_and_lists_alone_fit_what_happens_to_them() -> None:
     path = "/apis/example.com/v1/widgets"
     listing, watch = request("GET", path), request("GET", path, "watch=true")
-    assert [InjectedFault(older=1).matches_request(one, kinds) for one in (listing, watch, WIDGET)] == [
+    assert [InjectedFault(older=1).matches_request(value, kinds) for value in (listing, watch, WIDGET)] == [
         True,
         False,
         False,
     ]
-    assert [InjectedFault(duplicate=2).matches_request(one, kinds) for one in (listing, watch, WIDGET)] == [
+    assert [InjectedFault(duplicate=2).matches_request(value, kinds) for value in (listing, watch, WIDGET)] == [
         False,
         True,
         False,

@@ -92,13 +92,19 @@ def test_options_of_what_leads_on_are_shared_in_version_2() -> None:
     document = swagger(ALL)
     paths, shared = document["paths"], document["parameters"]
     pod = "/api/v1/namespaces/{namespace}/pods/{name}"
-    names = [one["$ref"].rpartition("/")[2] for one in paths[f"{pod}/exec"]["parameters"] if "$ref" in one]
+    names = [
+        parameter["$ref"].rpartition("/")[2] for parameter in paths[f"{pod}/exec"]["parameters"] if "$ref" in parameter
+    ]
     assert "command-Py3eQybp" in names
     assert set(names) <= set(shared)
-    both = [one["$ref"] for one in paths[f"{pod}/proxy/{{path}}"]["parameters"] if "path-" in one.get("$ref", "")]
+    both = [
+        parameter["$ref"]
+        for parameter in paths[f"{pod}/proxy/{{path}}"]["parameters"]
+        if "path-" in parameter.get("$ref", "")
+    ]
     assert both == ["#/parameters/path-z6Ciiujn", "#/parameters/path-oPbzgLUj"]
     assert shared["path-z6Ciiujn"]["required"] is True
-    inline = [one["name"] for one in paths[f"{pod}/log"]["parameters"] if "$ref" not in one]
+    inline = [parameter["name"] for parameter in paths[f"{pod}/log"]["parameters"] if "$ref" not in parameter]
     assert inline == ["name"]
     assert shared["tailLines-9xQLWHMV"]["type"] == "integer"
     assert paths[f"{pod}/log"]["get"]["produces"][0] == "text/plain"

@@ -291,7 +291,7 @@ KINDS = [
 def test_documents_are_what_they_are_as_a_whole(group: str) -> None:
     library = Library(lambda: KINDS)
     for version in ("v1", "v1beta1") if group == "g.example.com" else ("v1",):
-        chosen = [one for one in KINDS if any(known.name == version for known in one.versions)]
+        chosen = [kind for kind in KINDS if any(entry.name == version for entry in kind.versions)]
         whole = v3.group_version_document(group, version, chosen)
         path = f"apis/{group}/{version}"
         assert library.answer_document(DocumentRequest(path)).body == serializer.encode_json(whole)

@@ -160,8 +160,8 @@ async def test_what_another_program_wrote_in_between_is_not_told_and_not_made_up
     assert [one.stored.data for one in await store.read_range_at(key, foreign)] == [b"2"]
     with pytest.raises(HistoryCompacted):
         await store.read_range_at(key, first)
-    for one in (store, other):
-        await one.close()
+    for value in (store, other):
+        await value.close()
 
 
 async def test_an_object_that_changed_often_is_known_at_every_revision(etcd: str) -> None:
@@ -243,10 +243,10 @@ async def test_a_server_tells_who_did_what_and_shows_states_of_any_age(etcd: str
         [lease] = (await ask_app(server._get_app(), "GET", f"{LOG}/history", fieldSelector=LEASE, limit="1"))["items"]
         assert (lease["author"]["user"], lease["author"]["fieldManager"]) == ("system:apiserver", "leader-election")
         events = [await lines.next() for _ in range(3)]
-        assert [one and one["object"]["operation"] for one in events] == ["create", "update", "delete"]
+        assert [event and event["object"]["operation"] for event in events] == ["create", "update", "delete"]
         lines.stop()
         changes = await server.client.history("configmap", "one")
-        assert [(one.operation, one.verb, [field.after for field in one.fields]) for one in changes] == [
+        assert [(change.operation, change.verb, [field.after for field in change.fields]) for change in changes] == [
             ("create", "apply", []),
             ("update", "apply", ["1"]),
             ("delete", "delete", []),

@@ -144,7 +144,7 @@ class Served:
         self.store = store
         self.shown = revision
         self.local = 0
-        self._state = {one.key: (one.stored.data.decode(), one.revision) for one in records}
+        self._state = {record.key: (record.stored.data.decode(), record.revision) for record in records}
         self._chance = chance
         self._told: asyncio.Queue[tuple[Sequence[StoreChange], int]] = asyncio.Queue()
         self._leave = store.watch("/g/", revision, lambda changes, now: self._told.put_nowait((changes, now)))
@@ -154,11 +154,11 @@ class Served:
         while True:
             changes, revision = await self._told.get()
             await asyncio.sleep(self._chance.random() * 0.01)
-            for one in changes:
-                if one.record is None:
-                    self._state.pop(one.key, None)
+            for change in changes:
+                if change.record is None:
+                    self._state.pop(change.key, None)
                 else:
-                    self._state[one.key] = one.record.stored.data.decode(), one.revision
+                    self._state[change.key] = change.record.stored.data.decode(), change.revision
             self.shown = revision
 
     async def end(self) -> None:

@@ -55,7 +55,7 @@ class TestKine(Contract):
         revision = await store.commit(operations)
         later = await put(store, "/g/r/c", b"3")
         await follower.reach(later)
-        assert [one.key for one in follower.changes] == ["/g/r/a", "/g/s/a", "/g/r/b", "/g/r/c"]
+        assert [change.key for change in follower.changes] == ["/g/r/a", "/g/s/a", "/g/r/b", "/g/r/c"]
         assert follower.changes[0].revision == revision
         assert revision < follower.changes[1].revision < follower.changes[2].revision < later
 

@@ -159,7 +159,7 @@ def test_definitions_and_their_objects_go_from_one_to_the_other(raw: Raw, client
     made = client.post(CRDS, definition(GROUP)).body
     client.post(f"/apis/{GROUP}/v1/namespaces/default/gadgets", gadget(GROUP, "ours"))
     crd = json.loads(raw.get(f"apiextensions.k8s.io/customresourcedefinitions/gadgets.{GROUP}"))
-    assert {one["type"]: one["status"] for one in crd["status"]["conditions"]} == {
+    assert {condition["type"]: condition["status"] for condition in crd["status"]["conditions"]} == {
         "NamesAccepted": "True",
         "Established": "True",
     }

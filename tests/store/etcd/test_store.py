@@ -167,18 +167,18 @@ async def test_compaction_by_others_under_a_watch_is_told(etcd: str, store: Etcd
 
 async def test_one_server_compacts_for_all(etcd: str) -> None:
     stores = [made(etcd, "/shared", interval=3600) for _ in range(3)]
-    for one in stores:
-        await one.open()
-        await one._compactor.stop()
+    for store in stores:
+        await store.open()
+        await store._compactor.stop()
     first = await put(stores[0], "/compacted/r/a", b"1")
     for _ in range(3):
-        for one in stores:
-            await one._compactor.take_turn()
+        for store in stores:
+            await store._compactor.take_turn()
     # whose turn it was not knows it as well, and since when history is there
-    assert all(one.compacted_revision >= first for one in stores)
-    assert all(0 < one.read_figures()["oldest"] <= time.time() for one in stores)
-    for one in stores:
-        await one.close()
+    assert all(store.compacted_revision >= first for store in stores)
+    assert all(0 < store.read_figures()["oldest"] <= time.time() for store in stores)
+    for store in stores:
+        await store.close()
 
 
 async def test_a_cluster_that_is_not_there_is_said_so() -> None:

@@ -58,7 +58,7 @@ async def test_a_database_of_the_previous_format_is_read_on(tmp_path: Path) -> N
             Record("/g/r/a", StoredValue(b"13", 1), 4, 1),
             Record("/g/r/c", StoredValue(b"5"), 4, 4),
         ]
-        (change,) = (one for one in await store.read_changes("/g/", 2) if one.key == "/g/r/a")
+        (change,) = (entry for entry in await store.read_changes("/g/", 2) if entry.key == "/g/r/a")
         assert change.before == Record("/g/r/a", StoredValue(b"1"), 1, 1)
         await store.close()
     assert names(tmp_path) == ["db", "db-reserve"]

@@ -211,7 +211,7 @@ async def test_a_database_of_the_first_format_is_read_on(tmp_path: Path) -> None
             Record("/g/r/a", StoredValue(b"13", 1), 4, 1),
             Record("/g/r/c", StoredValue(b"5"), 5, 5),
         ]
-        (change,) = (one for one in await store.read_changes("/g/", 2) if one.revision == 4)
+        (change,) = (entry for entry in await store.read_changes("/g/", 2) if entry.revision == 4)
         assert change.before == Record("/g/r/a", StoredValue(b"1"), 1, 1)
         await store.close()
 

@@ -18,8 +18,8 @@ GROUPS = st.lists(st.from_regex(r"[a-z0-9]([a-z0-9-]{0,4}[a-z0-9])?", fullmatch=
 def documented(kind: str) -> str:
     """The conversion as the document writes it, its first capital being assumed."""
     result = ""
-    for place, char in enumerate(kind):
-        if char.isupper() and place:
+    for index, char in enumerate(kind):
+        if char.isupper() and index:
             result += "-"
         result += char.lower()
     return result
