@@ -109,7 +109,9 @@ async def test_who_may_not_gets_no_further() -> None:
         raise AssertionError
 
     handle = chain_filters(list_filters(api(Nobody()), Limits()), handler)
-    assert code(handle(asked())) == 403
+    denied = handle(asked())
+    assert isinstance(denied, Response)
+    assert (denied.status, list(denied.headers)) == (403, [("X-Content-Type-Options", "nosniff")])
     assert code(handle(asked(Authorization="Bearer z", Impersonate_User="ann"))) == 403
     assert code(await settle_answer(handle(asked(Authorization="Bearer bad")))) == 401
 

@@ -22,6 +22,20 @@ def test_a_document_is_for_reading(client: Client, path: str, method: str) -> No
     assert client.send("HEAD", path).status == 405
 
 
+@pytest.mark.parametrize("path", ["/api", "/api/v1", "/apis/apps/v1", "/version"])
+def test_a_route_takes_no_body_of_a_foreign_type(client: Client, path: str) -> None:
+    answer = client.get(path, Content_Type="text/plain", Accept="image/png")
+    assert (answer.status, answer.body["message"]) == (415, "415: Unsupported Media Type")
+    assert client.get(path, Content_Type="text/plain, application/json; q=1").status == 200
+
+
+@pytest.mark.parametrize("path", ["/api/v1//pods", "/api//v1/pods", "/apis/apps/v1//deployments"])
+def test_a_path_below_a_known_root_is_not_found_with_a_status(client: Client, path: str) -> None:
+    answer = client.get(path)
+    assert (answer.status, answer.body["reason"]) == (404, "NotFound")
+    assert "X-Content-Type-Options" not in answer.headers
+
+
 @pytest.mark.parametrize("path", ["/api/v1/watch", "/apis/apps/v1/watch/", "/apis/none/v1/proxy?a=<b"])
 def test_a_verb_in_the_path_needs_a_resource(client: Client, path: str) -> None:
     answer, shown = client.get(path), path.replace("<", "&lt;")

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 _LONGEST_MESSAGE = 5 * 1024
 _LONGEST_ANNOTATION = 10 * 1024
-_MAX_FAILURES = 50
 _FAILURES = "validation.policy.admission.k8s.io/validation_failure"
 
 
@@ -113,7 +112,6 @@ class _PolicyRun:
         self.attr = attr
         self.subject = subject
         self.denied: Forbidden | None = None
-        self.audited: list[Object] = []
         self.annotations: dict[str, list[str]] = {}
         # by policy and version: whether match conditions that do not read parameters are met, or why that is unknown
         self.met: dict[tuple[str, str], bool | str] = {}
@@ -131,8 +129,6 @@ class _PolicyRun:
             await self.add_annotations(found)
         for key, values in self.annotations.items():
             self.attr.annotate(key, ", ".join(values))
-        if self.audited:
-            self.attr.annotate(_FAILURES, serializer.encode_json(self.audited[:_MAX_FAILURES]).decode())
         if self.denied is not None:
             raise self.denied
 
@@ -156,15 +152,14 @@ class _PolicyRun:
             where = f"ValidatingAdmissionPolicy '{policy}' with binding '{binding.name}'"
             self.attr.warnings.append(f"Validation failed for {where}: {failure.message}")
         if "Audit" in actions:
-            self.audited.append(
-                {
-                    "message": failure.message,
-                    "policy": policy,
-                    "binding": binding.name,
-                    "expressionIndex": failure.number,
-                    "validationActions": list(actions),
-                }
-            )
+            noted = {
+                "message": failure.message,
+                "policy": policy,
+                "binding": binding.name,
+                "expressionIndex": failure.number,
+                "validationActions": list(actions),
+            }
+            self.attr.annotate(_FAILURES, serializer.encode_json([noted]).decode())  # which keeps only the first one
 
     async def find_failures(self, invocation: Invocation[ValidatingPolicy]) -> list[ValidationFailure]:
         """Return the failed validations. Those with an error are included if failurePolicy is Fail."""

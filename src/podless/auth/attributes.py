@@ -26,10 +26,15 @@ class Attributes(NamedTuple):
     path: str = ""
 
 
+# the header of answers that a real server's filters for authorization and impersonation give
+NO_SNIFF: tuple[tuple[str, str], ...] = (("X-Content-Type-Options", "nosniff"),)
+
+
 class AccessDenied(APIError):
     """A 403: the user lacks the permission. reason: from the authorizer."""
 
     code, reason = 403, "Forbidden"
+    headers = NO_SNIFF
 
     def __init__(self, user: User, attributes: Attributes, reason: str = "") -> None:
         end = f": {reason}" if reason else ""

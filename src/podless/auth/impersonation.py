@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from urllib.parse import unquote
 
-from podless.auth.attributes import AccessDenied, Attributes
+from podless.auth.attributes import NO_SNIFF, AccessDenied, Attributes
 from podless.auth.authorizer import Authorizer
 from podless.auth.user import ANONYMOUS, AUTHENTICATED, MASTERS, UNAUTHENTICATED, User, of_account, parse_account
 from podless.codec.gotext import quote
@@ -94,6 +94,12 @@ def read_headers(headers: Mapping[str, str]) -> User | None:
     return _read_headers(headers) if _PREFIX in "\n".join(headers) else None
 
 
+class NoImpersonatedName(BadRequest):
+    """400: the headers give groups or other parts of a user without a name."""
+
+    headers = NO_SNIFF
+
+
 def _read_headers(headers: Mapping[str, str]) -> User | None:
     name = headers.get("impersonate-user", "")
     groups = tuple(headers["impersonate-group"].split("\n")) if "impersonate-group" in headers else ()
@@ -107,8 +113,8 @@ def _read_headers(headers: Mapping[str, str]) -> User | None:
         return user
     if user.uid or groups or extra:
         if has("ImpersonationAsUser"):
-            raise BadRequest(f"requested {_format_user(user)} without impersonating a user name")
-        raise BadRequest(f"requested [{' '.join(_list_references(user))}] without impersonating a user")
+            raise NoImpersonatedName(f"requested {_format_user(user)} without impersonating a user name")
+        raise NoImpersonatedName(f"requested [{' '.join(_list_references(user))}] without impersonating a user")
     return None
 
 

@@ -174,7 +174,7 @@ class APIHandler:
         place.check_place(call, info, request.method)
         if call.subresource:
             place.check_subresource(call, info)
-        if info.prefix == "watch" and info.name:
+        if info.prefix == "watch" and info.name and not call.query.get("fieldSelector", [""])[0]:
             call.query = {**call.query, "fieldSelector": [f"metadata.name={info.name}"]}
         if version.deprecated and not kind.custom:  # custom kinds have added their own warning
             call.warnings.append(kind.deprecation_warning(version))

@@ -45,7 +45,10 @@ class RequestInfo(NamedTuple):
     @property
     def long_running(self) -> bool:
         """Whether the client decides how long the answer lasts, so that no deadline applies."""
-        return self.attributes.verb in _LONG_VERBS and bool(self.attributes.resource)
+        attributes = self.attributes
+        return bool(attributes.resource) and (
+            attributes.verb in _LONG_VERBS or attributes.subresource in _LONG_SUBRESOURCES
+        )
 
 
 class RequestLine(NamedTuple):
@@ -75,6 +78,7 @@ _ATTRIBUTE_PARAMETERS = ("watch", "fieldSelector")  # query parameters that chan
 _OF_A_NAMESPACE = {"status", "finalize"}
 _PREFIXES = ("watch", "proxy")
 _LONG_VERBS = ("watch", "proxy")
+_LONG_SUBRESOURCES = ("attach", "exec", "log", "portforward", "proxy")
 _ANY_NAME = "-"  # stands for any name
 _new = tuple.__new__  # the constructor of the named tuples, without their Python-level __new__
 

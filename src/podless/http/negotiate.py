@@ -133,6 +133,17 @@ def of_route(accept: str, offered: Sequence[str], streams: Sequence[str] = ()) -
         raise NotAcceptable(f"406: Not Acceptable\n\nAvailable representations: {', '.join((*offered, *streams))}", {})
 
 
+def check_route_body(content_type: str, taken: Sequence[str]) -> None:
+    """Check that a Content-Type, if given, is */* or a media type that a route takes. Raises UnsupportedMediaType.
+
+    A real server checks it for requests without a body, too.
+    """
+    if content_type:
+        given = {part.partition(";")[0].strip() for part in content_type.split(",")}
+        if "*/*" not in given and given.isdisjoint(taken):
+            raise UnsupportedMediaType("415: Unsupported Media Type", {})
+
+
 def of_discovery(accept: str, *, aggregated: bool) -> AnswerForm:
     """Return the form of a discovery document. aggregated: the document exists in aggregated form too.
 

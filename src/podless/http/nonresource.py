@@ -123,7 +123,8 @@ class NonResourcePaths:
             return Response(200, [encode_pretty({"paths": self._list_paths()})], JSON)
         if first == "logs" and not has("NoLogs"):  # this release has a route for /logs, although the logs are disabled
             _check_route(request, accept)
-        if path.startswith(_SERVICES):
+        below = first == "apis" and self._registry.is_builtin_group(segments[1])
+        if below or first == "api" or path.startswith(_SERVICES):
             raise NotServed
         if path.startswith(PLACE) and (profile := answer_profiling(request)) is not None:
             return profile
@@ -152,6 +153,7 @@ class NonResourcePaths:
     def _answer_version(self, request: HTTPRequest, accept: str) -> Response:
         if request.method != "GET":
             raise MethodNotAllowed(_NO_METHOD)
+        negotiate.check_route_body(request.headers.get("content-type", ""), (negotiate.JSON,))
         negotiate.of_route(accept, (negotiate.JSON,))
         return Response(200, [encode_pretty(version_info(self._release))], JSON)
 
@@ -167,9 +169,7 @@ class NonResourcePaths:
 
     def _answer_core(self, request: HTTPRequest, segments: list[str], accept: str) -> Response | Pending:
         if len(segments) == 1:
-            if request.method != "GET":
-                raise MethodNotAllowed(_NO_METHOD)
-            negotiate.of_route(accept, negotiate.OFFERED)
+            _check_route(request, accept)
             return self._answer_root(request, accept, lambda: discovery.api_versions(self._address()), core=True)
         document = discovery.resources_document(self._registry, "", segments[1])
         if document is None:
@@ -253,10 +253,11 @@ def _answer_tagged(request: HTTPRequest, body: bytes, tag: str, version: str) ->
 def _check_route(request: HTTPRequest, accept: str) -> None:
     """Check a request for the resource list of a built-in group, whose route accepts fewer forms.
 
-    Raises MethodNotAllowed or NotAcceptable.
+    Raises MethodNotAllowed, UnsupportedMediaType or NotAcceptable.
     """
     if request.method != "GET":
         raise MethodNotAllowed(_NO_METHOD)
+    negotiate.check_route_body(request.headers.get("content-type", ""), negotiate.OFFERED)
     negotiate.of_route(accept, negotiate.OFFERED)
 
 

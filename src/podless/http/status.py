@@ -97,7 +97,7 @@ def render_error(error: Exception, accept: str = "", *, pretty: bool = False) ->
     if isinstance(error, Plain):
         return Response(error.code, [error.message.encode()], TEXT, [("X-Content-Type-Options", "nosniff")])
     if isinstance(error, APIError):
-        headers = [("Retry-After", "1")] if isinstance(error, TooManyRequests) else []
+        headers = [("Retry-After", "1")] if isinstance(error, TooManyRequests) else [*error.headers]
         details = error.details or {}
         if "retryAfterSeconds" in details:
             headers = [("Retry-After", str(details["retryAfterSeconds"]))]

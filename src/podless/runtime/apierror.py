@@ -9,11 +9,12 @@ class APIError(Exception):
     """A request is rejected.
 
     code: the HTTP status. reason: the Status reason, "" if a real server gives none. message: for people. details: the
-    Status details in the field order of the wire, or None to leave them out.
+    Status details in the field order of the wire, or None to leave them out. headers: of the answer.
     """
 
     code = 500
     reason = "InternalError"
+    headers: tuple[tuple[str, str], ...] = ()
 
     def __init__(self, message: str, details: dict[str, Any] | None = None) -> None:
         super().__init__(message)

@@ -225,6 +225,8 @@ def list_options(call: Call, parsed: tuple[LabelSelector, FieldSelector] | None 
     )
     _raise_invalid("ListOptions", _watch_errors(options) if watch else _list_errors(options))
     _check_fields(call, fields)
+    if call.name and not fields.empty and fields.find_exact("metadata.name") != call.name:  # a path with watch/
+        raise BadRequest("fieldSelector metadata.name doesn't match requested name")
     return options
 
 

@@ -47,7 +47,9 @@ def may_create(api: API, call: Call) -> None:
         reason = api.authorizer.decide(call.user, asked).reason
         if not has("ReasonsOfCreatingApplies"):
             raise Forbidden(call.kind.plural, call.kind.group, call.name, reason)
-        raise AccessDenied(call.user, asked, reason)
+        denied = AccessDenied(call.user, asked, reason)
+        denied.headers = ()  # which only denials of the request itself have
+        raise denied
 
 
 def fit_namespace(call: Call, metadata: Object) -> None:
