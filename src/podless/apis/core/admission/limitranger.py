@@ -13,7 +13,6 @@ from podless.admission.plugin import Plugin
 from podless.admission.refusals import forbid_write
 from podless.apis.core.admission import is_pod
 from podless.apis.core.group import CLAIMS, LIMIT_RANGES
-from podless.apis.podspec import default_requests
 from podless.cache.entry import Entry
 from podless.codec import quantity
 from podless.kinds.kind import Kind
@@ -158,6 +157,8 @@ def _set_defaults(attr: AdmissionAttributes, pod: Object, limit_range: _ReadLimi
                 raise Invalid(attr.kind.kind, attr.kind.group, pod["metadata"].get("name") or "", errors)
     attr.size += 2 * size
     if notes:
+        from podless.apis.podspec import default_requests  # late, as the kinds with pods
+
         _annotate_pod(pod, notes)
         default_requests(pod["spec"])  # kube-apiserver sets them when it reads the stored pod
 
