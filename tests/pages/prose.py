@@ -112,5 +112,5 @@ def _select_patterns(node: ast.AST) -> list[tuple[re.Pattern[str], str]]:
     if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return _DOCSTRINGS
     marks = " ".join(map(ast.unparse, node.decorator_list))
-    named = "property" in marks or "fixture" in marks or len(node.body) == 1
+    named = len(node.body) == 1 or any(mark in marks for mark in ("property", "made_once", "fixture"))
     return [*_FUNCTIONS, *_DOCSTRINGS, *(() if named else _NOUNS)]
