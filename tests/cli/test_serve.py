@@ -257,7 +257,7 @@ def test_requests_are_logged_where_somebody_wants_to_watch(tmp_path: Path) -> No
         (["sreve"], 2, "podless: unknown command 'sreve'; did you mean serve?"),
         (["serve", "--audit-policy-file", "p.yaml"], 1, "--audit-policy-file requires --audit-log-path\n"),
         (["serve", "--tls-cert-file", "c.pem"], 1, "--tls-cert-file and --tls-private-key-file require each other\n"),
-        (["serve", "--history", "1d"], 2, "expected a duration such as 1h, 30m or 1h30m; see podless serve --help\n"),
+        (["serve", "--history", "1d"], 2, "such as 1h,256Mi,10000, not '1d'; see podless serve --help\n"),
     ],
 )
 def test_wrong_options_are_told_in_one_line(arguments: list[str], code: int, text: str) -> None:

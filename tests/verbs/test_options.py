@@ -15,9 +15,9 @@ MAPS = "/api/v1/namespaces/default/configmaps"
 DIGITS = "9" * 5000
 
 
-def call(query: dict[str, str | list[str]], body: bytes = b"", kind: Kind = CONFIG_MAPS) -> Call:
+def call(query: dict[str, str | list[str]], body: bytes = b"", kind: Kind = CONFIG_MAPS, name: str = "a") -> Call:
     listed = {name: value if isinstance(value, list) else [value] for name, value in query.items()}
-    return Call(kind, kind.versions[0], "default" if kind.namespaced else "", "a", query=listed, body=body)
+    return Call(kind, kind.versions[0], "default" if kind.namespaced else "", name, query=listed, body=body)
 
 
 @pytest.mark.parametrize("kind", ["CreateOptions", "UpdateOptions", "PatchOptions"])
@@ -123,10 +123,17 @@ def test_a_watch_from_nowhere_begins_with_the_state(revision: str) -> None:
 
 
 def test_objects_in_no_namespace_can_be_selected_by_it() -> None:
+    query: dict[str, str | list[str]] = {"fieldSelector": "metadata.namespace=x"}
     for kind in (CONFIG_MAPS, EVENTS):
-        assert options.list_options(call({"fieldSelector": "metadata.namespace=x"}, kind=kind)).fields.requirements
+        assert options.list_options(call(query, kind=kind, name="")).fields.requirements
     with pytest.raises(BadRequest, match=r"field label not supported: metadata.namespace"):
-        options.list_options(call({"fieldSelector": "metadata.namespace=x"}, kind=NAMESPACES))
+        options.list_options(call(query, kind=NAMESPACES, name=""))
+
+
+def test_a_watch_of_one_object_is_selected_by_no_other_name() -> None:
+    assert options.list_options(call({"fieldSelector": "metadata.name=a"})).fields.requirements
+    with pytest.raises(BadRequest, match=r"fieldSelector metadata.name doesn't match requested name"):
+        options.list_options(call({"fieldSelector": "metadata.name=b"}))
 
 
 def test_preconditions_in_the_query_hold_for_objects_and_collections(client: Client) -> None:

@@ -58,8 +58,6 @@ class DefinitionRules:
     def default(self, schema: Schema, path: str, value: Any) -> list[FieldError]:
         """Return the errors of rules that a default value violates, as an unchanged value and as a new one."""
         rules = NodeRules.compile(schema, resource=bool(schema.get("x-kubernetes-embedded-resource")))
-        if not rules:
-            return []
         return rules.validate(value, value, path=path) or rules.validate(value, None, path=path)
 
     def total(self, schema: Schema, path: str) -> list[FieldError]:
