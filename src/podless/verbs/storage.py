@@ -91,7 +91,6 @@ async def put_object(
 
     Raises RevisionConflict, AllocationConflict, or the error of a key that is committed along.
     """
-
     operation = Operation(key, stored, 0)
     if along is None:  # a conflict can be about this key only
         revision = await _commit_write(api, kind, operation, None, obj)
@@ -109,36 +108,34 @@ async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hoo
     if not (collection.loaded and api.cache.is_fresh):
         await api.load_collection(kind)
     entry = collection.get(key)
-    for _ in range(_TRIES):
-        try:
-            wanted = await attempt(entry)
-            if wanted is AttemptOutcome.KEEP or (wanted is AttemptOutcome.DELETE and entry is None):
-                return WriteResult(entry)
-            stored, along, removal = None, None, True
-            if isinstance(wanted, Next):
-                obj, along, stored = wanted
-                removal = "deletionTimestamp" in obj["metadata"]
-                if stored is None:
-                    size = len(entry.body) if entry is not None else 0
-                    async with keep_ready(api, kind) if api.off_loop.is_long(size) else nullcontext():
-                        stored = await api.off_loop.run(size, encode_stored, kind, obj)
-            expect, created = 0, 0
-            if entry is not None:
-                if stored is not None and stored.with_revision(entry.revision) == entry.body:
-                    return WriteResult(entry)  # no change, so watchers get no event
-                expect, created = entry.revision, entry.created
-            operation = Operation(key, stored, expect, removal)  # removal: a step in the removal of an object
-            revision = await _commit_write(api, kind, operation, along, hooks=hooks)
+
+    async def write(present: _ConflictState | None) -> WriteResult:
+        nonlocal entry
+        if present is not None and present.key == key:
+            entry = api.find_written(kind, present.record) if present.record is not None else None
+        wanted = await attempt(entry)
+        if wanted is AttemptOutcome.KEEP or (wanted is AttemptOutcome.DELETE and entry is None):
+            return WriteResult(entry)
+        stored, along, removal = None, None, True
+        if isinstance(wanted, Next):
+            obj, along, stored = wanted
+            removal = "deletionTimestamp" in obj["metadata"]
             if stored is None:
-                return WriteResult(None, revision)
-            return WriteResult(api.find_written(kind, Record(key, stored, revision, created or revision)), revision)
-        except RevisionConflict as conflict:
-            await _catch_up(api, conflict)
-            if conflict.key == key:
-                entry = api.find_written(kind, conflict.current) if conflict.current is not None else None
-        except AllocationConflict:
-            pass  # the next attempt allocates again
-    raise Unavailable(_BUSY)
+                size = len(entry.body) if entry is not None else 0
+                async with keep_ready(api, kind) if api.off_loop.is_long(size) else nullcontext():
+                    stored = await api.off_loop.run(size, encode_stored, kind, obj)
+        expect, created = 0, 0
+        if entry is not None:
+            if stored is not None and stored.with_revision(entry.revision) == entry.body:
+                return WriteResult(entry)  # no change, so watchers get no event
+            expect, created = entry.revision, entry.created
+        operation = Operation(key, stored, expect, removal)  # removal: a step in the removal of an object
+        revision = await _commit_write(api, kind, operation, along, hooks=hooks)
+        if stored is None:
+            return WriteResult(None, revision)
+        return WriteResult(api.find_written(kind, Record(key, stored, revision, created or revision)), revision)
+
+    return await _repeat_attempt(api, write)
 
 
 async def amend_stored(
