@@ -39,19 +39,30 @@ def test_a_changed_policy_is_in_force_for_the_next_request(world: World) -> None
     assert world.create("x", replicas=6).status == 201
 
 
-def test_a_policy_that_is_created_while_a_write_is_mutated_counts_for_it(world: World, server: Server) -> None:
-    waiting, other = world.client, Client(server.url, server.token)
+@pytest.mark.parametrize("resource", ["gadgets", "gadgets/scale"])
+def test_a_policy_that_is_created_while_a_write_is_mutated_counts_for_it(
+    world: World, server: Server, resource: str
+) -> None:
+    waiting, other, late = world.client, Client(server.url, server.token), False
+    rules = [world.rule(resources=[resource])]
 
     def create_policy(asked: Object) -> Object:
-        if asked["request"]["name"] == "x":
+        if late:
             world.client = other
-            world.validate("object.spec.replicas <= 5")
+            world.validate("object.spec.replicas <= 5", matchConstraints={"resourceRules": rules})
             world.client = waiting
         return review(asked)
 
-    world.hook(create_policy, mutating=True)
-    assert world.create("before", replicas=6).status == 201
-    assert world.create("x", replicas=6).status == 422
+    def write(name: str) -> int:
+        if resource == "gadgets":
+            return int(world.create(name, replicas=6).status)
+        world.create(name, replicas=1)
+        return int(world.client.merge(world.path(name) + "/scale", {"spec": {"replicas": 6}}).status)
+
+    world.hook(create_policy, mutating=True, rules=rules)
+    assert write("before") < 300
+    late = True
+    assert write("after") == 422
     other.close()
 
 

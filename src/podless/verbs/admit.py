@@ -22,12 +22,17 @@ _INVALID = (
 )
 
 
-def mutates_object(write: Write) -> bool:
-    """Find the plugins that apply to this write, and return whether one handles `mutate_object`."""
+def _find_plugins(write: Write) -> None:
+    """Set the plugins of each phase that apply to this write."""
     call, operation = write.call, CREATE if write.old is None else UPDATE
     write.mutating, write.allocating, write.validating = write.api.admission.find_plugins(
         operation, call.kind, call.subresource, call.namespace
     )
+
+
+def mutates_object(write: Write) -> bool:
+    """Find the plugins that apply to this write, and return whether one handles `mutate_object`."""
+    _find_plugins(write)
     return bool(write.mutating)
 
 
@@ -44,13 +49,15 @@ def is_validated(write: Write) -> bool:
 async def mutate_object(api: API, write: Write, obj: Object, old: Object | None) -> Object:
     """Return the object after mutating admission, with defaults, not yet validated. Call it only if `mutates_object`.
 
-    old: None for a create. Raises the error of a plugin that rejects the write.
+    Then the plugins of the later phases are found again. old: None for a create. Raises the error of a plugin that
+    rejects the write.
     """
     call = write.call
     before = (obj.get("metadata") or {}).get("managedFields")
     attr = _make_attributes(write, obj, old)
     await chain.run_mutating(write.mutating, attr)
     assert attr.obj is not None
+    _find_plugins(write)  # each phase has the configurations of when it begins, and webhooks can take seconds
     write.added = attr.size
     if attr.obj is not obj:
         _keep_sound(call, attr.obj, before)
@@ -62,8 +69,6 @@ async def _run_mutating(api: API, write: Write) -> None:
     if write.shared and write.entry is not None:
         write.old = view.load_object(write.call.kind, write.call.version, write.entry)
     write.obj = await mutate_object(api, write, write.obj, write.old)
-    # each phase has the configurations of when it begins; webhooks can take seconds
-    mutates_object(write)
 
 
 async def _run_allocating(api: API, write: Write) -> None:
