@@ -133,7 +133,7 @@ class Cache:
             await self.refresh()
 
     async def wait_for_revision(self, revision: int) -> None:
-        """Wait until a revision is shown here. Raises Overdue."""
+        """Wait until a revision is shown here. Raises StoreTimeout."""
         if self.revision < revision:
             loop = asyncio.get_running_loop()
             future = loop.create_future()

@@ -45,7 +45,7 @@ class WholeCache(Protocol):
     deliveries: DeliveryQueue
 
     async def wait_for_revision(self, revision: int) -> None:
-        """Wait until a revision is shown. Raises Overdue."""
+        """Wait until a revision is shown. Raises StoreTimeout."""
 
 
 class WatchCache:

@@ -122,7 +122,7 @@ class WebhookClient:
     async def post_json(
         self, target: WebhookTarget, body: bytes, *, seconds: int, limit: int = MAX_ANSWER, until: float | None = None
     ) -> bytes:
-        """Send a JSON document and return the answer's body, at most `limit` bytes. Raises RemoteError, TimedOut.
+        """Send a JSON document and return the answer's body, at most `limit` bytes. Raises RemoteError, or CallTimeout.
 
         seconds: total timeout, which is sent to the webhook. until: deadline, like DEADLINE.
         """

@@ -80,7 +80,7 @@ def _find_violation(name: _ConstrainedName, limits: x509.ExtensionType) -> str:
 
 
 def _list_names(extension: x509.ExtensionType) -> Iterator[_ConstrainedName]:
-    """Yield the names in the order in which Go checks them. Raises _Unreadable."""
+    """Yield the names in the order in which Go checks them. Raises _MalformedName."""
     assert isinstance(extension, x509.SubjectAlternativeName)
     for address in extension.get_values_for_type(x509.IPAddress):
         inside = _in_network(str(address))
@@ -129,7 +129,7 @@ def _in_network(address: str) -> Callable[[x509.GeneralName], bool]:
 
 
 def _uri_host(uri: str) -> str:
-    """Return the domain name in a URI. Raises _Unreadable."""
+    """Return the domain name in a URI. Raises _MalformedName."""
     quoted = gotext.quote(uri)
     try:
         split_uri = urlsplit(uri)
@@ -154,7 +154,7 @@ def _is_address(text: str) -> bool:
 
 
 def _same_mailbox(mailbox: str) -> Callable[[x509.GeneralName], bool]:
-    """Return a function that matches a constraint with this mailbox, or its domain. Raises _Unreadable."""
+    """Return a function that matches a constraint with this mailbox, or its domain. Raises _MalformedName."""
     local, at, domain = mailbox.rpartition("@")
     if not (local and at and domain and _is_domain(domain)) or "@" in local:
         raise _MalformedName(f"cannot parse rfc822Name {gotext.quote(mailbox)}")

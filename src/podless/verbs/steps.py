@@ -260,7 +260,7 @@ async def _convert_to_storage(api: API, write: Write) -> None:
 
 
 def _encode_stored(write: Write) -> None:
-    """Encode the stored form, if `encode_early` has not. Raises Oversized."""
+    """Encode the stored form, if `encode_early` has not. Raises ValueTooLarge."""
     if write.options.dry_run or write.removed:
         return
     if write.encoded is not None:

@@ -147,7 +147,7 @@ async def amend_stored(
 
 
 def encode_stored(kind: Kind, obj: Object) -> StoredValue:
-    """Return the stored form. Raises Oversized."""
+    """Return the stored form. Raises ValueTooLarge."""
     stored = view.encode_object(kind, obj)
     if len(stored.data) > _MAX:
         struct = kind.struct

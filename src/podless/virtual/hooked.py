@@ -31,8 +31,8 @@ def is_hooked(call: Call) -> bool:
 async def answer_subresource(api: API, call: Call) -> AnswerDocument:
     """Answer a call to a subresource by asking its hook, which gets the stored object and the body.
 
-    Raises NotFound, BadRequest for a body that is no object or a dry run that the hook does not accept, Told if the
-    hook denies the request, and 500 if it fails.
+    Raises NotFound, BadRequest for a body that is no object or a dry run that the hook does not accept, HookStatusError
+    if the hook denies the request, and 500 if it fails.
     """
     from podless.admission.localhooks import explain_failure, limit_seconds  # imported already if there are hooks
     from podless.hooks import SUBRESOURCE

@@ -156,7 +156,7 @@ class OwnerController(Controller):
         raise NotImplementedError
 
     async def create_owned(self, owner: Object, obj: Object) -> None:
-        """Create an object for an owner. Raises StoreError, and CannotMake after recording an event."""
+        """Create an object for an owner. Raises StoreError, and CreationFailed after recording an event."""
         metadata, kind = owner["metadata"], self.owners
         head = {"namespace": metadata["namespace"], **obj["metadata"], "ownerReferences": [self.make_reference(owner)]}
         try:

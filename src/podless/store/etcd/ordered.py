@@ -133,7 +133,7 @@ class OrderedCommits:
     # the lock
 
     async def _take_lock(self, along: list[str]) -> int:
-        """Return the revision of the lock once it is held. Raises Overdue."""
+        """Return the revision of the lock once it is held. Raises StoreTimeout."""
         until = asyncio.get_running_loop().time() + _PATIENCE
         expect, unfinished = self._revision, list[str]()
         while True:
@@ -151,7 +151,7 @@ class OrderedCommits:
     async def _wait_for_lock(self, record: Record | None, until: float) -> tuple[int, list[str]]:
         """Wait until the lock is free or stale. Returns its revision, and the keys that a dead holder has left.
 
-        Raises Overdue.
+        Raises StoreTimeout.
         """
         loop = asyncio.get_running_loop()
         since, pause, revision = loop.time(), _POLL_DELAY, record.revision if record is not None else 0
