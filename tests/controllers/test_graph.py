@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from podless.controllers.garbage import GraphOwner, OwnerGraph
+from podless.runtime.meter import METER, CPUMeter
 
 KEYS = st.sampled_from([f"/example.com/gadgets/default/{name}" for name in "abcd"])
 OWNERS = st.builds(
@@ -34,6 +35,35 @@ def test_it_knows_what_was_said_last(steps: list[tuple[str, list[GraphOwner]]]) 
         for name in "ab":
             wanted = {(k, o) for k, owners in model.items() for o in owners if (o.group, o.name) == (group, name)}
             assert set(graph.list_dependents(group, "Gadget", name)) == wanted
+
+
+class _Interrupter(CPUMeter):
+    """Looks at the graph at each charge, as other work can while this work is suspended."""
+
+    def __init__(self, graph: OwnerGraph, owner: GraphOwner) -> None:
+        super().__init__(3600.0)
+        self._graph, self._owner = graph, owner
+        self.steps_left = 0
+        self.seen: list[int] = []
+
+    def check_time(self) -> None:
+        self.steps_left = 1 << 30  # the look itself is not interrupted
+        self.seen.append(len(self._graph.list_dependents(*self._owner[:3])))
+        self.steps_left = 0
+
+
+def test_an_owner_has_its_dependents_also_while_their_owners_are_set_again() -> None:
+    graph = OwnerGraph()
+    owners = [GraphOwner("", "K", f"n{number}", "u", True) for number in range(5000)]
+    graph.put_owners("a", owners)
+    for owner, ends in ((owners[0], 1), (owners[-1], 0)):
+        meter = _Interrupter(graph, owner)
+        token = METER.set(meter)
+        graph.put_owners("a", owners[: 4000 + 1000 * ends])
+        METER.reset(token)
+        assert meter.seen.count(1) >= 4  # it was interrupted
+        assert meter.seen == sorted(meter.seen, reverse=True)
+        assert graph.count_dependents(*owner[:3]) == ends
 
 
 def test_a_reference_is_read_without_its_version() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import dataclasses
 import json
 from typing import Any
 
@@ -206,6 +207,25 @@ async def test_a_failure_is_told_to_all_and_not_kept() -> None:
     assert [str(error) for error in told] == ["conversion webhook for example.com/v1, Kind=Gadget failed: down"] * 3
     client.answer = good
     await converter.prepare_entries(of, version, all_)
+
+
+async def test_requests_before_and_after_a_change_of_the_definition_do_not_take_each_others_forms() -> None:
+    before, converter = kind(), Converter(Fake(good))
+    after = dataclasses.replace(before, changed=9)
+    for first, second in ((before, after), (after, before)):
+        (entry,) = entries(before, 1)
+        for of in (first, second):
+            await converter.prepare_entries(of, of.by_version["v2"], [entry])
+        for of in (first, second):
+            assert serializer.decode_json(view.encode_body(of, of.by_version["v2"], entry))["apiVersion"] == f"{GROUP}/v2"
+
+
+async def test_forms_of_definitions_long_ago_are_dropped() -> None:
+    converter, (entry,) = Converter(Fake(good)), entries(kind(), 1)
+    for changed in range(10, 20):
+        of = dataclasses.replace(kind(), changed=changed)
+        await converter.prepare_entries(of, of.by_version["v2"], [entry])
+    assert {form[-1] for form in entry.forms} == {18, 19}
 
 
 async def test_one_who_gives_up_does_not_stop_the_others() -> None:

@@ -59,26 +59,32 @@ class OwnerGraph:
         # by owner, the keys of its dependents with their references to it
         self._dependents: dict[tuple[str, str, str], dict[str, list[GraphOwner]]] = {}
 
-    def put_owners(self, key: str, owners: Sequence[GraphOwner]) -> None:
-        """Set the owners of an object."""
-        self.remove_object(key)
-        if owners:
-            self._owners[key] = tuple(owners)
-            for batch in each_part(owners):
-                for owner in batch:
-                    self._dependents.setdefault(owner[:3], {}).setdefault(key, []).append(owner)
+    def put_owners(self, key: str, owners: Sequence[GraphOwner]) -> tuple[GraphOwner, ...]:
+        """Set the owners of an object. Returns the former ones.
 
-    def remove_object(self, key: str) -> tuple[GraphOwner, ...]:
-        """Remove an object that was deleted or has no owners. Returns its former owners."""
-        owners = self._owners.pop(key, ())
+        The work can be suspended, so an owner's dependents change in one step: none of them is absent meanwhile.
+        """
+        named: dict[tuple[str, str, str], list[GraphOwner]] = {}
         for batch in each_part(owners):
             for owner in batch:
+                named.setdefault(owner[:3], []).append(owner)
+        former = self._owners.pop(key, ())
+        if owners:
+            self._owners[key] = tuple(owners)
+        for name in each(named):
+            self._dependents.setdefault(name, {})[key] = named[name]
+        for batch in each_part(former):
+            for owner in batch:
                 dependents = self._dependents.get(owner[:3])
-                if dependents is not None:
+                if dependents is not None and owner[:3] not in named:
                     dependents.pop(key, None)
                     if not dependents:
                         del self._dependents[owner[:3]]
-        return owners
+        return former
+
+    def remove_object(self, key: str) -> tuple[GraphOwner, ...]:
+        """Remove an object that was deleted or has no owners. Returns its former owners."""
+        return self.put_owners(key, ())
 
     def __contains__(self, key: str) -> bool:
         """Return whether an object has owners."""

@@ -123,7 +123,9 @@ def cache_body(kind: Kind, version: Version, entry: Entry, body: bytes) -> bytes
     """Cache the JSON of an entry in a version until its definition changes, and return it. On the loop only."""
     if body == entry.body:
         body = entry.body  # most changes of a definition leave an object unchanged: share its bytes
-    for form in [form for form in entry.forms if form[-1] != kind.changed]:
+    # requests that began before the definition changed still need the forms of the earlier kind
+    present = sorted({form[-1] for form in entry.forms if type(form) is tuple} | {kind.changed})
+    for form in [form for form in entry.forms if form[-1] not in (*present[-2:], kind.changed)]:
         del entry.forms[form]
     entry.forms[kind.group, version.name, kind.changed] = body
     return body
