@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import uuid
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from podless import Server
 from tests.conftest import CRDS, Client, definition
 from tests.eventually import until
 
@@ -90,6 +92,27 @@ def test_the_status_says_why_a_service_cannot_be_reached(client: Client, group: 
     client.merge(f"{slices}/{service}", {"endpoints": [{"addresses": ["10.1.2.3"]}]})
     until(lambda: reason(client, name) == "FailedDiscoveryCheck")
     client.send("DELETE", f"{SERVICES}/{name}")
+
+
+def test_all_of_them_find_their_service_after_a_restart(tmp_path: Path) -> None:
+    groups = [f"{letter}.example.com" for letter in "abc"]
+    with Server(data=tmp_path) as server:
+        client = Client(server.url, server.token)
+        service = {"metadata": {"name": "s"}, "spec": {"ports": [{"port": 443}]}}
+        client.post("/api/v1/namespaces/default/services", service)
+        labels = {"kubernetes.io/service-name": "s"}
+        ends = {"metadata": {"name": "s", "labels": labels}, "addressType": "IPv4", "ports": [{"port": 443}]}
+        slices = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
+        client.post(slices, ends | {"endpoints": [{"addresses": ["10.1.2.3"]}]})
+        for group in groups:
+            client.post(SERVICES, announcement(group, service={"namespace": "default", "name": "s"}))
+        until(lambda: {reason(client, f"v1.{group}") for group in groups} == {"FailedDiscoveryCheck"})
+        before = [client.get(f"{SERVICES}/v1.{group}").body for group in groups]
+        client.close()
+    with Server(data=tmp_path) as server:
+        client = Client(server.url, server.token)
+        assert [client.get(f"{SERVICES}/v1.{group}").body for group in groups] == before  # none was lost meanwhile
+        client.close()
 
 
 def test_what_a_client_makes_without_a_service_is_local(client: Client, group: str) -> None:

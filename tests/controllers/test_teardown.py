@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 
 import pytest
 
+from podless import Server
 from podless.apis.catalog import ALL
 from podless.apis.features import RECORDED
+from podless.controllers import write
+from podless.meta.errors import Unavailable
 from podless.runtime.release import covers
+from podless.verbs.call import API, Call
+from podless.verbs.delete import remove_object
 from tests.conftest import CRDS, Client, definition, gadget
 from tests.eventually import until
 
@@ -70,6 +76,25 @@ def test_a_namespace_that_goes_takes_its_objects_with_it(client: Client, group: 
     assert (late.status, late.body["details"]["causes"][0]["reason"]) == (403, "NamespaceTerminating")
     client.merge(f"{path}/held", {"metadata": {"finalizers": []}})
     until(lambda: client.get(namespace).status == 404)
+
+
+def test_objects_are_deleted_again_if_that_fails(
+    client: Client, server: Server, group: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One object fails at first, those beside it are deleted, and the definition goes in the end."""
+    path = f"/apis/{group}/v1/namespaces/default/gadgets"
+    assert [client.post(path, gadget(group, name)).status for name in ("first", "second")] == [201, 201]
+    failures = [Unavailable("the store does not answer")]
+
+    async def fails_once(api: API, call: Call, *rest: Any) -> Any:
+        if call.name == "first" and failures:
+            raise failures.pop()
+        return await remove_object(api, call, *rest)
+
+    monkeypatch.setattr(write, "remove_object", fails_once)
+    client.send("DELETE", f"{CRDS}/gadgets.{group}")
+    until(lambda: client.get(f"{CRDS}/gadgets.{group}").status == 404)
+    assert not failures
 
 
 def test_an_empty_namespace_that_something_holds_has_conditions(client: Client) -> None:

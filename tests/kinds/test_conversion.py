@@ -217,7 +217,9 @@ async def test_requests_before_and_after_a_change_of_the_definition_do_not_take_
         for of in (first, second):
             await converter.prepare_entries(of, of.by_version["v2"], [entry])
         for of in (first, second):
-            assert serializer.decode_json(view.encode_body(of, of.by_version["v2"], entry))["apiVersion"] == f"{GROUP}/v2"
+            assert (
+                serializer.decode_json(view.encode_body(of, of.by_version["v2"], entry))["apiVersion"] == f"{GROUP}/v2"
+            )
 
 
 async def test_forms_of_definitions_long_ago_are_dropped() -> None:

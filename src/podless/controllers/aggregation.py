@@ -83,7 +83,7 @@ class APIServiceAvailability(Controller):
         self._kind = kind
         self._collection: WatchCache = api.collection(kind)
         self._remote: dict[str, tuple[str, str]] = {}  # namespace and name of the service, by key
-        self._following = False
+        self._followed: set[Kind] = set()
 
     async def begin(self) -> None:
         await self._collection.load()
@@ -113,11 +113,11 @@ class APIServiceAvailability(Controller):
 
     async def _watch_services(self) -> None:
         """Watch Services and EndpointSlices as soon as an APIService has a service."""
-        if not self._following:
-            self._following = True
-            for kind in (SERVICES, ENDPOINT_SLICES):
-                if self.api.registry.get(kind.group, kind.plural) is not None:
-                    collection = await self.api.load_collection(kind)
+        for kind in (SERVICES, ENDPOINT_SLICES):
+            if self.api.registry.get(kind.group, kind.plural) is not None:
+                collection = await self.api.load_collection(kind)
+                if kind not in self._followed:
+                    self._followed.add(kind)
                     self.leave.append(collection.add_event_handler(self._note_backend))
 
     async def reconcile(self, key: str) -> None:

@@ -14,7 +14,7 @@ from podless.codec import serializer
 from podless.kinds import view
 from podless.kinds.kind import Kind, Version
 from podless.meta import objectmeta
-from podless.meta.errors import APIError, NotFound
+from podless.meta.errors import NotFound
 from podless.runtime import clock
 from podless.runtime.jsonobject import Object
 from podless.store import RevisionConflict, StoredValue
@@ -210,13 +210,20 @@ async def empty_kind(api: API, kind: Kind) -> None:
 
 
 async def delete_all(api: API, kind: Kind, entries: Sequence[Entry]) -> None:
-    """Delete objects as a client would: those with finalizers are marked and kept."""
+    """Delete objects as a client would: those with finalizers are marked and kept.
+
+    Raises one of the errors after all others are deleted, so that the caller tries again.
+    """
     options = DeleteOptions(False, "", None, None)
+    failed: list[BaseException] = []
 
     async def delete_entry(entry: Entry) -> None:
         call = Call(kind, own_version(kind, entry), entry.namespace, entry.name, user=SERVER)
-        with suppress(APIError):
+        with suppress(NotFound):
             await remove_object(api, call, options)
 
     for start in range(0, len(entries), _TOGETHER):
-        await asyncio.gather(*map(delete_entry, entries[start : start + _TOGETHER]))
+        deleted = await asyncio.gather(*map(delete_entry, entries[start : start + _TOGETHER]), return_exceptions=True)
+        failed += [error for error in deleted if error is not None]
+    if failed:
+        raise failed[0]
