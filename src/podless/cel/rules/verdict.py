@@ -1,26 +1,39 @@
 """The verdict on the rules of one schema node: types, costs and errors, cached.
 
-A definition is validated at every write, and its versions often share rules. Verdicts are cached by a digest of the
-node; compiled programs are not kept.
+A definition is validated at every write, and its versions and other definitions often share rules. A verdict follows
+from the visible part of the node: what its rules can refer to. It is cached by the digest of that part; compiled
+programs are not kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from hashlib import sha256
 from typing import NamedTuple
 
 from podless.cel import library
 from podless.cel.declared import Declared
+from podless.cel.escape import unescape_field
+from podless.cel.parser import MAX_SIZE
 from podless.cel.rules.rule import ValidationRule, compile_rule
 from podless.codec import serializer
 from podless.runtime.jsonobject import Schema
+from podless.runtime.meter import charge, each, each_part
 from podless.runtime.release import NEWEST, Release, has
 
 RULES = "x-kubernetes-validations"
 # features of the served release that change estimates, also for stored rules
 _COST_FEATURES = ("CELCostOfOpaqueEquality", "CELIntOrStringLengths", "CELPlainKeywords", "CELSizesOfConversions")
+# what a verdict depends on: texts of rules, and the keywords that cel/declared.py reads
+_RULE_TEXTS = ("rule", "messageExpression", "optionalOldSelf")
+_KEYWORDS = (
+    *("type", "format", "maxLength", "maxItems", "maxProperties", "enum", "required"),
+    *("x-kubernetes-int-or-string", "x-kubernetes-embedded-resource"),
+)
+_RESOURCE_NAMES = frozenset(("kind", "apiVersion", "metadata", "name", "generateName"))
+_IDENTIFIER = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 _CACHE_SIZE = 1024  # verdicts in the cache
 _MAX_ERROR_TEXT = 4096  # maximum characters of errors in a cached verdict
 
@@ -55,17 +68,19 @@ class _LongVerdict(Exception):
 
 
 class _VerdictKey:
-    """A node as a cache key. Keys of equal nodes are equal."""
+    """The visible part of a node as a cache key. Keys of equal ones are equal."""
 
     __slots__ = ("digest", "new", "node", "resource", "stored")
 
     def __init__(self, node: Schema, resource: bool, new: Release, stored: frozenset[str]) -> None:
-        stored_sources = sorted(_collect_sources(node) & stored) if stored else []
-        estimated = [name for name in _COST_FEATURES if not has(name)] if node.get(RULES) else []
+        rules = node.get(RULES) or ()
+        sources = {rule.get(name) or "" for rule in rules for name in ("rule", "messageExpression")}
+        estimated = [name for name in _COST_FEATURES if not has(name)] if rules else []
+        self.node: Schema | None = _reduce_node(node, _list_names(sources))
+        self.node[RULES] = [{name: rule.get(name) for name in _RULE_TEXTS} for rule in rules]
         self.digest = sha256(
-            serializer.looked_at([node, resource, sorted(new.without), estimated, stored_sources])
+            serializer.looked_at([self.node, resource, sorted(new.without), estimated, sorted(sources & stored)])
         ).digest()
-        self.node: Schema | None = node
         self.resource = resource
         self.new = new
         self.stored = stored
@@ -77,8 +92,32 @@ class _VerdictKey:
         return isinstance(other, _VerdictKey) and self.digest == other.digest
 
 
-def _collect_sources(node: Schema) -> set[str]:
-    return {rule.get(name) or "" for rule in node.get(RULES) or () for name in ("rule", "messageExpression")}
+def _list_names(sources: Iterable[str]) -> set[str]:
+    """Return all names of properties that expressions can refer to, and possibly more."""
+    names = set(_RESOURCE_NAMES)
+    for source in sources:
+        if len(source) <= MAX_SIZE:  # else it does not compile
+            for part in each_part([*_IDENTIFIER.findall(source), *source.split("`")]):
+                names.update(map(unescape_field, part))
+    return names
+
+
+def _reduce_node(node: Schema, names: set[str]) -> Schema:
+    """Return the part of a node that expressions with some names can see, and that gives the size of its values."""
+    reduced: Schema = {key: node[key] for key in _KEYWORDS if key in node}
+    if node.get("default") is not None:
+        reduced["default"] = True
+    for key in ("items", "additionalProperties"):
+        if isinstance(node.get(key), dict):
+            reduced[key] = _reduce_node(node[key], names)
+    if properties := node.get("properties"):
+        kept = properties.keys() & names
+        kept.update(name for name in each(node.get("required") or ()) if name in properties)
+        charge(len(kept) + 1)
+        reduced["properties"] = {
+            name: None if properties[name] is None else _reduce_node(properties[name], names) for name in sorted(kept)
+        }
+    return reduced
 
 
 def judge_node(
