@@ -8,7 +8,6 @@ import logging
 import os
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,6 +35,7 @@ from podless.http.rotation import CertificateRotation
 from podless.http.selections import SelectorTable
 from podless.http.tls import Certificates, own_names, parse_names
 from podless.kinds.registry import Registry
+from podless.runtime.dataclass import dataclass
 from podless.runtime.files import describe_fault, make_private, write_file
 from podless.runtime.heartbeat import Heartbeat
 from podless.runtime.option import StartError, join_lists, option, parse_seed, section
@@ -147,7 +147,7 @@ class Settings(ClusterSettings):
     )
 
     def __post_init__(self) -> None:
-        super(Settings, self).__post_init__()
+        ClusterSettings.__post_init__(self)  # super() finds the class without slots
         if not self.tls and not self.loopback:
             raise StartError(f"plain HTTP is served on loopback only, not on {self.bind}")
         if bool(self.tls_cert) != bool(self.tls_key):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from podless.apis import features, runtimeconfig
@@ -13,6 +12,7 @@ from podless.auth.authenticate import AuthenticatorOptions
 from podless.auth.user import User
 from podless.controllers import workloads
 from podless.hooks import Sources
+from podless.runtime.dataclass import dataclass
 from podless.runtime.option import StartError, join_lists, merge_maps, option, parse_duration
 from podless.runtime.release import Release
 from podless.store import ResourceKeys

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from podless.auth.user import User
@@ -12,6 +12,7 @@ from podless.codec.serializer import Floats
 from podless.kinds.kind import Kind, Version
 from podless.meta import names
 from podless.meta.field import FieldError
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.store import Operation
 
@@ -43,7 +44,7 @@ def combine_commits(first: CombinedCommit | None, second: CombinedCommit | None)
     return CombinedCommit((*first.locks, *second.locks), lambda: (*first.operations(), *second.operations()))
 
 
-@dataclass
+@dataclass()
 class AdmissionAttributes:
     """One write that passes through admission.
 

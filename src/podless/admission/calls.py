@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -21,6 +21,7 @@ from podless.kinds.kind import Version
 from podless.meta import objectmeta
 from podless.meta.errors import Timeout
 from podless.remote import DEADLINE, RemoteError, WebhookClient, WebhookTarget
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.structs.gotypes import BOOL, BYTES, STRING_MAP, STRINGS, UID, String
 from podless.structs.structfiles import load_struct

@@ -6,7 +6,6 @@ Source: k8s.io/apiserver pkg/admission/plugin/webhook/predicates and plugin/poli
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 from weakref import ref
 
@@ -17,6 +16,7 @@ from podless.kinds.kind import Kind, Version
 from podless.meta import selectors
 from podless.meta.errors import APIError, NotFound
 from podless.meta.selectors import LabelSelector
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 

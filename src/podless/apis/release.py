@@ -6,10 +6,11 @@ All layers ask `Facts`; no module outside of apis names a version. Source: kube-
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from podless.runtime.bounded import bounded_cache
+from podless.runtime.dataclass import dataclass
 from podless.runtime.release import Release, covers
 
 

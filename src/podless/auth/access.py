@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
+from podless.runtime.dataclass import dataclass
 from podless.runtime.option import StartError, option
 
 MODES = ("RBAC", "AlwaysAllow")

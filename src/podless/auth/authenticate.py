@@ -6,7 +6,6 @@ Results are cached while they are valid, so a known client costs one dictionary 
 from __future__ import annotations
 
 from collections.abc import Coroutine, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from podless.auth.access import OIDC
@@ -16,6 +15,7 @@ from podless.auth.tokens import StaticTokens
 from podless.auth.user import ANONYMOUS, User
 from podless.auth.verdict import TokenAuthenticator, TokenVerdict, read_issuer
 from podless.meta.errors import Unauthorized
+from podless.runtime.dataclass import dataclass
 from podless.runtime.option import section
 
 AUDIENCE = "https://kubernetes.default.svc"

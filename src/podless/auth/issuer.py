@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from podless.auth.access import OIDC, BadAccess
 from podless.codec import serializer
+from podless.runtime.dataclass import dataclass
 from podless.runtime.files import describe_fault
 
 if TYPE_CHECKING:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from podless.meta import names
+from podless.runtime.dataclass import dataclass
 
 MASTERS = "system:masters"
 AUTHENTICATED = "system:authenticated"

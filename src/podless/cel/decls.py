@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
 from podless.cel.sizes import Cost
 from podless.cel.syntax import Expr
 from podless.cel.types import Type, is_generic
+from podless.runtime.dataclass import dataclass
 from podless.runtime.release import NEWEST, Release
 
 Args: TypeAlias = tuple[Type, ...]

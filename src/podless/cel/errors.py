@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from podless.runtime.dataclass import dataclass
 
 _MAX_ISSUES = 100
 _MAX_LINE = 16384

@@ -6,9 +6,9 @@ Invalid characters are reported and skipped, as in CEL's ANTLR lexer.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from podless.cel.errors import Issue
+from podless.runtime.dataclass import dataclass
 from podless.runtime.lazy import compile_late
 from podless.runtime.meter import charge
 

@@ -6,8 +6,8 @@ Source: cel-spec, langdef.md, "Gradual type checking".
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
 
+from podless.runtime.dataclass import dataclass
 from podless.runtime.meter import charge
 
 

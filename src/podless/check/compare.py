@@ -6,11 +6,11 @@ The rules are those of the Kubernetes API conventions on changing an API, and th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from podless.check.findings import Severity
 from podless.codec import serializer
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object, Schema
 
 RULES = "x-kubernetes-validations"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from podless.check.documents import STRICT, VALIDATIONS, Strictness
 from podless.check.output import FORMS
 from podless.check.run import CheckOptions
 from podless.check.sources import CannotCheck
+from podless.runtime.dataclass import dataclass
 from podless.runtime.files import describe_fault
 from podless.runtime.option import StartError, suggest_name
 

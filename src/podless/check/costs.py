@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from podless.cel.rules.costs import EstimatedCost, Steps, estimate_rules, list_nodes
 from podless.cel.rules.definitions import RULE_LIMIT, child_nodes
 from podless.cel.rules.verdict import RULES
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Schema
 
 _MAX_BOUND = 1 << 20  # the largest bound to try

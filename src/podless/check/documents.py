@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from podless.apis import offline
@@ -26,6 +26,7 @@ from podless.meta import gvk
 from podless.meta.errors import Internal
 from podless.meta.field import At, Path, format_path
 from podless.runtime import clock
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import NEWEST, Release, ReleaseRecorder
 from podless.schema import formats

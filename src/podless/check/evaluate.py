@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from podless.cel import gotimes, library, macros, program, types
@@ -15,6 +14,7 @@ from podless.cel.program import LIMIT, Program
 from podless.cel.syntax import CallExpr, Comprehension, Expr, Ident, LiteralExpr, Select
 from podless.cel.types import Type
 from podless.cel.values import Duration, Optional, Timestamp
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import NEWEST, Release
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from podless.check.sources import CannotCheck
 from podless.kinds.custom import CustomStrategy
 from podless.kinds.kind import Kind, Version
+from podless.runtime.dataclass import dataclass
 from podless.runtime.files import describe_fault
 from podless.runtime.jsonobject import Schema
 

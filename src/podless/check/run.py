@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
@@ -29,6 +29,7 @@ from podless.check.sources import CannotCheck, SourceFile
 from podless.codec.documents import Document, split_documents
 from podless.kinds.kind import Kind
 from podless.meta.field import format_path
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.schema import formats
 

@@ -7,11 +7,11 @@ import io
 import subprocess
 import tarfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
 from podless.codec.documents import SUFFIXES
+from podless.runtime.dataclass import dataclass
 from podless.runtime.files import describe_fault
 from podless.runtime.inputs import BadInput, read_path, read_standard_input
 from podless.runtime.option import ReportedError

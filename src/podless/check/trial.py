@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from podless.check.catalog import Catalog
 from podless.check.documents import WARN, DocumentChecker, Strictness
 from podless.check.findings import Finding, Severity
 from podless.check.sources import SourceFile
 from podless.codec.documents import split_documents
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 
 _MAX_SHOWN = 5  # maximum number of objects to name

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from podless.apis import features
 from podless.check.catalog import Catalog
@@ -13,6 +12,7 @@ from podless.check.findings import Finding, Report, Severity
 from podless.check.run import CheckOptions, check_files
 from podless.check.sources import SourceFile
 from podless.meta import gvk
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.runtime.option import StartError
 

@@ -14,7 +14,6 @@ import builtins
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 from urllib.parse import quote, urlencode
@@ -24,6 +23,7 @@ from podless.models.resource import Resource
 from podless.remote.client import RemoteError
 from podless.remote.cluster import Conflicting, Refused, RemoteCluster, RemoteGone
 from podless.remote.kubeconfig import find_kubeconfig, read_kubeconfig
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 
 __all__ = ["Client", "Conflicting", "Event", "Refused", "RemoteError", "Transport"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from podless.runtime.dataclass import dataclass
 
 # suffixes of files with documents
 SUFFIXES = (".json", ".yaml", ".yml")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from urllib.parse import quote
 
 from podless.codec import gotext
 from podless.codec.goaddress import find_address_fault
+from podless.runtime.dataclass import dataclass
 from podless.runtime.release import has
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):")

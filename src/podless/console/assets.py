@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+
+from podless.runtime.dataclass import dataclass
 
 FOLDER = Path(__file__).parent / "assets"
 INDEX = "index.html"

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain
 
 from podless.explore import search
@@ -18,6 +18,7 @@ from podless.explore.points import compare_logs
 from podless.explore.runner import Runner
 from podless.explore.schedule import Perturbation, Schedule
 from podless.explore.story import tell_story
+from podless.runtime.dataclass import dataclass
 
 _AGAIN = 2  # more runs of a schedule that failed
 _SAME = 3  # findings with the same oracles and detail, after which similar ones are skipped

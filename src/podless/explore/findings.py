@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from podless.explore.points import LogEntry
 from podless.explore.schedule import Schedule
 from podless.explore.states import State
+from podless.runtime.dataclass import dataclass
 
 # oracle -> text in a report
 ORACLES = {

@@ -9,7 +9,6 @@ import secrets
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -29,6 +28,7 @@ from podless.explore.scenario import Scenario
 from podless.explore.states import State, StateReader
 from podless.http.record import RecentRequests
 from podless.runtime.clock import CURRENT, Clock
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.testing.client import Client
 from podless.testing.manifests import Manifests

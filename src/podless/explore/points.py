@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import orjson
@@ -12,6 +12,7 @@ import orjson
 from podless.auth.attributes import Attributes
 from podless.http.faults import framing
 from podless.meta.errors import qualify_resource
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.structs import protobuf
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from podless.cel import CelError, Program, compile
 from podless.cel.types import DYN
 from podless.codec import serializer
+from podless.runtime.dataclass import dataclass
 from podless.runtime.files import describe_fault
 from podless.runtime.jsonobject import Object
 from podless.testing.manifests import read_manifests

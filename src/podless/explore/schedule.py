@@ -7,8 +7,10 @@ every run: "controller create configmaps default/one #2" is the second such writ
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, ClassVar
+
+from podless.runtime.dataclass import dataclass
 
 MODES = ("slow", "skip", "restart", "past")
 

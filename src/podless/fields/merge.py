@@ -7,7 +7,7 @@ version that it wrote in; an object is converted to that version before it is co
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from podless.fields import sets
@@ -19,6 +19,7 @@ from podless.fields.reconcile import name_members, reconcile_set
 from podless.fields.sets import Fields, Path, is_member
 from podless.fields.typed import UNOWNED, ListShape, MapShape, SchemaMisfit, Shape, make_element
 from podless.fields.values import equal_values
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 from podless.runtime.release import has

@@ -28,10 +28,10 @@ import inspect
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, TypeVar
 
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 
 __all__ = ["Denied", "Hook", "Request", "convert", "default", "find_hooks", "mutate", "subresource", "validate"]

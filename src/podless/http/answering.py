@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from time import perf_counter as _clock
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +37,7 @@ from podless.http.parsing import RequestParser
 from podless.http.sending import CHUNKED, PLAIN, DatedHeads
 from podless.meta.errors import BadRequest, TooManyRequests
 from podless.runtime import lazy
+from podless.runtime.dataclass import dataclass
 from podless.runtime.pace import Pace
 from podless.runtime.traces import trace_error
 from podless.runtime.watchdog import MeasuredCoroutine, Watchdog

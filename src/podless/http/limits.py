@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from podless.runtime.dataclass import dataclass
 from podless.runtime.option import option, parse_megabytes, parse_positive
 
 

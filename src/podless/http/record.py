@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import islice
 
 from podless.http.info import RequestInfo
 from podless.http.message import Answer, Handler, HTTPRequest, NoAnswer, Pending, Response, Stream
 from podless.http.target import mask_query
 from podless.runtime import clock
+from podless.runtime.dataclass import dataclass
 
 _MAX = 4000  # requests that are kept
 _Line = tuple[float, float, float, str, str, RequestInfo, str, str, int]

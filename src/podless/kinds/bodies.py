@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from podless import schema
@@ -13,6 +13,7 @@ from podless.codec.serializer import Floats
 from podless.kinds import typemeta
 from podless.kinds.kind import Kind, Version
 from podless.meta.errors import BadRequest
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.structs import gotypes, protobuf, repeats, structs
 from podless.structs.structs import Struct

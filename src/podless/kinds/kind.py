@@ -7,7 +7,7 @@ that they derive from a kind (tables, shapes, columns ...) with `derive`; these 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -18,6 +18,7 @@ from podless.kinds.version import Column as Column
 from podless.kinds.version import Scale as Scale
 from podless.kinds.version import Version as Version
 from podless.meta import gvk
+from podless.runtime.dataclass import dataclass
 from podless.runtime.memo import draft_values, made_once, make_once
 from podless.structs import defaults, structs
 

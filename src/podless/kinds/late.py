@@ -7,12 +7,13 @@ OpenAPI load the fields only.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
 from podless.kinds.kind import Kind, Subresource, Version
 from podless.kinds.strategy import Strategy
+from podless.runtime.dataclass import dataclass
 from podless.runtime.memo import made_once
 from podless.runtime.release import Release
 from podless.structs.structfiles import in_release

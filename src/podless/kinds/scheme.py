@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from podless.codec import gotext
+from podless.runtime.dataclass import dataclass
 from podless.runtime.release import CURRENT
 
 

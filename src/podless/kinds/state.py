@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine
-from dataclasses import dataclass
 from typing import Any
 
 from podless.cache.cache import Cache
@@ -13,6 +12,7 @@ from podless.kinds.conversion import Converter
 from podless.kinds.kind import Kind
 from podless.kinds.registry import Registry
 from podless.remote import WebhookClient
+from podless.runtime.dataclass import dataclass
 from podless.store import Record, Store
 
 

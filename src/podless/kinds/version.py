@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from podless.codec import serializer
+from podless.runtime.dataclass import dataclass
 
 if TYPE_CHECKING:
     pass

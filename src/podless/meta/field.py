@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 from contextvars import ContextVar, Token
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
 from podless.codec import gotext
 from podless.codec.gotext import Copy, Literal
+from podless.runtime.dataclass import dataclass
 from podless.runtime.meter import charge
 from podless.runtime.release import CURRENT
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from podless.runtime.dataclass import dataclass
 from podless.runtime.memo import made_once
 
 # a check of an object's name; True: of a generateName, to which a suffix will be appended

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from podless.codec import gotext
@@ -16,6 +15,7 @@ from podless.meta import field, names
 from podless.meta.errors import BadRequest
 from podless.meta.field import FieldError
 from podless.runtime.bounded import bounded_cache
+from podless.runtime.dataclass import dataclass
 from podless.runtime.memo import made_once
 from podless.runtime.meter import MAX_UNCHARGED, charge, each
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from podless.plan.options import CannotPlan
 from podless.plan.requests import APPLY, JSON, Endpoint, Requester, RequestResult
 from podless.remote.cluster import Refused
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 
 PART_OF = "applyset.kubernetes.io/part-of"

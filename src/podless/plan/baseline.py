@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from podless.codec import serializer
 from podless.meta import gvk
@@ -12,6 +12,7 @@ from podless.plan.requests import Endpoint
 from podless.plan.result import UnreadPart
 from podless.plan.secrecy import hide_message
 from podless.plan.simulation import LoadedRecord, Simulation, encode_loaded
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 
 _DEFINITION = "CustomResourceDefinition"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from podless.apis.catalog import ALL
@@ -19,6 +19,7 @@ from podless.plan.result import Action
 from podless.plan.run import place_object
 from podless.remote.attempts import retry_call
 from podless.remote.cluster import Refused, RemoteCluster
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 
 Say = Callable[[str], None]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from podless.check.places import PositionFinder
@@ -13,6 +13,7 @@ from podless.codec import serializer
 from podless.codec.documents import Document, split_documents
 from podless.codec.positions import Position
 from podless.meta.field import At, Path, parse_path
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 
 _SECRET = re.compile(rb"""kind["']?\s*:\s*["']?Secret\b""")

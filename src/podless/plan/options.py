@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from podless.plan.requests import ActingUser
+from podless.runtime.dataclass import dataclass
 from podless.runtime.option import ReportedError
 
 SERVER_SIDE, CLIENT_SIDE, REPLACE, CREATE = MODES = ("server-side", "client-side", "replace", "create")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from podless.admission.attributes import AdmissionAttributes
@@ -14,6 +14,7 @@ from podless.admission.webhooks import MutatingAdmissionWebhook, ValidatingAdmis
 from podless.kinds.kind import Kind, Version
 from podless.meta.field import Path
 from podless.remote import RemoteError, WebhookClient, WebhookTarget
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.schema.node import copy_value
 from podless.verbs.call import API

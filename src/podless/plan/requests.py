@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote, urlencode
 
 from podless.kinds.kind import Kind
 from podless.remote.cluster import RemoteCluster
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 
 JSON = "application/json"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Any
 
 from podless.plan.manifests import Identity
 from podless.plan.recording import WebhookCall
 from podless.plan.secrecy import HIDDEN
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 
 GONE: Any = type("Gone", (), {"__repr__": lambda self: "(absent)", "__bool__": lambda self: False})()

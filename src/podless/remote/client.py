@@ -16,13 +16,13 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, unquote, urlsplit
 
 from podless.codec import gotext, serializer
 from podless.offload.offloop import OffLoop
 from podless.runtime import clock
+from podless.runtime.dataclass import dataclass
 from podless.runtime.lazy import compile_late
 from podless.runtime.option import ReportedError
 

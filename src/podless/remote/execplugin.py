@@ -10,7 +10,6 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from typing import Any
 from podless.codec import serializer
 from podless.remote.client import RemoteError
 from podless.runtime import clock
+from podless.runtime.dataclass import dataclass
 from podless.runtime.files import describe_fault
 
 _GROUP = "client.authentication.k8s.io"

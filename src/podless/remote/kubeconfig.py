@@ -8,7 +8,6 @@ import os
 import ssl
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 from podless.codec import serializer
 from podless.remote.execplugin import EXTENSION, BadPlugin, ExecPlugin
 from podless.remote.proxies import check_proxy, choose_proxy
+from podless.runtime.dataclass import dataclass
 from podless.runtime.option import ReportedError
 
 _MAX_NAMES = 10  # maximum names in an error

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, field, fields
 from itertools import chain
 from typing import Any
+
+from podless.runtime.dataclass import dataclass
 
 
 class ReportedError(Exception):

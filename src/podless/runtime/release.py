@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from contextvars import ContextVar, Token
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final, Self
+
+from podless.runtime.dataclass import dataclass
 
 _NEWEST_MINOR: Final = 1 << 30
 

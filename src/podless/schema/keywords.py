@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge, each
 from podless.schema import internal, rules

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import FunctionType
 from typing import Any
 
+from podless.runtime.dataclass import dataclass
 from podless.runtime.memo import is_off_loop
 
 # memory of a compiled part in bytes, plus that for each byte of its code; includes tables, nodes and shapes

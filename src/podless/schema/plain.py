@@ -7,10 +7,11 @@ test checks that they find no error there.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from podless.codec import serializer
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge, each
 from podless.schema import formats, regex

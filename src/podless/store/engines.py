@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from podless.runtime.dataclass import dataclass
 from podless.runtime.option import Section, StartError, declared_options, section
 from podless.store.contract import Store
 from podless.store.etcd.settings import Etcd

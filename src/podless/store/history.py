@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from podless.runtime import clock
+from podless.runtime.dataclass import dataclass
 from podless.runtime.option import parse_duration, parse_number, parse_size
 from podless.store import keys
 

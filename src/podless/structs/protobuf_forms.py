@@ -11,13 +11,13 @@ import datetime
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto
 
 from podless.codec import quantity, serializer
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.structs import gotypes
 from podless.structs.gotypes import BOOL, INT32, INT64, STRING, GoType, ListOf, Raw, Time, Union

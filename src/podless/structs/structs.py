@@ -8,9 +8,9 @@ in the words of Go's encoding/json. Source: sigs.k8s.io/json, as recorded; names
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from podless.runtime.dataclass import dataclass
 from podless.runtime.memo import made_once, remember_value
 from podless.runtime.meter import MAX_UNCHARGED, charge, each
 from podless.runtime.release import has

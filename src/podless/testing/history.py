@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from podless.history.story import format_change, format_fields
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from podless.apis.apiextensions.group import DEFINITIONS
 from podless.app import App
+from podless.runtime.dataclass import dataclass
 from podless.store import Operation, Record
 from podless.store.keys import OWN, StoredValue
 from podless.verbs import storage

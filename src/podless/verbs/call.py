@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from asyncio import Future
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 from podless.admission import AdmissionChain
@@ -20,6 +20,7 @@ from podless.kinds.kind import Kind, Version
 from podless.kinds.state import State
 from podless.meta.errors import NotFound
 from podless.offload.offloop import OffLoop
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.runtime.pace import Pace
 from podless.runtime.watchdog import Watchdog

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from dataclasses import field as field_
 from typing import Any
 
@@ -17,6 +16,7 @@ from podless.meta.errors import APIError, BadRequest, Internal, Invalid, Timeout
 from podless.meta.field import FieldError
 from podless.meta.selectors import FieldSelector, LabelSelector
 from podless.runtime.bounded import bounded_cache
+from podless.runtime.dataclass import dataclass
 from podless.runtime.release import has
 from podless.structs import protobuf, structs
 from podless.structs.structfiles import load_struct

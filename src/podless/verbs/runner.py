@@ -10,7 +10,6 @@ slice, they begin again in slices.
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final, Generic, TypeVar
 
@@ -21,6 +20,7 @@ from podless.codec import yamlasjson
 from podless.kinds.conversion import Unconverted
 from podless.meta.field import FieldError
 from podless.offload.offloop import OffLoop
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.store import StoredValue
 from podless.verbs.call import API, Call, Single

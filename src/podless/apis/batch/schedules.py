@@ -8,10 +8,11 @@ from __future__ import annotations
 import re
 import zoneinfo
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 
 from podless.codec import gotext, gotime
+from podless.runtime.dataclass import dataclass
 from podless.runtime.meter import each
 
 _FIELDS = 5

@@ -6,7 +6,6 @@ Source: Kubernetes' pkg/apis/core/validation.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Set
-from dataclasses import dataclass
 
 from podless.apis.podspec import amounts, env, probes, resources, security
 from podless.apis.podspec.options import PodOptions
@@ -15,6 +14,7 @@ from podless.apis.shared import checks
 from podless.codec.gotext import Stringer
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import has

@@ -5,9 +5,8 @@ Source: Kubernetes' pkg/api/pod (GetValidationOptionsFromPodSpecAndMeta).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from podless.codec.gotext import parse_int
+from podless.runtime.dataclass import dataclass
 
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 

@@ -8,10 +8,11 @@ path is a string such as "spec.replicas"; code that computes a cell reads the ob
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
+from podless.runtime.dataclass import dataclass
 from podless.runtime.meter import each
 
 Object = Mapping[str, Any]

@@ -6,7 +6,7 @@ Rules are declared by name, and imported with the structs at first use (kinds/la
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -16,6 +16,7 @@ from podless.apis.schemes import find_scheme
 from podless.kinds.kind import Kind, Scale, Subresource, Version
 from podless.kinds.late import NOT_YET, LateKind
 from podless.kinds.strategy import Strategy
+from podless.runtime.dataclass import dataclass
 from podless.runtime.release import covers
 from podless.structs.structfiles import find_home, folder_of, load_struct
 from podless.structs.structs import Struct

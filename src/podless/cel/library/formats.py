@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from podless.cel import values
@@ -16,6 +15,7 @@ from podless.cel.values import NONE, Optional
 from podless.codec import gotime
 from podless.codec.gourl import URLError, parse_url
 from podless.meta import names
+from podless.runtime.dataclass import dataclass
 from podless.runtime.lazy import compile_late
 
 FORMAT = struct_type("kubernetes.NamedFormat")

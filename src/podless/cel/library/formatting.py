@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Set
-from dataclasses import dataclass
 from typing import Any
 
 from podless.cel import bounds, gotimes
@@ -19,6 +18,7 @@ from podless.cel.syntax import Expr, ListExpr, MapExpr
 from podless.cel.types import LIST_DYN, STRING, Type
 from podless.cel.values import Duration, Timestamp, TypeValue, Uint, name_of, size_of
 from podless.codec import gotext
+from podless.runtime.dataclass import dataclass
 from podless.runtime.meter import charge
 
 _RAISED = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")

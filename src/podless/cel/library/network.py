@@ -5,7 +5,6 @@ from __future__ import annotations
 import ipaddress
 import math
 import re
-from dataclasses import dataclass
 
 from podless.cel import values
 from podless.cel.decls import Library, declare_function, declare_global, declare_method, member, overload
@@ -14,6 +13,7 @@ from podless.cel.sizes import ONE, PER_CHARACTER, CallSite, Cost, Estimate, Rang
 from podless.cel.types import BOOL, INT, STRING, opaque_type
 from podless.codec import gotext
 from podless.codec.goaddress import find_address_fault
+from podless.runtime.dataclass import dataclass
 
 IP_TYPE, CIDR_TYPE = opaque_type("net.IP"), opaque_type("net.CIDR")
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from podless.cel import values
 from podless.cel.bounds import charge_each
 from podless.cel.decls import Library, declare_function, declare_method, overload
@@ -11,6 +9,7 @@ from podless.cel.errors import EvaluationError
 from podless.cel.sizes import traversal_cost, unit_cost
 from podless.cel.types import BOOL, INT, STRING, struct_type
 from podless.codec import gotext
+from podless.runtime.dataclass import dataclass
 
 SEMVER = struct_type("kubernetes.Semver")
 _DIGITS = frozenset("0123456789")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from podless.cel.errors import EvaluationError
 from podless.cel.values import NAMES
 from podless.meta import names
+from podless.runtime.dataclass import dataclass
 
 
 class AccessCheck(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +13,7 @@ from podless.cel.library.authz import AUTHORIZER, RESOURCE
 from podless.cel.program import Program
 from podless.cel.types import DYN, INT, TIMESTAMP, Type
 from podless.runtime.allowance import make_shared
+from podless.runtime.dataclass import dataclass
 from podless.runtime.release import NEWEST, Release, has
 
 STRING = (types.STRING,)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from podless.cel import library, macros, program, types
@@ -11,6 +10,7 @@ from podless.cel.errors import CelError, CompileError, ProgramError
 from podless.cel.program import Program
 from podless.codec import gotext
 from podless.meta.field import TEXTS, FieldError
+from podless.runtime.dataclass import dataclass
 from podless.runtime.release import NEWEST, Release, has
 
 RuleSpec = dict[str, Any]

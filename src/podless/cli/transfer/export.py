@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from podless.cli.transfer.documents import ExportSink
@@ -11,6 +10,7 @@ from podless.cli.transfer.own import made_by_server
 from podless.cli.transfer.renew import export_object
 from podless.cli.transfer.resources import ServedResource, choose_resources, discover_resources
 from podless.remote.cluster import Refused, RemoteCluster
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 
 _PAGE = 500  # maximum number of objects in a page

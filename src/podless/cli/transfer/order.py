@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from podless.cli.transfer.documents import BadDocument, Documents, read_objects
 from podless.cli.transfer.own import kind_of, made_by_server
 from podless.meta.selectors import LabelSelector
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 
 DEFINITION = ("apiextensions.k8s.io", "CustomResourceDefinition")

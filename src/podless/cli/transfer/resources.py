@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from urllib.parse import quote
 
 from podless.remote.cluster import Refused, RemoteCluster
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 
 _NEEDED = {"create", "get", "list"}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from podless.auth.attributes import Attributes
 from podless.auth.user import User
 from podless.codec import serializer
+from podless.runtime.dataclass import dataclass
 from podless.runtime.option import StartError
 
 NONE, METADATA_LEVEL, REQUEST, REQUEST_RESPONSE = LEVELS = ("None", "Metadata", "Request", "RequestResponse")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
+from podless.runtime.dataclass import dataclass
 from podless.runtime.option import option, parse_megabytes, parse_number
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 from array import array
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from hashlib import blake2b
 from typing import Any, NamedTuple
 from zlib import crc32
 
 from podless.auth.attributes import Attributes
 from podless.http.message import HTTPRequest
+from podless.runtime.dataclass import dataclass
 
 GROUP = "testing.podless.dev"
 VERBS = ("get", "list", "watch", "create", "update", "patch", "delete", "deletecollection")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from podless.cache.entry import Entry
@@ -19,6 +18,7 @@ from podless.http.faults.fault import GROUP, RULES, TERMS, BadFault, FieldSpec, 
 from podless.http.faults.scripted import Faults
 from podless.kinds.compile import compile_kind
 from podless.kinds.kind import Kind
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.verbs.call import API
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from podless.cel.errors import EvaluationError, NoSuchKey
@@ -12,6 +12,7 @@ from podless.cel.program import LIMIT
 from podless.codec import serializer
 from podless.kinds.declared import ConversionFault
 from podless.kinds.declared.paths import DeclaredPath, PathMisfit, find_holders, move_values, put_value, remove_value
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from podless.fields import patches
 from podless.kinds.kind import Kind, Subresource, Version
 from podless.publish import texts
 from podless.publish.openapi.standard import META, PARAMETERS, SCALE, package_of
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
 from podless.structs.gotypes import Bool, Int, ListOf, String

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from functools import partial
 from hashlib import sha512
@@ -26,6 +26,7 @@ from podless.publish.openapi.parts import AreaEntries, KindForm
 from podless.publish.openapi.pieces import DocumentBody
 from podless.publish.openapi.routes import PathOperation
 from podless.runtime import clock
+from podless.runtime.dataclass import dataclass
 
 JSON = "application/json"
 V2_PROTOBUF = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -17,6 +17,7 @@ from podless.meta import jsonpath
 from podless.publish import texts
 from podless.publish.table import ages
 from podless.runtime import clock
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.runtime.memo import made_once
 from podless.runtime.meter import charge

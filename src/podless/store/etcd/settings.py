@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from podless.runtime.dataclass import dataclass
 from podless.runtime.option import StartError, join_lists, option, parse_duration
 
 

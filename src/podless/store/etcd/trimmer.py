@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import attrgetter
 from typing import Any
 
 import orjson
 
 from podless.runtime import clock
+from podless.runtime.dataclass import dataclass
 from podless.store import keys
 from podless.store.contract import StoreError
 from podless.store.etcd import messages as m

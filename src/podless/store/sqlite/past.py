@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 
+from podless.runtime.dataclass import dataclass
 from podless.store import keys
 from podless.store.contract import StoreError
 from podless.store.history import HistoryBounds, Keep

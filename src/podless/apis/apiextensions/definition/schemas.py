@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from hashlib import sha256
 
 from podless.apis.apiextensions.definition import shared
@@ -10,6 +9,7 @@ from podless.apis.apiextensions.definition.shared import Layout
 from podless.codec import serializer
 from podless.meta import field
 from podless.meta.field import FieldError
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import CURRENT, ReleaseRecorder

@@ -6,12 +6,12 @@ else for spec.versions[i].schema. Source: the conversion of apiextensions.k8s.io
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import orjson
 
+from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
