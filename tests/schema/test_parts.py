@@ -12,14 +12,21 @@ from podless.meta.errors import Timeout
 from podless.runtime.meter import METER, CPUMeter
 from podless.schema import Schema
 from podless.schema.compile import NodeFunction
-from podless.schema.mode import CHECK, Leaves
-from podless.schema.node import Node
+from podless.schema.mode import CHECK, SharedParts
+from podless.schema.node import Node, find_key, note_keys
 
 KEPT = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 
 
+def nested_objects(levels: int, default: int = 0) -> dict[str, Any]:
+    schema: dict[str, Any] = {"type": "integer", "default": default}
+    for _ in range(levels + 1):
+        schema = {"type": "object", "properties": {f"f{number}": schema for number in range(6)}}
+    return schema
+
+
 def test_a_part_is_compiled_once_and_by_itself() -> None:
-    part = NodeFunction(Node({"type": "string", "maxLength": 2}), CHECK, Leaves())
+    part = NodeFunction(Node({"type": "string", "maxLength": 2}), CHECK, SharedParts())
     assert not part.is_compiled
     assert part("ab")
     run = part.run
@@ -29,14 +36,14 @@ def test_a_part_is_compiled_once_and_by_itself() -> None:
 
 
 def test_parts_that_check_the_same_share_a_function() -> None:
-    leaves = Leaves()
+    parts = SharedParts()
     node = Node({"type": "object", "properties": {f"f{i}": {"type": "string", "maxLength": 3} for i in range(20)}})
-    assert NodeFunction(node, CHECK, leaves)({"f0": "abc", "f19": "abc"})
-    assert len(leaves) == 1
+    assert NodeFunction(node, CHECK, parts)({"f0": "abc", "f19": "abc"})
+    assert len(parts) == 1
 
 
 def test_a_compiled_part_needs_no_collector_to_go() -> None:
-    part = NodeFunction(Node({"type": "object", "properties": {"a": {"type": "string"}}}), CHECK, Leaves())
+    part = NodeFunction(Node({"type": "object", "properties": {"a": {"type": "string"}}}), CHECK, SharedParts())
     assert part({"a": "b"})
     run = weakref.ref(part.run)
     del part
@@ -64,6 +71,45 @@ def test_a_complete_schema_has_nothing_left_to_compile(kept: dict[str, Any], mon
     assert schema.validate({"spec": {"one": {"f1": "xx"}}})
 
 
+@pytest.mark.parametrize("versions", [1, 3])
+def test_equal_parts_of_a_complete_schema_are_compiled_once(versions: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled = []
+    compile_part = NodeFunction._compile
+
+    def note_and_compile(part: NodeFunction) -> Any:
+        compiled.append(part)
+        return compile_part(part)
+
+    monkeypatch.setattr(NodeFunction, "_compile", note_and_compile)
+    shared = SharedParts()
+    for _ in range(versions):
+        schema = Schema(nested_objects(levels=4, default=1), parts=shared)
+        schema.complete()
+    assert len(compiled) <= 4 * (5 + versions)  # for each mode: one for each level, and the roots
+    obj: dict[str, Any] = {"f0": {"f2": {"f1": {"f1": {}}}}}
+    schema.normalize(obj)
+    assert obj["f0"]["f2"]["f1"]["f1"] == {f"f{number}": 1 for number in range(6)}
+
+
+@pytest.mark.parametrize(
+    ("change", "shared"),
+    [
+        ({}, True),
+        ({"default": {"f1": {}}}, True),
+        ({"description": "d"}, True),
+        ({"minProperties": 1}, False),
+        ({"additionalProperties": True}, False),
+        ({"properties": nested_objects(levels=2, default=1)["properties"]}, False),
+        ({"not": {"required": ["f1"]}}, False),
+    ],
+)
+def test_nodes_have_one_key_if_all_below_them_is_equal(change: dict[str, Any], shared: bool) -> None:
+    one, other = Node(nested_objects(levels=2)), Node(nested_objects(levels=2) | change)
+    note_keys(one)
+    note_keys(other)
+    assert (find_key(one) == find_key(other)) is shared
+
+
 @pytest.mark.parametrize(
     ("schema", "value"),
     [
@@ -75,7 +121,7 @@ def test_a_complete_schema_has_nothing_left_to_compile(kept: dict[str, Any], mon
 )
 def test_long_loops_end_where_their_time_is_over(schema: dict[str, Any], value: Any) -> None:
     value = value or {f"k{i}": "a" for i in range(5000)}
-    part = NodeFunction(Node(schema), CHECK, Leaves())
+    part = NodeFunction(Node(schema), CHECK, SharedParts())
     assert part(value)
 
     def work() -> None:

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from podless.schema import Schema, check, compile, default, lists, prune
-from podless.schema.mode import CHECK, FILL, NORMALIZE, PRUNE, Leaves
+from podless.schema.mode import CHECK, FILL, NORMALIZE, PRUNE, SharedParts
 from podless.schema.node import Node
 from tests.conftest import tries
 from tests.schema import oracle, strategies
@@ -75,7 +75,7 @@ def test_an_object_is_admitted_exactly_when_the_plain_rules_hold_it_for_valid(
 def test_the_compiled_check_says_yes_only_when_there_are_no_errors(case: Case) -> None:
     schema, value = case
     node = Node(schema)
-    if compile.NodeFunction(node, CHECK, Leaves())(value):
+    if compile.NodeFunction(node, CHECK, SharedParts())(value):
         assert check.validate_value(value, node) + lists.validate_lists(value, node) == []
 
 
@@ -86,7 +86,7 @@ def test_a_walk_finished_by_the_exact_walks_ends_where_they_alone_would(case: Ca
     begun, fresh = copy.deepcopy(value), copy.deepcopy(value)
     node = Node(schema)
     mode = data.draw(st.sampled_from([NORMALIZE, PRUNE, FILL]))
-    compile.NodeFunction(node, mode, Leaves())(begun)
+    compile.NodeFunction(node, mode, SharedParts())(begun)
     for obj in (begun, fresh):
         prune.prune_value(obj, node, embedded=True)
         default.drop_nulls(obj, node, prune.META)

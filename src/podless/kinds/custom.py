@@ -55,7 +55,8 @@ class CustomStrategy(Strategy[Kind]):
         compiled = self._compiled
         if not is_off_loop():
             compiled.count_schema(version)
-        return schemas.Schema.compile(version.schema, self._preserve, compiled.count_bytes)
+        parts = make_once(compiled.table, "schema parts", lambda: schemas.SharedParts(compiled.count_bytes))
+        return schemas.Schema.compile(version.schema, self._preserve, parts)
 
     def get_expressions(self, version: Version, with_floats: bool = False) -> Expressions:
         """Return the compiled rules (x-kubernetes-validations) of a version. with_floats: for objects with floats."""

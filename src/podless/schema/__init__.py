@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from podless.schema.definition import structural, tolerated, warnings
     from podless.schema.embedded import Malformed
     from podless.schema.keywords import KeywordOptions
+    from podless.schema.mode import SharedParts
     from podless.schema.remodel import Note, restructure
     from podless.schema.rules import Expressions
     from podless.schema.schema import BLOCKING, UNCHECKED, Schema
@@ -27,6 +28,7 @@ else:
             "Note": "remodel",
             "KeywordOptions": "keywords",
             "Schema": "schema",
+            "SharedParts": "mode",
             "restructure": "remodel",
             "structural": "definition",
             "tolerated": "definition",
@@ -42,6 +44,7 @@ __all__ = [
     "Malformed",
     "Note",
     "Schema",
+    "SharedParts",
     "restructure",
     "structural",
     "tolerated",

@@ -21,8 +21,8 @@ from podless.runtime.memo import fill_attribute, make_once
 from podless.runtime.meter import charge, each
 from podless.schema import default, embedded, lists
 from podless.schema.emit import CALL, MAX_INLINE, PER_STEP, StatementWriter
-from podless.schema.mode import Leaves, Mode
-from podless.schema.node import Node, count_nodes, leaf_key
+from podless.schema.mode import Mode, SharedParts
+from podless.schema.node import Node, count_nodes, find_key
 from podless.schema.prune import CONTAINERS, META, has_unknown_container, holds_containers
 
 # nodes; a larger part becomes a separate function
@@ -95,12 +95,12 @@ class NodeFunction:
     never change.
     """
 
-    __slots__ = ("_leaves", "_mode", "_node", "run")
+    __slots__ = ("_mode", "_node", "_parts", "run")
 
     run: Walk
 
-    def __init__(self, node: Node, mode: Mode, leaves: Leaves) -> None:
-        self._node, self._mode, self._leaves = node, mode, leaves
+    def __init__(self, node: Node, mode: Mode, parts: SharedParts) -> None:
+        self._node, self._mode, self._parts = node, mode, parts
         self.run = self._compile_and_run
 
     def __call__(self, value: Any) -> bool:
@@ -143,7 +143,7 @@ class NodeFunction:
         return self._write(self._node, self._mode)
 
     def _write(self, node: Node, mode: Mode) -> Walk:
-        writer = FunctionWriter(self._leaves)
+        writer = FunctionWriter(self._parts)
         writer.write_slot(node, "v", 1, mode, ["return False"] if mode.fill else None)
         head = writer.list_first_lines(mode)
         charge((len(head) + len(writer.lines)) * _LINE_STEPS)
@@ -152,7 +152,7 @@ class NodeFunction:
         exec(compile(f"def walk(v):\n{body}\n return True\n", "<schema>", "exec"), names)
         # the function does not call itself; keeping it here would make a reference cycle
         result: FunctionType = names.pop("walk")
-        self._leaves.count_part(result)
+        self._parts.count_part(result)
         return result
 
 
@@ -161,37 +161,36 @@ class PropertyFunction(NodeFunction):
 
     __slots__ = ("_name",)
 
-    def __init__(self, parent: Node, name: str, mode: Mode, leaves: Leaves) -> None:
-        super().__init__(parent, mode, leaves)
+    def __init__(self, parent: Node, name: str, mode: Mode, parts: SharedParts) -> None:
+        super().__init__(parent, mode, parts)
         self._name = name
 
     def _compile(self) -> Walk:
         charge(_LINE_STEPS)
         node = self._node.find_child(self._name)
         assert node is not None
-        writer = FunctionWriter(self._leaves)
+        writer = FunctionWriter(self._parts)
         if writer.needs_no_code(node, self._mode) and not writer.replaces_null(node, self._mode):
             return _ACCEPT_ALL.run
-        key = leaf_key(node)
-        if not key:
+        if not find_key(node):
             return self._write(node, self._mode)
-        shared = writer.find_part(node, self._mode)  # the same function for equal simple properties
+        shared = writer.find_part(node, self._mode)  # the same function for equal properties
         return shared.run if shared.is_compiled else shared._load()
 
 
 class FunctionWriter(StatementWriter):
     """Writes the lines of one function."""
 
-    def __init__(self, leaves: Leaves) -> None:
+    def __init__(self, parts: SharedParts) -> None:
         super().__init__(dict(_NAMES))
-        self.leaves = leaves
+        self.parts = parts
 
     def find_part(self, node: Node, mode: Mode) -> NodeFunction:
-        """Return the part for a node; simple nodes with equal keywords share one."""
+        """Return the part for a node; nodes with equal keys share one."""
         charge(_LINE_STEPS)
-        function = NodeFunction(node, mode, self.leaves)
-        key = leaf_key(node)
-        return make_once(self.leaves, (mode, key), lambda: function) if key else function
+        function = NodeFunction(node, mode, self.parts)
+        key = find_key(node)
+        return make_once(self.parts, (mode, key), lambda: function) if key else function
 
     def write_slot(self, node: Node, var: str, indent: int, mode: Mode, null: list[str] | None) -> None:
         """Write the code for a value. null: the lines for a null; None: as the schema says."""
@@ -348,7 +347,7 @@ class FunctionWriter(StatementWriter):
         table: dict[str, NodeFunction] = {}
         for name in node.properties:
             charge(_FIELD_STEPS)
-            table[name] = PropertyFunction(node, name, self.choose_mode(mode, node, name, inner), self.leaves)
+            table[name] = PropertyFunction(node, name, self.choose_mode(mode, node, name, inner), self.parts)
         if node.embedded or mode.root:
             for name in META - table.keys():
                 table[name] = _ACCEPT_ALL
@@ -493,7 +492,7 @@ class _AcceptAll(NodeFunction):
     __slots__ = ()
 
     def __init__(self) -> None:
-        super().__init__(Node({}), Mode(), Leaves())
+        super().__init__(Node({}), Mode(), SharedParts())
         self.run = lambda value: True
 
 

@@ -1,4 +1,4 @@
-"""The modes of generated walks, and the compiled parts that simple nodes of one schema share."""
+"""The modes of generated walks, and the compiled parts that equal nodes share."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ PRUNE = Mode(prune=True, root=True, name="prune")
 FILL = Mode(fill=True, root=True, name="fill")
 
 
-class Leaves(dict[tuple[Mode, bytes], Any]):
-    """The parts for simple values, the `NodeFunction`s of schema/compile.py, by mode and schema.
+class SharedParts(dict[tuple[Mode, bytes], Any]):
+    """The parts of all versions of a definition, the `NodeFunction`s of schema/compile.py, by mode and key of the node.
 
     count: receives the bytes of parts that the loop compiles.
     """

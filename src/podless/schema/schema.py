@@ -13,8 +13,8 @@ from podless.runtime.meter import charge, each
 from podless.runtime.release import has
 from podless.schema import check, default, definition, embedded, lists, prune, shape
 from podless.schema.compile import NodeFunction
-from podless.schema.mode import CHECK, FILL, NORMALIZE, PRUNE, Leaves, Mode
-from podless.schema.node import Node
+from podless.schema.mode import CHECK, FILL, NORMALIZE, PRUNE, Mode, SharedParts
+from podless.schema.node import Node, note_keys
 
 # reasons of errors after which rules are not evaluated
 BLOCKING = frozenset(
@@ -36,27 +36,25 @@ class Schema:
     exact interpreters handle all others. A malformed schema raises ValueError at first use.
 
     preserve: keep unknown fields at every level and apply no defaults (spec.preserveUnknownFields of a definition);
-    such a schema need not be structural. count: receives the bytes of memory that compiling on the loop adds.
+    such a schema need not be structural. parts: the functions that this schema shares with others.
     """
 
-    __slots__ = ("_leaves", "_node", "_rules", "_walks", "openapi", "preserve")
+    __slots__ = ("_node", "_parts", "_rules", "_walks", "openapi", "preserve")
 
-    def __init__(
-        self, openapi: dict[str, Any], preserve: bool = False, count: Callable[[int], None] | None = None
-    ) -> None:
+    def __init__(self, openapi: dict[str, Any], preserve: bool = False, parts: SharedParts | None = None) -> None:
         self.openapi = openapi
         self.preserve = preserve
         self._node: Node | None = None
         self._rules: bool | None = None
         self._walks: dict[str, NodeFunction] = {}
-        self._leaves = Leaves(count)
+        self._parts = SharedParts() if parts is None else parts
 
     @classmethod
     def compile(
-        cls, openapi_schema: dict[str, Any] | None, preserve: bool = False, count: Callable[[int], None] | None = None
+        cls, openapi_schema: dict[str, Any] | None, preserve: bool = False, parts: SharedParts | None = None
     ) -> Schema:
         """Return the compiled schema of an openAPIV3Schema; None and {} have no fields."""
-        return cls(openapi_schema or {}, preserve, count)
+        return cls(openapi_schema or {}, preserve, parts)
 
     @classmethod
     def from_crd(cls, crd: dict[str, Any], version: str) -> Schema:
@@ -94,7 +92,7 @@ class Schema:
         return (walk if walk is not None else self._get_function(mode)).run
 
     def _get_function(self, mode: Mode) -> NodeFunction:
-        return make_once(self._walks, mode.name, lambda: NodeFunction(self.node, mode, self._leaves))
+        return make_once(self._walks, mode.name, lambda: NodeFunction(self.node, mode, self._parts))
 
     def complete(self) -> None:
         """Compile all functions now, instead of at first use."""
@@ -105,6 +103,7 @@ class Schema:
             if node.has_default:
                 default.given_default(node)
             todo.extend(node.iterate_children())
+        note_keys(self.node)
         for mode in (CHECK,) if self.preserve else (CHECK, NORMALIZE, PRUNE, FILL):
             self._get_function(mode).compile_all()
         _ = self.has_rules
