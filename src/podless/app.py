@@ -29,8 +29,6 @@ from podless.http.message import Handler
 from podless.http.metrics import Metrics
 from podless.http.nonresource import NonResourcePaths
 from podless.http.operations import OperationPaths
-from podless.http.record import RecentRequests
-from podless.http.requestlog import RequestLogPath
 from podless.http.rotation import CertificateRotation
 from podless.http.selections import SelectorTable
 from podless.http.tls import Certificates, own_names, parse_names
@@ -47,6 +45,7 @@ if TYPE_CHECKING:
     from podless.http.console import Console
     from podless.http.faults import Faults
     from podless.http.faults.objects import FaultObjects
+    from podless.http.record import RecentRequests
 
 __all__ = ["App", "Settings", "StartError", "is_loopback"]
 
@@ -225,7 +224,11 @@ class App:
         requests: RecentRequests | None = None,
     ) -> None:
         self.settings = settings
-        self._requests = requests if requests is not None or not settings.enable_faults else RecentRequests()
+        if requests is None and settings.enable_faults:
+            from podless.http.record import RecentRequests
+
+            requests = RecentRequests()
+        self._requests = requests
         self._outside = [*outside, *([self._requests.filter] if self._requests is not None else [])]
         enable_faults = settings.enable_faults or settings.chaos is not False
         self.faults = faults
@@ -367,7 +370,6 @@ class App:
         flows = Flows(api, self.settings.limits.in_flight)
         self._measured = measured = RequestMetrics(flows)
         auditing = self._audit(api.registry)
-        shown = self._requests if self.settings.enable_faults else None
         documents = NonResourcePaths(
             api.registry,
             lambda: self._address,
@@ -378,7 +380,7 @@ class App:
             api.off_loop,
             api.pace,
             api.authenticator.accounts,
-            OperationPaths(api, cluster.find_leader, RequestLogPath(shown) if shown is not None else None),
+            OperationPaths(api, cluster.find_leader, self._requests if self.settings.enable_faults else None),
             api.release,
         )
         last = APIHandler(api, documents, SelectorTable(held))

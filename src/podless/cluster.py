@@ -49,7 +49,6 @@ from podless.controllers.quotas import QuotaController
 from podless.controllers.roles import RoleController
 from podless.controllers.services import ServiceDependents
 from podless.controllers.thirdparty import ThirdPartyController
-from podless.history.definition import make_history_kind
 from podless.kinds.conversion import Converter
 from podless.kinds.registry import Registry
 from podless.kinds.state import State
@@ -211,6 +210,8 @@ class Cluster:
         if self.leader is not None:
             await self.leader.start()
         if settings.history_log not in (None, OFF):
+            from podless.history.definition import make_history_kind
+
             api.registry.put_kind(make_history_kind())
 
     async def _find_readers(self, api: API) -> list[Controller]:

@@ -10,7 +10,7 @@ from podless import Server
 from podless.auth.user import AUTHENTICATED, User
 from podless.http.message import HTTPRequest, Response, Stream
 from podless.http.record import RecentRequests
-from podless.http.requestlog import RequestLogPath
+from podless.http.requestlog import answer_log
 from tests.conftest import Client
 
 PLACE = "/podless/requests"
@@ -78,7 +78,7 @@ def record(requests: RecentRequests, count: int) -> None:
 
 async def watch(requests: RecentRequests, sink: Sink) -> Any:
     request = HTTPRequest.of("GET", f"{PLACE}?watch=1", {})
-    answer = RequestLogPath(requests).answer(request)
+    answer = answer_log(requests, request)
     assert isinstance(answer, Stream)
     return answer.start(sink)  # type: ignore[arg-type]
 

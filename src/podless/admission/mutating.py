@@ -18,15 +18,18 @@ from podless.admission.subject import AdmissionSubject
 from podless.apis.admissionregistration.group import MUTATING_BINDINGS, MUTATING_POLICIES
 from podless.auth.authorizer import Authorizer
 from podless.codec import gotext, serializer
-from podless.fields import jsonpatch
 from podless.kinds.conversion import ConversionFailed
 from podless.kinds.kind import Kind
 from podless.kinds.state import State
+from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
 from podless.runtime.memo import made_once
 
 if TYPE_CHECKING:
     from podless.cel.policies import Expression
+    from podless.fields import jsonpatch
+else:
+    jsonpatch = lazy.LateModule("podless.fields.jsonpatch")
 
 
 class Mutation(NamedTuple):

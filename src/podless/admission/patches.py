@@ -5,24 +5,30 @@ Source: k8s.io/apiserver pkg/admission/plugin/policy/mutating/patch.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from podless import schema
 from podless.admission.attributes import AdmissionAttributes
 from podless.admission.refusals import internal_error
 from podless.admission.subject import AdmissionSubject
 from podless.codec import gotext, serializer
-from podless.fields import combine, jsonpatch
+from podless.fields import combine
 from podless.fields.check import check_value
 from podless.fields.typed import SchemaMisfit, Shape, of_schema, of_struct
 from podless.kinds import typemeta
 from podless.kinds.conversion import ConversionFailed
 from podless.kinds.kind import Kind, Version
 from podless.meta.errors import APIError, Timeout
+from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
+
+if TYPE_CHECKING:
+    from podless.fields import jsonpatch
+else:
+    jsonpatch = lazy.LateModule("podless.fields.jsonpatch")
 
 SCALE = load_struct("autoscaling/v1", "Scale")
 

@@ -23,18 +23,21 @@ from podless.admission.subject import AdmissionSubject
 from podless.apis.admissionregistration.group import MUTATING_WEBHOOKS, VALIDATING_WEBHOOKS
 from podless.auth.authorizer import Authorizer
 from podless.codec import gotext, serializer
-from podless.fields import jsonpatch
 from podless.kinds.conversion import ConversionFailed
 from podless.kinds.kind import Kind, Version
 from podless.kinds.state import State
 from podless.meta.errors import APIError, BadRequest, Forbidden, Internal
 from podless.remote import WebhookClient
+from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
 from podless.runtime.memo import made_once
 from podless.runtime.meter import charge
 
 if TYPE_CHECKING:
+    from podless.fields import jsonpatch
     from podless.hooks.loaded import LoadedHooks
+else:
+    jsonpatch = lazy.LateModule("podless.fields.jsonpatch")
 
 _WEBHOOK = 100  # steps to read one, which takes 30 us
 _LONGEST_NOTE = 64 * 1024  # bytes of a patch that the audit log shows

@@ -81,17 +81,8 @@ def _is_valid_extra(extra: tuple[str, tuple[str, ...]]) -> bool:
     )
 
 
-_PREFIX = "impersonate-"
 _EXTRA = "impersonate-extra-"
 _AUTHENTICATION = "authentication.k8s.io"
-
-
-def read_headers(headers: Mapping[str, str]) -> User | None:
-    """Return the user in the Impersonate- headers, None without them. Raises BadRequest.
-
-    headers: by lower-case name; several values of one are separated by line breaks.
-    """
-    return _read_headers(headers) if _PREFIX in "\n".join(headers) else None
 
 
 class NoImpersonatedName(BadRequest):
@@ -100,7 +91,11 @@ class NoImpersonatedName(BadRequest):
     headers = NO_SNIFF
 
 
-def _read_headers(headers: Mapping[str, str]) -> User | None:
+def read_headers(headers: Mapping[str, str]) -> User | None:
+    """Return the user in the Impersonate- headers, None without them. Raises BadRequest.
+
+    headers: by lower-case name; several values of one are separated by line breaks.
+    """
     name = headers.get("impersonate-user", "")
     groups = tuple(headers["impersonate-group"].split("\n")) if "impersonate-group" in headers else ()
     extra = {

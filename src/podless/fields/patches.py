@@ -7,19 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
 from podless.codec import sentfloats, serializer
 from podless.codec.serializer import Floats
-from podless.fields import jsonpatch, patchtext, strategic
+from podless.fields import patchtext
 from podless.meta.errors import BadRequest
+from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge
 from podless.runtime.sorting import sort_texts
 from podless.structs import gotypes
 from podless.structs.gotypes import JSON_NAMES
+
+if TYPE_CHECKING:
+    from podless.fields import jsonpatch, strategic
+else:  # before the first such patch, a server does not need them
+    jsonpatch, strategic = lazy.LateModule("podless.fields.jsonpatch"), lazy.LateModule("podless.fields.strategic")
 
 # merge patch (RFC 7396), as a real server applies it. Source: evanphx/json-patch v4 and the recorded answers. Unlike
 # in the RFC, nulls directly in lists stay, and objects in lists lose their nulls.

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
 import orjson
 
-from podless.history.difference import ABSENT, compare_objects
+from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
 from podless.store import Record, StoredValue, keys
 from podless.store.contract import Author, LoggedWrite
+
+if TYPE_CHECKING:
+    from podless.history import difference
+else:
+    difference = lazy.LateModule("podless.history.difference")
 
 GROUP, VERSION = "history.podless.dev", "v1"
 API_VERSION = f"{GROUP}/{VERSION}"
@@ -92,10 +97,8 @@ def make_change(
         change["previousRevision"] = before.revision
     if operation == UPDATE and old is not None:
         change["fields"] = [
-            {"path": difference.field}
-            | _show_value("before", difference.before)
-            | _show_value("after", difference.after)
-            for difference in compare_objects(old, new)
+            {"path": changed.field} | _show_value("before", changed.before) | _show_value("after", changed.after)
+            for changed in difference.compare_objects(old, new)
         ]
         change["summary"] = summarize_fields(change["fields"])
     if state and obj:
@@ -113,7 +116,7 @@ def _make_metadata(written: LoggedWrite, changed_object: ChangedObject) -> Objec
 
 
 def _show_value(name: str, value: Any) -> dict[str, Any]:
-    return {} if value is ABSENT else {name: value}
+    return {} if value is difference.ABSENT else {name: value}
 
 
 def summarize_fields(fields: list[Object]) -> str:

@@ -11,7 +11,6 @@ from podless.fields.managers import manager_name
 from podless.history.change import GROUP, read_audit_id
 from podless.http import negotiate, place
 from podless.http.compress import DOCUMENT_THRESHOLDS, THRESHOLD, compress_answer, shrink_answer
-from podless.http.history import HistoryAnswers, asks_past
 from podless.http.info import RequestInfo
 from podless.http.message import Answer, HTTPRequest, Pending, Response, settle_answer
 from podless.http.negotiate import PLAIN, AnswerForm
@@ -35,6 +34,7 @@ from podless.offload.offloop import OffLoop
 from podless.runtime import lazy
 from podless.runtime.allowance import ALLOWANCE, TimeAllowance
 from podless.runtime.bounded import bounded_cache
+from podless.runtime.memo import made_once
 from podless.runtime.release import has
 from podless.store.contract import AUTHOR, Author
 from podless.verbs import options
@@ -49,13 +49,15 @@ from podless.verbs.patch import media_type, patch_object
 from podless.verbs.ready import keep_ready, load_kind, make_ready
 from podless.verbs.update import update_object
 from podless.verbs.watch import Watch
-from podless.virtual.connect import connect_object, passed_on
 from podless.virtual.hooked import answer_subresource, is_hooked
 
 if TYPE_CHECKING:
-    from podless.virtual import review, scale
+    from podless.http import history
+    from podless.virtual import connect, review, scale
 else:  # most servers never need them
+    history = lazy.LateModule("podless.http.history")
     scale, review = lazy.LateModule("podless.virtual.scale"), lazy.LateModule("podless.virtual.review")
+    connect = lazy.LateModule("podless.virtual.connect")
 
 
 # the author of a request's writes, for the history
@@ -137,10 +139,13 @@ class APIHandler:
         self._api = api
         self._selections = selections
         self._nonresource = documents
-        self._history = HistoryAnswers(api)
         self._rows = RowCache()
         self._routes: dict[str, _Route] = {}
         api.registry.add_listener(self._routes.clear)
+
+    @made_once
+    def _history(self) -> history.HistoryAnswers:
+        return history.HistoryAnswers(self._api)
 
     def handle(self, request: HTTPRequest) -> Answer | Pending:
         """Return the answer, or a coroutine that gives it. Both raise APIError."""
@@ -189,7 +194,7 @@ class APIHandler:
 
     def _answer_checked(self, request: HTTPRequest, info: RequestInfo, call: Call) -> Answer | Pending:
         """Answer a request that passed the checks, and cache the route of its sort."""
-        if call.subresource and passed_on(call):
+        if call.subresource and connect.passed_on(call):
             return self._answer_connect(request, call)
         route = self._make_route(call)
         # the log of changes is not in the registry, whose changes drop the routes; see above for the prefix
@@ -255,13 +260,14 @@ class APIHandler:
             negotiate.of_route(accept, ("text/plain", *negotiate.OFFERED))
             negotiate.of_resource(accept, builtin=False)
         path = request.path.partition(f"/{call.kind.plural}/{call.name}/{call.subresource}")[2]
-        await connect_object(self._api, call, path, upgrade="upgrade" in request.headers.get("connection", "").lower())
+        upgrade = "upgrade" in request.headers.get("connection", "").lower()
+        await connect.connect_object(self._api, call, path, upgrade=upgrade)
         return Response(204, (), b"")
 
     def _answer_read(self, request: HTTPRequest, call: Call, form: AnswerForm) -> Answer | Pending:
         verb, kind = call.verb, call.kind
         if call.query:
-            if "at" in call.query or asks_past(call):
+            if "at" in call.query or _asks_past(call):
                 return self._read_past(request, call, verb, form)
             if verb == "get" and asks_costs(call):
                 return read_costs(self._api, call)
@@ -433,6 +439,12 @@ def _make_call(request: HTTPRequest, info: RequestInfo, kind: Kind, version: Ver
         audit.annotations if audit is not None else {},
         verb=attributes.verb,
     )  # fmt: skip
+
+
+def _asks_past(call: Call) -> bool:
+    """Return whether a read asks for an earlier state. A real server ignores resourceVersionMatch for a get."""
+    match = call.query.get("resourceVersionMatch")
+    return match is not None and match[:1] == ["Exact"] and options.read_text(call, "resourceVersion") not in ("", "0")
 
 
 def _choose_form(request: HTTPRequest, call: Call, tables: bool) -> AnswerForm:

@@ -6,9 +6,8 @@ import logging
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from podless.auth import impersonation
 from podless.auth.attributes import AccessDenied
 from podless.auth.authenticate import Authenticator
 from podless.auth.authorizer import Authorizer, Decision
@@ -16,7 +15,13 @@ from podless.auth.user import ANONYMOUS, User
 from podless.http.message import Answer, Handler, HTTPRequest, Pending, Response, Stream, settle_answer
 from podless.meta.errors import BadRequest, FilterFailed, Forbidden
 from podless.offload.offloop import OffLoop
+from podless.runtime import lazy
 from podless.runtime.release import has
+
+if TYPE_CHECKING:
+    from podless.auth import impersonation
+else:
+    impersonation = lazy.LateModule("podless.auth.impersonation")
 
 # A log line for each request (`serve -v`)
 
@@ -120,7 +125,8 @@ def with_impersonation(authorizer: Authorizer, off_loop: OffLoop) -> Callable[[H
 
         def handle(request: HTTPRequest) -> Answer | Pending:
             try:
-                impersonated = impersonation.read_headers(request.headers)
+                named = "impersonate-" in "\n".join(request.headers)
+                impersonated = impersonation.read_headers(request.headers) if named else None
             except BadRequest as error:
                 if has("BadImpersonation"):
                     raise

@@ -165,12 +165,6 @@ class HistoryAnswers:
         raise call.not_found()
 
 
-def asks_past(call: Call) -> bool:
-    """Return whether a read asks for an earlier state. A real server ignores resourceVersionMatch for a get."""
-    match = call.query.get("resourceVersionMatch")
-    return match is not None and match[:1] == ["Exact"] and options.read_text(call, "resourceVersion") not in ("", "0")
-
-
 def _read_token(token: str) -> int:
     if not token:
         return 0

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from podless.codec import serializer
 from podless.history.moments import find_revision
 from podless.http.message import JSON, TEXT, Answer, HTTPRequest, Response
-from podless.http.requestlog import RequestLogPath
 from podless.meta.errors import BadRequest, Expired, MethodNotAllowed, PageNotFound
 from podless.runtime import clock
 from podless.store import HistoryCompacted, backup
 from podless.verbs.call import API
 from podless.version import __version__
+
+if TYPE_CHECKING:
+    from podless.http.record import RecentRequests
 
 _HOLD = 60.0  # seconds for which history is kept after a page of a backup was read
 
@@ -21,10 +24,10 @@ _HOLD = 60.0  # seconds for which history is kept after a page of a backup was r
 class OperationPaths:
     """Answers the paths of one server. leader: returns the server that runs the controllers, "" if unknown.
 
-    log: answers with the recorded requests of clients, None if they are not recorded.
+    log: the recorded requests of clients, None if they are not recorded.
     """
 
-    def __init__(self, api: API, leader: Callable[[], str], log: RequestLogPath | None = None) -> None:
+    def __init__(self, api: API, leader: Callable[[], str], log: RecentRequests | None = None) -> None:
         self._api = api
         self._leader = leader
         self._log = log
@@ -41,7 +44,9 @@ class OperationPaths:
         if request.path == "/podless/status":
             return Response(200, [serializer.encode_json(self._describe_status()), b"\n"], JSON)
         if request.path == "/podless/requests" and self._log is not None:
-            return self._log.answer(request)
+            from podless.http.requestlog import answer_log
+
+            return answer_log(self._log, request)
         raise PageNotFound
 
     async def _answer_backup(self, request: HTTPRequest) -> Response:

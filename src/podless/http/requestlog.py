@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 
 import orjson
@@ -21,25 +22,20 @@ _MAX = 500  # requests in one piece; more are only counted
 _WATCH = {"": False, "0": False, "false": False, "1": True, "true": True}
 
 
-class RequestLogPath:
-    """Answers for one server."""
+def answer_log(requests: RecentRequests, request: HTTPRequest) -> Response | Stream:
+    """Return the requests so far, or a stream. Raises BadRequest."""
+    watch = _WATCH.get(request.query.get("watch", [""])[0])
+    if watch is None:
+        raise BadRequest("watch is true or false")
+    if watch:
+        return Stream(RequestWatch(requests).start, TEXT)
+    return Response(200, LazyBody(partial(_list_requests, requests)), TEXT)
 
-    def __init__(self, requests: RecentRequests) -> None:
-        self._requests = requests
 
-    def answer(self, request: HTTPRequest) -> Response | Stream:
-        """Return the requests so far, or a stream. Raises BadRequest."""
-        watch = _WATCH.get(request.query.get("watch", [""])[0])
-        if watch is None:
-            raise BadRequest("watch is true or false")
-        if watch:
-            return Stream(RequestWatch(self._requests).start, TEXT)
-        return Response(200, LazyBody(self._list), TEXT)
-
-    def _list(self) -> Iterator[bytes]:
-        lines = map(_encode_line, self._requests)
-        while piece := b"".join(islice(lines, _MAX)):
-            yield piece
+def _list_requests(requests: RecentRequests) -> Iterator[bytes]:
+    lines = map(_encode_line, requests)
+    while piece := b"".join(islice(lines, _MAX)):
+        yield piece
 
 
 class RequestWatch:

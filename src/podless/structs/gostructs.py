@@ -5,17 +5,23 @@ Such a struct has every field of the release, with its Go name, in Go's order (s
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from podless.codec import gotext, serializer
 from podless.codec.gotext import Literal
+from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.runtime.release import CURRENT, has
-from podless.structs import gonames, gosyntax, gotypes, structs
+from podless.structs import gotypes, structs
 from podless.structs.gotypes import GoType, ListOf
 from podless.structs.structfiles import in_release, load_struct
 from podless.structs.structs import Field, Struct
+
+if TYPE_CHECKING:
+    from podless.structs import gonames, gosyntax
+else:  # for errors only
+    gonames, gosyntax = lazy.LateModule("podless.structs.gonames"), lazy.LateModule("podless.structs.gosyntax")
 
 _META = "meta/v1"  # Go uses the API's names for these structs
 _OBJECT_META = load_struct(_META, "ObjectMeta")

@@ -5,12 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
-from podless.fields import strategic
 from podless.kinds.kind import Kind, Version
 from podless.kinds.late import LateKind
+from podless.runtime import lazy
 from podless.verbs import fieldmanager
 from podless.verbs.call import API
+
+if TYPE_CHECKING:
+    from podless.fields import strategic
+else:
+    strategic = lazy.LateModule("podless.fields.strategic")
 
 
 @asynccontextmanager

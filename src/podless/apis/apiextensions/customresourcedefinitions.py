@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from podless.apis.apiextensions import definition as rules
-from podless.apis.apiextensions.definition import beta
-from podless.apis.apiextensions.definition.shared import list_schemas
+from podless.apis.apiextensions.definition.shared import BETA, list_schemas
 from podless.apis.apiextensions.jsonschema import keep_empty
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import NOT_STATUS, ONLY_SPEC, DeletionPolicy, Faults, MetadataPolicy, ValidationCost
-from podless.runtime import clock
+from podless.runtime import clock, lazy
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Struct
+
+if TYPE_CHECKING:
+    from podless.apis.apiextensions.definition import beta
+else:
+    beta = lazy.LateModule("podless.apis.apiextensions.definition.beta")
 
 CUSTOM_RESOURCE_DEFINITION_BETA = load_struct("apiextensions/v1beta1", "CustomResourceDefinition")
 
@@ -36,7 +42,7 @@ class DefinitionStrategy(TypedStrategy):
         return ONLY_SPEC if has("DefinitionStatusMetadata") else NOT_STATUS
 
     def earlier_struct(self, api_version: str) -> Struct | None:
-        return CUSTOM_RESOURCE_DEFINITION_BETA if api_version == f"apiextensions.k8s.io/{beta.VERSION}" else None
+        return CUSTOM_RESOURCE_DEFINITION_BETA if api_version == f"apiextensions.k8s.io/{BETA}" else None
 
     def load_rules(self) -> None:
         """Compile a small kind with a rule, to import the modules for schemas and rules, which takes 300 ms."""
@@ -52,7 +58,7 @@ class DefinitionStrategy(TypedStrategy):
                 keep_empty(root, version["schema"]["openAPIV3Schema"], root=True)
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
-        if version.name == beta.VERSION:
+        if version.name == BETA:
             beta.set_defaults(obj)
         else:
             rules.set_defaults(obj)
@@ -61,7 +67,7 @@ class DefinitionStrategy(TypedStrategy):
         target, api_version = kind.api_version(version.name), obj.get("apiVersion")
         if api_version == target:
             return obj
-        return {**(beta.from_v1(obj) if version.name == beta.VERSION else beta.to_v1(obj)), "apiVersion": target}
+        return {**(beta.from_v1(obj) if version.name == BETA else beta.to_v1(obj)), "apiVersion": target}
 
     def read_stored(self, kind: Kind, version: Version, obj: Object) -> Object:
         return self.convert_object(kind, version, obj)
@@ -85,12 +91,12 @@ class DefinitionStrategy(TypedStrategy):
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         from podless.cel.rules import DefinitionRules  # a slow import, needed only for definitions
 
-        return rules.validate_create(obj, DefinitionRules(), legacy=version.name == beta.VERSION)
+        return rules.validate_create(obj, DefinitionRules(), legacy=version.name == BETA)
 
     def validate_update(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:
         from podless.cel.rules import DefinitionRules
 
-        legacy = version.name == beta.VERSION
+        legacy = version.name == BETA
         return rules.validate_update(obj, old, DefinitionRules(list_schemas(old["spec"])), legacy=legacy)
 
     def validate_status(self, kind: Kind, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:

@@ -6,16 +6,23 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
+from podless.runtime import lazy
 from podless.store import keys
 from podless.store.contract import Author, HistoryCompacted, LoggedWrite, Record
 from podless.store.keys import StoredValue
-from podless.store.sqlite import pastreader, refusals
+from podless.store.sqlite import refusals
 from podless.store.sqlite.authors import read_author
 from podless.store.sqlite.past import PackedHistory
-from podless.store.sqlite.pastreader import Place
 from podless.store.sqlite.rows import COLUMNS, Row, verify_row
 from podless.store.sqlite.window import HistoryWindow
+
+if TYPE_CHECKING:
+    from podless.store.sqlite import pastreader
+    from podless.store.sqlite.pastreader import Place
+else:
+    pastreader = lazy.LateModule("podless.store.sqlite.pastreader")
 
 _BYTES = 4 << 20  # bytes of values in one read
 _SLICE = 0.005  # seconds of reading in one iteration of the loop

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from podless.apis.apiextensions.definition import versions
-from podless.apis.apiextensions.definition.shared import MOVED, Layout, equal_json, list_schemas
+from podless.apis.apiextensions.definition.shared import BETA, MOVED, Layout, equal_json, list_schemas
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Object
@@ -23,7 +23,6 @@ CUSTOM_RESOURCE_DEFINITION_BETA = load_struct("apiextensions/v1beta1", "CustomRe
 JSON_SCHEMA_PROPS = load_struct("apiextensions/v1", "JSONSchemaProps")
 
 
-VERSION = "v1beta1"
 _COLUMNS = "additionalPrinterColumns"
 _NOUNS = {"schema": ("schemas", "validation"), "subresources": ("subresources",) * 2, _COLUMNS: (_COLUMNS,) * 2}
 
@@ -144,7 +143,7 @@ def set_defaults(crd: Object) -> None:
         spec["version"] = spec["versions"][0]["name"]
     conversion = spec.setdefault("conversion", {"strategy": "None"})
     if conversion["strategy"] == "Webhook" and not conversion.get("conversionReviewVersions"):
-        conversion["conversionReviewVersions"] = [VERSION]
+        conversion["conversionReviewVersions"] = [BETA]
     service = (conversion.get("webhookClientConfig") or {}).get("service")
     if service is not None:
         service.setdefault("port", 443)

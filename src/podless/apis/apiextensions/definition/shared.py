@@ -15,6 +15,7 @@ from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
+BETA = "v1beta1"
 NAMES_ORDER = ("plural", "singular", "shortNames", "kind", "listKind", "categories")
 # field of a version: the field of the spec that it moves to
 MOVED = {

@@ -7,8 +7,9 @@ errors have: `shared` lists the fields that move.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from podless.apis.apiextensions.definition import beta, names, schemas, shared, versions, webhook
+from podless.apis.apiextensions.definition import names, schemas, shared, versions, webhook
 from podless.apis.apiextensions.definition.columns import (
     check_columns,
     check_selectable,
@@ -23,9 +24,15 @@ from podless.apis.shared import checks
 from podless.meta import field
 from podless.meta import names as syntax
 from podless.meta.field import FieldError
+from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.schema import Expressions
+
+if TYPE_CHECKING:
+    from podless.apis.apiextensions.definition import beta
+else:
+    beta = lazy.LateModule("podless.apis.apiextensions.definition.beta")
 
 _SCOPES = ("Cluster", "Namespaced")
 _IMMUTABLE = "field is immutable"
