@@ -147,8 +147,10 @@ class Cache:
     def _take_changes(self, changes: Sequence[StoreChange], revision: int) -> None:
         batches: dict[WatchCache, list[CacheEvent]] = {}
         collections = self._collections
+        collection: WatchCache | None = None
         for change in changes:
-            collection = collections.get(keys.prefix_of(change[0]))
+            if collection is None or not change[0].startswith(collection.prefix):  # most are of the same as the last
+                collection = collections.get(keys.prefix_of(change[0]))
             if collection is not None and (event := collection.apply_change(change)) is not None:
                 if collection in batches:
                     batches[collection].append(event)

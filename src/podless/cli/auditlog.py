@@ -124,7 +124,7 @@ def _split_lines(name: str, file: BinaryIO) -> Iterator[tuple[str, bytes]]:
 
 def _encode_change(change: AuditChange) -> tuple[int, bool, bytes, bytes | None]:
     author = orjson.dumps([*change.author[:6], change.author.audit.hex()])
-    value, offset = change.stored if change.stored is not None else (None, 0)
+    value, offset = change.stored[:2] if change.stored is not None else (None, 0)
     return offset, change.creates, author, value
 
 

@@ -160,13 +160,8 @@ class GarbageCollector(Controller):
             return
         graph = self._graph
         for at, (key, _, record, _) in enumerate(changes):
-            if (
-                record is None
-                or len(value := record[1][0]) > _LITTLE
-                or _REFERENCES in value
-                or _DELETION in value
-                or key in graph
-            ):  # most objects are short, have and had no owners, and do not wait for their dependents
+            # few objects have or had owners, or wait for their dependents
+            if record is None or (record[1].linked and _may_be_linked(record[1].data)) or key in graph:
                 self._begin_to_follow(changes[at:])
                 return
 
@@ -390,6 +385,11 @@ class GarbageCollector(Controller):
             self._kinds = {(kind.group, kind.kind): kind for kind in registry}
             self._generation = registry.generation
         return self._kinds.get((group, name))
+
+
+def _may_be_linked(value: bytes) -> bool:
+    """Return whether a value may have ownerReferences or a deletionTimestamp. Long values are not searched."""
+    return len(value) > _LITTLE or _REFERENCES in value or _DELETION in value
 
 
 def _in_foreground(metadata: Object) -> bool:

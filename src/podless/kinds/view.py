@@ -41,7 +41,8 @@ def encode_object(kind: Kind, obj: Object) -> StoredValue:
     else:
         body = serializer.encode_sorted({**obj, "metadata": metadata})
     offset = body.index(_MARK_BYTES)
-    return StoredValue(body[:offset] + body[offset + len(_MARK_BYTES) :], offset)
+    linked = "ownerReferences" in metadata or "deletionTimestamp" in metadata
+    return StoredValue(body[:offset] + body[offset + len(_MARK_BYTES) :], offset, linked)
 
 
 def arrange_object(kind: Kind, obj: Object) -> Object:

@@ -39,7 +39,7 @@ def backup_head(revision: int) -> bytes:
 
 def encode_line(record: Record) -> bytes:
     """Return the line of a record."""
-    key, (data, offset), revision, created = record
+    key, (data, offset, _), revision, created = record
     entry: dict[str, Any] = {"key": key, "revision": revision, "created": created, "offset": offset}
     try:
         entry["text"] = data.decode()

@@ -18,10 +18,14 @@ _CLUSTER_SCOPED = 4  # parts of a key, with the empty one before the first slash
 
 
 class StoredValue(NamedTuple):
-    """A stored value: JSON with a gap at `offset`, where the resourceVersion belongs."""
+    """A stored value: JSON with a gap at `offset`, where the resourceVersion belongs.
+
+    linked: False only if its writer knows that the object has no ownerReferences and no deletionTimestamp.
+    """
 
     data: bytes
     offset: int = 0
+    linked: bool = True
 
     def with_revision(self, revision: int) -> bytes:
         """Return the JSON with a revision in the gap."""

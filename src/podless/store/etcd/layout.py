@@ -61,7 +61,7 @@ class KeyLayout:
 
     def encode_value(self, stored: StoredValue) -> bytes:
         """Return the value to write to etcd."""
-        data, offset = stored
+        data, offset, _ = stored
         return data if _find_offset(data) == offset else b"%b%d\0%b" % (_WRAPPED, offset, data)
 
     def decode_value(self, key: str, value: bytes) -> StoredValue:

@@ -58,7 +58,7 @@ def write_log(changes: Iterable[LoggedWrite], path: Path) -> None:
             if not sequence:
                 database.execute(_STATE, (change.revision - 1, format.checksum_of(change.revision - 1)))
             sequence, at = max(sequence + 1, change.revision), max(at, change.at)
-            value, offset = change.stored if change.stored is not None else (None, 0)
+            value, offset = change.stored[:2] if change.stored is not None else (None, 0)
             number = authors.number_of(database, change.author)
             audit = change.author.audit or None
             row = (change.key, value, offset, change.revision, change.created, sequence, at, number, audit)

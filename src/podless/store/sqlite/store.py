@@ -64,7 +64,7 @@ _PART = 1 << 18  # bytes of changes read in one iteration of the loop; each row 
 _ROW = 4096
 _NOWHERE = "/health"  # a key that does not exist
 _TIMES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
-_DELETED = None, 0  # value and offset of a deleted key
+_DELETED = None, 0, False  # in place of the stored value of a deleted key
 _ABSENT = 0, 0, None  # revisions and length of a key that never existed
 _INSERT = format.INSERT
 _new = tuple.__new__  # the constructor of the named tuples, without their Python-level __new__
@@ -316,7 +316,7 @@ class SQLiteStore:
                         for key, stored, created, length in _plan_commit(cursor, operations, revision, last):
                             sequence += 1
                             replaced += length
-                            value, offset = stored or _DELETED
+                            value, offset, _ = stored or _DELETED
                             check = row_checksum(key, value, offset, revision, created, sequence, now, number, audit)
                             execute(
                                 _INSERT, (key, value, offset, revision, created, sequence, now, number, audit, check)
