@@ -120,11 +120,13 @@ def test_garbage_of_the_last_generation_is_collected_before_the_rest_is_exempt()
     assert known[0]() is None
 
 
-def exempt_rings() -> asyncio.Event:
-    """Have garbage exempt; the event is set when one of it is freed."""
+def exempt_rings(many: int = 3 * MAX, kept: list[Any] | None = None) -> asyncio.Event:
+    """Have garbage exempt, and objects that are kept; the event is set when one of the garbage is freed."""
     freed = asyncio.Event()
     with pause_gc():
-        found = [Ring() for _ in range(3 * MAX)]
+        found = [Ring() for _ in range(many)]
+        if kept is not None:
+            kept.extend([] for _ in range(8 * MAX))
     weakref.finalize(found[-1], freed.set)
     gc.collect(0)
     assert gc.get_freeze_count() >= len(found)
@@ -138,6 +140,20 @@ def test_exempt_garbage_is_collected_while_the_loop_is_idle() -> None:
             await freed.wait()
 
     run(work, many=MAX)
+
+
+def test_a_run_over_all_objects_that_frees_little_makes_the_next_one_wait_for_more() -> None:
+    kept: list[Any] = []
+
+    async def work(seen: Seen) -> None:
+        first = exempt_rings(1, kept)
+        async with asyncio.timeout(30):
+            await first.wait()
+        second = exempt_rings()
+        await asyncio.sleep(0.1)
+        assert not second.is_set()
+
+    run(work, many=5 * MAX)
 
 
 def test_work_that_pauses_the_collector_is_not_interrupted() -> None:

@@ -19,6 +19,7 @@ from typing import Final, Literal
 MAX: Final = 50_000  # objects that one run looks through while requests may wait
 # blocks of memory that are allocated and not freed between two runs over all objects; 100,000 take about 10 MB
 _MANY: Final = 2_000_000  # after as many, the next run waits until the loop is idle
+_FREED: Final = 0.25  # share of them; a run that frees less was not worth its time, so the next waits for twice as many
 _TOO_MANY: Final = 10_000_000  # a loop that is never idle is interrupted: memory that is never freed would be worse
 _WAIT: Final = 1.0  # seconds for which the loop is observed to see whether it is idle
 _LITTLE: Final = 0.05  # share of this time; a loop that works less is idle
@@ -34,7 +35,7 @@ class Collector:
 
     def __init__(self, most: int = MAX, many: int = _MANY, too_many: int = _TOO_MANY, wait: float = _WAIT) -> None:
         self._most = most
-        self._many = many
+        self._many = self._enough = many  # enough: for the next run
         self._too_many = too_many
         self._wait = wait
         self._second = self._last = 0  # maximum objects of these generations
@@ -105,7 +106,7 @@ class Collector:
         blocks = sys.getallocatedblocks()  # to count the exempt objects takes 1,000 times as long
         self._known = min(self._known, blocks)
         kept = blocks - self._known
-        if kept <= self._many:
+        if kept <= self._enough:
             return  # the next exemption looks again
         if not idle and kept <= self._too_many:
             self._observe_loop()
@@ -117,3 +118,5 @@ class Collector:
         gc.callbacks.append(self._before_run)
         self._second = self._last = 0
         self._known = sys.getallocatedblocks()
+        worthwhile = blocks - self._known > kept * _FREED
+        self._enough = self._many if worthwhile else min(2 * self._enough, max(self._many, self._too_many))
