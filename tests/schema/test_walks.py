@@ -6,11 +6,14 @@ import copy
 from typing import Any
 from unittest import mock
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from podless.fields.check import check_value
+from podless.fields.typed import of_schema
 from podless.schema import Schema, check, compile, default, lists, prune
-from podless.schema.mode import CHECK, FILL, NORMALIZE, PRUNE, SharedParts
+from podless.schema.mode import ADMIT, CHECK, FILL, NORMALIZE, PRUNE, SharedParts
 from podless.schema.node import Node
 from tests.conftest import tries
 from tests.schema import oracle, strategies
@@ -71,6 +74,47 @@ def test_an_object_is_admitted_exactly_when_the_plain_rules_hold_it_for_valid(
 
 
 @SLOW
+@given(strategies.cases(), BUDGETS)
+def test_an_object_is_accepted_only_if_it_is_valid_and_has_the_types_that_managed_fields_require(
+    case: Case, budget: tuple[int, int]
+) -> None:
+    schema, value = case
+    one, two = copy.deepcopy(value), copy.deepcopy(value)
+    with mock.patch.multiple(compile, _INLINE_NODES=budget[0], _WIDE_PROPERTIES=budget[1]):
+        accepted = Schema.compile(schema).accepts(one)
+    unknown: list[str] = []
+    errors = Schema.compile(schema).admit(two, unknown=unknown)
+    if accepted:
+        assert (one, errors, unknown) == (two, [], [])
+        check_value({**one, "apiVersion": "v1", "kind": "K", "metadata": {}}, of_schema(schema), repeats=True)
+    Schema.compile(schema).normalize(one)  # it finishes what the other walk has begun
+    assert one == two
+
+
+OBJECTS: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "string", "default": "xyz", "maxLength": 3}}}
+
+
+@pytest.mark.parametrize(
+    ("change", "accepted"),
+    [
+        ({}, True),
+        ({"a": {"type": "string", "default": "xyz", "maxLength": 2}}, False),
+        ({"a": {"type": "string", "default": "x" * 1000}}, False),
+        ({"metadata": {"type": "object"}}, True),
+        ({"metadata": {"type": "object", "properties": {"name": {"type": "string", "maxLength": 9}}}}, False),
+        ({f"f{place}": {"type": "integer", "default": 1} for place in range(20)}, True),
+        ({f"f{place}": {"type": "integer", "default": 1, "minimum": place} for place in range(14)}, False),
+    ],
+)
+def test_defaults_that_are_not_certainly_valid_and_rules_for_metadata_leave_an_object_undecided(
+    change: dict[str, Any], accepted: bool
+) -> None:
+    schema = Schema.compile({**OBJECTS, "properties": {**OBJECTS["properties"], **change}})
+    obj: dict[str, Any] = {"apiVersion": "g/v1", "kind": "K", "metadata": {}}
+    assert schema.accepts(obj) == accepted
+
+
+@SLOW
 @given(strategies.cases())
 def test_the_compiled_check_says_yes_only_when_there_are_no_errors(case: Case) -> None:
     schema, value = case
@@ -85,7 +129,7 @@ def test_a_walk_finished_by_the_exact_walks_ends_where_they_alone_would(case: Ca
     schema, value = case
     begun, fresh = copy.deepcopy(value), copy.deepcopy(value)
     node = Node(schema)
-    mode = data.draw(st.sampled_from([NORMALIZE, PRUNE, FILL]))
+    mode = data.draw(st.sampled_from([NORMALIZE, PRUNE, FILL, ADMIT]))
     compile.NodeFunction(node, mode, SharedParts())(begun)
     for obj in (begun, fresh):
         prune.prune_value(obj, node, embedded=True)

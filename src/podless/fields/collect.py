@@ -13,7 +13,6 @@ from podless.fields.typed import (
     ListShape,
     MapPlan,
     MapShape,
-    SchemaMisfit,
     Shape,
     make_element,
     make_elements,
@@ -102,12 +101,14 @@ def _collect_list(value: list[Any], form: ListShape) -> Fields | None:
     return out or None
 
 
-def collect_created(value: dict[str, Any], shape: Shape) -> Fields:
+def collect_created(value: dict[str, Any], shape: Shape, *, fits: bool = False) -> Fields:
     """Return the fields of a new custom object that managers own. Its metadata must be decoded.
 
-    Raises SchemaMisfit for an object that does not fit the shape.
+    fits: the value is known to fit the shape. Raises SchemaMisfit for another one that does not.
     """
-    out = collect_whole(value, shape.map.owned if shape.map is not None else shape)
+    if not fits:
+        check_value(value, shape, repeats=True)
+    out = _find_node(value, shape.map.owned if shape.map is not None else shape)
     if out.get("f:metadata") == LEAF:
         del out["f:metadata"]
     return out
@@ -118,32 +119,40 @@ def collect_whole(value: Any, shape: Shape) -> Fields:
 
     Raises SchemaMisfit for a value that does not fit the shape.
     """
-    kind = type(value)
-    if kind is dict and shape.map is not None and not shape.map.atomic:
-        return _whole_map(value, shape.map)
-    if kind is list and shape.list is not None and shape.list.associative and value:
-        return _whole_list(value, shape.list)
-    if kind not in shape.types:
-        check_value(value, shape, repeats=True)
+    if type(value) in shape.types:
+        return LEAF
+    check_value(value, shape, repeats=True)
+    return _find_node(value, shape)
+
+
+def _find_node(value: Any, shape: Shape) -> Fields:
+    """Return the node of a value that fits the shape."""
+    if value.__class__ is dict and shape.map is not None and not shape.map.atomic:
+        return _find_map(value, shape.map)
+    if value.__class__ is list and shape.list is not None and shape.list.associative and value:
+        return _find_list(value, shape.list)
     return LEAF
 
 
-def _whole_map(value: dict[str, Any], form: MapShape) -> Fields:
+def _find_map(value: dict[str, Any], form: MapShape) -> Fields:
     if not value:
         return LEAF
-    types = tuple(map(type, value.values()))
-    plan = form.plans[tuple(value), types] if form.declared else None
+    plan = form.node_plans[tuple(value)] if form.declared else None
     if plan is not None:
-        below = plan.below
+        marked, below = plan
         if not below:
-            return plan.marked
+            return marked
         if len(below) > _ONE:
             charge(len(value))
-        out = plan.marked.copy()
-        for key, name, shape, inside in below:
-            out[name] = collect_whole(value[key], shape) if inside is None else _whole_map(value[key], inside)
+        out = marked.copy()
+        for key, name, inside, items in below:
+            item = value[key]
+            if inside is not None and item.__class__ is dict:
+                out[name] = _find_map(item, inside)
+            elif items is not None and item.__class__ is list and item:
+                out[name] = _find_list(item, items)
         return out
-    if form.leaves.issuperset(types):
+    if form.leaves.issuperset(map(type, value.values())):
         if len(value) > MAX_UNCHARGED:
             charge(len(value))
         return {SELF: LEAF, **name_leaves(value)}
@@ -151,12 +160,10 @@ def _whole_map(value: dict[str, Any], form: MapShape) -> Fields:
         charge(len(value))
     out = {} if SELF in form.unowned else {SELF: LEAF}
     for key, item in value.items():
-        name, inner, _ = form.find_child(key)
-        if inner is None:
-            raise SchemaMisfit(f".{key}: field not declared in schema")
-        node = LEAF if type(item) in inner.types else collect_whole(item, inner)
+        name, shape, _ = form.find_child(key)
+        assert shape is not None
         if form.unowned.get(name) != LEAF:
-            out[name] = node
+            out[name] = _find_node(item, shape)
     return out
 
 
@@ -172,10 +179,10 @@ def _alike_items(value: list[Any], form: ListShape) -> Fields | None:
     if names is None or len(set(names)) < len(names):
         return None
     charge(len(names))
-    return dict.fromkeys(names, plan.marked)
+    return dict.fromkeys(names, is_marked(plan.leaves))
 
 
-def _whole_list(value: list[Any], form: ListShape) -> Fields:
+def _find_list(value: list[Any], form: ListShape) -> Fields:
     if len(value) > MAX_UNCHARGED and (alike := _alike_items(value, form)) is not None:
         return {SELF: LEAF, **alike}
     shape = form.item
@@ -188,7 +195,7 @@ def _whole_list(value: list[Any], form: ListShape) -> Fields:
         if name in out:
             out[name] = LEAF
         elif inside is not None and item.__class__ is dict:
-            out[name] = _whole_map(item, inside)
+            out[name] = _find_map(item, inside)
         else:
-            out[name] = collect_whole(item, shape)
+            out[name] = _find_node(item, shape)
     return out

@@ -242,11 +242,14 @@ def _is_owned(entry: Entry, owner: FieldOwner) -> bool:
     )
 
 
-def claim_created(place: WriteTarget, new: Object, manager: str, now: str) -> list[Entry]:
-    """Return the managedFields of a new custom object whose client sent none. The arguments are as for an update."""
+def claim_created(place: WriteTarget, new: Object, manager: str, now: str, *, fits: bool) -> list[Entry]:
+    """Return the managedFields of a new custom object whose client sent none.
+
+    fits: the object is known to fit the schema. The other arguments are as for an update.
+    """
     version = place.version
     try:
-        fields = place.drop(collect_created(new, place.get_shape(version)), version)
+        fields = place.drop(collect_created(new, place.get_shape(version), fits=fits), version)
     except SchemaMisfit:
         return []
     return [_make_entry(manager or "unknown", "Update", version, now, fields, place.subresource)] if fields else []

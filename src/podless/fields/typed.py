@@ -6,7 +6,7 @@ Source: k8s.io/kube-openapi schemaconv (the meaning of schemas) and sigs.k8s.io/
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -127,36 +127,50 @@ class ListShape:
 class MapPlan(NamedTuple):
     """The precomputed sets for all values of a map with the same fields and the same types of items.
 
-    leaves: the set of the fields that are leaves; marked: the set with the map itself as a member; both without unowned
-    fields. below: name, path element and shape of the other fields; and the map of the shape, if they are maps that are
-    no leaves. names: of the fields that are leaves; read: returns their values, None if one of them is null; types: of
-    these values.
+    leaves: the set of the fields that are leaves, without unowned fields. below: name, path element and shape of the
+    other fields; and the map of the shape, if they are maps that are no leaves. names: of the fields that are leaves;
+    read: returns their values, None if one of them is null; types: of these values.
     """
 
     leaves: Fields
-    marked: Fields
     below: list[tuple[str, str, Shape, MapShape | None]]
     names: tuple[str, ...]
     read: Callable[[Mapping[str, Any]], tuple[Any, ...]] | None
     types: tuple[type, ...]
 
 
-class _Plans(dict[Sort, MapPlan | None]):
-    """The plans of a map, made at the first use; None for values with undeclared fields, and if there are too many."""
+class NodePlan(NamedTuple):
+    """The precomputed node of all values of a map with the same fields, if they fit its shape.
 
-    __slots__ = ("_form",)
+    marked: the node without what is below its fields, and without unowned fields. below: name and path element of the
+    fields that can have members below, and their map and list, None for none.
+    """
 
-    def __init__(self, form: MapShape) -> None:
+    marked: Fields
+    below: list[tuple[str, str, MapShape | None, ListShape | None]]
+
+
+class _Plans(dict[Any, Any]):
+    """The plans of a map, made at the first use; None for values with undeclared fields, and if there are too many.
+
+    typed: the keys have the types of the fields after their names (`Sort`), and the plans are `MapPlan`s; otherwise the
+    keys are only the names, and the plans `NodePlan`s.
+    """
+
+    __slots__ = ("_form", "_typed")
+
+    def __init__(self, form: MapShape, *, typed: bool) -> None:
         self._form = form
+        self._typed = typed
 
-    def __missing__(self, sort: Sort) -> MapPlan | None:
-        names = sort[0]
-        if not self._form.declared or len(names) > _WIDEST:
+    def __missing__(self, sort: Any) -> Any:
+        form, names = self._form, sort[0] if self._typed else sort
+        if not form.declared or len(names) > _WIDEST:
             return None
         plans = own_table(self)
-        found: MapPlan | None = plans.get(sort)
-        if found is None and len(plans) < _SORTS and self._form.declared.keys() >= set(names):
-            found = plans[sort] = self._form.make_plan(*sort)
+        found = plans.get(sort)
+        if found is None and len(plans) < _SORTS and form.declared.keys() >= set(names):
+            found = plans[sort] = form.make_plan(*sort) if self._typed else form.make_node_plan(names)
         return found
 
 
@@ -165,11 +179,18 @@ class MapShape:
 
     declared: field name -> source of its shape. element: the source for all other fields, None if there may be none. An
     atomic map is one leaf. defaults: of fields that may be keys of a list. unowned: members that its set never has.
-    known: results of `find_child` for declared fields. plans: by fields and types; use it only if fields are declared.
-    leaves: the types of items that are leaves, whatever the fields; empty if the map declares any.
+    known: results of `find_child` for declared fields. plans: by fields and types, node_plans: by fields; use them only
+    if fields are declared. leaves: the types of items that are leaves, whatever the fields; empty if the map declares
+    any.
     """
 
-    __slots__ = ("_element", "_make", "_owned", "atomic", "declared", "defaults", "known", "leaves", "plans", "unowned")
+    __slots__ = (
+        "_element", "_make", "_owned", "atomic", "declared", "defaults", "known", "leaves", "node_plans", "plans",
+        "unowned",
+    )  # fmt: skip
+
+    plans: dict[Sort, MapPlan | None]
+    node_plans: dict[tuple[str, ...], NodePlan | None]
 
     def __init__(
         self,
@@ -185,7 +206,8 @@ class MapShape:
         self._element = element
         self._owned: Shape | None = None
         self.known: dict[str, tuple[str, Shape | None, bool]] = {}
-        self.plans = _Plans(self)
+        self.plans = _Plans(self, typed=True)
+        self.node_plans = _Plans(self, typed=False)
         self.atomic = atomic
         self.defaults = defaults or {}
         self.unowned = unowned
@@ -223,7 +245,7 @@ class MapShape:
 
     @property
     def owned(self) -> Shape:
-        """The shape of an object, of which `collect_whole` leaves out the fields that no manager owns."""
+        """The shape of an object, of which `collect_created` leaves out the fields that no manager owns."""
         owned = self._owned
         return owned if owned is not None else fill_attribute(self, "_owned", lambda: self._without_unowned(_UNOWNED))
 
@@ -264,11 +286,26 @@ class MapShape:
             else:
                 below.append((key, name, shape, form if kind is dict and form and not form.atomic else None))
         owned = {name: LEAF for name in map(_NAME, leaves) if name not in self.unowned}
-        marked = owned if SELF in self.unowned else {SELF: LEAF, **owned}
         sorts = dict(zip(names, types, strict=True))
         leaf_types = tuple(sorts[key] for key in leaves)
         read = None if NONE in leaf_types else _make_reader(leaves)
-        return MapPlan(owned, marked, below, tuple(leaves), read, leaf_types)
+        return MapPlan(owned, below, tuple(leaves), read, leaf_types)
+
+    def make_node_plan(self, names: tuple[str, ...]) -> NodePlan:
+        """Return a new plan for values with these declared fields."""
+        marked: Fields = {} if SELF in self.unowned else {SELF: LEAF}
+        below: list[tuple[str, str, MapShape | None, ListShape | None]] = []
+        for key in names:
+            name, shape, _ = self.find_child(key)
+            assert shape is not None
+            if self.unowned.get(name) == LEAF:
+                continue
+            marked[name] = LEAF
+            inside = shape.map if shape.map is not None and not shape.map.atomic else None
+            items = shape.list if shape.list is not None and shape.list.associative else None
+            if inside is not None or items is not None:
+                below.append((key, name, inside, items))
+        return NodePlan(marked, below)
 
 
 def _make_reader(names: Sequence[str]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
@@ -415,8 +452,8 @@ def _read_type(kind: GoType) -> Shape:
 _NAME = "f:".__add__  # the path element of a field
 
 
-def name_leaves(value: Mapping[str, Any]) -> Fields:
-    """Return the set of the fields of a map, all of them leaves."""
+def name_leaves(value: Iterable[str]) -> Fields:
+    """Return the set of fields with these names, all of them leaves."""
     return dict.fromkeys(map(_NAME, value), LEAF)
 
 

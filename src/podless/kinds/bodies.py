@@ -26,7 +26,8 @@ class Body:
     """A body to decode as one version of a kind.
 
     validation: Strict, Warn or Ignore, for unknown and repeated fields. warnings: texts for the client. floats:
-    integers that the body has as floats, such as 1.0. `read_body` fills the last two.
+    integers that the body has as floats, such as 1.0. fits: only the object's metadata still needs validation.
+    `read_body` sets the last three.
     """
 
     kind: Kind
@@ -36,6 +37,7 @@ class Body:
     validation: str = "Warn"
     warnings: list[str] = field(default_factory=list)
     floats: Floats = field(default_factory=list)
+    fits: bool = False
 
     @property
     def api_version(self) -> str:
@@ -78,7 +80,11 @@ def read_body(body: Body) -> Object:
             raise BadRequest(f"{_cannot_text(body, kind)}: {problem}")
     unknown: list[str] = []
     try:
-        obj = body.kind.strategy.decode(body.kind, body.version, raw, unknown)
+        if body.kind.custom:
+            obj = raw
+            body.fits = body.kind.strategy.settle(body.kind, body.version, obj, unknown) and not body.floats
+        else:
+            obj = body.kind.strategy.decode(body.kind, body.version, raw, unknown)
     except structs.NumberError as error:
         raise BadRequest(f"{_cannot_text(body, kind)}: {_describe_number(body, str(error))}") from None
     except (structs.DecodeError, schema.Malformed) as error:

@@ -138,6 +138,29 @@ class CustomStrategy(Strategy[Kind]):
         fill: bool = True,
     ) -> Object:
         """Decode metadata as ObjectMeta; prune and default the rest by the version's schema."""
+        compiled = self._decode_head(kind, version, obj, unknown, known)
+        if compiled is not None:
+            if fill:
+                compiled.normalize(obj, unknown=unknown, drop=False)
+            else:
+                compiled.prune(obj, unknown=unknown)
+        return obj
+
+    def settle(
+        self, kind: Kind, version: Version, obj: Object, unknown: list[str], known: Object | None = None
+    ) -> bool:
+        compiled = self._decode_head(kind, version, obj, unknown, known)
+        if compiled is None:
+            return False
+        if compiled.accepts(obj):
+            return bool(obj["apiVersion"] == kind.api_versions[version.name])
+        compiled.normalize(obj, unknown=unknown, drop=False)
+        return False
+
+    def _decode_head(
+        self, kind: Kind, version: Version, obj: Object, unknown: list[str], known: Object | None
+    ) -> Schema | None:
+        """Decode metadata, and return the schema of the version that the object names, None for none."""
         metadata = obj.get("metadata")
         if metadata is None:
             obj["metadata"] = {}
@@ -149,19 +172,14 @@ class CustomStrategy(Strategy[Kind]):
         if (api_version := obj.get("apiVersion")) != kind.api_versions[version.name]:
             group, _, name = (api_version or "").rpartition("/")
             if group != kind.group:
-                return obj  # a patch changed its group, so no schema applies
+                return None  # a patch changed its group, so no schema applies
             sent_version = kind.by_version.get(name)
         if obj.get("kind") != kind.kind:
-            return obj  # the same
-        if sent_version is not None:
-            compiled = self.get_schema(sent_version)
-            if fill:
-                compiled.normalize(obj, unknown=unknown, drop=False)
-            else:
-                compiled.prune(obj, unknown=unknown)
-        else:
+            return None  # the same
+        if sent_version is None:
             unknown += [name for name in each(obj) if name not in ("apiVersion", "kind", "metadata")]
-        return obj
+            return None
+        return self.get_schema(sent_version)
 
     def decode_admitted(
         self, kind: Kind, version: Version, obj: Object, before: Object | None, unknown: list[str]
@@ -177,6 +195,14 @@ class CustomStrategy(Strategy[Kind]):
 
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         self.get_schema(version).default(obj)
+
+    def fill_checked(self, version: Version, obj: Object) -> bool:
+        """Fill in defaults. Return whether the object is valid except for its metadata, and has no unknown fields."""
+        compiled = self.get_schema(version)
+        if compiled.accepts(obj):
+            return True
+        compiled.default(obj)
+        return False
 
     def read_stored(self, kind: Kind, version: Version, obj: Object) -> Object:
         """Prune and default an object by the schema of its stored version.
@@ -269,6 +295,9 @@ class CustomStrategy(Strategy[Kind]):
         compiled.prune(obj, drop=True)
         if not compiled.preserve and serializer.has_nulls(obj):
             compiled.drop_nulls(obj)
+
+    def validate_scale(self, version: Version, obj: Object) -> Faults:
+        return scaling.validate_scale(obj, version.scale)
 
     def validate_other(self, version: Version, obj: Object, old: Object | None) -> Faults:
         return self.get_schema(version).validate_structure(obj, old)

@@ -143,6 +143,13 @@ class Strategy(Generic[K]):
         """
         raise NotImplementedError
 
+    def settle(self, kind: K, version: Version, obj: Object, unknown: list[str], known: Object | None = None) -> bool:
+        """Decode a custom object in place. Return whether only its metadata still needs validation.
+
+        False if in doubt. The parameters are those of `decode`.
+        """
+        raise NotImplementedError
+
     def earlier_struct(self, api_version: str) -> Struct | None:
         """Return the fields of a version that is read but not served."""
         return None
@@ -220,6 +227,10 @@ class Strategy(Generic[K]):
 
     def validate_create(self, kind: K, version: Version, obj: Object) -> Faults:
         """Return the errors of a new object, without those of its metadata."""
+        return ()
+
+    def validate_scale(self, version: Version, obj: Object) -> Faults:
+        """Return the errors of fields that the scale subresource uses, which `validate_create` otherwise includes."""
         return ()
 
     def validate_update(self, kind: K, version: Version, obj: Object, old: Object, warnings: list[str]) -> Faults:

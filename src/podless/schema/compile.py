@@ -20,7 +20,7 @@ from typing import Any
 from podless.runtime.memo import fill_attribute, make_once
 from podless.runtime.meter import charge, each
 from podless.schema import default, embedded, lists
-from podless.schema.emit import CALL, MAX_INLINE, PER_STEP, StatementWriter
+from podless.schema.emit import CALL, MAX_INLINE, PER_STEP, UNDECIDED, StatementWriter, is_valid
 from podless.schema.mode import Mode, SharedParts
 from podless.schema.node import Node, count_nodes, find_key
 from podless.schema.prune import CONTAINERS, META, has_unknown_container, holds_containers
@@ -81,6 +81,7 @@ _NAMES: dict[str, Any] = {
     "different": lambda items: not lists.find_repeated(items, exact=True),
     "charge": charge,
     "take": default.take_bytes,
+    "undecided": default.leave_undecided,
     "add": default.add_defaults,
     "holds": _count_valid,
     "every": _are_all_valid,
@@ -125,6 +126,7 @@ class NodeFunction:
             assert isinstance(run, FunctionType)
             if run is _ACCEPT_ALL.run:
                 continue
+            charge(len(run.__globals__))
             for name, value in run.__globals__.items():
                 if isinstance(value, NodeFunction):
                     todo.append(value)
@@ -144,7 +146,10 @@ class NodeFunction:
 
     def _write(self, node: Node, mode: Mode) -> Walk:
         writer = FunctionWriter(self._parts)
-        writer.write_slot(node, "v", 1, mode, ["return False"] if mode.fill else None)
+        if mode.root and mode.fill and mode.check and writer.reads_metadata(node):
+            writer.put_line(1, "return False")  # metadata changes after this walk
+        else:
+            writer.write_slot(node, "v", 1, mode, ["return False"] if mode.fill else None)
         head = writer.list_first_lines(mode)
         charge((len(head) + len(writer.lines)) * _LINE_STEPS)
         body = "\n".join([*head, *writer.lines]) or " pass"
@@ -337,7 +342,9 @@ class FunctionWriter(StatementWriter):
             value, size = default.expand_default(child, _LITERAL_BYTES)
         except default.DefaultsTooLarge:  # `make_default` counts its own bytes
             self.weight += CALL
-            return f"{self.add_constant('D', partial(default.make_default, child))}()"
+            return UNDECIDED if mode.check else f"{self.add_constant('D', partial(default.make_default, child))}()"
+        if mode.check and not is_valid(value, child):
+            return UNDECIDED
         self.default_bytes += size + name
         return "(not 1)" if value is False else repr(value)
 
@@ -363,7 +370,8 @@ class FunctionWriter(StatementWriter):
         self.write_failure(indent + 1, f"not {run}({item})", CALL)
         if mode.fill and len(node.defaulted) > _MAX_INLINE_FIELDS:
             names = self.add_constant("K", frozenset(name for name, _ in each(node.defaulted)))
-            self.put_line(indent, f"if not {names} <= {var}.keys(): add({var}, {self.add_constant('M', node)})")
+            filled = UNDECIDED if mode.check else f"add({var}, {self.add_constant('M', node)})"
+            self.put_line(indent, f"if not {names} <= {var}.keys(): {filled}")
         elif mode.fill:
             for name, child in node.defaulted:
                 filled = self.emit_default(child, self.choose_mode(mode, node, name, inner), len(name))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 from podless.meta.errors import TooLarge
 from podless.runtime.memo import fill_attribute
@@ -30,7 +30,7 @@ _FIELD_BYTES = 4  # bytes of quotes, colon and comma around a field
 
 
 class DefaultsTooLarge(Exception):
-    """The defaults of one object, counted in advance, exceed the limit."""
+    """The defaults of one object, counted in advance, exceed the limit, or one cannot be checked in advance."""
 
 
 # remaining bytes of defaults for the present object: as counted in advance, and as filled in; None: unlimited
@@ -44,6 +44,11 @@ def take_bytes(size: int) -> None:
         room[0] -= size
         if room[0] < 0:
             raise DefaultsTooLarge
+
+
+def leave_undecided() -> NoReturn:
+    """End a compiled walk that would fill in a default without checking it."""
+    raise DefaultsTooLarge
 
 
 def run_bounded(walk: Callable[[Any], bool], obj: Any) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from podless.schema import check, default, formats
+from podless.schema import check, default, embedded, formats, lists
 from podless.schema.mode import Mode
 from podless.schema.node import Node, count_nodes
 
@@ -27,10 +27,25 @@ _FREE = 16
 _HEAVY_ITEM, _HEAVY = 4, 32
 # items of a short loop that is charged to the code around it, if they take at most so many steps
 _FEW_ITEMS, _AROUND = 8, 1024
+UNDECIDED = "undecided()"  # in place of a default that is invalid or too large to check in advance
 # lines of code in a step, assuming that a third of them runs; and the lines that a function call takes as long as
 PER_STEP, CALL = 16, 256
 _RULES = frozenset((*_ANY, *_SIZES, *_CONTAINER_KEYWORDS, *_MORE))
 _MORE_THAN_TYPE = _RULES - {"type"}
+
+
+def is_valid(value: Any, node: Node) -> bool:
+    """Return whether a value, pruned and with defaults, is certainly valid."""
+    return not (
+        check.validate_value(value, node)
+        or embedded.validate_embedded(value, node)
+        or lists.validate_lists(value, node)
+    )
+
+
+def sets_any(node: Node, keywords: Iterable[str]) -> bool:
+    """Return whether a node sets one of some keywords."""
+    return any(node.raw.get(name) not in (None, "", [], {}) for name in keywords)
 
 
 class StatementWriter:
@@ -126,7 +141,6 @@ class StatementWriter:
 
     def needs_no_code(self, node: Node, mode: Mode) -> bool:
         """Return whether a value of this node, null or not, needs no work."""
-        raw = node.raw
         if node.embedded and not mode.nested and (mode.prune or mode.check):
             return False
         if mode.prune and not (
@@ -135,7 +149,7 @@ class StatementWriter:
             return False
         if (mode.fill or mode.prune) and (node.properties or node.has_additional or node.items is not None):
             return False
-        return not mode.check or not any(raw.get(name) not in (None, "", [], {}) for name in _RULES)
+        return not mode.check or not sets_any(node, _RULES)
 
     def list_classes(self, node: Node, mode: Mode) -> dict[str, bool]:
         """Return the classes of values that need separate code. "any": whether all other classes are allowed."""
@@ -150,15 +164,15 @@ class StatementWriter:
             classes.pop("int", None)
         if "int" in classes:
             classes["whole"] = True
-        if format_decides:
-            # the format replaces the type here: strings and lists are checked by the format only
+        if format_decides and not mode.fill:
+            # the format replaces the type here: strings and lists are checked by the format only (`Schema.accepts` asks
+            # for the type, too, because managed fields do)
             classes |= {"str": True, "list": True}
         return dict(sorted(classes.items(), key=lambda pair: _CLASS_ORDER.get(pair[0], 0)))
 
     def list_idle_classes(self, node: Node, mode: Mode) -> list[str]:
         """Return the classes that need no code; [] if the node also allows a class that does."""
-        raw = node.raw
-        if mode.check and (node.format or any(raw.get(name) not in (None, "", [], {}) for name in _MORE_THAN_TYPE)):
+        if mode.check and (node.format or sets_any(node, _MORE_THAN_TYPE)):
             return []
         classes = _UNBOUNDED if mode.check else _SCALARS
         return [name for kind in node.types for name in classes[kind]] if classes.keys() >= set(node.types) else []
@@ -257,6 +271,11 @@ class StatementWriter:
             return
         for name in names:
             self.write_failure(indent, f"{name!r} not in {var}")
+
+    def reads_metadata(self, node: Node) -> bool:
+        """Return whether rules of a whole object can depend on its metadata."""
+        metadata = node.find_child("metadata") if "metadata" in node.properties else None
+        return self.has_logic(node) or (metadata is not None and sets_any(metadata, _MORE_THAN_TYPE))
 
     def has_logic(self, node: Node) -> bool:
         """Return whether the node has enum, allOf, anyOf, oneOf or not."""

@@ -35,6 +35,7 @@ NORMALIZE = Mode(prune=True, fill=True, root=True, name="normalize")
 CHECK = Mode(check=True, root=True, name="check")
 PRUNE = Mode(prune=True, root=True, name="prune")
 FILL = Mode(fill=True, root=True, name="fill")
+ADMIT = Mode(prune=True, fill=True, check=True, root=True, name="admit")
 
 
 class SharedParts(dict[tuple[Mode, bytes], Any]):

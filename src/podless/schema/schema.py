@@ -13,7 +13,7 @@ from podless.runtime.meter import charge, each
 from podless.runtime.release import has
 from podless.schema import check, default, definition, embedded, lists, prune, shape
 from podless.schema.compile import NodeFunction
-from podless.schema.mode import CHECK, FILL, NORMALIZE, PRUNE, Mode, SharedParts
+from podless.schema.mode import ADMIT, CHECK, FILL, NORMALIZE, PRUNE, Mode, SharedParts
 from podless.schema.node import Node, note_keys
 
 # reasons of errors after which rules are not evaluated
@@ -104,7 +104,7 @@ class Schema:
                 default.given_default(node)
             todo.extend(node.iterate_children())
         note_keys(self.node)
-        for mode in (CHECK,) if self.preserve else (CHECK, NORMALIZE, PRUNE, FILL):
+        for mode in (CHECK,) if self.preserve else (CHECK, NORMALIZE, PRUNE, FILL, ADMIT):
             self._get_function(mode).compile_all()
         _ = self.has_rules
 
@@ -144,6 +144,15 @@ class Schema:
         if self.preserve or not default.run_bounded(self._get_walk(NORMALIZE), obj):
             self.prune(obj, unknown=unknown, drop=drop)
             self.default(obj)
+
+    def accepts(self, obj: Any) -> bool:
+        """Prune and default as `normalize` does, check in the same walk, and return whether the object is valid.
+
+        All values then also have the types of the schema, which managed fields require (fields/typed.py).
+        Only metadata may change after that. False also if the other walks must decide: then call `normalize` or
+        `default`.
+        """
+        return not self.preserve and default.run_bounded(self._get_walk(ADMIT), obj)
 
     def validate(self, obj: Any, old: Any = None, more: Sequence[FieldError] = ()) -> list[FieldError]:
         """Return all errors of a pruned and defaulted object. old: the former object, for ratcheting.

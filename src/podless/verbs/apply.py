@@ -168,6 +168,7 @@ def _complete_merged(write: ApplyWrite, merged: Object, live: Object | None) -> 
     # what an apply does not change stays as it was converted, without defaults of the version of the request
     kept = live is not None and write.loose and not write.shared and _is_same(write.obj, live)
     steps.fit_to_path(write)
+    call.fits = False
     if not kept:
         _fill_defaults(write)
     managers.put_managed_fields(write.obj["metadata"], entries)
@@ -191,10 +192,12 @@ def _decode_builtin(write: ApplyWrite, merged: Object) -> Object:
 def _fill_defaults(write: ApplyWrite) -> None:
     """Fill in defaults. Unlike in other writes, nulls that the schema does not allow stay and are rejected."""
     call, strategy = write.call, write.call.kind.strategy
-    if write.nulls and isinstance(strategy, CustomStrategy):
+    if not isinstance(strategy, CustomStrategy):
+        strategy.fill_defaults(call.kind, call.version, write.obj)
+    elif write.nulls:
         strategy.get_schema(call.version).fill(write.obj)
     else:
-        strategy.fill_defaults(call.kind, call.version, write.obj)
+        call.fits = strategy.fill_checked(call.version, write.obj)
 
 
 def _decode_custom(write: ApplyWrite, merged: Object, live: Object | None) -> Object:

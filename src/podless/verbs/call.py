@@ -34,7 +34,7 @@ class Call:
     query: the parameters. body: as sent; content_type: its media type. user: after impersonation. agent: the
     User-Agent. warnings: texts for the client; annotations: for the audit log; verbs add to both. floats: integers that
     the body has as floats, such as 1.0. conversions: results of conversion webhooks. verb: the API verb, "" for calls
-    of the server itself.
+    of the server itself. fits: only the metadata of the present object still needs validation; False if in doubt.
     """
 
     kind: Kind
@@ -52,6 +52,7 @@ class Call:
     floats: Floats = field(default_factory=list)
     conversions: Known = field(default_factory=dict)
     verb: str = ""
+    fits: bool = False
 
     @property
     def key(self) -> str:

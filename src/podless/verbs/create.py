@@ -141,7 +141,10 @@ def identify_object(write: Write) -> None:
         drop_gated(kind.struct_of(call.version), obj)
     if call.subresource:
         strategy = strategy.for_subresource(call.subresource)
+    status = obj.get("status")
     strategy.prepare_create(call.version, obj)
+    if obj.get("status") is not status:
+        call.fits = False  # the schema can require it
 
 
 READ: Final = (PARSE, read_new)

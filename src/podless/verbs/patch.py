@@ -210,7 +210,9 @@ def _decode_custom(call: Call, patched: Any, unknown: list[str], stored: Object 
             raise ValueError(f"Object 'Kind' is missing in '{_encode_patched(call, patched)}'")
         if patched.get("apiVersion", "") is None:
             raise ValueError(typemeta.NULL_VERSION)
-    return kind.strategy.decode(kind, call.version, patched, unknown, stored)
+    obj: Object = patched
+    call.fits = kind.strategy.settle(kind, call.version, obj, unknown, stored) and not call.floats
+    return obj
 
 
 def _decode_builtin(call: Call, patched: Any, unknown: list[str]) -> Object:

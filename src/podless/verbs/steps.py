@@ -32,11 +32,16 @@ _MAX_PREFIX = 58  # characters of generateName that are kept; MaxGeneratedNameLe
 
 
 def decode_body(call: Call, options: options_.WriteOptions) -> Object:
-    """Return the object in the body with defaults. Adds warnings and floats to the call. Raises BadRequest."""
+    """Return the object in the body with defaults. Adds warnings and floats to the call, and sets `fits`.
+
+    Raises BadRequest.
+    """
     body = bodies.Body(
         call.kind, call.version, call.body, call.content_type, options.validation, call.warnings, call.floats
     )
-    return bodies.read_body(body)
+    obj = bodies.read_body(body)
+    call.fits = body.fits
+    return obj
 
 
 def may_create(api: API, call: Call) -> None:
@@ -207,10 +212,10 @@ def validate_new(write: Write) -> None:
     kind, version = call.kind, call.version
     if kind.custom and (errors := validation.validate_type(kind, version, obj)):
         raise_invalid(kind, obj, errors)
-    errors = validation.validate_new(kind, version, obj, call.floats)
+    errors = validation.validate_new(kind, version, obj, call.floats, fits=call.fits)
     if errors or write.refused:
         raise_invalid(kind, obj, [*write.refused, *errors])
-    if write.loose:
+    if write.loose and not call.fits:
         kind.strategy.drop_unknown_fields(version, obj)
     call.warnings += kind.strategy.list_warnings(version, obj, None)
 
@@ -227,10 +232,12 @@ def validate_changed(write: Write) -> None:
         managers.settle_times(obj, old)
     if kind.custom and (errors := validation.validate_type(kind, version, obj, old)):
         raise_invalid(kind, obj, errors)
-    errors = validation.validate_change(kind, version, obj, old, call.warnings, call.floats, subresource=below)
+    errors = validation.validate_change(
+        kind, version, obj, old, call.warnings, call.floats, subresource=below, fits=call.fits
+    )
     if errors or write.refused:
         raise_invalid(kind, obj, [*write.refused, *errors])
-    if write.loose:
+    if write.loose and not call.fits:
         strategy.drop_unknown_fields(version, obj)
     if below in ("", "scale"):
         call.warnings += kind.strategy.list_warnings(version, obj, old)

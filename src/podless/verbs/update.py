@@ -123,12 +123,15 @@ def keep_server_fields(write: Write) -> None:
     steps.keep_metadata(obj["metadata"], old["metadata"])
     if not kind.custom:
         drop_gated(kind.struct_of(version), obj, old)
+    status = obj.get("status")
     if below == "status":
         strategy.prepare_status(version, obj, old)
     elif below == "finalize":
         strategy.prepare_finalize(version, obj, old)
     else:
         strategy.prepare_update(version, obj, old)
+    if below or obj.get("status") is not status:
+        call.fits = False  # another status has not been validated
 
 
 def note_result(write: Write) -> None:
