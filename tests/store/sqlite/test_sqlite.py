@@ -187,6 +187,21 @@ async def test_writes_that_wait_together_are_one_transaction() -> None:
     await store.close()
 
 
+async def test_writes_wait_while_each_iteration_brings_more_but_not_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    for seconds, batches in ((60.0, 1), (0.0, 4)):
+        monkeypatch.setattr("podless.store.sqlite.store._TOGETHER_FOR", seconds)
+        store = SQLiteStore()
+        await store.open()
+        follower = Follower(store, "/g/", 0)
+        writing = []
+        for name in "abcd":
+            writing.append(asyncio.ensure_future(put(store, f"/g/r/{name}", b"")))
+            await asyncio.sleep(0)
+        await asyncio.gather(*writing)
+        assert len(follower.batches) == batches
+        await store.close()
+
+
 async def test_of_writes_that_wait_together_one_that_the_engine_refuses_fails_alone() -> None:
     store = SQLiteStore()
     await store.open()

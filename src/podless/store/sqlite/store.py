@@ -68,7 +68,9 @@ _DELETED = None, 0, False  # in place of the stored value of a deleted key
 _ABSENT = 0, 0, None  # revisions and length of a key that never existed
 _INSERT = format.INSERT
 _new = tuple.__new__  # the constructor of the named tuples, without their Python-level __new__
-_TURN = 0.005  # seconds; a longer iteration of the event loop counts as long
+# Seconds for which a commit waits for others. While 16 clients created objects, a transaction had 8 commits if only one
+# short iteration of the loop could bring more, and 11 with this limit, although other processes used the machine.
+_TOGETHER_FOR = 0.005
 _Commits = Sequence[Sequence[Operation]]  # a chain
 # a chain, its author, its future result, and whether the result is the revision of its only commit
 _Waiting = tuple[_Commits, Author, asyncio.Future[Any], bool]
@@ -223,17 +225,20 @@ class SQLiteStore:
             raise StoreError("the store is closed")
         future: asyncio.Future[Any] = loop.create_future()
         if not self._waiting:
-            # Two iterations of the loop later, which cost less than a transaction: commits of requests that are read in
-            # this iteration share one. If iterations are long, those of this one are enough; so they are if there is
-            # only one again. (With 16 clients that create objects, a limit of 1 ms gave 8 commits a transaction.)
-            loop.call_soon(self._flush_soon, _clock())
+            # iterations of the loop cost less than a transaction
+            loop.call_soon(self._flush_soon, _clock(), 0)
         self._waiting.append((commits, AUTHOR.get() if self._records else NOBODY, future, alone))
         return future
 
-    def _flush_soon(self, since: float) -> None:
-        alone = self._was_alone and len(self._waiting) == 1
-        if self._loop is not None and not alone and _clock() - since < _TURN:
-            self._loop.call_soon(self._flush)
+    def _flush_soon(self, since: float, seen: int) -> None:
+        """Write what waits, or wait for more as long as each iteration of the loop brings more commits.
+
+        since: when the first one came. seen: how many waited an iteration ago.
+        """
+        count = len(self._waiting)
+        alone = count == 1 and self._was_alone
+        if count > seen and not alone and self._loop is not None and _clock() - since < _TOGETHER_FOR:
+            self._loop.call_soon(self._flush_soon, since, count)
         else:
             self._flush()
 
