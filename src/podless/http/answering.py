@@ -98,6 +98,7 @@ class ConnectionResponder:
         self._task: asyncio.Task[Any] | None = None
         self._stop_stream: Callable[[], None] | None = None
         self._in = IncomingBody(shared.memory, shared.limits)
+        self.claim_body = self._in.charge_body
         self._out = OutgoingAnswers(shared.memory, shared.limits, shared.clock, shared.pace)
         self._answered = False  # the current request is answered, but its body still arrives
         self._served = False  # a request was answered since the last read from the socket
@@ -106,13 +107,6 @@ class ConnectionResponder:
         self.deadline = self._loop.time() + shared.limits.head_time
 
     # implemented by Connection
-
-    def claim_body(self, request: HTTPRequest) -> bool:
-        """Charge the body to the user of the request. Return whether it is complete.
-
-        Raises TooLarge, TooManyRequests, BadRequest.
-        """
-        raise NotImplementedError
 
     async def wait_body(self, request: HTTPRequest) -> bytes:
         """Return the whole body of a request when it has arrived. Raises as `claim_body` does."""

@@ -269,11 +269,6 @@ class Connection(ConnectionResponder, asyncio.BufferedProtocol):
 
     # bodies
 
-    def claim_body(self, request: HTTPRequest) -> bool:
-        if request.body_error is not None:
-            raise request.body_error
-        return self._in.charge_body(request)
-
     async def wait_body(self, request: HTTPRequest) -> bytes:
         if self._expects_continue(request):
             self._transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")

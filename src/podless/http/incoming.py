@@ -79,20 +79,22 @@ class IncomingBody:
     def charge_body(self, request: HTTPRequest) -> bool:
         """Charge a body that the handler wants to its user, and return whether it is complete.
 
-        Raises TooLarge, TooManyRequests.
+        Raises TooLarge, TooManyRequests, and the request's `body_error`.
         """
-        limit, holder = self._limits.body, None
+        if request.body_error is not None:
+            raise request.body_error
+        limit = self._limits.body
         if request is not self.request:
-            size = len(request.body)
+            size, holder = len(request.body), None
         else:
-            holder, size = self, request.length if request.length >= 0 else limit
-        if size > limit or (holder is not None and self.size > limit):
+            size, holder = max(self.size, request.length if request.length >= 0 else limit), self
+        if size > limit:
             raise self.too_large()
         if request.unrequested or request.charged:
             self.release_body(request)
-        user = request.user.name
+        user = request.charged_user = request.user.name
         self._memory.charge_user(user, size, BODIES, holder)
-        request.charged_user, request.charged = user, size
+        request.charged = size
         return holder is None
 
     async def wait_body(self, request: HTTPRequest) -> bytes:
