@@ -115,6 +115,23 @@ async def test_pages_have_every_change_once() -> None:
         assert found == [f"c{number}" for number in reversed(range(7))]
 
 
+async def test_a_page_ends_before_its_changed_fields_take_much_memory() -> None:
+    async with Server() as server:
+        app = server._get_app()
+        where = path_of("default", "configmaps")
+        await ask_app(app, "POST", where, config_map("a"))
+        for value in range(5):
+            data = {f"k{number}": str(value) for number in range(15_000)}
+            await ask_app(app, "PUT", f"{where}/a", config_map("a", **data))
+        query = "fieldSelector=object.name=a"
+        page = await ask_app(app, "GET", f"{LOG}/namespaces/default/history?{query}")
+        assert 1 <= len(page["items"]) < 5
+        rest = await ask_app(
+            app, "GET", f"{LOG}/namespaces/default/history?{query}&continue={page['metadata']['continue']}"
+        )
+        assert rest["items"][0]["revision"] < page["items"][-1]["revision"]
+
+
 async def test_the_log_is_listed_up_to_a_revision_as_objects_are() -> None:
     async with Server() as server:
         app = server._get_app()

@@ -123,6 +123,19 @@ def test_what_takes_long_is_made_in_slices(client: Client, case: str, count: lis
     assert count[0] >= (MANY // 4 if not name else 1)
 
 
+def test_changes_of_a_long_object_are_compared_in_slices(client: Client, count: list[int]) -> None:
+    where = PATH.format("v1").replace("default", "kube-public")
+    obj = {"apiVersion": f"{GROUP}/v1", "kind": "Gadget", "metadata": {"name": "changed"}, "parts": PARTS}
+    assert client.post(where, obj).status == 201
+    assert client.merge(f"{where}/changed", {"parts": [{**part, "a": "x"} for part in PARTS]}).status == 200
+    count[0] = 0
+    listed = client.get(
+        "/apis/history.podless.dev/v1/namespaces/kube-public/history?fieldSelector=object.name%3Dchanged"
+    )
+    assert len(listed.body["items"][0]["fields"]) == len(PARTS) + 1  # with the generation
+    assert count[0] >= 2 * len(PARTS) // 1024
+
+
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], list[int]]:
     """The names of the objects of which rows were made, and how many were under way at each beginning."""

@@ -10,6 +10,7 @@ import orjson
 
 from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
+from podless.runtime.meter import charge, each_part
 from podless.store import Record, StoredValue, keys
 from podless.store.contract import Author, LoggedWrite
 
@@ -21,6 +22,7 @@ else:
 GROUP, VERSION = "history.podless.dev", "v1"
 API_VERSION = f"{GROUP}/{VERSION}"
 CREATE, UPDATE, DELETE = "create", "update", "delete"
+_DECODED = 64  # bytes that count as one step
 _PATHS_SHOWN = 3  # changed paths in a summary
 
 
@@ -52,6 +54,7 @@ def operation_of(written: LoggedWrite) -> str:
 
 def decode_state(stored: StoredValue, revision: int) -> Object:
     """Return the object that was stored."""
+    charge(len(stored.data) // _DECODED)
     obj: Object = orjson.loads(stored.with_revision(revision))
     return obj
 
@@ -98,7 +101,8 @@ def make_change(
     if operation == UPDATE and old is not None:
         change["fields"] = [
             {"path": changed.field} | _show_value("before", changed.before) | _show_value("after", changed.after)
-            for changed in difference.compare_objects(old, new)
+            for part in each_part(difference.compare_objects(old, new))
+            for changed in part
         ]
         change["summary"] = summarize_fields(change["fields"])
     if state and obj:

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from podless.codec import serializer
 from podless.runtime.jsonobject import Object
-from podless.runtime.meter import charge
+from podless.runtime.meter import charge, each_part
 
 # server fields that change with every write and add nothing to the log
 _LEFT_OUT = ("managedFields", "resourceVersion")
@@ -17,6 +18,7 @@ _KEYS = (
     "manager",
 )  # fmt: skip
 _PLAIN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*")
+_COMPARED = 64  # bytes of JSON that count as one step
 Step = str | int | tuple[str, Any]  # a field, a list index, or (key, value) of an identified item
 
 
@@ -89,7 +91,7 @@ def _compare_lists(path: tuple[Step, ...], before: list[Any], after: list[Any]) 
             old = before[index] if index < len(before) else ABSENT
             yield from _compare_values((*path, index), old, after[index] if index < len(after) else ABSENT)
         return
-    old, new = ({item[key]: item for item in items} for items in (before, after))
+    old, new = ({item[key]: item for part in each_part(items) for item in part} for items in (before, after))
     different = False
     for name in [*new, *(name for name in old if name not in new)]:
         for difference in _compare_values((*path, (key, name)), old.get(name, ABSENT), new.get(name, ABSENT)):
@@ -103,21 +105,25 @@ def is_same(before: Any, after: Any) -> bool:
     """Return whether two values are equal as JSON: true is not 1."""
     if type(before) is not type(after):
         return False
-    if isinstance(before, dict):
-        return before.keys() == after.keys() and all(is_same(value, after[name]) for name, value in before.items())
-    if isinstance(before, list):
-        return len(before) == len(after) and all(map(is_same, before, after))
-    return bool(before == after)
+    if not isinstance(before, dict | list):
+        return bool(before == after)
+    encoded = serializer.encode_sorted(before)
+    charge(len(encoded) // _COMPARED)
+    return encoded == serializer.encode_sorted(after)
 
 
 def find_key(*lists: list[Any]) -> str:
     """Return the field that identifies the items of all lists, "" if there is none."""
-    items = [item for items_of_list in lists for item in items_of_list]
-    if not items or not all(isinstance(item, dict) for item in items):
+    if not any(lists):
         return ""
-    for key in _KEYS:
-        if all(isinstance(item.get(key), str | int) for item in items) and all(
-            len({item[key] for item in items_of_list}) == len(items_of_list) for items_of_list in lists
-        ):
-            return key
-    return ""
+    return next((key for key in _KEYS if all(_is_identified(items, key) for items in lists)), "")
+
+
+def _is_identified(items: list[Any], key: str) -> bool:
+    """Return whether all items are objects with different values of this field."""
+    values: set[str | int] = set()
+    for part in each_part(items):
+        if not all(isinstance(item, dict) and isinstance(item.get(key), str | int) for item in part):
+            return False
+        values.update(item[key] for item in part)
+    return len(values) == len(items)

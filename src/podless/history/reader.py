@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 from podless.auth.attributes import Attributes
@@ -11,12 +12,14 @@ from podless.auth.authorizer import Authorizer
 from podless.auth.user import User
 from podless.history.change import CREATE, ChangedObject, make_change, operation_of, place_of
 from podless.kinds.registry import Registry
+from podless.offload.offloop import OffLoop
 from podless.runtime.jsonobject import Object
-from podless.store import Record, keys
+from podless.store import Record, StoredValue, keys
 from podless.store.contract import ChangeLog, LoggedWrite
 
 _BATCH = 100  # changes in one read
-_BYTES = 8 << 20  # bytes of states behind the changes of one page
+_BYTES = 8 << 20  # bytes of states and fields of the changes of one page
+_FIELD = 400  # bytes of a changed field in memory
 _CHANGES_PER_SLICE = 20  # changes that are rendered at a time; each decodes two states
 
 
@@ -42,8 +45,9 @@ class HistoryPage(NamedTuple):
 class HistoryReader:
     """Reads the log for requests of one server."""
 
-    def __init__(self, log: ChangeLog, registry: Registry, authorizer: Authorizer) -> None:
+    def __init__(self, log: ChangeLog, registry: Registry, authorizer: Authorizer, off_loop: OffLoop) -> None:
         self._log = log
+        self._off_loop = off_loop
         self._registry = registry
         self._authorizer = authorizer
 
@@ -73,10 +77,10 @@ class HistoryReader:
                 changed_object = self.find_object(written.key)
                 if not self._is_in_scope(scope, changed_object) or not self.may_get(user, changed_object, visible):
                     continue
-                change = await self.show_change(written, changed_object, state=states)
+                change = await self._show_change(user, written, changed_object, state=states)
                 if matches is None or matches(change):
                     changes_found.append(change)
-                    size += len(written.stored.data) if written.stored is not None else 0
+                    size += _size_of(written.stored) + _FIELD * len(change.get("fields", ()))
                 if len(changes_found) >= limit or size > _BYTES:
                     return HistoryPage(changes_found, written.sequence)
                 if number % _CHANGES_PER_SLICE == 0:
@@ -98,16 +102,25 @@ class HistoryReader:
         changed_object = self.find_object(changes[0].key)
         if changed_object.namespace != namespace or not self.may_get(user, changed_object, {}):
             return None
-        return await self.show_change(changes[0], changed_object, state=True)
+        return await self._show_change(user, changes[0], changed_object, state=True)
 
-    async def show_change(self, written: LoggedWrite, changed_object: ChangedObject, *, state: bool = False) -> Object:
+    async def _show_change(
+        self, user: User, written: LoggedWrite, changed_object: ChangedObject, *, state: bool = False
+    ) -> Object:
         """Return a change as the API shows it. Raises StoreError."""
         before = written.replaced
         if operation_of(written) != CREATE and before is None:
             for earlier in await self._log.read_key(written.key, written.sequence, 0, 1):
                 if earlier.stored is not None:
                     before = Record(earlier.key, earlier.stored, earlier.revision, earlier.created)
-        return make_change(written, before, changed_object, state=state)
+        make = partial(make_change, written, before, changed_object, state=state)
+        size = _size_of(written.stored) + (_size_of(before.stored) if before is not None else 0)
+        if not self._off_loop.is_long(size):
+            return await self._off_loop.run_in_slices(make)
+        async with self._off_loop.turns.wait_turn(
+            user.name, size
+        ):  # one at a time: decoded, it takes 20 times the bytes
+            return await self._off_loop.run_in_slices(make)
 
     def find_object(self, key: str) -> ChangedObject:
         """Return the object of a key."""
@@ -166,6 +179,10 @@ class HistoryReader:
             return [keys.ALL]
         kinds = [kind for kind in self._registry if kind.home is None and kind.namespaced and not kind.virtual]
         return [kind.keys.scope(scope.namespace) for kind in kinds if scope.resource in ("", kind.plural)]
+
+
+def _size_of(stored: StoredValue | None) -> int:
+    return len(stored.data) if stored is not None else 0
 
 
 def link_changes(batch: list[LoggedWrite]) -> list[LoggedWrite]:

@@ -45,7 +45,7 @@ class HistoryAnswers:
         self._api = api
         self.kind = make_history_kind()
         log = api.store.changelog
-        self._reader = HistoryReader(log, api.registry, api.authorizer) if log is not None else None
+        self._reader = HistoryReader(log, api.registry, api.authorizer, api.off_loop) if log is not None else None
 
     def find_route(self, group: str, version: str, plural: str) -> tuple[Kind, Any] | None:
         """Return the kind and the version of a request for the log, None for other requests."""
