@@ -100,6 +100,8 @@ OBJECTS: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "strin
         ({}, True),
         ({"a": {"type": "string", "default": "xyz", "maxLength": 2}}, False),
         ({"a": {"type": "string", "default": "x" * 1000}}, False),
+        ({"b": {"type": "string", "format": "date", "default": []}}, False),
+        ({"b": {"type": "object", "default": {"c": 1}, "properties": {"c": {"type": "number"}}}}, True),
         ({"metadata": {"type": "object"}}, True),
         ({"metadata": {"type": "object", "properties": {"name": {"type": "string", "maxLength": 9}}}}, False),
         ({f"f{place}": {"type": "integer", "default": 1} for place in range(20)}, True),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from podless.runtime.meter import each
 from podless.schema import check, default, embedded, formats, lists
 from podless.schema.mode import Mode
 from podless.schema.node import Node, count_nodes
@@ -35,12 +36,25 @@ _MORE_THAN_TYPE = _RULES - {"type"}
 
 
 def is_valid(value: Any, node: Node) -> bool:
-    """Return whether a value, pruned and with defaults, is certainly valid."""
-    return not (
+    """Return whether a value, pruned and with defaults, is certainly valid and has the types of the schema."""
+    return _has_types(value, node) and not (
         check.validate_value(value, node)
         or embedded.validate_embedded(value, node)
         or lists.validate_lists(value, node)
     )
+
+
+def _has_types(value: Any, node: Node | None) -> bool:
+    """Return whether a value has the types of the schema at every level, in place of which a format can be checked."""
+    if node is None or value is None:
+        return True
+    classes = {_ORDER[name] for name in node.types if name in _ORDER}
+    name = value.__class__.__name__
+    if node.types and name not in classes and not ("number" in classes and name in ("int", "float")):
+        return False
+    if isinstance(value, dict):
+        return all(_has_types(item, node.find_field(key)) for key, item in each(value).items())
+    return not isinstance(value, list) or all(_has_types(item, node.items) for item in each(value))
 
 
 def sets_any(node: Node, keywords: Iterable[str]) -> bool:
