@@ -36,7 +36,7 @@ ANSWERS = st.fixed_dictionaries(
 def test_any_answer_is_a_verdict_or_is_refused(answer: Any, mutating: bool, old: bool, accept: str) -> None:
     scheme = make_review_scheme("admission.k8s.io")
     try:
-        review = reviews.decode_review(json.dumps(answer).encode(), calls.REVIEWS["v1"], "admission.k8s.io/v1", scheme)
+        review = reviews.decode_review(json.dumps(answer).encode(), calls.REVIEWS, "admission.k8s.io/v1", scheme)
         verdict = calls._old_verdict(review, mutating) if old else calls._check_v1(review, "u", mutating)
     except (reviews.Undecodable, calls._MalformedAnswer):
         return

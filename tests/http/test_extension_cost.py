@@ -270,7 +270,7 @@ def test_answers_of_webhooks(form: str) -> None:
     scheme = make_review_scheme("admission.k8s.io")
 
     def read(raw: bytes) -> None:
-        calls._check_v1(reviews.decode_review(raw, calls.REVIEWS["v1"], "admission.k8s.io/v1", scheme), "u", True)
+        calls._check_v1(reviews.decode_review(raw, calls.REVIEWS, "admission.k8s.io/v1", scheme), "u", True)
 
     assert_linear(read, ANSWERS[form], 200, (reviews.Undecodable, calls._MalformedAnswer))
 

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from podless.apis.schemes import make_review_scheme
 from podless.cache.entry import Entry
 from podless.codec import serializer
 from podless.fields.typed import SchemaMisfit
@@ -267,3 +268,55 @@ async def test_code_that_cannot_wait_hears_how_the_webhook_failed() -> None:
     await wanted.value.fetch_converted(Converter(Fake(lambda review: b"")))
     with pytest.raises(SchemaMisfit, match=r"^conversion webhook for example\.com/v1, Kind=Gadget failed: "):
         conversion.find_converted(of, known, OBJECT, f"{GROUP}/v2")
+
+
+async def test_field_managers_get_the_fields_that_no_schema_knows() -> None:
+    of, known = kind(), conversion.Known()
+    with pytest.raises(conversion.Unconverted) as wanted:
+        conversion.find_converted(of, known, OBJECT, f"{GROUP}/v2")
+
+    def extend(review: Any) -> Any:
+        answer = good(review)
+        answer["response"]["convertedObjects"][0]["spec"]["unknown"] = 1
+        return answer
+
+    await wanted.value.fetch_converted(Converter(Fake(extend)))
+    assert conversion.find_converted(of, known, OBJECT, f"{GROUP}/v2")["spec"] == {"size": 1, "unknown": 1}
+
+
+async def test_an_object_without_metadata_is_sent_and_refused_if_it_comes_back() -> None:
+    converter = Converter(fake := Fake(good))
+    with pytest.raises(ConversionFailed, match=r"returned invalid metadata: missing metadata in converted object$"):
+        await converter.ask_webhook(kind(), [{"apiVersion": f"{GROUP}/v1", "kind": "Gadget"}], "v2")
+    sent = fake.calls[0]
+    assert sent["request"]["objects"] == [{"apiVersion": f"{GROUP}/v1", "kind": "Gadget"}]
+    assert sent["response"] == {"uid": "", "convertedObjects": None, "result": {"metadata": {}}}
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ({"apiVersion": "apiextensions.k8s.io/v1beta1", "response": []}, "of type v1beta1.ConversionResponse"),
+        (
+            {"apiVersion": "apiextensions.k8s.io/v1beta1", "response": {}},
+            "(v1.ConversionReview): unknown conversion",
+        ),
+        ({"request": "x"}, "field ConversionReview.request of type v1.ConversionRequest"),
+    ],
+)
+async def test_a_review_is_decoded_as_the_version_that_it_names(answer: Object, said: str) -> None:
+    scheme = make_review_scheme("apiextensions.k8s.io")
+    converter = Converter(Fake(lambda review: {"kind": "ConversionReview", **answer}), scheme)
+    with pytest.raises(ConversionFailed) as refused:
+        await converter.convert_object(kind(), OBJECT, "v2")
+    assert refused.value.message.endswith(said)
+
+
+async def test_a_malformed_version_hides_the_kind() -> None:
+    def answer(review: Any) -> Any:
+        found = good(review)
+        found["response"]["convertedObjects"][0]["apiVersion"] = "a/b/c"
+        return found
+
+    with pytest.raises(ConversionFailed, match=r"^Object 'Kind' is missing in '\{\"apiVersion\":\"a/b/c\""):
+        await Converter(Fake(answer)).convert_object(kind(), OBJECT, "v2")

@@ -19,9 +19,7 @@ TYPE_META = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind 
 
 
 def read(raw: bytes, version: str = "v1") -> object:
-    return reviews.decode_review(
-        raw, REVIEWS[version], f"admission.k8s.io/{version}", make_review_scheme("admission.k8s.io")
-    )
+    return reviews.decode_review(raw, REVIEWS, f"admission.k8s.io/{version}", make_review_scheme("admission.k8s.io"))
 
 
 @pytest.mark.parametrize(

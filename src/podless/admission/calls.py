@@ -96,7 +96,7 @@ async def call_webhook(
 def _check_response(raw: bytes, *, uid: str, mutating: bool, version: str) -> Verdict:
     """Check the response of a webhook and return its verdict. Raises CallFailed."""
     try:
-        answer = reviews.decode_review(raw, REVIEWS[version], f"{_GROUP}/{version}", make_review_scheme(_GROUP))
+        answer = reviews.decode_review(raw, REVIEWS, f"{_GROUP}/{version}", make_review_scheme(_GROUP))
         return _check_v1(answer, uid, mutating) if version == "v1" else _old_verdict(answer, mutating)
     except reviews.Undecodable as error:
         raise CallFailed(f"failed to call webhook: {error}") from None
@@ -125,7 +125,7 @@ def _review_struct(version: str) -> Struct:
     return Struct("AdmissionReview", (*TYPE_META, Field("response", response, 2, pointer=True)), version)
 
 
-REVIEWS = {version: _review_struct(version) for version in VERSIONS}
+REVIEWS = {f"{_GROUP}/{version}": _review_struct(version) for version in VERSIONS}
 
 
 def _check_v1(answer: Object, uid: str, mutating: bool) -> Verdict:

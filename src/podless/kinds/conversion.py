@@ -26,7 +26,7 @@ from podless.remote import RemoteError, WebhookClient, WebhookTarget
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 from podless.structs import gotypes
-from podless.structs.gotypes import UID, ListOf, Raw
+from podless.structs.gotypes import STRING, UID, ListOf, Raw
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import TYPE_META, Field, Struct
 
@@ -45,19 +45,28 @@ _SECONDS = 30  # timeout of one review in seconds
 _MAX_OBJECTS = 500
 _MAX_BYTES = 3 << 20
 _MAX_ANSWER = 16 << 20  # maximum bytes of an answer
+_NO_RESPONSE: Object = {"uid": "", "convertedObjects": None, "result": {"metadata": {}}}  # a real server sends it, too
 
 
 def _review_type(version: str) -> Struct:
-    fields = (
+    asked = (
+        Field("uid", UID, 1, always=True),
+        Field("desiredAPIVersion", STRING, 2, always=True),
+        Field("objects", ListOf(Raw()), 3, always=True),
+    )
+    answered = (
         Field("uid", UID, 1, always=True),
         Field("convertedObjects", ListOf(Raw()), 2, always=True),
         Field("result", STATUS, 3, always=True),
     )
-    response = Struct("ConversionResponse", fields, version)
-    return Struct("ConversionReview", (*TYPE_META, Field("response", response, 2, pointer=True)), version)
+    sides = (
+        Field("request", Struct("ConversionRequest", asked, version), 1, pointer=True),
+        Field("response", Struct("ConversionResponse", answered, version), 2, pointer=True),
+    )
+    return Struct("ConversionReview", (*TYPE_META, *sides), version)
 
 
-_REVIEWS = {version: _review_type(version) for version in ("v1", "v1beta1")}
+_REVIEWS = {f"{_GROUP}/{version}": _review_type(version) for version in ("v1", "v1beta1")}
 _GO_TYPES = {str: "string", bool: "bool", int: "int64", float: "float64", list: "[]interface {}", type(None): "<nil>"}
 
 
@@ -256,7 +265,7 @@ def _make_forms(kind: Kind, version: Version, converted: Sequence[Object]) -> li
 
 def _make_review(webhook: Mapping[str, Any], objects: Sequence[Object], wanted: str) -> tuple[Object, str]:
     """Return the ConversionReview and its version. Raises ConversionFailed."""
-    versions = (name for name in webhook["conversionReviewVersions"] if name in _REVIEWS)
+    versions = (name for name in webhook["conversionReviewVersions"] if f"{_GROUP}/{name}" in _REVIEWS)
     version = next(versions, "")
     if not version:
         raise ConversionFailed("no supported conversion review versions")
@@ -265,7 +274,8 @@ def _make_review(webhook: Mapping[str, Any], objects: Sequence[Object], wanted: 
         "desiredAPIVersion": wanted,
         "objects": [_make_sent(obj) for obj in objects],
     }
-    return {"kind": "ConversionReview", "apiVersion": f"{_GROUP}/{version}", "request": request}, version
+    head = {"kind": "ConversionReview", "apiVersion": f"{_GROUP}/{version}"}
+    return {**head, "request": request, "response": _NO_RESPONSE}, version
 
 
 def _find_schema(kind: Kind, version: str) -> Schema:
@@ -303,14 +313,14 @@ def _describe_type(kind: Kind, api_version: str) -> str:
 
 def _make_sent(obj: Object) -> Object:
     """Return an object as a webhook gets it: as stored, without a resourceVersion."""
-    metadata = {name: value for name, value in obj["metadata"].items() if name != "resourceVersion"}
-    return {**obj, "metadata": metadata}
+    metadata = {name: value for name, value in obj.get("metadata", {}).items() if name != "resourceVersion"}
+    return {**obj, "metadata": metadata} if "metadata" in obj else obj
 
 
 def _read_review(answer: bytes, uid: str, version: str, scheme: GoScheme) -> list[Any]:
     """Return the converted objects of a review. Raises _InvalidReview."""
     try:
-        review = reviews.decode_review(answer, _REVIEWS[version], f"{_GROUP}/{version}", scheme)
+        review = reviews.decode_review(answer, _REVIEWS, f"{_GROUP}/{version}", scheme)
     except reviews.Undecodable as error:
         raise _InvalidReview(str(error)) from None
     review_type = f"{review.get('apiVersion') or '/'}, Kind={review.get('kind') or ''}"
@@ -342,21 +352,25 @@ def _check_object(kind: Kind, before: Object, after: Any, version: str) -> Objec
     if not isinstance(after, dict):
         json_type = gotypes.JSON_NAMES[type(after)]
         raise ConversionFailed(f"json: cannot unmarshal {json_type} into Go value of type map[string]interface {{}}")
-    if not _text_field(after, "kind"):
-        raise ConversionFailed(f"Object 'Kind' is missing in '{serializer.encode_json(after).decode()}'")
     expected, sent = kind.api_version(version), _text_field(after, "apiVersion")
+    if not _text_field(after, "kind") or sent.count("/") > 1:  # a malformed apiVersion hides the kind
+        raise ConversionFailed(f"Object 'Kind' is missing in '{serializer.encode_json(after).decode()}'")
     if sent != expected:
         raise _InvalidReview(f"invalid object at index 0: invalid groupVersion (expected {expected}, received {sent})")
     if after["kind"] != before["kind"]:
         detail = f"(expected {before['kind']}, received {after['kind']})"
         raise _InvalidReview(f"invalid object at index 0: invalid kind {detail}")
-    metadata = after.get("metadata")
+    metadata, present = after.get("metadata"), before.get("metadata", {})  # field managers merge parts without metadata
     named = metadata if isinstance(metadata, dict) else {}
     for field, label in (("name", "name"), ("namespace", "namespace"), ("uid", "UID")):
-        old, new = before["metadata"].get(field) or "", _text_field(named, field)
+        old, new = present.get(field) or "", _text_field(named, field)
         if old != new:
             raise _InvalidReview(f"invalid object: must have the same {label}: {old} != {new}")
-    return {**after, "metadata": _restore_metadata(before["metadata"], named)}
+    if "metadata" not in after:
+        raise _InvalidReview("invalid metadata: missing metadata in converted object")
+    if not isinstance(metadata, dict):
+        raise _InvalidReview(f"invalid metadata: invalid metadata of type {_go_type(metadata)} in input object")
+    return {**after, "metadata": _restore_metadata(present, named)}
 
 
 def _text_field(obj: Object, name: str) -> str:
@@ -430,7 +444,10 @@ class Unconverted(Exception):
         """Ask the webhook, and keep the result or error for `find_converted`. Returns its size, 0 for an error."""
         answer: bytes | ConversionFailed
         try:
-            answer = serializer.encode_sorted(await converter.convert_object(self._kind, self._obj, self._wanted))
+            (converted,) = await converter.ask_webhook(self._kind, [self._obj], self._wanted)
+            if "rules" in (self._kind.webhook or ()):  # of a webhook, an unknown field does not fit the schema instead
+                _prune_object(self._kind, self._wanted, converted)
+            answer = serializer.encode_sorted(converted)
         except ConversionFailed as failed:
             answer = failed
         self._known[serializer.encode_sorted(self._obj), self._wanted] = answer

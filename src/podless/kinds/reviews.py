@@ -6,6 +6,7 @@ Source: client-go's rest.Result, and the serializers of k8s.io/apimachinery that
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from podless.codec import serializer
 from podless.kinds import typemeta
@@ -22,11 +23,13 @@ class Undecodable(Exception):
     """The answer is not the expected review; the text says why."""
 
 
-def decode_review(raw: bytes, struct: Struct, api_version: str, scheme: GoScheme) -> Object:
+def decode_review(raw: bytes, known: Mapping[str, Struct], api_version: str, scheme: GoScheme) -> Object:
     """Decode the review in a JSON or YAML answer, which may lack apiVersion and kind.
 
-    struct: its fields. api_version: of the request. scheme: types that the webhook client knows. Raises Undecodable.
+    known: the fields of a review, by apiVersion. api_version: of the request. scheme: types that the webhook client
+    knows. Raises Undecodable.
     """
+    struct = known[api_version]
     repeated: list[str] = []
     try:
         if _OBJECT.match(raw):
@@ -45,9 +48,11 @@ def decode_review(raw: bytes, struct: Struct, api_version: str, scheme: GoScheme
     except ValueError as error:
         raise Undecodable(str(error)) from None
     kind, version = type_meta.kind or struct.name, type_meta.api_version or api_version
-    if (kind, version) != (struct.name, api_version):
-        raise Undecodable(scheme.explain_unfit(kind, version, struct.go))
     try:
-        return structs.decode_struct(struct, value or {})
+        # a real server decodes another version before it finds that it cannot convert it
+        decoded = structs.decode_struct(known[version], value or {}) if kind == struct.name and version in known else {}
     except structs.DecodeError as error:
         raise Undecodable(str(error)) from None
+    if (kind, version) != (struct.name, api_version):
+        raise Undecodable(scheme.explain_unfit(kind, version, struct.go))
+    return decoded

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Final
 
 from podless.admission.attributes import AllocationConflict
 from podless.cache.entry import Entry
 from podless.kinds import view
+from podless.kinds.conversion import ConversionFailed
 from podless.meta.errors import AlreadyExists, Forbidden, MethodNotAllowed
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
@@ -44,18 +46,19 @@ async def insert_object(api: API, write: Write, stages: Stages[Write]) -> Single
             write.tries -= 1
             if not write.tries:
                 existing = api.find_written(call.kind, conflict.current) if conflict.current is not None else None
-                raise _name_in_use(call, write.obj["metadata"], existing) from None
+                raise await _name_in_use(api, call, write.obj["metadata"], existing) from None
         stages = AGAIN
         del call.warnings[write.warned :]
 
 
 async def _answer_dry_run(api: API, write: Write) -> Single:
     """Return the answer of a dry run. Raises RevisionConflict if the name is in use."""
-    kind, key = write.call.kind, _make_key(write)
-    shown = await api.converter.round_trip(kind, write.call.version, write.obj)
+    kind, version, key = write.call.kind, write.call.version, _make_key(write)
     if (existing := (await api.load_collection(kind)).get(key)) is not None:
-        raise RevisionConflict(key, Record(key, existing.stored, existing.revision, existing.created))
-    return Single(None, shown, 201)
+        with suppress(ConversionFailed):
+            await api.converter.prepare_entries(kind, version, [existing])
+            raise RevisionConflict(key, Record(key, existing.stored, existing.revision, existing.created))
+    return Single(None, await api.converter.round_trip(kind, version, write.obj), 201)
 
 
 def _make_key(write: Write) -> str:
@@ -166,10 +169,12 @@ MAKE: Final = Stages[Write](begin_again, *ADMITTED, *INSERTED)
 AGAIN: Final = Stages[Write](begin_again, *INSERTED)
 
 
-def _name_in_use(call: Call, metadata: Object, existing: Entry | None) -> AlreadyExists:
-    """Return the error that the name is in use; its text differs if the other object is being deleted."""
+async def _name_in_use(api: API, call: Call, metadata: Object, existing: Entry | None) -> AlreadyExists:
+    """Return the error that the name is in use; its text differs if the other object is being deleted and readable."""
     generated = bool(metadata.get("generateName"))
     refusal = AlreadyExists(call.kind.plural, call.kind.group, metadata["name"], generated=generated)
     if existing is not None and existing.terminating:
-        refusal.message = f"object is being deleted: {refusal.message}"
+        with suppress(ConversionFailed):
+            await api.converter.prepare_entries(call.kind, call.version, [existing])
+            refusal.message = f"object is being deleted: {refusal.message}"
     return refusal

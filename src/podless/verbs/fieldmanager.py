@@ -166,8 +166,12 @@ def fields_of_changed(call: Call, old: Object, obj: Object, manager: str) -> Non
 
 
 def is_settled(call: Call, old: Object) -> bool:
-    """Return whether all owned fields fit the schema: the kind has not changed since the object was written."""
-    return call.kind.custom and int(old["metadata"].get("resourceVersion") or 0) > call.kind.changed
+    """Return whether the object and all owned fields fit the schema: it has not changed since the object was written.
+
+    An object that was written in another version need not fit the schema of this one.
+    """
+    kind = call.kind
+    return kind.custom and len(kind.versions) == 1 and int(old["metadata"].get("resourceVersion") or 0) > kind.changed
 
 
 def fields_of_noted(kind: Kind, old: Object, obj: Object, manager: str, subresource: str = "") -> None:

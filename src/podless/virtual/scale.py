@@ -60,12 +60,12 @@ def show_scale(obj: Object, paths: Scale, *, required: bool = True) -> Object:
     Raises Internal if required replicas are missing, and for values of other types.
     """
     replicas = _read_replicas(obj, paths.spec_replicas_path)
-    if replicas is None and required:
-        raise _internal_error(f'the spec replicas field "{paths.spec_replicas_path}" does not exist')
     metadata = obj["metadata"]
     status: Object = {"replicas": _read_replicas(obj, paths.status_replicas_path) or 0}
     if selector := _read_selector(obj, paths):
         status["selector"] = selector
+    if replicas is None and required:
+        raise _internal_error(f'the spec replicas field "{paths.spec_replicas_path}" does not exist')
     return {
         "kind": "Scale",
         "apiVersion": "autoscaling/v1",
