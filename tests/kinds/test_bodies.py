@@ -56,7 +56,7 @@ def test_what_is_of_another_version_is_read_as_that_before_it_is_refused() -> No
     body = Body(DEFINITIONS, DEFINITIONS.versions[0], json.dumps({**head, "spec": spec}).encode())
     assert "does not match the expected API version" in refusal(body)
     assert body.warnings == ['unknown field "spec.additionalPrinterColumns[0].jsonPath"']
-    told = refusal(Body(DEFINITIONS, DEFINITIONS.versions[0], body.raw, validation="Strict"))
+    told = refusal(Body(DEFINITIONS, DEFINITIONS.versions[0], body.body, validation="Strict"))
     assert told.endswith(f"strict decoding error: {body.warnings[0]}")
     raw = json.dumps({**head, "spec": {"scope": 1}}).encode()
     assert "cannot unmarshal number" in refusal(Body(DEFINITIONS, DEFINITIONS.versions[0], raw))

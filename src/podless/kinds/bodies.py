@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import field
-from typing import Any
+from typing import Any, Protocol
 
 from podless import schema
 from podless.codec import gotext, jsontext, sentfloats, serializer
@@ -21,18 +21,35 @@ from podless.structs.structs import Struct
 _HEAD = ("kind", "apiVersion")
 
 
-@dataclass(slots=True)
-class Body:
-    """A body to decode as one version of a kind.
+class Sent(Protocol):
+    """An object that a client sent, to decode as one version of a kind.
 
-    validation: Strict, Warn or Ignore, for unknown and repeated fields. warnings: texts for the client. floats:
-    integers that the body has as floats, such as 1.0. fits: only the object's metadata still needs validation.
-    `read_body` sets the last three.
+    body: as sent; content_type: its media type. validation: Strict, Warn or Ignore, for unknown and repeated fields.
+    warnings: texts for the client. floats: integers that the body has as floats, such as 1.0. fits: only the metadata
+    of the object still needs validation; False if in doubt. `read_body` sets the last three.
     """
 
     kind: Kind
     version: Version
-    raw: bytes
+    body: bytes
+    content_type: str
+    validation: str
+    warnings: list[str]
+    floats: Floats
+    fits: bool
+
+    @property
+    def api_version(self) -> str:
+        """The apiVersion that the object must have."""
+
+
+@dataclass(slots=True)
+class Body:
+    """A body without the rest of its request."""
+
+    kind: Kind
+    version: Version
+    body: bytes
     content_type: str = ""
     validation: str = "Warn"
     warnings: list[str] = field(default_factory=list)
@@ -41,56 +58,56 @@ class Body:
 
     @property
     def api_version(self) -> str:
-        """The apiVersion that the body must have."""
+        """The apiVersion that the object must have."""
         return self.kind.api_version(self.version.name)
 
 
-def read_body(body: Body) -> Object:
+def read_body(sent: Sent) -> Object:
     """Decode an object of the right kind and version, with defaults and without unknown fields.
 
     Unknown and repeated fields are rejected, reported as warnings or dropped. Raises BadRequest.
     """
     repeated: list[str] = []
-    strict = body.validation != "Ignore"
-    struct = body.kind.struct_of(body.version)
-    if body.content_type.startswith(protobuf.MEDIA) and struct is not None:
-        raw, kind = _decode_message(body, struct)
+    strict = sent.validation != "Ignore"
+    struct = sent.kind.struct_of(sent.version)
+    if sent.content_type.startswith(protobuf.MEDIA) and struct is not None:
+        raw, kind = _decode_message(sent, struct)
     else:
-        yaml = body.content_type.startswith("application/yaml")
-        parsed = _parse_body(body, yaml, repeated if strict or struct is not None else None)
+        yaml = sent.content_type.startswith("application/yaml")
+        parsed = _parse_body(sent, yaml, repeated if strict or struct is not None else None)
         if repeated and struct is not None and not yaml:
             findings: list[str] = []
-            parsed = repeats.decode_repeats(struct, body.raw, findings)
+            parsed = repeats.decode_repeats(struct, sent.body, findings)
             repeated = findings
         if yaml and struct is not None:
-            parsed = gotypes.rewrite_fields(parsed, body.kind.list_raw_fields(body.version))
-        kind, raw = body.kind.kind, parsed
+            parsed = gotypes.rewrite_fields(parsed, sent.kind.list_raw_fields(sent.version))
+        kind, raw = sent.kind.kind, parsed
         if not (
-            body.kind.custom
+            sent.kind.custom
             and parsed.__class__ is dict
             and parsed.get("kind") == kind
-            and parsed.get("apiVersion") == body.kind.api_versions[body.version.name]
+            and parsed.get("apiVersion") == sent.kind.api_versions[sent.version.name]
         ):
-            kind = _read_kind(body, parsed)
+            kind = _read_kind(sent, parsed)
             raw = parsed or {}
-            _read_foreign(body, raw, kind, repeated)
-            raw = _check_version(body, raw, kind, repeated)
+            _read_foreign(sent, raw, kind, repeated)
+            raw = _check_version(sent, raw, kind, repeated)
         # an integer with a point or an exponent is an error; in YAML bodies numbers are normalized already
-        if struct is not None and body.floats and not yaml and (problem := _describe_number(body, "")):
-            raise BadRequest(f"{_cannot_text(body, kind)}: {problem}")
+        if struct is not None and sent.floats and not yaml and (problem := _describe_number(sent, "")):
+            raise BadRequest(f"{_cannot_text(sent, kind)}: {problem}")
     unknown: list[str] = []
     try:
-        if body.kind.custom:
+        if sent.kind.custom:
             obj = raw
-            body.fits = body.kind.strategy.settle(body.kind, body.version, obj, unknown) and not body.floats
+            sent.fits = sent.kind.strategy.settle(sent.kind, sent.version, obj, unknown) and not sent.floats
         else:
-            obj = body.kind.strategy.decode(body.kind, body.version, raw, unknown)
+            obj = sent.kind.strategy.decode(sent.kind, sent.version, raw, unknown)
     except structs.NumberError as error:
-        raise BadRequest(f"{_cannot_text(body, kind)}: {_describe_number(body, str(error))}") from None
+        raise BadRequest(f"{_cannot_text(sent, kind)}: {_describe_number(sent, str(error))}") from None
     except (structs.DecodeError, schema.Malformed) as error:
-        raise BadRequest(f"{_cannot_text(body, kind)}: {error}") from None
+        raise BadRequest(f"{_cannot_text(sent, kind)}: {error}") from None
     if repeated or unknown:
-        _note_fields(body, kind, body.version.name, repeated, unknown)
+        _note_fields(sent, kind, sent.version.name, repeated, unknown)
     return obj
 
 
@@ -100,82 +117,82 @@ def name_unknown(kind: Kind, paths: Iterable[str]) -> list[str]:
     return [f"unknown field {show(path)}" for path in paths]
 
 
-def _read_foreign(body: Body, raw: Object, kind: str, repeated: list[str]) -> None:
+def _read_foreign(sent: Sent, raw: Object, kind: str, repeated: list[str]) -> None:
     """Decode a custom object of another version as far as possible, before it is rejected. Raises BadRequest."""
     api_version = raw.get("apiVersion")
-    if not body.kind.custom or api_version == body.api_version:
+    if not sent.kind.custom or api_version == sent.api_version:
         return
     if api_version is None and "apiVersion" in raw:
-        raise BadRequest(f"{_cannot_text(body, kind, '')}: {typemeta.NULL_VERSION}")
+        raise BadRequest(f"{_cannot_text(sent, kind, '')}: {typemeta.NULL_VERSION}")
     version = str(api_version or "").rpartition("/")[2]
     unknown: list[str] = []
     try:
-        body.kind.strategy.decode(body.kind, body.version, dict(raw), unknown, fill=False)
+        sent.kind.strategy.decode(sent.kind, sent.version, dict(raw), unknown, fill=False)
     except (structs.DecodeError, schema.Malformed) as error:
-        raise BadRequest(f"{_cannot_text(body, kind, version)}: {error}") from None
-    _note_fields(body, kind, version, repeated, unknown)
+        raise BadRequest(f"{_cannot_text(sent, kind, version)}: {error}") from None
+    _note_fields(sent, kind, version, repeated, unknown)
 
 
-def _note_fields(body: Body, kind: str, version: str, repeated: Sequence[str], unknown: Sequence[str]) -> None:
+def _note_fields(sent: Sent, kind: str, version: str, repeated: Sequence[str], unknown: Sequence[str]) -> None:
     """Reject unknown and repeated fields, or add warnings. Raises BadRequest."""
     if not repeated and not unknown:
         return
-    findings = list(dict.fromkeys([*repeated, *name_unknown(body.kind, unknown)]))
-    if body.validation == "Strict" and findings:
+    findings = list(dict.fromkeys([*repeated, *name_unknown(sent.kind, unknown)]))
+    if sent.validation == "Strict" and findings:
         # by now a custom object has been decoded, and has the kind that it names
-        start = _cannot_text(body, kind, version, kind if body.kind.custom else "")
+        start = _cannot_text(sent, kind, version, kind if sent.kind.custom else "")
         raise BadRequest(f"{start}: strict decoding error: {serializer.strict_text(findings)}")
-    if body.validation != "Ignore":
-        body.warnings += findings
+    if sent.validation != "Ignore":
+        sent.warnings += findings
 
 
-def _parse_body(body: Body, yaml: bool, repeated: list[str] | None) -> Any:
+def _parse_body(sent: Sent, yaml: bool, repeated: list[str] | None) -> Any:
     try:
         return (
-            serializer.decode_yaml(body.raw, repeated)
+            serializer.decode_yaml(sent.body, repeated)
             if yaml
-            else serializer.decode_json(body.raw, repeated, body.floats)
+            else serializer.decode_json(sent.body, repeated, sent.floats)
         )
     except serializer.YAMLError as error:
-        raise BadRequest(f"{_unrecognized_text(body)}: {error.message} {_body_snippet(body)}") from None
+        raise BadRequest(f"{_unrecognized_text(sent)}: {error.message} {_body_snippet(sent)}") from None
     except jsontext.OutOfRange as error:
-        raise _out_of_range(body, error) or _unreadable_error(body, error) from None
+        raise _out_of_range(sent, error) or _unreadable_error(sent, error) from None
     except serializer.JSONError as error:
-        raise _unreadable_error(body, error) from None
+        raise _unreadable_error(sent, error) from None
 
 
-def _unreadable_error(body: Body, error: serializer.JSONError) -> BadRequest:
-    return BadRequest(f"{_unrecognized_text(body)}: {typemeta.unreadable_error(error)} {_body_snippet(body)}")
+def _unreadable_error(sent: Sent, error: serializer.JSONError) -> BadRequest:
+    return BadRequest(f"{_unrecognized_text(sent)}: {typemeta.unreadable_error(error)} {_body_snippet(sent)}")
 
 
-def _out_of_range(body: Body, error: jsontext.OutOfRange) -> BadRequest | None:
+def _out_of_range(sent: Sent, error: jsontext.OutOfRange) -> BadRequest | None:
     """Return the error for a number out of range, with the body's kind and version; None if the body names no kind."""
-    raw = json.loads(jsontext.decode_utf8(body.raw), parse_int=float)
+    raw = json.loads(jsontext.decode_utf8(sent.body), parse_int=float)
     kind = raw.get("kind") if isinstance(raw, dict) else None
     if not isinstance(kind, str) or not kind or not isinstance(raw.get("apiVersion", ""), str):
         return None
     version = raw.get("apiVersion", "").rpartition("/")[2]
-    return BadRequest(f"{_cannot_text(body, kind, version)}: {error}")
+    return BadRequest(f"{_cannot_text(sent, kind, version)}: {error}")
 
 
-def _decode_message(body: Body, struct: Struct) -> tuple[Object, str]:
+def _decode_message(sent: Sent, struct: Struct) -> tuple[Object, str]:
     """Return the object in a protobuf body, and its kind."""
     try:
-        api_version, kind, message = protobuf.open_envelope(body.raw)
+        api_version, kind, message = protobuf.open_envelope(sent.body)
     except protobuf.ProtobufError as error:
-        raise BadRequest(f"{_unrecognized_text(body)}: {error} {_body_snippet(body)}") from None
-    head = _check_version(body, {"apiVersion": api_version, "kind": kind}, kind or body.kind.kind)
+        raise BadRequest(f"{_unrecognized_text(sent)}: {error} {_body_snippet(sent)}") from None
+    head = _check_version(sent, {"apiVersion": api_version, "kind": kind}, kind or sent.kind.kind)
     try:
         return head | protobuf.decode_message(struct, message), head["kind"]
     except protobuf.ProtobufError as error:
-        raise BadRequest(f"{_cannot_text(body, head['kind'])}: {error}") from None
+        raise BadRequest(f"{_cannot_text(sent, head['kind'])}: {error}") from None
 
 
-def _describe_number(body: Body, text: str) -> str:
+def _describe_number(sent: Sent, text: str) -> str:
     """Return the error text for a number of the wrong type, with the number as it was sent."""
     try:
-        sent_text = sentfloats.as_written(body.raw)
-        body.kind.strategy.decode(body.kind, body.version, {"kind": "", "apiVersion": "", **sent_text}, [], fill=False)
+        sent_text = sentfloats.as_written(sent.body)
+        sent.kind.strategy.decode(sent.kind, sent.version, {"kind": "", "apiVersion": "", **sent_text}, [], fill=False)
     except structs.DecodeError as error:
         return str(error)
     except (ValueError, RecursionError):  # the body is YAML
@@ -183,57 +200,57 @@ def _describe_number(body: Body, text: str) -> str:
     return text
 
 
-def _unrecognized_text(body: Body) -> str:
-    return f"the object provided is unrecognized (must be of type {body.kind.kind})"
+def _unrecognized_text(sent: Sent) -> str:
+    return f"the object provided is unrecognized (must be of type {sent.kind.kind})"
 
 
-def _cannot_text(body: Body, kind: str, version: str | None = None, wanted: str = "") -> str:
+def _cannot_text(sent: Sent, kind: str, version: str | None = None, wanted: str = "") -> str:
     """Return the start of the error. kind, version: those of the body. wanted: the kind, if not that of the path."""
-    version_text = gotext.quote(body.version.name if version is None else version)
-    return f"{kind} in version {version_text} cannot be handled as a {wanted or body.kind.kind}"
+    version_text = gotext.quote(sent.version.name if version is None else version)
+    return f"{kind} in version {version_text} cannot be handled as a {wanted or sent.kind.kind}"
 
 
-def _read_kind(body: Body, raw: Any) -> str:
+def _read_kind(sent: Sent, raw: Any) -> str:
     """Return the kind of the body. A null after another value counts when the object is decoded, not here."""
     try:
         kind = typemeta.read_type_meta(raw).kind
     except ValueError as error:
-        raise BadRequest(f"{_unrecognized_text(body)}: {error} {_body_snippet(body)}") from None
+        raise BadRequest(f"{_unrecognized_text(sent)}: {error} {_body_snippet(sent)}") from None
     if kind:
         return kind
-    if not body.kind.custom:
-        return body.kind.kind
-    if body.validation != "Ignore":
-        raise BadRequest(f"{_unrecognized_text(body)}: {_missing_kind_text(body.raw)} {_body_snippet(body)}")
-    yaml = body.content_type.startswith("application/yaml")
+    if not sent.kind.custom:
+        return sent.kind.kind
+    if sent.validation != "Ignore":
+        raise BadRequest(f"{_unrecognized_text(sent)}: {_missing_kind_text(sent.body)} {_body_snippet(sent)}")
+    yaml = sent.content_type.startswith("application/yaml")
     # this error shows the kind and version of the path for those that the body lacks
-    kind_name, api_version = ((raw or {}).get(name) if yaml else repeats.find_last(body.raw, name) for name in _HEAD)
-    version = str(api_version or body.api_version).rpartition("/")[2]
-    missing = _missing_kind_text(serializer.encode_sorted(raw or {}) if yaml else body.raw)
-    raise BadRequest(f"{_cannot_text(body, kind_name or body.kind.kind, version)}: {missing}")
+    kind_name, api_version = ((raw or {}).get(name) if yaml else repeats.find_last(sent.body, name) for name in _HEAD)
+    version = str(api_version or sent.api_version).rpartition("/")[2]
+    missing = _missing_kind_text(serializer.encode_sorted(raw or {}) if yaml else sent.body)
+    raise BadRequest(f"{_cannot_text(sent, kind_name or sent.kind.kind, version)}: {missing}")
 
 
 def _missing_kind_text(raw: bytes) -> str:
     return f"Object 'Kind' is missing in '{raw.decode('utf-8', 'replace')}'"
 
 
-def _body_snippet(body: Body) -> str:
+def _body_snippet(sent: Sent) -> str:
     """Return the start of the body for an error text."""
-    return f"({serializer.hex_or_text(body.raw)})"
+    return f"({serializer.hex_or_text(sent.body)})"
 
 
-def _read_other(body: Body, raw: Object, kind: str, api_version: str, repeated: Sequence[str]) -> None:
+def _read_other(sent: Sent, raw: Object, kind: str, api_version: str, repeated: Sequence[str]) -> None:
     """Decode a built-in object in the version that it names, to report its errors. Raises BadRequest."""
-    struct = _struct_of(body.kind, api_version)
-    if struct is None or body.content_type.startswith(protobuf.MEDIA):
+    struct = _struct_of(sent.kind, api_version)
+    if struct is None or sent.content_type.startswith(protobuf.MEDIA):
         return
     unknown: list[str] = []
     version = api_version.rpartition("/")[2]
     try:
         structs.decode_struct(struct, raw, unknown)
     except structs.DecodeError as error:
-        raise BadRequest(f"{_cannot_text(body, kind, version)}: {error}") from None
-    _note_fields(body, kind, version, repeated, unknown)
+        raise BadRequest(f"{_cannot_text(sent, kind, version)}: {error}") from None
+    _note_fields(sent, kind, version, repeated, unknown)
 
 
 def _struct_of(kind: Kind, api_version: str) -> Struct | None:
@@ -249,19 +266,19 @@ def _struct_of(kind: Kind, api_version: str) -> Struct | None:
     return next((view.struct for view in kind.views if view.group == group), None)
 
 
-def _check_version(body: Body, raw: Object, kind: str, repeated: Sequence[str] = ()) -> Object:
+def _check_version(sent: Sent, raw: Object, kind: str, repeated: Sequence[str] = ()) -> Object:
     """Return the body with its kind and version; for built-in kinds, those of the path are the defaults.
 
     A body of another version is decoded as that first, to report all its errors.
     """
-    sent_version, api_version = raw.get("apiVersion") or "", body.api_version
-    if not body.kind.custom:
+    sent_version, api_version = raw.get("apiVersion") or "", sent.api_version
+    if not sent.kind.custom:
         sent_version = api_version if sent_version in ("", "/") else sent_version
-        if problem := body.kind.explain_mismatch(kind, sent_version):
-            raise BadRequest(f"{_cannot_text(body, kind, sent_version.rpartition('/')[2])}: {problem}")
+        if problem := sent.kind.explain_mismatch(kind, sent_version):
+            raise BadRequest(f"{_cannot_text(sent, kind, sent_version.rpartition('/')[2])}: {problem}")
     if sent_version != api_version:
-        _read_other(body, raw, kind, sent_version, repeated)
+        _read_other(sent, raw, kind, sent_version, repeated)
         raise BadRequest(
             f"the API version in the data ({sent_version}) does not match the expected API version ({api_version})"
         )
-    return raw if body.kind.custom else {**raw, "kind": kind, "apiVersion": sent_version}
+    return raw if sent.kind.custom else {**raw, "kind": kind, "apiVersion": sent_version}

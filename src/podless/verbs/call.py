@@ -29,12 +29,11 @@ from podless.verbs.followup import FollowUps
 
 @dataclass(slots=True)
 class Call:
-    """A request to a resource.
+    """A request to a resource; its body is as `kinds.bodies.Sent` says.
 
-    query: the parameters. body: as sent; content_type: its media type. user: after impersonation. agent: the
-    User-Agent. warnings: texts for the client; annotations: for the audit log; verbs add to both. floats: integers that
-    the body has as floats, such as 1.0. conversions: results of conversion webhooks. verb: the API verb, "" for calls
-    of the server itself. fits: only the metadata of the present object still needs validation; False if in doubt.
+    query: the parameters. user: after impersonation. agent: the User-Agent. annotations: for the audit log; verbs add
+    to them, and to warnings. conversions: results of conversion webhooks. verb: the API verb, "" for calls of the
+    server itself.
     """
 
     kind: Kind
@@ -52,6 +51,7 @@ class Call:
     floats: Floats = field(default_factory=list)
     conversions: Known = field(default_factory=dict)
     verb: str = ""
+    validation: str = "Warn"
     fits: bool = False
 
     @property

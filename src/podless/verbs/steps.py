@@ -36,12 +36,8 @@ def decode_body(call: Call, options: options_.WriteOptions) -> Object:
 
     Raises BadRequest.
     """
-    body = bodies.Body(
-        call.kind, call.version, call.body, call.content_type, options.validation, call.warnings, call.floats
-    )
-    obj = bodies.read_body(body)
-    call.fits = body.fits
-    return obj
+    call.validation = options.validation
+    return bodies.read_body(call)
 
 
 def may_create(api: API, call: Call) -> None:
