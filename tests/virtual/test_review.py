@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
+from contextvars import copy_context
 from typing import Any
 
 import pytest
@@ -10,8 +12,10 @@ import pytest
 from podless.auth.rbac import RBAC
 from podless.auth.user import User
 from podless.codec import serializer
+from podless.runtime.meter import METER, CPUMeter
 from podless.structs import protobuf
 from podless.structs.structfiles import load_struct
+from podless.virtual import review
 from tests.conftest import Client
 
 SELF_SUBJECT_ACCESS_REVIEW = load_struct("authorization/v1", "SelfSubjectAccessReview")
@@ -19,6 +23,7 @@ SELF_SUBJECT_ACCESS_REVIEW = load_struct("authorization/v1", "SelfSubjectAccessR
 ACCESS = "/apis/authorization.k8s.io/v1"
 RBAC_PATH = "/apis/rbac.authorization.k8s.io/v1"
 WHO = "/apis/authentication.k8s.io/v1"
+ATTRIBUTES = "resourceAttributes"
 ASKED = {"resource": "secrets", "verb": "list", "namespace": "default"}
 
 
@@ -180,3 +185,24 @@ def test_many_rules_are_told_in_pieces_in_each_form(client: Client) -> None:
     for answer in (plain, pretty, yaml):
         assert answer.status == 201
         assert answer.headers["Transfer-Encoding"] == "chunked"
+
+
+class _Counter(CPUMeter):
+    """Counts the charges."""
+
+    count = 0
+
+    def check_time(self) -> None:
+        self.count += 1
+        self.steps_left = 0
+
+
+@pytest.mark.parametrize("look", [review._attribute_errors, lambda spec: review.unread_warnings(spec[ATTRIBUTES])])
+def test_each_requirement_of_a_selector_is_charged(look: Callable[[Any], object]) -> None:
+    meter = _Counter(3600.0)
+    meter.steps_left = 0
+    requirements = [{"key": f"a{number}", "operator": "In", "values": ["x"]} for number in range(1000)]
+    context = copy_context()
+    context.run(METER.set, meter)
+    context.run(look, {ATTRIBUTES: ASKED | {"labelSelector": {"requirements": requirements}}})
+    assert meter.count >= len(requirements)

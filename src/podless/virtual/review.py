@@ -29,7 +29,7 @@ from podless.meta.field import FieldError
 from podless.runtime import clock
 from podless.runtime.gcpause import pause_gc
 from podless.runtime.jsonobject import Object
-from podless.runtime.meter import each
+from podless.runtime.meter import charge, each
 from podless.runtime.release import has
 from podless.structs import gostructs, structs
 from podless.structs.gated import drop_gated
@@ -46,6 +46,7 @@ _ATTRIBUTES = load_struct("authorization/v1", "NonResourceAttributes")
 _RULE = 64  # approximate bytes of a rule
 _ONE_REQUIRED = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
 _LABELS, _FIELDS = "labelSelector", "fieldSelector"
+_REQUIREMENT = 8  # steps on the meter to check one requirement of a selector
 _ATTRIBUTES_PATH = "spec.resourceAttributes"
 
 
@@ -181,7 +182,8 @@ def _selector_errors(resource: Object) -> field.Errors:
         if not raw_selector and not requirements:
             detail = f"when {path} is specified, requirements or rawSelector is required"
             yield field.required(f"{path}.requirements", detail)
-        for index, requirement in enumerate(each(requirements)):
+        for index, requirement in enumerate(requirements):
+            charge(_REQUIREMENT)
             yield from _requirement_errors(requirement, f"{path}.requirements[{index}]", label=name == "labelSelector")
 
 
@@ -314,6 +316,7 @@ def _is_parseable(name: str, text: str | None) -> bool:
 
 
 def _is_supported(name: str, requirement: Object) -> bool:
+    charge(_REQUIREMENT)
     if name == _FIELDS:  # field selectors support only one value so far
         return requirement.get("operator") in ("In", "NotIn") and len(requirement.get("values") or ()) == 1
     try:
