@@ -118,7 +118,7 @@ class AdmissionSubject:
 
     def _answer_check(self, question: Any) -> Any:
         """Return the authorizer's decision for a check in an expression."""
-        from podless.cel.policies import Decision
+        from podless.cel.policies import AccessDecision
 
         user = self.attr.user if question.account is None else of_account(*question.account)
         asked = Attributes(
@@ -126,7 +126,7 @@ class AdmissionSubject:
             question.subresource, question.namespace, question.name, question.path,
         )  # fmt: skip
         decision = self._authorizer.decide(user, asked)
-        return Decision(decision.allowed, decision.reason, decision.error)
+        return AccessDecision(decision.allowed, decision.reason, decision.error)
 
 
 ANY_VERSION = "*"

@@ -14,7 +14,7 @@ from podless.cel.declared import Decl
 from podless.cel.errors import EvaluationError
 from podless.cel.escape import escape_name
 from podless.cel.values import Duration, MapList, SetList, Timestamp
-from podless.codec import gotime, serializer
+from podless.codec import gobase64, gotime, serializer
 
 _GO = {
     str: "string",
@@ -188,7 +188,7 @@ def _decode_base64(text: str) -> bytes:
 
 
 def _make_base64_error(text: str, at: int) -> EvaluationError:
-    return EvaluationError(f"Invalid byte formatted string {text}: illegal base64 data at input byte {at}")
+    return EvaluationError(f"Invalid byte formatted string {text}: {gobase64.format_fault(at)}")
 
 
 def convert_value(declared: Decl, value: Any) -> Any:

@@ -315,9 +315,7 @@ def _can_convert(kind: Kind) -> bool:
 def read_document(document: Document, repeated: list[str]) -> tuple[Any, Floats]:
     """Decode a document. Return its value, and whole numbers that are written as floats. Raises JSONError."""
     floats: Floats = []
-    if document.yaml:
-        return serializer.decode_yaml(document.raw, repeated), floats
-    return serializer.decode_json(document.raw, repeated, floats), floats
+    return document.decode_value(repeated, floats), floats
 
 
 def split_parts(value: Any, floats: Floats) -> Iterator[DocumentPart]:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
+from podless.codec import serializer
 from podless.runtime.dataclass import dataclass
 
 # suffixes of files with documents
@@ -30,6 +33,17 @@ class Document:
     line: int
     raw: bytes
     yaml: bool = True
+
+    def decode_value(self, duplicates: list[str] | None = None, floats: serializer.Floats | None = None) -> Any:
+        """Return the value of the document. Raises YAMLError, JSONError. duplicates, floats: see the decoders."""
+        if self.yaml:
+            return serializer.decode_yaml(self.raw, duplicates)
+        return serializer.decode_json(self.raw, duplicates, floats)
+
+
+def find_files(folder: Path) -> list[Path]:
+    """Return the files with documents in a folder and below it."""
+    return sorted(file for file in folder.rglob("*") if file.suffix in SUFFIXES and file.is_file())
 
 
 def split_documents(file: str, raw: bytes) -> Iterator[Document]:

@@ -1,4 +1,4 @@
-"""Finds where Go's base64 decoder stops."""
+"""Base64 as Go decodes it: where it stops, and what it says."""
 
 from __future__ import annotations
 
@@ -8,7 +8,26 @@ import contextlib
 
 from podless.runtime.meter import each
 
-_ALPHABET = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
+_ALPHANUMERIC = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+_ALPHABET = frozenset(_ALPHANUMERIC + b"+/")
+_URL_ALPHABET = frozenset(_ALPHANUMERIC + b"-_")
+
+
+def format_fault(offset: int) -> str:
+    """Return Go's text for a decoder that stops at this offset."""
+    return f"illegal base64 data at input byte {offset}"
+
+
+def decode_url_base64(text: str) -> bytes:
+    """Decode base64 for URLs, without padding; line breaks are skipped. Raises ValueError with Go's text."""
+    raw = text.encode()
+    data = raw.replace(b"\n", b"").replace(b"\r", b"")
+    bad = next((index for index, code in enumerate(raw) if code not in _URL_ALPHABET and code not in b"\r\n"), None)
+    if bad is None and len(data) % 4 == 1:
+        bad = len(raw) - 1
+    if bad is not None:
+        raise ValueError(format_fault(bad))
+    return base64.urlsafe_b64decode(data + b"=" * (-len(data) % 4))
 
 
 def decoded_size(text: str) -> int:

@@ -9,16 +9,12 @@ The module can be called: `@podless.explore("python controller.py", apply="crd.y
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from types import ModuleType
-from typing import Any
-
-from podless.explore.embedded import Command, Steps, explore_controller, explore_test
+from podless.explore.embedded import Steps, explore_controller, explore_test
 from podless.explore.explorer import Options
 from podless.explore.findings import Fault, Finding, Report
 from podless.explore.scenario import BadScenario, Scenario
 from podless.explore.schedule import BadSchedule, Schedule
+from podless.runtime.lazy import make_callable
 
 __all__ = [
     "BadScenario",
@@ -35,11 +31,4 @@ __all__ = [
 ]
 
 
-class _Module(ModuleType):
-    """The class of this module, which makes it callable."""
-
-    def __call__(self, command: Command, **options: Any) -> Callable[[Callable[[Steps], None]], Callable[[], None]]:
-        return explore_test(command, **options)
-
-
-sys.modules[__name__].__class__ = _Module
+make_callable(__name__, explore_test)

@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from inspect import signature
 from pathlib import Path
-from types import ModuleType
 from typing import Any, Protocol
 
 from podless.check.sources import CannotCheck, find_sources
@@ -24,6 +22,7 @@ from podless.plan.run import PlanSource, make_plan
 from podless.plan.sources import Dump, Nothing
 from podless.remote import kubeconfig as configs
 from podless.runtime.arguments import reject_unknown_names
+from podless.runtime.lazy import make_callable
 
 __all__ = ["Action", "By", "CannotPlan", "Change", "FieldChange", "Plan", "PlanOptions", "plan_set"]
 
@@ -85,11 +84,4 @@ def _choose_source(source: str, server: Reachable | None, kubeconfig: str, conte
     return RunningAPI(configs.read_kubeconfig(path or configs.find_kubeconfig(), context))
 
 
-class _Module(ModuleType):
-    """The class of this module, which makes it callable."""
-
-    def __call__(self, *args: Any, **options: Any) -> Plan:
-        return plan_set(*args, **options)
-
-
-sys.modules[__name__].__class__ = _Module
+make_callable(__name__, plan_set)

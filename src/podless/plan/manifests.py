@@ -121,9 +121,8 @@ def read_set(sources: Sequence[SourceFile]) -> tuple[list[Item], list[Unreadable
 
 
 def _read_document(document: Document) -> Iterator[Item | Unreadable]:
-    read = serializer.decode_yaml if document.yaml else serializer.decode_json
     try:
-        value = read(document.raw)
+        value = document.decode_value()
     except (serializer.YAMLError, serializer.JSONError) as error:
         yield Unreadable(Place(document), str(error))
         return

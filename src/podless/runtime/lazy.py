@@ -1,4 +1,4 @@
-"""Imports modules, and compiles patterns, at first use, so that a server starts without those that it does not use."""
+"""Modules and patterns that are made at first use, so that a server starts without them, and modules to call."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Any, AnyStr, cast
 
 
@@ -63,3 +64,13 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         return getattr(module, name)
 
     return import_name
+
+
+def make_callable(module: str, function: Callable[..., Any]) -> None:
+    """Make a loaded module call this function when it is called itself."""
+
+    class CallableModule(ModuleType):
+        def __call__(self, *args: Any, **options: Any) -> Any:
+            return function(*args, **options)
+
+    sys.modules[module].__class__ = CallableModule

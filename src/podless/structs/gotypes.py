@@ -205,7 +205,7 @@ class Bytes(GoType):
             self.reject_value(value)
         offset = gobase64.find_base64_fault(value)
         if offset is not None:
-            raise Mismatch("", "", f"illegal base64 data at input byte {offset}")
+            raise Mismatch("", "", gobase64.format_fault(offset))
         return base64.b64encode(base64.b64decode(value)).decode()
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from podless.codec import serializer
-from podless.codec.documents import SUFFIXES, split_documents
+from podless.codec.documents import find_files, split_documents
 from podless.runtime.jsonobject import Object
 
 Manifests = Object | str | os.PathLike[str] | Iterable[Any]
@@ -33,7 +33,7 @@ def _read_objects(value: Any) -> Iterator[Object]:
     elif isinstance(value, str) and ("\n" in value or "{" in value):
         yield from _of_text("text", value.encode())
     elif isinstance(value, (str, os.PathLike)):
-        for file in _find_files(str(value)):
+        for file in _match_files(str(value)):
             yield from _of_text(str(file), file.read_bytes())
     elif isinstance(value, Iterable):
         for item in value:
@@ -44,26 +44,24 @@ def _read_objects(value: Any) -> Iterator[Object]:
         raise ValueError(f"expected an object, a manifest or a path, not {type(value).__name__}")
 
 
-def _find_files(path: str) -> list[Path]:
+def _match_files(path: str) -> list[Path]:
     """Return the file of a path, the manifests in a folder and below it, or the files that match a pattern."""
     root = Path(path)
     if root.is_dir():
-        files = [file for file in root.rglob("*") if file.suffix in SUFFIXES and file.is_file()]
+        files = find_files(root)
     elif glob.has_magic(path) and not root.exists():
-        files = [Path(name) for name in glob.glob(path, recursive=True)]
+        files = sorted(Path(name) for name in glob.glob(path, recursive=True))
     else:
         return [root]
     if not files:
         raise FileNotFoundError(f"{path}: no manifests found")
-    return sorted(files)
+    return files
 
 
 def _of_text(name: str, raw: bytes) -> Iterator[Object]:
-
     for document in split_documents(name, raw):
-        read = serializer.decode_yaml if document.yaml else serializer.decode_json
         try:
-            obj = read(document.raw)
+            obj = document.decode_value()
         except (serializer.YAMLError, serializer.JSONError) as error:
             raise ValueError(f"{name}:{document.line + 1}: {error}") from None
         if not isinstance(obj, dict):

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from podless.apis.core.components import list_components
 from podless.cache.entry import Entry
 from podless.cache.watchcache import WatchCache
-from podless.codec import serializer
+from podless.codec import gobase64, serializer
 from podless.kinds import view
 from podless.meta.errors import BadRequest, Expired, Internal
 from podless.runtime.release import has
@@ -28,7 +28,6 @@ _SHORT = 512  # characters: longer selectable fields are not cached for other re
 _TOKEN = Struct(
     "continueToken", (Field("v", String()), Field("rv", Int(64)), Field("start", String())), package="storage"
 )
-_BASE64 = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
 
 _TOO_OLD = "The resourceVersion for the provided list is too old."
 _TOKEN_TOO_OLD = (
@@ -58,7 +57,7 @@ def write_token(token: ContinueToken) -> str:
 def read_token(text: str) -> ContinueToken:
     """Decode a continue token. Raises BadRequest."""
     try:
-        raw = serializer.decode_json(_decode_base64(text))
+        raw = serializer.decode_json(gobase64.decode_url_base64(text))
         struct = structs.decode_struct(_TOKEN, {} if raw is None else raw)
         return _check_token(struct.get("v", ""), struct.get("rv", 0), struct.get("start", ""))
     except ValueError as error:
@@ -77,18 +76,6 @@ def _check_token(version: str, revision: int, start: str) -> ContinueToken:
     if any(part in ("", ".", "..") for part in key.split("/")) and start != "/":
         raise ValueError(start)
     return ContinueToken(revision, key)
-
-
-def _decode_base64(text: str) -> bytes:
-    """Decode base64; line breaks are skipped, as in Go. Raises ValueError with Go's text."""
-    raw = text.encode()
-    data = raw.replace(b"\n", b"").replace(b"\r", b"")
-    bad = next((index for index, code in enumerate(raw) if code not in _BASE64 and code not in b"\r\n"), None)
-    if bad is None and len(data) % 4 == 1:
-        bad = len(raw) - 1
-    if bad is not None:
-        raise ValueError(f"illegal base64 data at input byte {bad}")
-    return base64.urlsafe_b64decode(data + b"=" * (-len(data) % 4))
 
 
 def make_selector(call: Call, options: ListOptions, *, keep: bool = False) -> Match | None:

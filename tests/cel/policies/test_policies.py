@@ -13,9 +13,9 @@ from podless.cel.policies import (
     JSON_PATCHES,
     OBJECT,
     AccessCheck,
+    AccessDecision,
     Activation,
     AuthorizerValue,
-    Decision,
     Environment,
     ExpressionFailure,
     OutOfBudget,
@@ -123,9 +123,9 @@ class Asked:
     def __init__(self) -> None:
         self.questions: list[AccessCheck] = []
 
-    def __call__(self, question: AccessCheck) -> Decision:
+    def __call__(self, question: AccessCheck) -> AccessDecision:
         self.questions.append(question)
-        return Decision(question.verb == "get", f"{question.verb} it is")
+        return AccessDecision(question.verb == "get", f"{question.verb} it is")
 
 
 def test_the_authorizer_is_asked_what_the_steps_say() -> None:

@@ -10,17 +10,18 @@ from podless.cel.decls import Library, declare_function, declare_global, overloa
 from podless.cel.errors import EvaluationError
 from podless.cel.sizes import traversal_cost
 from podless.cel.types import BYTES, STRING
+from podless.codec import gobase64
 
 _ALPHABET = re.compile(r"[A-Za-z0-9+/]*={0,2}\Z")
 
 
 def _decode_base64(text: str) -> bytes:
     if not _ALPHABET.match(text):
-        raise EvaluationError("illegal base64 data at input byte 0")
+        raise EvaluationError(gobase64.format_fault(0))
     try:
         return base64.b64decode(text.rstrip("=") + "=" * (-len(text.rstrip("=")) % 4))
     except binascii.Error:
-        raise EvaluationError(f"illegal base64 data at input byte {len(text)}") from None
+        raise EvaluationError(gobase64.format_fault(len(text))) from None
 
 
 LIBRARY = Library(

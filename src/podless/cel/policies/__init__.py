@@ -5,7 +5,7 @@ budget. Objects are plain decoded JSON. Source: k8s.io/apiserver pkg/admission/p
 """
 
 from podless.cel.policies.activation import BUDGET, Activation, ExpressionFailure, OutOfBudget
-from podless.cel.policies.authorizer import AccessCheck, AuthorizerValue, Decision
+from podless.cel.policies.authorizer import AccessCheck, AccessDecision, AuthorizerValue
 from podless.cel.policies.environment import BOOL, JSON_PATCHES, OBJECT, STRING, TEXT_OR_NULL, Environment, Expression
 from podless.cel.policies.mutation import TypeMismatch, apply_message, collect_parts, make_patch_operations
 from podless.cel.policies.typecheck import TypedEnvironment
@@ -18,9 +18,9 @@ __all__ = [
     "STRING",
     "TEXT_OR_NULL",
     "AccessCheck",
+    "AccessDecision",
     "Activation",
     "AuthorizerValue",
-    "Decision",
     "Environment",
     "Expression",
     "ExpressionFailure",

@@ -25,7 +25,7 @@ class AccessCheck(NamedTuple):
     account: tuple[str, str] | None = None
 
 
-class Decision(NamedTuple):
+class AccessDecision(NamedTuple):
     """The result of a check: whether it is allowed, the reason, and the error if the check failed."""
 
     allowed: bool
@@ -33,13 +33,13 @@ class Decision(NamedTuple):
     error: str = ""
 
 
-Authorize = Callable[[AccessCheck], Decision]
+Authorize = Callable[[AccessCheck], AccessDecision]
 
 
 class DecisionValue:
     """kubernetes.authorization.Decision."""
 
-    def __init__(self, answer: Decision) -> None:
+    def __init__(self, answer: AccessDecision) -> None:
         self._decision = answer
 
     def allowed(self) -> bool:

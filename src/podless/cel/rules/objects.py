@@ -31,11 +31,7 @@ _NO_FIELDS: Schema = {}
 _PATH_STEP = re.compile(r"\[\s*'((?:[^'\\]|\\.)*)'\s*\]|\.([^.\[\]]+)")
 
 
-class _Absent:
-    """The value of a variable that has none."""
-
-
-_ABSENT = _Absent()
+_ABSENT = object()  # the value of a variable that has none
 
 
 class _BudgetSpent(Exception):

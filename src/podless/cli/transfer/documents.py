@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import IO, Protocol, Self
 
 from podless.codec import serializer
-from podless.codec.documents import SUFFIXES, split_documents
+from podless.codec.documents import find_files, split_documents
 from podless.runtime.inputs import STANDARD_INPUT, BadInput, open_standard_input, read_pieces
 from podless.runtime.jsonobject import Object
 from podless.runtime.option import ReportedError
@@ -145,7 +145,7 @@ class Documents:
         root = Path(path)
         if not root.is_dir():
             return [(path, root)]
-        files = sorted(file for file in root.rglob("*") if file.suffix in SUFFIXES and file.is_file())
+        files = find_files(root)
         if not files:
             raise BadDocument(f"{path}: no objects found")
         return [(str(file), file) for file in files]

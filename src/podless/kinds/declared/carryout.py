@@ -38,7 +38,7 @@ _TEXTS: Final = 64  # bytes of a text that count as one step of the meter
 _PLAIN: Final = (str, bool, int, float)
 
 
-class ValueTooLarge(Exception):
+class UnfitValue(Exception):
     """A value has no JSON form, or is too large; the message says which."""
 
 
@@ -54,21 +54,21 @@ class SizeAccount:
         self.remaining = MAX_VALUES
 
     def charge_bytes(self, size: int) -> None:
-        """Subtract the bytes of a part. Raises ValueTooLarge."""
+        """Subtract the bytes of a part. Raises UnfitValue."""
         charge(1 + size // _TEXTS)
         self.remaining -= max(size, _PART)
         if self.remaining < 0:
-            raise ValueTooLarge(f"the values have more than {MAX_VALUES} bytes")
+            raise UnfitValue(f"the values have more than {MAX_VALUES} bytes")
 
 
 def to_json(value: Any, type_: Type, account: SizeAccount) -> Any:
-    """Return a value of a type as JSON that shares nothing with it; None for optional.none(). Raises ValueTooLarge."""
+    """Return a value of a type as JSON that shares nothing with it; None for optional.none(). Raises UnfitValue."""
     return _convert_value(value, type_, account, 0)
 
 
 def _convert_value(value: Any, type_: Type, account: SizeAccount, depth: int) -> Any:
     if depth > _DEEP:
-        raise ValueTooLarge(f"the value nests deeper than {_DEEP} levels")
+        raise UnfitValue(f"the value nests deeper than {_DEEP} levels")
     if isinstance(value, SchemalessValue):
         value = value.value
     if isinstance(value, Optional):
@@ -90,7 +90,7 @@ def _convert_map(value: dict[Any, Any], type_: Type, account: SizeAccount, depth
     result = {}
     for key, item in value.items():
         if not isinstance(key, str):
-            raise ValueTooLarge("the value has a key that is not a string")
+            raise UnfitValue("the value has a key that is not a string")
         account.charge_bytes(len(key) + 4)
         # podless.cel.convert puts a space before names that no expression can write
         name = key[1:] if isinstance(item, SchemalessValue) else unescape_field(key) if is_struct else key
@@ -105,7 +105,7 @@ def _convert_scalar(value: Any, account: SizeAccount) -> Any:
     account.charge_bytes(4)
     if value is None or value.__class__ in _PLAIN:
         if isinstance(value, float) and not math.isfinite(value):
-            raise ValueTooLarge("the value is not a finite number")
+            raise UnfitValue("the value is not a finite number")
         return value
     if isinstance(value, Uint):
         return int(value)
@@ -114,7 +114,7 @@ def _convert_scalar(value: Any, account: SizeAccount) -> Any:
         return base64.b64encode(value).decode()
     if isinstance(value, Timestamp | Duration):
         return to_string(value)
-    raise ValueTooLarge("the value has no form in JSON")
+    raise UnfitValue("the value has no form in JSON")
 
 
 BUDGET = 10 * LIMIT  # CEL cost of all expressions of one step for one object; the same as for an object's rules
@@ -163,7 +163,7 @@ class ConversionStep:
             return error.cost
         except EvaluationError as error:
             raise ConversionFault(f"{path.text}: {error}") from None
-        except ValueTooLarge as error:
+        except UnfitValue as error:
             raise ConversionFault(f"{path.text}: {error}") from None
         if path.steps[0] == "metadata" and not isinstance(plain, str | None):
             raise ConversionFault(f"{path.text}: a label or annotation must be a string")

@@ -128,7 +128,7 @@ class PathOperation:
 
 
 @dataclass(frozen=True, slots=True)
-class _Route:
+class _Method:
     """A row of the tables below. answer: list, object, status or event. body: "", object, patch or options."""
 
     method: str
@@ -139,25 +139,25 @@ class _Route:
     codes: tuple[int, ...] = (200,)
 
 
-_EVERYWHERE = (_Route("get", "list", "list", "list"),)
+_EVERYWHERE = (_Method("get", "list", "list", "list"),)
 _COLLECTION = (
-    _Route("get", "list", "list", "list"),
-    _Route("post", "post", "create", "object", "object", (200, 201, 202)),
-    _Route("delete", "deletecollection", "deletecollection", "status"),
+    _Method("get", "list", "list", "list"),
+    _Method("post", "post", "create", "object", "object", (200, 201, 202)),
+    _Method("delete", "deletecollection", "deletecollection", "status"),
 )
 _SUBRESOURCE = (
-    _Route("get", "get", "read"),
-    _Route("put", "put", "replace", "object", "object", (200, 201)),
-    _Route("patch", "patch", "patch", "object", "patch"),
+    _Method("get", "get", "read"),
+    _Method("put", "put", "replace", "object", "object", (200, 201)),
+    _Method("patch", "patch", "patch", "object", "patch"),
 )
-_WATCHED = (_Route("get", "watchlist", "watchlist", "event"),)
-_WATCHED_ITEM = (_Route("get", "watch", "watch", "event"),)
+_WATCHED = (_Method("get", "watchlist", "watchlist", "event"),)
+_WATCHED_ITEM = (_Method("get", "watch", "watch", "event"),)
 _CONNECTED = ("get", "post")
 _PROXIED = ("delete", "get", "head", "options", "patch", "post", "put")
 _SCALED = {"group": "autoscaling", "version": "v1", "kind": "Scale"}
 # verb -> operation on a subresource other than status and scale
 _SUBRESOURCE_CODES = {"create": _COLLECTION[1], **dict(zip(("get", "update", "patch"), _SUBRESOURCE, strict=True))}
-_ITEM = (*_SUBRESOURCE[:2], _Route("delete", "delete", "delete", "status", "options", (200, 202)), _SUBRESOURCE[2])
+_ITEM = (*_SUBRESOURCE[:2], _Method("delete", "delete", "delete", "status", "options", (200, 202)), _SUBRESOURCE[2])
 # verb -> description
 _OLD = "Deprecated: list with the parameter watch."
 _TEXTS = {
@@ -286,7 +286,7 @@ class OperationsWriter:
         )
 
     def _write_path(
-        self, path: str, routes: Iterable[_Route], sub: str = "", all_namespaces: bool = False
+        self, path: str, routes: Iterable[_Method], sub: str = "", all_namespaces: bool = False
     ) -> list[PathOperation]:
         return [
             self._write_operation(path, route, sub, all_namespaces)
@@ -298,7 +298,7 @@ class OperationsWriter:
         """Return whether an action is served. The verbs of a terminating definition still count."""
         return self.kind.custom or _VERBS.get(action, action) in self.kind.verbs
 
-    def _write_operation(self, path: str, route: _Route, sub: str, all_namespaces: bool) -> PathOperation:
+    def _write_operation(self, path: str, route: _Method, sub: str, all_namespaces: bool) -> PathOperation:
         kind, dialect = self.kind, self.dialect
         declared = kind.find_subresource(sub)
         noun, gvk = self._describe_body(sub, declared.kind if declared is not None else None)
