@@ -12,8 +12,9 @@ from podless.cel.errors import CostExceeded
 from podless.runtime.meter import charge, work_time
 
 R = TypeVar("R")
-# frames: 250 levels of the grammar with a dozen rules each, and trees a few times as deep
-_RECURSION_LIMIT = 20_000
+# frames: twice what 250 levels of the grammar, with a dozen rules each, and trees twice as deep take. Meanwhile C code
+# of other work may recurse as deep, which must fit into a thread's stack of 2 MiB.
+_RECURSION_LIMIT = 10_000
 _LOCK = threading.Lock()
 _limits: list[int] = []  # the recursion limit to restore, once for each call of `run_with_room` under way
 
