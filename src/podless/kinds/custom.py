@@ -17,6 +17,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.memo import find_value, is_off_loop, make_once
 from podless.runtime.meter import each
 from podless.runtime.release import has
+from podless.schema.mode import SharedParts
 
 if TYPE_CHECKING:
     from podless.cel.rules import NodeRules as Expressions
@@ -55,7 +56,7 @@ class CustomStrategy(Strategy[Kind]):
         compiled = self._compiled
         if not is_off_loop():
             compiled.count_schema(version)
-        parts = make_once(compiled.table, "schema parts", lambda: schemas.SharedParts(compiled.count_bytes))
+        parts = make_once(compiled.table, "schema parts", lambda: SharedParts(compiled.count_bytes))
         return schemas.Schema.compile(version.schema, self._preserve, parts)
 
     def get_expressions(self, version: Version, with_floats: bool = False) -> Expressions:

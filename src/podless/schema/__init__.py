@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from podless.schema.definition import structural, tolerated, warnings
     from podless.schema.embedded import Malformed
     from podless.schema.keywords import KeywordOptions
-    from podless.schema.mode import SharedParts
     from podless.schema.remodel import Note, restructure
     from podless.schema.rules import Expressions
     from podless.schema.schema import BLOCKING, UNCHECKED, Schema
@@ -28,7 +27,6 @@ else:
             "Note": "remodel",
             "KeywordOptions": "keywords",
             "Schema": "schema",
-            "SharedParts": "mode",
             "restructure": "remodel",
             "structural": "definition",
             "tolerated": "definition",
@@ -44,7 +42,6 @@ __all__ = [
     "Malformed",
     "Note",
     "Schema",
-    "SharedParts",
     "restructure",
     "structural",
     "tolerated",
