@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar
 
 from podless.admission.conditions import MatchConditions
 from podless.admission.lister import ConfigurationLister
 from podless.admission.matching import ApplicableItems, ResourceMatching, exempt_from_policies
 from podless.admission.params import MissingConfiguration, ParamReader, find_kind
+from podless.admission.plugin import Plugin
 from podless.admission.subject import AdmissionSubject
+from podless.auth.authorizer import Authorizer
 from podless.cache.watchcache import WatchCache
 from podless.kinds.kind import Kind, Version
 from podless.kinds.state import State
@@ -182,3 +184,24 @@ def _policy_covers(hook: BoundPolicy[P], operation: str, kind: Kind, subresource
 
 def _describe_error(error: Exception) -> str:
     return error.message if isinstance(error, APIError) else str(error)
+
+
+class PolicyAdmission(Plugin, Generic[P]):
+    """The admission plugin that evaluates all bound policies of one kind."""
+
+    policies: ClassVar[Kind]
+    bindings: ClassVar[Kind]
+    make: type[P]
+
+    def __init__(self, state: State, authorizer: Authorizer) -> None:
+        self._state = state
+        self._authorizer = authorizer
+        self._hooks: BoundPolicies[P] = BoundPolicies(state, self.policies, self.bindings, self.make)
+        self.sources = self._hooks.sources
+
+    @property
+    def is_active(self) -> bool:
+        return not self._hooks.is_empty
+
+    async def start(self) -> None:
+        await self._hooks.load()

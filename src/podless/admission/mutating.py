@@ -10,17 +10,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from podless.admission import patches
 from podless.admission.attributes import DELETE, AdmissionAttributes
 from podless.admission.conditions import ConditionFailed
-from podless.admission.hooks import BoundPolicies, CompiledPolicy, Invocation, PolicyFault
-from podless.admission.plugin import Plugin
+from podless.admission.hooks import CompiledPolicy, Invocation, PolicyAdmission, PolicyFault
 from podless.admission.refusals import forbid_write, internal_error
 from podless.admission.reinvocation import Reinvocation
 from podless.admission.subject import AdmissionSubject
 from podless.apis.admissionregistration.group import MUTATING_BINDINGS, MUTATING_POLICIES
-from podless.auth.authorizer import Authorizer
 from podless.codec import gotext, serializer
 from podless.kinds.conversion import ConversionFailed
 from podless.kinds.kind import Kind
-from podless.kinds.state import State
 from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
 from podless.runtime.memo import made_once
@@ -56,23 +53,10 @@ class MutatingPolicy(CompiledPolicy):
         return result
 
 
-class MutatingAdmissionPolicy(Plugin):
-    """The admission plugin that evaluates all bound policies."""
+class MutatingAdmissionPolicy(PolicyAdmission[MutatingPolicy]):
+    """The plugin of policies that change objects."""
 
-    def __init__(self, state: State, authorizer: Authorizer) -> None:
-        self._state = state
-        self._authorizer = authorizer
-        self._hooks: BoundPolicies[MutatingPolicy] = BoundPolicies(
-            state, MUTATING_POLICIES, MUTATING_BINDINGS, MutatingPolicy
-        )
-        self.sources = self._hooks.sources
-
-    @property
-    def is_active(self) -> bool:
-        return not self._hooks.is_empty
-
-    async def start(self) -> None:
-        await self._hooks.load()
+    policies, bindings, make = MUTATING_POLICIES, MUTATING_BINDINGS, MutatingPolicy
 
     def mutates(self, operation: str, kind: Kind, subresource: str, namespace: str) -> bool:
         return operation != DELETE and bool(self._hooks.find_bindings(operation, kind, subresource))

@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from podless.admission.attributes import AdmissionAttributes
 from podless.admission.conditions import ConditionFailed
-from podless.admission.hooks import BoundPolicies, BoundPolicy, CompiledPolicy, Invocation, PolicyFault
-from podless.admission.plugin import Plugin
+from podless.admission.hooks import BoundPolicies, BoundPolicy, CompiledPolicy, Invocation, PolicyAdmission, PolicyFault
 from podless.admission.refusals import CODES, forbid_write
 from podless.admission.subject import AdmissionSubject
 from podless.apis.admissionregistration.group import VALIDATING_BINDINGS, VALIDATING_POLICIES
-from podless.auth.authorizer import Authorizer
 from podless.codec import serializer
 from podless.kinds.conversion import ConversionFailed
 from podless.kinds.kind import Kind
-from podless.kinds.state import State
 from podless.meta.errors import Forbidden
 from podless.runtime.jsonobject import Object
 from podless.runtime.memo import made_once
@@ -78,23 +75,10 @@ class ValidationFailure(NamedTuple):
     reason: str = "Invalid"
 
 
-class ValidatingAdmissionPolicy(Plugin):
-    """The admission plugin that evaluates all bound policies."""
+class ValidatingAdmissionPolicy(PolicyAdmission[ValidatingPolicy]):
+    """The plugin of policies that accept or reject writes."""
 
-    def __init__(self, state: State, authorizer: Authorizer) -> None:
-        self._state = state
-        self._authorizer = authorizer
-        self._hooks: BoundPolicies[ValidatingPolicy] = BoundPolicies(
-            state, VALIDATING_POLICIES, VALIDATING_BINDINGS, ValidatingPolicy
-        )
-        self.sources = self._hooks.sources
-
-    @property
-    def is_active(self) -> bool:
-        return not self._hooks.is_empty
-
-    async def start(self) -> None:
-        await self._hooks.load()
+    policies, bindings, make = VALIDATING_POLICIES, VALIDATING_BINDINGS, ValidatingPolicy
 
     def validates(self, operation: str, kind: Kind, subresource: str) -> bool:
         return bool(self._hooks.find_bindings(operation, kind, subresource))
