@@ -132,7 +132,7 @@ def test_a_walk_finished_by_the_exact_walks_ends_where_they_alone_would(case: Ca
     begun, fresh = copy.deepcopy(value), copy.deepcopy(value)
     node = Node(schema)
     mode = data.draw(st.sampled_from([NORMALIZE, PRUNE, FILL, ADMIT]))
-    compile.NodeFunction(node, mode, SharedParts())(begun)
+    default.run_bounded(compile.NodeFunction(node, mode, SharedParts()), begun)
     for obj in (begun, fresh):
         prune.prune_value(obj, node, embedded=True)
         default.drop_nulls(obj, node, prune.META)

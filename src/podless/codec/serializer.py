@@ -31,7 +31,8 @@ _LONG = b"0" * 19
 _YAML_LINE = re.compile(r"line [0-9]++: key ")
 _MIN, _MAX = -(1 << 63), (1 << 63) - 1
 _SNIPPET = 30
-_BEFORE = (b"", b":", b",", b"[", b" ", b"\t", b"\r", b"\n")  # bytes before a number
+_BEFORE = frozenset(b":,[ \t\r\n")  # bytes before a number
+_MINUS, _COLON = b"-:"
 _KEYED = (b'"', b" ", b"\t", b"\r", b"\n")
 _LOOKS = 50  # digits with a point that are examined; with more of them, a complete decode is as cheap
 _ROOMY = 1 << 17  # bytes; the unused end of a larger buffer takes no memory, because it is never written
@@ -113,14 +114,13 @@ def _may_have_floats(raw: bytes, shapes: bytes) -> bool:
     for _ in range(_LOOKS):
         if offset < 0:
             return False
-        first = offset
-        while first and shapes[first - 1] == 48 and offset - first < len(_LONG):
-            first -= 1
-        if raw[first - 1 : first] == b"-":
-            first -= 1
-        before = raw[first - 1 : first]
+        before = offset - 1
+        while before >= 0 and shapes[before] == 48 and offset - before <= len(_LONG):
+            before -= 1
+        if before >= 0 and raw[before] == _MINUS:
+            before -= 1
         # a colon follows the quote of a key; in a string such as an image's name it does not
-        if before in _BEFORE and (before != b":" or raw[first - 2 : first - 1] in _KEYED):
+        if before < 0 or (raw[before] in _BEFORE and (raw[before] != _COLON or raw[before - 1 : before] in _KEYED)):
             return True
         offset = shapes.find(b"0.", offset + 1)
     return True

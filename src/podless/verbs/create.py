@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Coroutine
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 from podless.admission.attributes import AllocationConflict
 from podless.cache.entry import Entry
@@ -21,9 +22,9 @@ from podless.verbs.runner import PARSE, AwaitedStage, Stages, ValidationStage, W
 _NAMES_TRIED = 8  # attempts with a generated name; maxNameGenerationCreateAttempts of k8s.io/apiserver
 
 
-async def create_object(api: API, call: Call) -> Single:
+def create_object(api: API, call: Call) -> Coroutine[Any, Any, Single]:
     """Create the object in the body. Raises BadRequest, NotFound, Forbidden, Invalid or AlreadyExists."""
-    return await insert_object(api, Write(call, options.read_write_options(call, "CreateOptions")), CREATE)
+    return insert_object(api, Write(call, options.read_write_options(call, "CreateOptions")), CREATE)
 
 
 async def insert_object(api: API, write: Write, stages: Stages[Write]) -> Single:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any, Final
 
@@ -56,15 +56,15 @@ class PatchWrite(Write):
         self.media = media
 
 
-async def patch_object(api: API, call: Call) -> Single:
+def patch_object(api: API, call: Call) -> Coroutine[Any, Any, Single]:
     """Patch the object or its status. Raises as `rewrite_object` does, and BadRequest."""
     media = media_type(call)
     if media == patches.APPLY.media:
-        return await apply_object(api, call)
+        return apply_object(api, call)
     write = PatchWrite(call, options.read_write_options(call, "PatchOptions"), media)
     if not has("LatePatchSyntax"):
         _check_syntax(call.body)
-    return await rewrite_object(api, write, PATCH)
+    return rewrite_object(api, write, PATCH)
 
 
 def _check_syntax(body: bytes) -> None:

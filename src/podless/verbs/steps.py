@@ -206,7 +206,7 @@ def validate_new(write: Write) -> None:
     """Validate the new object, then prune it if it is `loose`, and add warnings. Raises Invalid."""
     call, obj = write.call, write.obj
     kind, version = call.kind, call.version
-    if kind.custom and (errors := validation.validate_type(kind, version, obj)):
+    if kind.custom and not call.fits and (errors := validation.validate_type(kind, version, obj)):
         raise_invalid(kind, obj, errors)
     errors = validation.validate_new(kind, version, obj, call.floats, fits=call.fits)
     if errors or write.refused:
@@ -226,7 +226,7 @@ def validate_changed(write: Write) -> None:
         metadata["generation"] = metadata.get("generation", 0) + 1
     else:
         managers.settle_times(obj, old)
-    if kind.custom and (errors := validation.validate_type(kind, version, obj, old)):
+    if kind.custom and not call.fits and (errors := validation.validate_type(kind, version, obj, old)):
         raise_invalid(kind, obj, errors)
     errors = validation.validate_change(
         kind, version, obj, old, call.warnings, call.floats, subresource=below, fits=call.fits
