@@ -25,7 +25,7 @@ def row_checksum(
     sequence: int,
     at: int,
     author: int = 0,
-    audit: bytes | None = None,
+    audit: bytes | bytearray | None = None,
 ) -> int:
     """Return the checksum of a row (CRC-32)."""
     head = _NUMBERS(offset, revision, created, sequence, at, author, -1 if value is None else len(value))
