@@ -65,7 +65,7 @@ class Entry:
     @property
     def terminating(self) -> bool:
         """Whether the object has a deletionTimestamp."""
-        return _DELETION in self.body and "deletionTimestamp" in self.decode()["metadata"]
+        return self.body.find(_DELETION) >= 0 and "deletionTimestamp" in self.decode()["metadata"]
 
     @property
     def forms(self) -> dict[Any, Any]:

@@ -389,7 +389,7 @@ class GarbageCollector(Controller):
 
 def _may_be_linked(value: bytes) -> bool:
     """Return whether a value may have ownerReferences or a deletionTimestamp. Long values are not searched."""
-    return len(value) > _LITTLE or _REFERENCES in value or _DELETION in value
+    return len(value) > _LITTLE or value.find(_REFERENCES) >= 0 or value.find(_DELETION) >= 0
 
 
 def _in_foreground(metadata: Object) -> bool:
