@@ -154,7 +154,8 @@ class ConnectionResponder:
             self._send_answer(request, self._shared.observe(request, answer, _clock() - began))
         else:
             work = MeasuredCoroutine(self._await_answer(request, answer, began), watchdog, request.describe_work)
-            self._task = self._loop.create_task(work)
+            # with a name, because to number a task takes 0.3 us
+            self._task = asyncio.Task(work, loop=self._loop, name="request")
         seconds = _clock() - began
         if seconds > watchdog.limit:
             watchdog.report_block(seconds, request.describe_work())
