@@ -192,6 +192,33 @@ def test_a_file_in_place_of_the_data_folder_is_said_to_be_one(capsys: pytest.Cap
     assert said.endswith("missing/file: the folder missing does not exist\n")
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--token-auth-file missing/x",
+        "--client-ca-file missing/x",
+        "--kubeconfig missing/x",
+        "--tls-cert-file missing/x --tls-private-key-file y",
+        "--audit-log-path missing/x",
+        "--audit-policy-file missing/x --audit-log-path -",
+        "--hooks missing/x.py",
+        "--oidc-ca-file missing/x --oidc-issuer-url https://x --oidc-client-id x",
+        "--etcd-cafile missing/x --store etcd --etcd-servers https://127.0.0.1:1",
+        "--etcd-certfile missing/x --etcd-keyfile y --store etcd --etcd-servers https://127.0.0.1:1",
+    ],
+)
+def test_an_error_about_a_file_names_its_option(options: str, capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    code, err = run("serve", "--port", "0", *options.split(), capsys=capsys)
+    flag, file = options.split()[:2]
+    assert (code, flag in err, file in err) == (1, True, True), err
+
+
+def test_no_memory_for_clients_is_no_limit(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    with pytest.raises(SystemExit):
+        run("serve", "--memory", "--max-held-megabytes", "0", capsys=capsys)
+    assert "--max-held-megabytes: expected a number above 0" in capsys.readouterr().err
+
+
 def test_a_server_on_etcd_rejects_a_folder_with_a_database(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     (folder / "data").mkdir()
     (folder / "data" / "podless.db").write_text("")

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Collection
+import os
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from dataclasses import MISSING, replace
 from typing import Any
 
 from podless.app import Settings
 from podless.cli.arguments import as_type
+from podless.runtime.files import describe_fault
 from podless.runtime.option import Option, Section, StartError, declared_options
+
+_FILES = ("FILE", "DIR")  # placeholders of options that name a file
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -101,6 +106,32 @@ def read_settings(arguments: argparse.Namespace) -> Settings:
     """Return the settings. Raises StartError for invalid ones."""
     settings: Settings = _read_fields(vars(arguments), Settings, "")
     return settings
+
+
+@contextmanager
+def name_options(arguments: argparse.Namespace) -> Iterator[None]:
+    """Add to errors about a file the option that names it. Raises StartError in place of OSError."""
+    try:
+        yield
+    except BrokenPipeError:  # the reader of the output has closed it
+        raise
+    except (StartError, OSError) as error:
+        text = describe_fault(error) if isinstance(error, OSError) else str(error)
+        raise StartError(text, _find_flag(vars(arguments), text, Settings, "")) from None
+
+
+def _find_flag(arguments: dict[str, Any], text: str, cls: type, prefix: str) -> str:
+    """Return the flag of the option with the file that an error starts with, "" if there is none."""
+    for name, _, declared in declared_options(cls):
+        dest = f"{prefix}{name}"
+        if isinstance(declared, Section):
+            if flag := _find_flag(arguments, text, declared.of, f"{dest}."):
+                return flag
+        elif declared.metavar in _FILES and (path := arguments.get(dest)):
+            starts = f"{path}: ", f"{path}, ", f"{os.path.abspath(path)}: "
+            if text.startswith(starts):
+                return declared.flag
+    return ""
 
 
 def read_section(arguments: argparse.Namespace, cls: type, prefix: str) -> Any:

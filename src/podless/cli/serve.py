@@ -53,6 +53,7 @@ def run(args: argparse.Namespace) -> int:
                 scratch = opened.enter_context(tempfile.TemporaryDirectory(prefix="podless-at-"))
                 settings = settle_past(settings, args.at, Path(scratch))
             _create_certificates(settings)
+            opened.enter_context(options.name_options(args))
             with asyncio.Runner(loop_factory=system.new_event_loop) as runner:
                 runner.run(_serve_until_signal(settings))
     finally:

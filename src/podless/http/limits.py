@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podless.runtime.dataclass import dataclass
-from podless.runtime.option import option, parse_megabytes, parse_positive
+from podless.runtime.option import option, parse_memory, parse_positive
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Limits:
         "user can use at most half of it",
         value=128 * 1024 * 1024,
         metavar="MB",
-        parse=parse_megabytes,
+        parse=parse_memory,
         default="128",
     )
     pipeline: int = option("", "pipelined requests that can wait on one connection", value=32)

@@ -124,9 +124,12 @@ def parse_positive(text: str) -> int:
 
 def parse_megabytes(text: str) -> int:
     """Parse a number of MiB, and return bytes. Raises ValueError."""
-    if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise ValueError("expected a number from 0")
-    return int(text) << 20
+    return parse_number(text) << 20
+
+
+def parse_memory(text: str) -> int:
+    """Parse a positive number of MiB, and return bytes. Raises ValueError."""
+    return parse_positive(text) << 20
 
 
 def parse_number(text: str) -> int:
