@@ -127,7 +127,7 @@ def _find_flag(arguments: dict[str, Any], text: str, cls: type, prefix: str) -> 
         if isinstance(declared, Section):
             if flag := _find_flag(arguments, text, declared.of, f"{dest}."):
                 return flag
-        elif declared.metavar in _FILES and (path := arguments.get(dest)):
+        elif declared.metavar in _FILES and isinstance(path := arguments.get(dest), str | os.PathLike) and path:
             starts = f"{path}: ", f"{path}, ", f"{os.path.abspath(path)}: "
             if text.startswith(starts):
                 return declared.flag
