@@ -19,7 +19,7 @@ from podless.cel.policies import (
     ExpressionFailure,
     TypeMismatch,
     apply_message,
-    collect_parts,
+    collect_container_ids,
     make_patch_operations,
 )
 from podless.codec import gotext
@@ -217,7 +217,7 @@ def mutated(source: str, kind: Any, **object_: Any) -> Any:
     return (
         make_patch_operations(value)[0]["value"]
         if kind is JSON_PATCHES
-        else apply_message(value, collect_parts(given))["a"]
+        else apply_message(value, collect_container_ids(given))["a"]
     )
 
 

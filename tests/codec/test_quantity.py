@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from podless.codec.quantity import (
     QuantityError,
     add_quantities,
-    canonical_quantity,
+    canonicalize_quantity,
     is_whole,
     parse_quantity,
     round_quantities,
@@ -27,14 +27,14 @@ from podless.codec.quantity import (
     ],
 )  # fmt: skip
 def test_the_one_form(text: str, expected: str) -> None:
-    assert canonical_quantity(text) == expected
-    assert canonical_quantity(expected) == expected
+    assert canonicalize_quantity(text) == expected
+    assert canonicalize_quantity(expected) == expected
 
 
 @given(st.from_regex(r"[+-]?[0-9]{1,12}(\.[0-9]{1,6})?([mkMGTPE]|[KMGTP]i|e[+-]?[0-9]|)", fullmatch=True))
 def test_the_one_form_is_the_same_amount(text: str) -> None:
-    assert parse_quantity(canonical_quantity(text)) == parse_quantity(text)
-    assert canonical_quantity(canonical_quantity(text)) == canonical_quantity(text)
+    assert parse_quantity(canonicalize_quantity(text)) == parse_quantity(text)
+    assert canonicalize_quantity(canonicalize_quantity(text)) == canonicalize_quantity(text)
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_thousandths_have_64_bits(text: str, *, whole: bool) -> None:
 
 @pytest.mark.parametrize("text", ["1e1000", "10000e999", "1" + "0" * 990 + "E", "-500e998"])
 def test_a_huge_amount_can_be_read_again(text: str) -> None:
-    form = canonical_quantity(text)
+    form = canonicalize_quantity(text)
     assert parse_quantity(form) == parse_quantity(text)
-    assert canonical_quantity(form) == form
+    assert canonicalize_quantity(form) == form
     assert parse_quantity(add_quantities([form] * 10)) == 10 * parse_quantity(text)

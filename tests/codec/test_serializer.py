@@ -140,12 +140,13 @@ def test_the_cheap_test_overlooks_no_repeated_key(raw: bytes) -> None:
 
 def test_strict_text_puts_yaml_lines_in_one_error() -> None:
     lines = ['line 7: key "num" already set in map', 'line 8: key "b" already set in map']
-    assert serializer.strict_text([*lines, 'unknown field "q"']) == (
+    assert serializer.format_strict_error([*lines, 'unknown field "q"']) == (
         'yaml: unmarshal errors:\n  line 7: key "num" already set in map\n  line 8: key "b" already set in map, '
         'unknown field "q"'
     )
     assert (
-        serializer.strict_text(['duplicate field "a"', 'unknown field "b"']) == 'duplicate field "a", unknown field "b"'
+        serializer.format_strict_error(['duplicate field "a"', 'unknown field "b"'])
+        == 'duplicate field "a", unknown field "b"'
     )
 
 
@@ -197,7 +198,7 @@ def test_encode_never_fails(value: Any, raw: bytes) -> None:
     ],
 )
 def test_the_part_of_a_body_that_errors_show(raw: bytes, text: str) -> None:
-    assert serializer.hex_or_text(raw) == text
+    assert serializer.format_snippet(raw) == text
 
 
 @pytest.mark.parametrize(
@@ -479,5 +480,5 @@ def test_a_document_in_pieces_is_the_same(value: dict[str, Any], more: int) -> N
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(serializer, "_PART", 3)
         patch.setattr(serializer, "_TEXT", 5)
-        assert b"".join(serializer.json_pieces(value)) == serializer.encode_json(value)
-        assert b"".join(serializer.json_pieces(value, b"")) == encode_pretty(value)
+        assert b"".join(serializer.encode_json_pieces(value)) == serializer.encode_json(value)
+        assert b"".join(serializer.encode_json_pieces(value, b"")) == encode_pretty(value)

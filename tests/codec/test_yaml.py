@@ -89,7 +89,7 @@ def test_numbers_in_keys_sort_by_their_value_however_long_they_are() -> None:
 
 def test_a_list_is_written_in_pieces() -> None:
     value = {"items": [{"name": f"x{number}", "text": "y " * 500} for number in range(500)]}
-    pieces = list(serializer.yaml_pieces(value))
+    pieces = list(serializer.encode_yaml_pieces(value))
     assert len(pieces) > 5
     assert max(map(len, pieces)) < 1 << 17
     assert b"".join(pieces) == serializer.encode_yaml(value)
@@ -181,7 +181,7 @@ def whole_order(value: Any) -> list[str]:
 
 def test_others_go_on_while_a_large_mapping_is_sorted() -> None:
     pieces = list(yamlwrite.emit_pieces({f"k{number}": None for number in range(20_000)}))
-    assert pieces.count(b"") == -(-20_000 // yamlwrite._RUN)
+    assert pieces.count(b"") == -(-20_000 // yamlwrite._KEYS_PER_RUN)
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=15))

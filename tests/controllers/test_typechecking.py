@@ -36,7 +36,7 @@ def policy(group: str, resource: str, *expressions: str, **spec: Any) -> dict[st
     }
 
 
-def looked_at(client: Client, made: dict[str, Any]) -> dict[str, Any]:
+def encode_for_comparison(client: Client, made: dict[str, Any]) -> dict[str, Any]:
     """A policy with its status."""
     assert client.post(POLICIES, made).status == 201
     path = f"{POLICIES}/{made['metadata']['name']}"
@@ -47,7 +47,7 @@ def looked_at(client: Client, made: dict[str, Any]) -> dict[str, Any]:
 
 def warnings(client: Client, made: dict[str, Any]) -> dict[str, str]:
     """What is told of the expressions; the numbers that types have are left out."""
-    found = looked_at(client, made)["status"]["typeChecking"].get("expressionWarnings", [])
+    found = encode_for_comparison(client, made)["status"]["typeChecking"].get("expressionWarnings", [])
     return {one["fieldRef"]: re.sub(r"(?<=Deployment)\d+", "", one["warning"]) for one in found}
 
 
@@ -76,7 +76,7 @@ def test_times_quantities_and_what_is_either_have_their_types(client: Client) ->
         "object.spec.template.spec.containers.all(c, c.resources.limits['cpu'] == '1')",
         "object.spec.strategy.rollingUpdate.maxSurge == 1 || object.spec.strategy.rollingUpdate.maxSurge == '5%'",
     )
-    found = looked_at(client, policy("apps", "deployments", *sound))
+    found = encode_for_comparison(client, policy("apps", "deployments", *sound))
     assert found["status"] == {"observedGeneration": 1, "typeChecking": {}}
     entry = next(field for field in found["metadata"]["managedFields"] if field["manager"] == CONTROLLER)
     assert (entry["operation"], entry["subresource"]) == ("Apply", "status")

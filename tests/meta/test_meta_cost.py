@@ -128,9 +128,9 @@ def test_numbers_of_any_length() -> None:
     digits = "1" * 5000
     assert gvk.version_priority(f"v{digits}")[0] == gvk.version_priority(f"v1beta{digits}")[0] == 1
     with pytest.raises(quantity.QuantityError):
-        quantity.canonical_quantity(digits)
+        quantity.canonicalize_quantity(digits)
     with pytest.raises(quantity.QuantityError):
-        quantity.canonical_quantity(f"1e{digits}")
+        quantity.canonicalize_quantity(f"1e{digits}")
     assert selectors.parse_labels("a=b").matches({"a": "b"})
     with pytest.raises(BadRequest):
         selectors.parse_labels(f"a>{digits}")

@@ -68,7 +68,7 @@ def run(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
 
 
 @contextmanager
-def looked_at() -> Iterator[tuple[Watchdog, Seen]]:
+def encode_for_comparison() -> Iterator[tuple[Watchdog, Seen]]:
     """A watchdog, and what tells whether a callback was seen that is long."""
     watchdog = Watchdog()
     heartbeat = Heartbeat(watchdog)
@@ -92,7 +92,7 @@ def test_a_callback_that_holds_the_loop_is_told(
     run: Callable[[Any], Any], begin: Any, work: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     async def play() -> None:
-        with looked_at() as (watchdog, seen):
+        with encode_for_comparison() as (watchdog, seen):
             await begin(lambda: work(seen))
             await until(lambda: watchdog.counts)
         assert list(watchdog.counts.values()) == [1]
@@ -106,7 +106,7 @@ def test_a_callback_that_holds_the_loop_is_told(
 
 def test_many_pieces_of_work_are_none_that_is_long(run: Callable[[Any], Any]) -> None:
     async def play() -> None:
-        with looked_at() as (watchdog, _):
+        with encode_for_comparison() as (watchdog, _):
             loop = asyncio.get_running_loop()
             done = asyncio.Event()
 
@@ -129,7 +129,7 @@ def test_many_pieces_of_work_are_none_that_is_long(run: Callable[[Any], Any]) ->
 
 def test_what_tells_of_itself_is_counted_once() -> None:
     async def play() -> None:
-        with looked_at() as (watchdog, seen):
+        with encode_for_comparison() as (watchdog, seen):
             await asyncio.sleep(0)
 
             async def work() -> None:

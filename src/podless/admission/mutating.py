@@ -158,7 +158,7 @@ async def _apply_mutation(
             changed = _apply_patch(obj, policies.make_patch_operations(made))
         else:
             changed = _apply_configuration(
-                attr, invocation, obj, policies.apply_message(made, policies.collect_parts(values))
+                attr, invocation, obj, policies.apply_message(made, policies.collect_container_ids(values))
             )
         if attr.subresource == "scale" and attr.kind.custom:
             return "request to convert CR to an invalid group/version: autoscaling/v1"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from podless.cel.bounds import bounded_list, charge_each, check_size
+from podless.cel.bounds import charge_each, check_list_size, check_size
 from podless.cel.errors import EvaluationError, no_overload
 from podless.cel.values import (
     INT_MAX,
@@ -60,7 +60,7 @@ def _concat_texts(left: Any, right: Any) -> Any:
 
 
 def _concat_lists(left: list[Any], right: list[Any]) -> list[Any]:
-    bounded_list(len(left) + len(right))
+    check_list_size(len(left) + len(right))
     joined = ConcatenatedList(left)
     joined += right
     return joined
@@ -68,14 +68,14 @@ def _concat_lists(left: list[Any], right: list[Any]) -> list[Any]:
 
 def _union_sets(left: list[Any], right: list[Any]) -> SetList:
     """Return the union of two sets: the items of the first, then the items that only the second has, in order."""
-    bounded_list(len(left) + len(right))
+    check_list_size(len(left) + len(right))
     seen = {key_of(item) for item in charge_each(left)}
     return SetList([*left, *{key_of(item): item for item in charge_each(right) if key_of(item) not in seen}.values()])
 
 
 def _merge_map_lists(left: MapList, right: list[Any]) -> MapList:
     """Return the first list's items, those with equal keys replaced by the second's, then the second's other items."""
-    bounded_list(len(left) + len(right))
+    check_list_size(len(left) + len(right))
     indexes = {keys_of(item, left.keys): index for index, item in enumerate(charge_each(left))}
     merged = list(left)
     for item in charge_each(right):
@@ -100,8 +100,8 @@ def _mod_ints(left: int, right: int) -> int:
         raise EvaluationError("modulus by zero")
     if right == -1 and left == INT_MIN:
         raise EvaluationError("integer overflow")
-    rest = abs(left) % abs(right)
-    return -rest if left < 0 else rest
+    remainder = abs(left) % abs(right)
+    return -remainder if left < 0 else remainder
 
 
 def _divide_doubles(left: float, right: float) -> float:
@@ -130,9 +130,9 @@ _ADD: Pairs = {
     (float, float): lambda a, b: a + b,
     (str, str): _concat_texts,
     (bytes, bytes): _concat_texts,
-    **{(one, other): _concat_lists for one in LISTS for other in LISTS},
-    **{(SetList, other): _union_sets for other in LISTS},
-    **{(MapList, other): _merge_map_lists for other in LISTS},
+    **{(left, right): _concat_lists for left in LISTS for right in LISTS},
+    **{(SetList, right): _union_sets for right in LISTS},
+    **{(MapList, right): _merge_map_lists for right in LISTS},
     (Timestamp, Duration): lambda a, b: make_timestamp(a.ns + b.ns, a.offset),
     (Duration, Timestamp): lambda a, b: make_timestamp(a.ns + b.ns, b.offset),
     (Duration, Duration): lambda a, b: make_duration(a.ns + b.ns),

@@ -16,7 +16,7 @@ R = TypeVar("R")
 # of other work may recurse as deep, which must fit into a thread's stack of 2 MiB.
 _RECURSION_LIMIT = 10_000
 _LOCK = threading.Lock()
-_limits: list[int] = []  # the recursion limit to restore, once for each call of `run_with_room` under way
+_limits: list[int] = []  # the recursion limits to restore: one for each unfinished call of `run_with_room`
 
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ def check_size(size: int) -> None:
         raise CostExceeded
 
 
-def bounded_list(count: int) -> None:
+def check_list_size(count: int) -> None:
     """Raise CostExceeded for a list with too many items."""
     check_size(count * _ITEM_BYTES)
 

@@ -37,17 +37,17 @@ class CodeGenerator(ExprVisitor[Value]):
         Code that is nested too deep for Python goes into a separate function.
         """
         if self.writer.depth >= MAX_DEPTH and not isinstance(node, LiteralExpr | Ident):
-            return self.emit_aside(node)
+            return self.emit_separate_function(node)
         value = self.visit(node)
         if len(value.code) > MAX_LENGTH and not isinstance(node, LiteralExpr):
             return Value(self.writer.assign_temp(value.code), value.kind, value.decl)
         return value
 
-    def emit_aside(self, node: Expr) -> Value:
+    def emit_separate_function(self, node: Expr) -> Value:
         """Return the code of a node in a separate function."""
-        aside = self.writer.begin_aside(self.exact)
+        function = self.writer.begin_separate_function(self.exact)
         value = self.visit(node)
-        name = aside.end(value.code, (variable.code for variable in self.scope.values()))
+        name = function.end(value.code, (variable.code for variable in self.scope.values()))
         return Value(name, value.kind, value.decl)
 
     def emit_value(self, node: Expr) -> str:

@@ -67,10 +67,10 @@ def are_equal(left: Any, right: Any, steps: list[int] | None = None) -> bool:
     return bool(left == right)
 
 
-def _are_lists_equal(one: Any, other: Any, steps: list[int]) -> bool:
-    if other.__class__ is dict or len(one) != len(other):
+def _are_lists_equal(left_list: Any, right_list: Any, steps: list[int]) -> bool:
+    if right_list.__class__ is dict or len(left_list) != len(right_list):
         return False
-    return all(are_equal(left, right, steps) for left, right in zip(charge_each(one), other, strict=True))
+    return all(are_equal(left, right, steps) for left, right in zip(charge_each(left_list), right_list, strict=True))
 
 
 def _are_dicts_equal(left: Any, right: Any, steps: list[int]) -> bool:

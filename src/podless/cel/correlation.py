@@ -148,21 +148,21 @@ def _build_key(item: Any, names: Sequence[str]) -> Any:
     if not isinstance(item, dict):
         return None
     values = [item.get(name) for name in names]
-    if any(part.__class__ not in _SCALARS for part in values):
+    if any(value.__class__ not in _SCALARS for value in values):
         return None
     return (values[0].__class__, values[0]) if len(values) == 1 else "\0".join(map(_format_key_part, values))
 
 
-def _format_key_part(part: Any) -> str:
+def _format_key_part(value: Any) -> str:
     """Return the text of one of several keys, which kube-apiserver compares as text."""
-    if part.__class__ is str:
-        return gotext.quote(part)
-    return f"{part:f}" if part.__class__ is float else gotext.format_value(part)
+    if value.__class__ is str:
+        return gotext.quote(value)
+    return f"{value:f}" if value.__class__ is float else gotext.format_value(value)
 
 
-def equal_json(one: Any, other: Any) -> bool:
+def equal_json(left: Any, right: Any) -> bool:
     """Compare JSON values deeply, by Go's types: 1, 1.0 and true differ."""
-    todo = [(one, other)]
+    todo = [(left, right)]
     while todo:
         left_value, right_value = todo.pop()
         if left_value is right_value:

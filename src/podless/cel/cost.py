@@ -33,7 +33,7 @@ class _UndeclaredPath:
 
 _UNDECLARED = _UndeclaredPath()
 # the path of a value in the schema: none, a declaration, or unknown
-Place = Decl | _UndeclaredPath | None
+PathDecl = Decl | _UndeclaredPath | None
 Entry = tuple[str, Range, Range]  # list or map, size of keys, size of values
 
 
@@ -48,7 +48,7 @@ def estimate_cost(tree: Expr, declarations: Declarations, root: Decl | None = No
 class _LocalVariable:
     __slots__ = ("entry", "path", "size")
 
-    def __init__(self, path: Place, size: Range | None, entry: Entry | None) -> None:
+    def __init__(self, path: PathDecl, size: Range | None, entry: Entry | None) -> None:
         self.path = path
         self.size = size
         self.entry = entry
@@ -57,9 +57,9 @@ class _LocalVariable:
 class _CostEstimator(ExprVisitor[Range]):
     def __init__(self, declarations: Declarations, root: Decl | None, name: str) -> None:
         self.costs = declarations.costs
-        self.root: Place = root if root is not None else _UNDECLARED
+        self.root: PathDecl = root if root is not None else _UNDECLARED
         self.name = name
-        self.paths: dict[Expr, Place] = {}
+        self.paths: dict[Expr, PathDecl] = {}
         self.sizes: dict[Expr, Range] = {}
         self.entries: dict[Expr, Entry] = {}
         self.locals: dict[str, list[_LocalVariable]] = {}
@@ -72,7 +72,7 @@ class _CostEstimator(ExprVisitor[Range]):
         self.paths[node] = local.path if local is not None else self.start_path(node.name)
         return ONE
 
-    def start_path(self, name: str) -> Place:
+    def start_path(self, name: str) -> PathDecl:
         """Return the path of a variable."""
         return self.root if name == self.name or not self.name else _UNDECLARED
 
@@ -92,7 +92,7 @@ class _CostEstimator(ExprVisitor[Range]):
         self.paths[node] = self.find_child_path(node.operand, node.field)
         return total
 
-    def find_path(self, node: Expr) -> Place:
+    def find_path(self, node: Expr) -> PathDecl:
         """Return the path of a node's value."""
         if isinstance(node, Ident):
             local = self.find_local(node.name)
@@ -100,14 +100,14 @@ class _CostEstimator(ExprVisitor[Range]):
                 return local.path
         return self.paths.get(node)
 
-    def find_child_path(self, node: Expr, step: str) -> Place:
+    def find_child_path(self, node: Expr, step: str) -> PathDecl:
         """Return the path one step down.
 
         As in cel-go, an unknown path starts at the root after its first step.
         """
         return self.step_down(self.find_path(node), step)
 
-    def step_down(self, path: Place, step: str) -> Place:
+    def step_down(self, path: PathDecl, step: str) -> PathDecl:
         if path is None:
             return self.start_path(step)
         if isinstance(path, _UndeclaredPath):

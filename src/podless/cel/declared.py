@@ -195,8 +195,8 @@ class Decl:
             charge(1)
             decl = todo.pop()
             _ = decl.is_plain
-            todo.extend(part for _, _, part in decl.iterate_fields())
-            todo.extend(part for part in (decl.items, decl.keys) if part is not None)
+            todo.extend(child for _, _, child in decl.iterate_fields())
+            todo.extend(child for child in (decl.items, decl.keys) if child is not None)
 
     def _check_plain(self) -> bool:
         if self.kind in _PLAIN_KINDS:
@@ -212,7 +212,7 @@ class Decl:
         properties = self.schema.get("properties") or {}
         fields = list(self.iterate_fields())
         same_names = len(fields) == len(properties) and all(name == real for name, real, _ in fields)
-        return same_names and all(part.is_plain and not part.nullable for _, _, part in fields)
+        return same_names and all(child.is_plain and not child.nullable for _, _, child in fields)
 
 
 def with_metadata(schema: Schema) -> Schema:
@@ -226,6 +226,6 @@ def with_metadata(schema: Schema) -> Schema:
         metadata_properties.get("name"),
         metadata_properties.get("generateName"),
     )
-    if metadata.get("type") == "object" and all((part or {}).get("type") == "string" for part in identifying):
+    if metadata.get("type") == "object" and all((child or {}).get("type") == "string" for child in identifying):
         return schema
     return {**schema, "properties": {**properties, "kind": _TEXT, "apiVersion": _TEXT, "metadata": _METADATA}}

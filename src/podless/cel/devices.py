@@ -41,10 +41,10 @@ class _DeviceDecl(Decl):
     ) -> None:
         self.kind, self.type, self.max_items = kind, type_, limit
         self.items, self.keys = items, keys
-        self.known, self.other_fields = fields or {}, other_fields
+        self.declared_fields, self.other_fields = fields or {}, other_fields
 
     def find_field(self, name: str) -> Decl | None:
-        return self.known.get(name, self.other_fields)
+        return self.declared_fields.get(name, self.other_fields)
 
 
 def _declare_text(limit: int) -> _DeviceDecl:

@@ -12,7 +12,7 @@ RESERVED = frozenset(
 )
 _PLAIN = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*\Z")
 _ALLOWED = re.compile(r"[a-zA-Z_.\-/][a-zA-Z0-9_.\-/]*\Z")
-_PARTS = re.compile(r"__|[-./]")
+_ESCAPABLE = re.compile(r"__|[-./]")
 _ESCAPES = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
 _UNESCAPES = {"underscores": "__", "dot": ".", "dash": "-", "slash": "/"}
 _ESCAPED = re.compile(r"__([^_]+)__")
@@ -26,7 +26,7 @@ def escape_name(name: str) -> str | None:
         return name
     if not _ALLOWED.match(name):
         return None
-    return _PARTS.sub(lambda part: _ESCAPES[part.group()], name)
+    return _ESCAPABLE.sub(lambda match: _ESCAPES[match.group()], name)
 
 
 def unescape_field(field: str) -> str:
@@ -35,4 +35,4 @@ def unescape_field(field: str) -> str:
         return field
     if field.startswith("__") and field.endswith("__") and field[2:-2] in RESERVED:
         return field[2:-2]
-    return _ESCAPED.sub(lambda part: _UNESCAPES.get(part[1], part.group()), field)
+    return _ESCAPED.sub(lambda match: _UNESCAPES.get(match[1], match.group()), field)

@@ -110,11 +110,11 @@ class _ProgramGenerator(InlineGenerator, ControlGenerator):
         items = [self.emit_repeatable(item) for item in node.items]
         if not node.optional:
             return Value(f"[{', '.join(items)}]", node.type)
-        parts = [
+        item_codes = [
             f"*(({code}.value,) if {code}.present else ())" if index in node.optional else code
             for index, code in enumerate(items)
         ]
-        return Value(f"[{', '.join(parts)}]", node.type)
+        return Value(f"[{', '.join(item_codes)}]", node.type)
 
     def visit_map(self, node: MapExpr) -> Value:
         self.writer.add_cost(0 if self.is_constant(node) else 30)
@@ -173,8 +173,8 @@ _SPECIAL: dict[str, Callable[..., Value | None]] = {
     **dict.fromkeys(TESTS, _ProgramGenerator.emit_text_test),
     "matches": _ProgramGenerator.emit_match,
     "_[_]": _ProgramGenerator.emit_index,
-    "_[?_]": _ProgramGenerator.optional_index,
-    "_?._": _ProgramGenerator.optional_field,
+    "_[?_]": _ProgramGenerator.charge_optional_index,
+    "_?._": _ProgramGenerator.emit_optional_field,
     "or": _ProgramGenerator.emit_or_value,
     "orValue": _ProgramGenerator.emit_or_value,
     "dyn": _ProgramGenerator.emit_dyn,

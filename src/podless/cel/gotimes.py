@@ -42,8 +42,8 @@ def format_timestamp(time: Timestamp) -> str:
 
 def format_duration(span: Duration) -> str:
     """Return a duration in seconds as a float64 with as many digits as needed, and "s"."""
-    whole, nanos = divmod(abs(span.ns), SECOND)
-    seconds = float(whole) + nanos / 1e9
+    whole_seconds, nanos = divmod(abs(span.ns), SECOND)
+    seconds = float(whole_seconds) + nanos / 1e9
     text = format(Decimal(repr(seconds)), "f")
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return f"{'-' if span.ns < 0 else ''}{text}s"
@@ -114,20 +114,20 @@ def format_go_timestamp(time: Timestamp) -> str:
 
 def format_go_duration(span: Duration) -> str:
     """Return a duration as Go's Duration.String formats it: 1h30m0s, 1.5ms."""
-    sign, rest = ("-" if span.ns < 0 else ""), abs(span.ns)
-    if rest < SECOND:
-        unit, scale = next(((unit, scale) for unit, scale in _SMALL if rest >= scale), ("s", 1))
-        return f"{sign}{_format_decimal(rest, scale)}{unit}"
-    minutes, rest = divmod(rest, 60 * SECOND)
+    sign, remaining = ("-" if span.ns < 0 else ""), abs(span.ns)
+    if remaining < SECOND:
+        unit, scale = next(((unit, scale) for unit, scale in _SMALL if remaining >= scale), ("s", 1))
+        return f"{sign}{_format_decimal(remaining, scale)}{unit}"
+    minutes, remaining = divmod(remaining, 60 * SECOND)
     hours, minutes = divmod(minutes, 60)
     lead = f"{hours}h{minutes}m" if hours else f"{minutes}m" if minutes else ""
-    return f"{sign}{lead}{_format_decimal(rest, SECOND)}s"
+    return f"{sign}{lead}{_format_decimal(remaining, SECOND)}s"
 
 
 _SMALL = (("ms", 10**6), ("µs", 10**3), ("ns", 1))
 
 
 def _format_decimal(count: int, scale: int) -> str:
-    whole, rest = divmod(count, scale)
-    fraction = f"{rest:0{len(str(scale)) - 1}d}".rstrip("0") if rest else ""
-    return f"{whole}.{fraction}" if fraction else str(whole)
+    quotient, remainder = divmod(count, scale)
+    fraction = f"{remainder:0{len(str(scale)) - 1}d}".rstrip("0") if remainder else ""
+    return f"{quotient}.{fraction}" if fraction else str(quotient)

@@ -164,7 +164,7 @@ class InlineGenerator(CodeGenerator):
         self.writer.add_cost(f"-(-(len({text_code}) + 1) // 10) * {-(-len(pattern.value) // 4)}" if node.target else 1)
         return Value(f"{matcher}({text_code})", node.type)
 
-    def optional_index(self, node: CallExpr) -> None:
+    def charge_optional_index(self, node: CallExpr) -> None:
         """Charge the cost of an optional item. The function itself is called."""
         self.writer.add_cost(-_is_reference(node.args[1]))
 
@@ -193,7 +193,7 @@ class InlineGenerator(CodeGenerator):
             decl.items,
         )
 
-    def optional_field(self, node: CallExpr) -> Value | None:
+    def emit_optional_field(self, node: CallExpr) -> Value | None:
         """Write an optional field."""
         operand = self.emit_node(node.args[0])
         field = node.args[1]

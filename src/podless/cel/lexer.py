@@ -99,8 +99,8 @@ def _skip_invalid(source: str, offset: int, issues: list[Issue]) -> int:
     match = _UNTERMINATED.match(source, offset)
     stop = match.end() if match else offset
     if match and match.group()[:1] not in "`&|=" and source.startswith("\\", stop) and "r" not in match.group()[:2]:
-        part = _PARTIAL_ESCAPE.match(source, stop)
-        stop = part.end() if part else stop
+        escape_match = _PARTIAL_ESCAPE.match(source, stop)
+        stop = escape_match.end() if escape_match else stop
     text = source[offset : stop + 1]
     for char, escape in (("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
         text = text.replace(char, escape)

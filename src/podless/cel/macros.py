@@ -76,19 +76,19 @@ def _build_quantifier(macro: str, offset: int, iter_range: Expr, names: tuple[st
     def make_call(function: str, *args: Expr) -> Expr:
         return CallExpr(offset, function, list(args))
 
-    parts: tuple[Expr, Expr, Expr, Expr]
+    steps: tuple[Expr, Expr, Expr, Expr]
     if macro == "exists_one":
         one = LiteralExpr(offset, 1, INT)
         step = make_call("_?_:_", body, make_call("_+_", read_accu(), one), read_accu())
         result = make_call("_==_", read_accu(), LiteralExpr(offset, 1, INT))
-        parts = (LiteralExpr(offset, 0, INT), LiteralExpr(offset, True, BOOL), step, result)
+        steps = (LiteralExpr(offset, 0, INT), LiteralExpr(offset, True, BOOL), step, result)
     elif macro == "all":
         condition = make_call("@not_strictly_false", read_accu())
-        parts = (LiteralExpr(offset, True, BOOL), condition, make_call("_&&_", read_accu(), body), read_accu())
+        steps = (LiteralExpr(offset, True, BOOL), condition, make_call("_&&_", read_accu(), body), read_accu())
     else:
         condition = make_call("@not_strictly_false", make_call("!_", read_accu()))
-        parts = (LiteralExpr(offset, False, BOOL), condition, make_call("_||_", read_accu(), body), read_accu())
-    return Comprehension(offset, macro, iter_range, names, ACCU, parts, None, body)
+        steps = (LiteralExpr(offset, False, BOOL), condition, make_call("_||_", read_accu(), body), read_accu())
+    return Comprehension(offset, macro, iter_range, names, ACCU, steps, None, body)
 
 
 def _build_fold(
@@ -104,8 +104,8 @@ def _build_fold(
     """Return a comprehension that folds items into a result."""
     if guard is not None:
         step = CallExpr(offset, "_?_:_", [guard, step, Ident(offset, ACCU)])
-    parts = (init, LiteralExpr(offset, True, BOOL), step, Ident(offset, ACCU))
-    return Comprehension(offset, macro, iter_range, names, ACCU, parts, guard, body)
+    steps = (init, LiteralExpr(offset, True, BOOL), step, Ident(offset, ACCU))
+    return Comprehension(offset, macro, iter_range, names, ACCU, steps, guard, body)
 
 
 def _build_list_fold(offset: int, iter_range: Expr, names: tuple[str, str], guard: Expr | None, body: Expr) -> Expr:
@@ -163,8 +163,8 @@ def _expand_transform_map_entry(offset: int, target: Expr | None, args: list[Exp
 
 def build_bind(offset: int, name: str, value: Expr, body: Expr) -> Comprehension:
     """Return cel.bind(name, value, body): a comprehension over an empty list, whose accumulator is the name."""
-    parts = (value, LiteralExpr(offset, False, BOOL), Ident(offset, name), body)
-    return Comprehension(offset, "bind", ListExpr(offset, []), (UNUSED, ""), name, parts, None, body)
+    steps = (value, LiteralExpr(offset, False, BOOL), Ident(offset, name), body)
+    return Comprehension(offset, "bind", ListExpr(offset, []), (UNUSED, ""), name, steps, None, body)
 
 
 def _expand_bind(offset: int, target: Expr | None, args: list[Expr]) -> Expr | None:

@@ -48,7 +48,7 @@ class _NestingTooDeep(Exception):
 
 
 def parse_expression(source: str, macros: dict[tuple[str, int, bool], Macro]) -> Expr:
-    """Parse an expression. macros: the macros. Raises CompileError."""
+    """Parse an expression. macros: by name, number of arguments, and whether it is a method. Raises CompileError."""
     issues: list[Issue] = []
     if len(source) > MAX_SIZE:
         text = f"expression code point size exceeds limit: size: {len(source)}, limit {MAX_SIZE}"
@@ -323,25 +323,25 @@ class _ExpressionParser(RecoveringParser):
             if name.text in RESERVED:
                 return self.report_problem(name.offset, f"reserved identifier: {name.text}")
             return self.make_call(offset, dot + name.text, arguments)
-        parts = self.message_name()
-        if parts is not None:
-            return self.parse_message(dot + ".".join((name.text, *parts)))
+        segments = self.read_message_name()
+        if segments is not None:
+            return self.parse_message(dot + ".".join((name.text, *segments)))
         if name.text in RESERVED:
             return self.report_problem(name.offset, f"reserved identifier: {name.text}")
         return Ident(name.offset, dot + name.text)
 
-    def message_name(self) -> list[str] | None:
+    def read_message_name(self) -> list[str] | None:
         """Consume and return the rest of a dotted name that is followed by a brace; None if there is none."""
         count = 0
-        parts = []
+        segments = []
         while self.look_ahead(count).kind == "." and self.look_ahead(count + 1).kind == "IDENTIFIER":
-            parts.append(self.look_ahead(count + 1).text)
+            segments.append(self.look_ahead(count + 1).text)
             count += 2
         if self.look_ahead(count).kind != "{":
             return None
         for _ in range(count):
             self.advance()
-        return parts
+        return segments
 
     def parse_message(self, name: str) -> Expr:
         offset = self.advance().offset

@@ -179,13 +179,13 @@ def find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
 
     Raises as `find_match`.
     """
-    found = StringList()
+    matches = StringList()
     for match in _compile_legal(text, pattern).finditer(text):
-        if 0 <= limit <= len(found):
+        if 0 <= limit <= len(matches):
             break
         charge(_MATCH_STEPS)
-        found.append(match.group())
-    return found
+        matches.append(match.group())
+    return matches
 
 
 _MATCH_STEPS = 4  # steps for each match

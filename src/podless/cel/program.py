@@ -149,16 +149,16 @@ def compile(
     """Compile an expression.
 
     variables: their types, or declarations made from schemas. declarations: the functions (default: all of this
-    package). schemas: source of the declarations. known: the macros. container: the namespace in which names are looked
-    up first. typed: False defers type checks to the evaluation. Raises CompileError with the position of every error,
-    ProgramError for invalid constants.
+    package). schemas: source of the declarations. known: the macros (default: all). container: the namespace in which
+    names are looked up first. typed: False defers type checks to the evaluation. Raises CompileError with the position
+    of every error, ProgramError for invalid constants.
     """
     declarations = declarations or library.all_libraries()
     declared = variables or {}
-    types = {name: part.type if isinstance(part, Decl) else part for name, part in declared.items()}
+    types = {name: decl.type if isinstance(decl, Decl) else decl for name, decl in declared.items()}
     known = macros.EVERY if known is None else known
     tree = analyze_source(source, types, declarations, schemas, known, container=container, typed=typed)
-    decls = {name: part if isinstance(part, Decl) else None for name, part in declared.items()}
+    decls = {name: decl if isinstance(decl, Decl) else None for name, decl in declared.items()}
     program = Program(source, tree, declarations, types, decls)
     if typed:
         program.check_constants()

@@ -123,19 +123,19 @@ def measure_value(value: Any) -> int:
     total = visited = 0
     todo = [value]
     while todo and total < _MAX_VISITED and len(todo) < _MAX_VISITED:
-        part = todo.pop()
+        item = todo.pop()
         if not (visited := visited + 1) % _VALUES_PER_CHARGE:
             charge(_VALUES_PER_CHARGE)
-        kind = part.__class__
+        kind = item.__class__
         if kind is str:
-            total += int(len(part.encode("utf-8", "surrogatepass")) * PER_CHARACTER)
+            total += int(len(item.encode("utf-8", "surrogatepass")) * PER_CHARACTER)
         elif kind is bytes:
-            total += int(len(part) * PER_CHARACTER)
-        elif isinstance(part, list):
-            todo += part
+            total += int(len(item) * PER_CHARACTER)
+        elif isinstance(item, list):
+            todo += item
         elif kind is dict:
-            todo += part
-            todo += part.values()
+            todo += item
+            todo += item.values()
         else:
             total += 1
     return max(total, len(todo))

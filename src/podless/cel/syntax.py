@@ -128,7 +128,7 @@ class MapExpr(Expr):
         self.entries = entries
 
     def list_children(self) -> list[Expr]:
-        return [part for entry in self.entries for part in (entry.key, entry.value)]
+        return [child for entry in self.entries for child in (entry.key, entry.value)]
 
 
 class MessageExpr(Expr):
@@ -163,7 +163,7 @@ class Comprehension(Expr):
         iter_range: Expr,
         names: tuple[str, str],
         accu: str,
-        parts: tuple[Expr, Expr, Expr, Expr],
+        steps: tuple[Expr, Expr, Expr, Expr],
         filter: Expr | None,
         body: Expr,
     ) -> None:
@@ -172,7 +172,7 @@ class Comprehension(Expr):
         self.iter_range = iter_range
         self.var, self.var2 = names
         self.accu = accu
-        self.init, self.condition, self.step, self.result = parts
+        self.init, self.condition, self.step, self.result = steps
         self.filter = filter
         self.body = body
 

@@ -204,7 +204,7 @@ class Bindings:
             bound = self._bound.get(within.name)
             return bound is None or self._is_absent(parameter, bound)
         charge(len(within.params))
-        return all(self._is_absent(parameter, part) for part in within.params)
+        return all(self._is_absent(parameter, param) for param in within.params)
 
     def resolve_params(self, item: Type, final: bool = False) -> Type:
         """Return a type with its parameters replaced by their bindings. final: replace unbound ones by dyn."""
@@ -216,16 +216,16 @@ class Bindings:
         if not item.params:
             return item
         charge(len(item.params))
-        params = tuple(self.resolve_params(part, final) for part in item.params)
+        params = tuple(self.resolve_params(param, final) for param in item.params)
         # identity, because equality takes time in proportion to the depth
         if all(map(operator.is_, params, item.params)):
             return item
         return Type(item.kind, item.name, params)
 
-    def instantiate(self, parts: tuple[Type, ...]) -> tuple[Type, ...]:
+    def instantiate(self, types: tuple[Type, ...]) -> tuple[Type, ...]:
         """Return the types of a declaration with new parameters."""
         names: dict[str, Type] = {}
-        return tuple(self._rename_params(part, names) for part in parts)
+        return tuple(self._rename_params(type_, names) for type_ in types)
 
     def _rename_params(self, item: Type, names: dict[str, Type]) -> Type:
         if item.kind == "param":
@@ -234,7 +234,7 @@ class Bindings:
             return names[item.name]
         if not item.params:
             return item
-        return Type(item.kind, item.name, tuple(self._rename_params(part, names) for part in item.params))
+        return Type(item.kind, item.name, tuple(self._rename_params(param, names) for param in item.params))
 
 
 def pick_most_general(left: Type, right: Type) -> Type:

@@ -93,7 +93,7 @@ def _fold_constant(node: Expr, constants: dict[Expr, Any], declarations: Declara
         if not node.optional and all(item in constants for item in node.items):
             constants[node] = [constants[item] for item in node.items]
     elif isinstance(node, MapExpr):
-        if all(part in constants for part in node.list_children()) and not any(
+        if all(child in constants for child in node.list_children()) and not any(
             entry.optional for entry in node.entries
         ):
             entries = [(constants[entry.key], constants[entry.value]) for entry in node.entries]

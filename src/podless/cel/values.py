@@ -106,7 +106,7 @@ class TypeValue:
 
 
 class SetList(list[Any]):
-    """A list of type set: equal in any order; + leaves out items that exist."""
+    """A list of type set: equal in any order; + adds only items that the list does not have."""
 
     __slots__ = ()
 
@@ -207,7 +207,7 @@ def key_of(item: Any) -> Any:
     """Return a dict key for a value, by type and content."""
     kind = item.__class__
     if kind is dict:
-        return ("map", frozenset((name, key_of(part)) for name, part in charge_each(item.items())))
+        return ("map", frozenset((name, key_of(field_value)) for name, field_value in charge_each(item.items())))
     if kind in LISTS:
         return ("list", tuple(map(key_of, charge_each(item))))
     return ("number", item) if kind in NUMBERS else (kind, item)

@@ -112,19 +112,19 @@ class CodeWriter:
             self.write_line("try:")
             self.depth = 2
 
-    def begin_aside(self, exact: bool) -> SeparateFunction:
+    def begin_separate_function(self, exact: bool) -> SeparateFunction:
         """Continue in a separate function."""
         self.write_cost()
         return SeparateFunction(self, exact)
 
     def join_source(self, head: str) -> str:
         """Return the whole source. head: of the main function."""
-        begun = " c = 0\n"
+        prologue = " c = 0\n"
         if self.looped or self.functions:
-            begun += f" stop = limit if limit < {COST_PER_CHARGE} else {COST_PER_CHARGE}\n"
+            prologue += f" stop = limit if limit < {COST_PER_CHARGE} else {COST_PER_CHARGE}\n"
         if self.timed or self.functions:
-            begun += f" n = 0\n until = 0.0\n due = clock() + {PAUSE_SECONDS}\n"
-        return "\n".join((*self.functions, f"{head}\n{begun}" + "\n".join(self.lines), ""))
+            prologue += f" n = 0\n until = 0.0\n due = clock() + {PAUSE_SECONDS}\n"
+        return "\n".join((*self.functions, f"{head}\n{prologue}" + "\n".join(self.lines), ""))
 
 
 class SeparateFunction:
@@ -146,7 +146,7 @@ class SeparateFunction:
             writer.lines += [" except EvaluationError as error:", "  return None, c, n, until, error"]
         writer.count += 1
         name = f"f{writer.count}"
-        used = sorted({found for part in scope for found in _NAME.findall(part)})
+        used = sorted({variable for expression in scope for variable in _NAME.findall(expression)})
         arguments = ", ".join(("c", "limit", "stop", "n", "due", "until", *used))
         writer.functions.append("\n".join((f"def {name}({arguments}):", *writer.lines)))
         writer.lines, writer.depth = self._outer_block

@@ -5,10 +5,10 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
-# clauses up to which Go uses an insertion sort; for more, the result depends on Go's sort, because the order is not
-# transitive
-_FEW = 12
-_MANY = 256  # more clauses than any real client sends
+# maximum clauses that Go sorts by insertion; the order of more clauses depends on Go's algorithm, because the
+# comparison is not transitive
+_MAX_INSERTED = 12
+_MAX_CLAUSES = 256  # no real client sends more
 _OFFERED = ("*", "application")
 _DIGITS = frozenset("0123456789")
 _WORDS = ("inf", "infinity")
@@ -30,17 +30,19 @@ def parse_accept(accept: str) -> list[MediaRange]:
     """
     ranges: list[MediaRange] = []
     clauses = accept.split(",")
-    if len(clauses) > _MANY:
+    if len(clauses) > _MAX_CLAUSES:
         # servers offer application types only; the other clauses do not change the order of these
-        clauses = [part for part in dict.fromkeys(clauses) if part.lstrip(" ").startswith(_OFFERED)]
-    for part in clauses:
-        clause = _parse_range(part.strip(" "))
+        clauses = [text for text in dict.fromkeys(clauses) if text.lstrip(" ").startswith(_OFFERED)]
+    for text in clauses:
+        clause = _parse_range(text.strip(" "))
         if clause is not None:
             ranges.append(clause)
-    return _sort(ranges) if len(ranges) <= _FEW and len(clauses) <= _MANY else sorted(ranges, key=_rank_range)
+    if len(ranges) <= _MAX_INSERTED and len(clauses) <= _MAX_CLAUSES:
+        return _sort_by_insertion(ranges)
+    return sorted(ranges, key=_rank_range)
 
 
-def _sort(media_ranges: list[MediaRange]) -> list[MediaRange]:
+def _sort_by_insertion(media_ranges: list[MediaRange]) -> list[MediaRange]:
     """Sort by insertion, as apimachinery does. The order is not transitive, so other sorts give other results."""
     for last in range(1, len(media_ranges)):
         at = last
@@ -83,31 +85,31 @@ def _parse_quality(text: str) -> float:
     if not _is_number(text):
         return 0.0
     try:
-        narrow: float = struct.unpack("f", struct.pack("f", float(text)))[0]
+        rounded: float = struct.unpack("f", struct.pack("f", float(text)))[0]
     except OverflowError:
         return float("-inf") if text.startswith("-") else float("inf")
-    return narrow
+    return rounded
 
 
 def _is_number(text: str) -> bool:
     """Return whether Go parses a text as a number, inf or nan. Takes linear time."""
     lower = text.lower()
-    rest = lower[1:] if lower[:1] in ("+", "-") else lower
-    if rest in _WORDS or lower == "nan":
+    unsigned = lower[1:] if lower[:1] in ("+", "-") else lower
+    if unsigned in _WORDS or lower == "nan":
         return True
-    mantissa, sign, exponent = rest.partition("e")
+    mantissa, sign, exponent = unsigned.partition("e")
     if sign:
         exponent = exponent[1:] if exponent[:1] in ("+", "-") else exponent
         if not exponent or not _DIGITS.issuperset(exponent):
             return False
-    whole, _, fraction = mantissa.partition(".")
-    return bool(whole or fraction) and _DIGITS.issuperset(whole) and _DIGITS.issuperset(fraction)
+    integer_digits, _, fraction = mantissa.partition(".")
+    return bool(integer_digits or fraction) and _DIGITS.issuperset(integer_digits) and _DIGITS.issuperset(fraction)
 
 
-def _precedes(one: MediaRange, other: MediaRange) -> bool:
+def _precedes(left: MediaRange, right: MediaRange) -> bool:
     """Return whether a clause precedes another: it has a higher quality, or is more specific with any quality."""
     return (
-        one.quality > other.quality
-        or (one.kind != "*" and other.kind == "*")
-        or (one.subtype != "*" and other.subtype == "*")
+        left.quality > right.quality
+        or (left.kind != "*" and right.kind == "*")
+        or (left.subtype != "*" and right.subtype == "*")
     )

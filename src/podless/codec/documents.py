@@ -14,7 +14,7 @@ from podless.runtime.dataclass import dataclass
 # suffixes of files with documents
 SUFFIXES = (".json", ".yaml", ".yml")
 _MARK = b"---"
-_BEHIND = (b"", b" ", b"\t", b"\r", b"\n")  # what can follow a document mark
+_AFTER_MARK = (b"", b" ", b"\t", b"\r", b"\n")  # bytes that can follow a document mark
 # a line that is not a comment, directive or mark; or text after a mark
 _TEXT = re.compile(rb"^(?!---|\.\.\.)[ \t]*+[^ \t\r\n#%]|^---[ \t]++[^ \t\r\n#]", re.MULTILINE)
 _JSON = re.compile(rb"\s*+[{]")
@@ -66,7 +66,7 @@ def _find_ends(raw: bytes) -> Iterator[int]:
     """Yield the offsets where documents end: at the next mark, and at the end of the text."""
     offset = raw.find(b"\n" + _MARK)
     while offset >= 0:
-        if raw[offset + 4 : offset + 5] in _BEHIND:
+        if raw[offset + 4 : offset + 5] in _AFTER_MARK:
             yield offset + 1
         offset = raw.find(b"\n" + _MARK, offset + 1)
     yield len(raw)
@@ -81,7 +81,7 @@ def _split_json(file: str, raw: bytes) -> Iterator[Document]:
         return
     decoder, offset, line = json.JSONDecoder(), 0, 0
     while offset < len(text):
-        start = _end(_SPACE.match(text, offset))
+        start = _get_match_end(_SPACE.match(text, offset))
         line += text.count("\n", offset, start)
         if start == len(text):
             return
@@ -93,6 +93,6 @@ def _split_json(file: str, raw: bytes) -> Iterator[Document]:
         line += text.count("\n", start, offset)
 
 
-def _end(found: re.Match[str] | None) -> int:
-    assert found is not None
-    return found.end()
+def _get_match_end(match: re.Match[str] | None) -> int:
+    assert match is not None
+    return match.end()

@@ -59,47 +59,47 @@ def _check_octets(text: str) -> None:
 
 def _check_groups(text: str) -> None:
     """Check groups of hexadecimal digits separated by colons."""
-    rest, percent, zone = text.partition("%")
+    remaining, percent, zone = text.partition("%")
     if percent and not zone:
         raise _BadAddress("zone must be a non-empty string")
-    gap = rest.startswith("::")
-    rest = rest[2:] if gap else rest
+    gap = remaining.startswith("::")
+    remaining = remaining[2:] if gap else remaining
     count = 0
-    while count < 8 and rest:
-        match = _GROUP.match(rest)
+    while count < 8 and remaining:
+        match = _GROUP.match(remaining)
         size = match.end() if match else 0
         if size > 4:
-            raise _BadAddress("each group must have 4 or less digits", rest)
+            raise _BadAddress("each group must have 4 or less digits", remaining)
         if not size:
-            raise _BadAddress("each colon-separated field must have at least one digit", rest)
-        if rest[size : size + 1] == ".":
-            count, rest = count + _parse_embedded_ipv4(rest, count, gap), ""
+            raise _BadAddress("each colon-separated field must have at least one digit", remaining)
+        if remaining[size : size + 1] == ".":
+            count, remaining = count + _parse_embedded_ipv4(remaining, count, gap), ""
             break
-        count, rest = count + 1, rest[size:]
-        if not rest:
+        count, remaining = count + 1, remaining[size:]
+        if not remaining:
             break
-        if rest[0] != ":":
-            raise _BadAddress("unexpected character, want colon", rest)
-        if len(rest) == 1:
-            raise _BadAddress("colon must be followed by more characters", rest)
-        rest = rest[1:]
-        if rest[0] == ":":
+        if remaining[0] != ":":
+            raise _BadAddress("unexpected character, want colon", remaining)
+        if len(remaining) == 1:
+            raise _BadAddress("colon must be followed by more characters", remaining)
+        remaining = remaining[1:]
+        if remaining[0] == ":":
             if gap:
-                raise _BadAddress("multiple :: in address", rest)
-            gap, rest = True, rest[1:]
-    if rest:
-        raise _BadAddress("trailing garbage after address", rest)
+                raise _BadAddress("multiple :: in address", remaining)
+            gap, remaining = True, remaining[1:]
+    if remaining:
+        raise _BadAddress("trailing garbage after address", remaining)
     if count < 8 and not gap:
         raise _BadAddress("address string too short")
     if count == 8 and gap:
         raise _BadAddress("the :: must expand to at least one field of zeros")
 
 
-def _parse_embedded_ipv4(rest: str, count: int, gap: bool) -> int:
+def _parse_embedded_ipv4(remaining: str, count: int, gap: bool) -> int:
     """Check an IPv4 address at the end, and return how many groups it replaces."""
     if not gap and count != 6:
-        raise _BadAddress("embedded IPv4 address must replace the final 2 fields of the address", rest)
+        raise _BadAddress("embedded IPv4 address must replace the final 2 fields of the address", remaining)
     if count > 6:
-        raise _BadAddress("too many hex fields to fit an embedded IPv4 at the end of the address", rest)
-    _check_octets(rest)
+        raise _BadAddress("too many hex fields to fit an embedded IPv4 at the end of the address", remaining)
+    _check_octets(remaining)
     return 2

@@ -30,7 +30,7 @@ def decode_url_base64(text: str) -> bytes:
     return base64.urlsafe_b64decode(data + b"=" * (-len(data) % 4))
 
 
-def decoded_size(text: str) -> int:
+def count_decoded_bytes(text: str) -> int:
     """Return the decoded size of valid base64 without line breaks."""
     return len(text) * 3 // 4 - text.count("=", -2)
 

@@ -12,14 +12,14 @@ from podless.runtime.meter import charge, each
 from podless.runtime.sorting import sort_texts
 
 SPACE = " \t\n\v\f\r\x85\xa0"  # Latin-1 characters that Go's strings.TrimSpace removes
-_LONG = 1 << 63
-_LONGEST = 20  # digits of the largest 64-bit number; Python's int rejects more than 4,300 with a message of its own
+_INT64_LIMIT = 1 << 63
+_MAX_DIGITS = 20  # digits of the largest 64-bit number; Python's int rejects more than 4,300 with a message of its own
 _HTML = "<>&\u2028\u2029"  # characters that Go's encoding/json escapes although JSON does not require it
 _ESCAPES = {7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r", 34: '\\"', 92: "\\\\"}
 
 
 class Literal(str):
-    """A text that errors show as it is."""
+    """A text that errors show without quotes or escapes."""
 
     __slots__ = ()
 
@@ -40,8 +40,8 @@ def quote(text: str) -> str:
     """Return a double-quoted Go string literal, as %q formats it (strconv.Quote)."""
     if text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
-    shown = {code: _escape_char(code) for code in map(ord, set(text))}  # a long text has few distinct characters
-    return f'"{text.translate(shown)}"'
+    escapes = {code: _escape_char(code) for code in map(ord, set(text))}  # a long text has few distinct characters
+    return f'"{text.translate(escapes)}"'
 
 
 def _escape_char(code: int) -> str:
@@ -76,8 +76,8 @@ def format_float(value: float) -> str:
     shift = len(digits) - 1 + exponent
     if -4 <= shift < 6 or not value:
         return format(Decimal(repr(value)).normalize(), "f")
-    first, rest = str(digits[0]), "".join(map(str, digits[1:]))
-    mantissa = f"{'-' * sign}{first}.{rest}" if rest else f"{'-' * sign}{first}"
+    first, decimals = str(digits[0]), "".join(map(str, digits[1:]))
+    mantissa = f"{'-' * sign}{first}.{decimals}" if decimals else f"{'-' * sign}{first}"
     return f"{mantissa}e{'-' if shift < 0 else '+'}{abs(shift):02d}"
 
 
@@ -92,7 +92,7 @@ def format_value(item: Any) -> str:
         return "null"
     if isinstance(item, bool):
         return "true" if item else "false"
-    if isinstance(item, int) and -_LONG <= item < _LONG:
+    if isinstance(item, int) and -_INT64_LIMIT <= item < _INT64_LIMIT:
         return str(item)
     if isinstance(item, float | int):  # Go decodes larger integers to floats
         return format_float(float(item))
@@ -108,9 +108,9 @@ def format_syntax(item: Any) -> str:
         return '"null"'
     if isinstance(item, Stringer):
         return str(item)
-    if isinstance(item, list) and all(isinstance(one, str) for one in each(item)):
+    if isinstance(item, list) and all(isinstance(text, str) for text in each(item)):
         return format_strings(item)
-    if isinstance(item, dict) and all(isinstance(one, str) for one in each(item).values()):
+    if isinstance(item, dict) and all(isinstance(text, str) for text in each(item).values()):
         return "map[string]string{" + ", ".join(f"{quote(key)}:{quote(item[key])}" for key in sort_texts(item)) + "}"
     return format_value(item)
 
@@ -118,8 +118,8 @@ def format_syntax(item: Any) -> str:
 def format_interface(item: Any) -> str:
     """Return a value of a custom object in Go's syntax (%#v): map[string]interface {}{"a":[]interface {}{1}}."""
     if isinstance(item, dict):
-        parts = (f"{quote(key)}:{format_interface(item[key])}" for key in sort_texts(each(item)))
-        return f"map[string]interface {{}}{{{', '.join(parts)}}}"
+        entries = (f"{quote(key)}:{format_interface(item[key])}" for key in sort_texts(each(item)))
+        return f"map[string]interface {{}}{{{', '.join(entries)}}}"
     if isinstance(item, list):
         return f"[]interface {{}}{{{', '.join(map(format_interface, each(item)))}}}"
     return "interface {}(nil)" if item is None else format_value(item)
@@ -178,7 +178,7 @@ def format_plain(item: Any) -> str:
 def parse_natural(digits: str) -> int:
     """Return the value of decimal digits, 0 for "". A number beyond 64 bits becomes some number beyond 64 bits."""
     digits = digits.lstrip("0")
-    return int(digits or 0) if len(digits) <= _LONGEST else 1 << 64 + _LONGEST
+    return int(digits or 0) if len(digits) <= _MAX_DIGITS else 1 << 64 + _MAX_DIGITS
 
 
 def parse_int(text: str, bits: int = 64, name: str = "ParseInt") -> int:

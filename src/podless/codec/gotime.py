@@ -107,9 +107,9 @@ class _TimeReader:
         except _OutOfRange as error:
             raise ValueError(f"parsing time {_quote_text(self.text)}: {error} out of range") from None
 
-    def make_error(self, found: str, wanted: str) -> ValueError:
+    def make_error(self, value: str, element: str) -> ValueError:
         text = f"parsing time {_quote_text(self.text)} as {_quote_text(self.layout)}: "
-        return ValueError(f"{text}cannot parse {_quote_text(found)} as {_quote_text(wanted)}")
+        return ValueError(f"{text}cannot parse {_quote_text(value)} as {_quote_text(element)}")
 
     def read_year(self) -> int:
         head, self.rest = self.rest[:4], self.rest[4:]
@@ -172,18 +172,18 @@ def _parse_digits(text: str, size: int) -> int:
 
 def _quote_text(text: str) -> str:
     """Quote as Go's package time does: all bytes but printable ASCII as hexadecimal escapes."""
-    out = []
+    pieces = []
     for char in each(text):
         if char in '"\\':
-            out.append("\\" + char)
+            pieces.append("\\" + char)
         elif " " <= char <= "\x7f":
-            out.append(char)
+            pieces.append(char)
         else:
-            out.extend(f"\\x{byte:02x}" for byte in char.encode())
-    return f'"{"".join(out)}"'
+            pieces.extend(f"\\x{byte:02x}" for byte in char.encode())
+    return f'"{"".join(pieces)}"'
 
 
-_PART = re.compile(r"([0-9]*+)(?:(\.)([0-9]*+))?([^0-9.]*+)")
+_NUMBER_AND_UNIT = re.compile(r"([0-9]*+)(?:(\.)([0-9]*+))?([^0-9.]*+)")
 _NANOS = {"ns": 1, "us": 10**3, "\N{MICRO SIGN}s": 10**3, "\N{GREEK SMALL LETTER MU}s": 10**3, "ms": 10**6}
 _NANOS |= {"s": 10**9, "m": 60 * 10**9, "h": 3600 * 10**9}
 _LARGEST = 1 << 63
@@ -195,30 +195,30 @@ def parse_duration(text: str) -> int:
     Raises ValueError with Go's message.
     """
     invalid = f"time: invalid duration {_quote_text(text)}"
-    rest = text[1:] if text[:1] in ("+", "-") else text
-    if rest == "0":
+    unsigned = text[1:] if text[:1] in ("+", "-") else text
+    if unsigned == "0":
         return 0
-    if not rest:
+    if not unsigned:
         raise ValueError(invalid)
     total, offset = 0, 0
-    each(rest)
-    while offset < len(rest):
-        part = _PART.match(rest, offset)
-        assert part is not None
-        if not part[1] and not part[3]:
+    each(unsigned)
+    while offset < len(unsigned):
+        match = _NUMBER_AND_UNIT.match(unsigned, offset)
+        assert match is not None
+        if not match[1] and not match[3]:
             raise ValueError(invalid)
-        count = _count_value(part[1])
+        count = _count_value(match[1])
         if count is None:
             raise ValueError(invalid)
-        if not part[4]:
+        if not match[4]:
             raise ValueError(f"time: missing unit in duration {_quote_text(text)}")
-        scale = _NANOS.get(part[4])
+        scale = _NANOS.get(match[4])
         if scale is None:
-            raise ValueError(f"time: unknown unit {_quote_text(part[4])} in duration {_quote_text(text)}")
-        total += count * scale + _scale_fraction(part[3] or "", scale)
+            raise ValueError(f"time: unknown unit {_quote_text(match[4])} in duration {_quote_text(text)}")
+        total += count * scale + _scale_fraction(match[3] or "", scale)
         if total > _LARGEST:
             raise ValueError(invalid)
-        offset = part.end()
+        offset = match.end()
     if text[0] == "-":
         return -total
     if total == _LARGEST:
@@ -242,7 +242,7 @@ def _scale_fraction(digits: str, scale: int) -> int:
     return int(float(value) * (float(scale) / size))
 
 
-def duration_fault(text: str) -> str:
+def find_duration_fault(text: str) -> str:
     """Return the error of Go's time.ParseDuration for a text, "" for a valid duration such as 1h30m."""
     try:
         parse_duration(text)
@@ -322,7 +322,7 @@ _HUMAN_SPANS = (
 _UNIT_NAMES = {365 * 86400: "y", 86400: "d", 3600: "h", 60: "m", 1: "s"}
 
 
-def human_duration(duration: float) -> str:
+def format_human_duration(duration: float) -> str:
     """Format a duration in seconds with one or two units: HumanDuration of apimachinery's pkg/util/duration.
 
     Clocks can differ by a second.
@@ -332,7 +332,7 @@ def human_duration(duration: float) -> str:
         return "<invalid>"
     for threshold, unit, lesser in _HUMAN_SPANS:
         if seconds >= threshold:
-            count, rest = divmod(seconds, unit)
-            minor = rest // lesser if lesser else 0
+            count, remainder = divmod(seconds, unit)
+            minor = remainder // lesser if lesser else 0
             return f"{count}{_UNIT_NAMES[unit]}{minor}{_UNIT_NAMES[lesser]}" if minor else f"{count}{_UNIT_NAMES[unit]}"
     return f"{max(seconds, 0)}s"

@@ -41,12 +41,12 @@ class Url:
 
 def parse_url(text: str, request: bool = False) -> Url:
     """Parse a URL. request: it must be absolute or an absolute path, without a fragment. Raises URLError."""
-    rest, _, fragment = (text, "", "") if request else text.partition("#")
+    before_fragment, _, fragment = (text, "", "") if request else text.partition("#")
     try:
-        return _parse_parts(rest, request, fragment)
+        return _parse_parts(before_fragment, request, fragment)
     except _BadURL as error:
-        shown = text if error.whole else rest
-        raise URLError(f"parse {gotext.quote(shown)}: {error}") from None
+        quoted = text if error.whole else before_fragment
+        raise URLError(f"parse {gotext.quote(quoted)}: {error}") from None
 
 
 def is_request_url(text: str) -> bool:
@@ -75,25 +75,25 @@ def _parse_parts(text: str, request: bool, fragment: str) -> Url:
         raise _BadURL("empty url")
     if text == "*":
         return Url("", "", "*", "*", "", fragment=_parse_fragment(fragment))
-    scheme, name, rest = _SCHEME.match(text), "", text
+    scheme, name, remaining = _SCHEME.match(text), "", text
     if scheme:
-        name, rest = scheme[1].lower(), text[scheme.end() :]
+        name, remaining = scheme[1].lower(), text[scheme.end() :]
     elif text.startswith(":"):
         raise _BadURL("missing protocol scheme")
-    rest, _, query = rest.partition("?")
-    if not rest.startswith("/"):
+    remaining, _, query = remaining.partition("?")
+    if not remaining.startswith("/"):
         if name:
-            return Url(name, "", "", "", query, rest, fragment=_parse_fragment(fragment))
+            return Url(name, "", "", "", query, remaining, fragment=_parse_fragment(fragment))
         if request:
             raise _BadURL("invalid URI for request")
-        if ":" in rest.partition("/")[0]:
+        if ":" in remaining.partition("/")[0]:
             raise _BadURL("first path segment in URL cannot contain colon")
     user, host = None, ""
-    if (name or (not request and not rest.startswith("///"))) and rest.startswith("//"):
-        authority, slash, path = rest[2:].partition("/")
+    if (name or (not request and not remaining.startswith("///"))) and remaining.startswith("//"):
+        authority, slash, path = remaining[2:].partition("/")
         user, host = _parse_authority(authority, name)
-        rest = slash + path
-    return Url(name, host, unescape_percent(rest), rest, query, user=user, fragment=_parse_fragment(fragment))
+        remaining = slash + path
+    return Url(name, host, unescape_percent(remaining), remaining, query, user=user, fragment=_parse_fragment(fragment))
 
 
 def _parse_fragment(text: str) -> str:
@@ -137,17 +137,17 @@ def _parse_bracketed_host(host: str) -> str:
     end = host.rfind("]")
     if end < 0:
         raise _BadURL("missing ']' in host")
-    inner, port = host[1:end], host[end + 1 :]
+    address, port = host[1:end], host[end + 1 :]
     if port and not _PORT.match(port):
         raise _BadURL(f"invalid port {gotext.quote(port)} after host")
-    zone = inner.find(_ZONE)
-    inner = _unescape_host(inner) if zone < 0 else _unescape_host(inner[:zone]) + unescape_percent(inner[zone:])
+    zone = address.find(_ZONE)
+    address = _unescape_host(address) if zone < 0 else _unescape_host(address[:zone]) + unescape_percent(address[zone:])
     if has("StrictURLHosts"):
-        if fault := find_address_fault(inner):
+        if fault := find_address_fault(address):
             raise _BadURL(f"invalid host: {fault}")
-        if ":" not in inner:
+        if ":" not in address:
             raise _BadURL("invalid IP-literal")
-    return f"[{inner}]{port}"
+    return f"[{address}]{port}"
 
 
 def _unescape_host(text: str) -> str:
@@ -161,9 +161,9 @@ def _unescape_host(text: str) -> str:
 
 def unescape_percent(text: str) -> str:
     """Return a text with its percent-encoded bytes decoded. Raises ValueError for an invalid escape."""
-    bad = _BAD_ESCAPE.search(text)
-    if bad:
-        raise _make_escape_error(text, bad.start())
+    bad_escape = _BAD_ESCAPE.search(text)
+    if bad_escape:
+        raise _make_escape_error(text, bad_escape.start())
     if "%" not in text:
         return text
     data = re.sub(rb"%([0-9A-Fa-f]{2})", lambda pair: bytes((int(pair[1], 16),)), text.encode("utf-8", "surrogatepass"))
@@ -172,5 +172,5 @@ def unescape_percent(text: str) -> str:
 
 def _make_escape_error(text: str, at: int) -> _BadURL:
     """Return the error for an invalid escape, which shows three bytes."""
-    shown = text[at : at + 3].encode("utf-8", "surrogatepass")[:3].decode("utf-8", "replace")
-    return _BadURL(f"invalid URL escape {gotext.quote(shown)}")
+    escape = text[at : at + 3].encode("utf-8", "surrogatepass")[:3].decode("utf-8", "replace")
+    return _BadURL(f"invalid URL escape {gotext.quote(escape)}")

@@ -26,8 +26,8 @@ _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _HALF = rb"\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
 _PAIR = rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _UP_TO_HALF = compile_late(rb"((?:[^\\]++|" + _PAIR + rb"|(?!" + _HALF + rb")\\.)*+)(" + _HALF + rb")?", re.DOTALL)
-_MANY = 100  # duplicate keys that kube-apiserver reports
-_ROOM = 1 << 22  # characters of all findings, because one key of a large text can be in the paths of many
+_MAX_REPEATS = 100  # duplicate keys that kube-apiserver reports
+_MAX_CHARACTERS = 1 << 22  # characters of all findings, because one key of a large text can be in the paths of many
 
 
 def repair_text(raw: bytes) -> bytes:
@@ -47,9 +47,10 @@ def _replace_surrogates(raw: bytes) -> bytes:
 
 def find_json_fault(raw: bytes) -> JSONError:
     """Return the error of Go's scanner for a text that is not JSON, or is nested too deep."""
-    same = jsontext.NO_TEXT.sub("?", raw.decode("utf-8", "surrogateescape")).encode()  # the same number of bytes
+    # with the same number of bytes, so that offsets are those of the original
+    repaired = jsontext.INVALID_BYTES.sub("?", raw.decode("utf-8", "surrogateescape")).encode()
     try:
-        orjson.loads(_replace_surrogates(same))
+        orjson.loads(_replace_surrogates(repaired))
         end = len(raw)
     except orjson.JSONDecodeError as error:
         end = len(error.doc[: error.pos].encode())
@@ -65,9 +66,9 @@ def find_json_fault(raw: bytes) -> JSONError:
     return _read_error(raw, _list_open(before), at)
 
 
-def _extract_brackets(part: bytes) -> bytes:
+def _extract_brackets(text: bytes) -> bytes:
     """Return the brackets outside of strings, also without those in an unterminated string."""
-    return _STRING.sub(b"", part).translate(None, _NO_BRACKETS)
+    return _STRING.sub(b"", text).translate(None, _NO_BRACKETS)
 
 
 def _read_error(raw: bytes, holders: str, at: int) -> JSONError:
@@ -101,8 +102,8 @@ def _find_boundary(raw: bytes, end: int) -> int | None:
     return offset if offset >= 0 else None
 
 
-def _find_structural(part: bytes) -> int:
-    return max(part.rfind(sign) for sign in (b"{", b"}", b"[", b"]", b",", b":"))
+def _find_structural(text: bytes) -> int:
+    return max(text.rfind(sign) for sign in (b"{", b"}", b"[", b"]", b",", b":"))
 
 
 def _list_open(brackets: bytes) -> str:
@@ -135,52 +136,53 @@ def find_repeats(raw: bytes) -> list[str]:
     return _describe_repeats(value, repeated) if repeated else []
 
 
-def _describe_repeats(value: Any, kept: dict[int, tuple[Any, list[tuple[str, Any]]]]) -> list[str]:
-    """Return the paths of duplicate keys in the kept objects. A path is built only if it is reported."""
+def _describe_repeats(value: Any, objects_with_repeats: dict[int, tuple[Any, list[tuple[str, Any]]]]) -> list[str]:
+    """Return the paths of duplicate keys in objects. A path is built only if it is reported."""
     results: list[str] = []
-    room = _ROOM
-    places: dict[tuple[int, str | int], int] = {}
-    above: list[tuple[int, str | int]] = [(-1, "")]  # the parent's place and the step, by place
-    told: set[tuple[int, str]] = set()
-    # the remaining items of each open container, and its keys if some are duplicate
-    left: list[tuple[int, Any, Any]] = []
+    room = _MAX_CHARACTERS
+    indexes: dict[tuple[int, str | int], int] = {}
+    # by index of a container: the index of its parent, and the step from there
+    parents: list[tuple[int, str | int]] = [(-1, "")]
+    reported: set[tuple[int, str]] = set()
+    # of each open container: its index, its remaining entries, and the keys so far if some are duplicate
+    open_containers: list[tuple[int, Any, Any]] = []
 
     def enter_container(item: Any, index: int) -> None:
         if item.__class__ is list:
-            left.append((index, enumerate(item), None))
+            open_containers.append((index, enumerate(item), None))
         elif item.__class__ is dict:
-            repeated = kept.get(id(item))
+            repeated = objects_with_repeats.get(id(item))
             items = item.items() if repeated is None else repeated[1]
-            left.append((index, iter(items), None if repeated is None else set()))
+            open_containers.append((index, iter(items), None if repeated is None else set()))
 
     enter_container(value, 0)
-    while left and len(results) < _MANY and room > 0:
-        index, rest, seen = left[-1]
+    while open_containers and len(results) < _MAX_REPEATS and room > 0:
+        index, entries, seen = open_containers[-1]
         charge(1)
-        entry = next(rest, None)
+        entry = next(entries, None)
         if entry is None:
-            left.pop()
+            open_containers.pop()
             continue
         key, item = entry
         if seen is not None:
-            if key in seen and (index, key) not in told:
-                told.add((index, key))
-                results.append(_format_path(above, index, key))
+            if key in seen and (index, key) not in reported:
+                reported.add((index, key))
+                results.append(_format_path(parents, index, key))
                 room -= len(results[-1])
             seen.add(key)
         if item.__class__ is list or item.__class__ is dict:
-            inner = places.get((index, key))
-            if inner is None:
-                inner = places[index, key] = len(above)
-                above.append((index, key))
-            enter_container(item, inner)
+            child_index = indexes.get((index, key))
+            if child_index is None:
+                child_index = indexes[index, key] = len(parents)
+                parents.append((index, key))
+            enter_container(item, child_index)
     return results
 
 
-def _format_path(above: list[tuple[int, str | int]], index: int, key: str) -> str:
+def _format_path(parents: list[tuple[int, str | int]], index: int, key: str) -> str:
     steps: list[str | int] = [key]
     while index:
-        index, step = above[index]
+        index, step = parents[index]
         steps.append(step)
     while len(steps) > 1 and steps[-1] == "":  # no dot before the first name
         steps.pop()

@@ -18,7 +18,7 @@ MAX_DEPTH = 250
 _MAX_REPEATS = 100  # as many as kube-apiserver reports
 
 _MIN, _MAX = -(1 << 63), (1 << 63) - 1
-NO_TEXT = re.compile("[\udc80-\udcff]")  # invalid UTF-8, as surrogateescape decodes it
+INVALID_BYTES = re.compile("[\udc80-\udcff]")  # invalid UTF-8, as surrogateescape decodes it
 BLANKS = re.compile(r"[ \t\r\n]*+")
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"')
 _STRING_PART = re.compile(r'(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
@@ -51,7 +51,7 @@ def decode_utf8(raw: bytes) -> str:
     Python's "replace" would write one for a whole sequence.
     """
     text = raw.decode("utf-8", "surrogateescape")
-    return text if text.isascii() else NO_TEXT.sub("\ufffd", text)
+    return text if text.isascii() else INVALID_BYTES.sub("\ufffd", text)
 
 
 def settle_number(value: float) -> int | float:
@@ -69,9 +69,9 @@ def settle_number(value: float) -> int | float:
 def parse_number(text: str) -> int | float:
     """Return the value of a number token, by Go's rules. Raises OutOfRange beyond a float64."""
     if not text.strip("-0123456789") and len(text) <= 20:
-        whole = int(text)
-        if _MIN <= whole <= _MAX:
-            return whole
+        integer = int(text)
+        if _MIN <= integer <= _MAX:
+            return integer
     number = float(text)
     if number in (float("inf"), float("-inf")):
         raise OutOfRange(f"json: cannot unmarshal number {text} into Go value of type float64")
@@ -265,18 +265,18 @@ class _JSONParser:
         if pos >= self.end and not at_end:
             raise JSONError("unexpected end of JSON input")
         char = self.text[pos]
-        shown = "\\'" if char == "'" else '"' if char == '"' else gotext.quote(char)[1:-1]
-        raise JSONError(f"invalid character '{shown}' {context}")
+        quoted_char = "\\'" if char == "'" else '"' if char == '"' else gotext.quote(char)[1:-1]
+        raise JSONError(f"invalid character '{quoted_char}' {context}")
 
 
 _OPEN = object()
 
 
 def _unescape_match(match: re.Match[str]) -> str:
-    high, low, single, other = match.groups()
+    high, low, single, simple = match.groups()
     if high:
         return chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + int(low, 16) - 0xDC00)
     if single:
         code = int(single, 16)
         return "\ufffd" if 0xD800 <= code < 0xE000 else chr(code)
-    return _ESCAPED.get(other, other)
+    return _ESCAPED.get(simple, simple)

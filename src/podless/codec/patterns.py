@@ -60,16 +60,16 @@ def parse_pattern(pattern: str, options: Any) -> Any:
 def _make_fault(error: Exception, pattern: str) -> PatternFault:
     """Return the error of a pattern that does not compile, in Go's words."""
     text = error.args[0] if error.args else ""
-    what, _, part = (text.decode(errors="replace") if isinstance(text, bytes) else str(text)).partition(": ")
-    if what == "invalid perl operator" and part.startswith("(?<"):
+    cause, _, detail = (text.decode(errors="replace") if isinstance(text, bytes) else str(text)).partition(": ")
+    if cause == "invalid perl operator" and detail.startswith("(?<"):
         # for Go, (?< starts a named group, and the message shows the group
-        rest = pattern[pattern.index("(?<", pattern.index(part)) :]
-        what, part = "invalid named capture group", rest[: rest.find(">") + 1] or rest
-    if what == _LARGE:
+        group = pattern[pattern.index("(?<", pattern.index(detail)) :]
+        cause, detail = "invalid named capture group", group[: group.find(">") + 1] or group
+    if cause == _LARGE:
         return PatternTooLarge(pattern)
-    if what == "missing )":
-        part = pattern
-    return PatternFault(f"error parsing regexp: {_WORDS.get(what, what)}: `{part}`")
+    if cause == "missing )":
+        detail = pattern
+    return PatternFault(f"error parsing regexp: {_WORDS.get(cause, cause)}: `{detail}`")
 
 
 _QUOTED = re.compile(r"\\Q(?:[^\\]|\\(?!E))*+(?P<end>\\E)?|\\.", re.DOTALL)
@@ -78,8 +78,8 @@ _QUOTED = re.compile(r"\\Q(?:[^\\]|\\(?!E))*+(?P<end>\\E)?|\\.", re.DOTALL)
 def end_quotation(pattern: str) -> str:
     """Return the end of a quotation that a pattern leaves open; "" if there is none."""
     quoted = False
-    for part in _QUOTED.finditer(each(pattern)):
-        quoted = part[0].startswith(r"\Q") and not part["end"]
+    for match in _QUOTED.finditer(each(pattern)):
+        quoted = match[0].startswith(r"\Q") and not match["end"]
     return r"\E" if quoted else ""
 
 

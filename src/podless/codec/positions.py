@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from podless.codec import jsontext, serializer
 from podless.codec.serializer import Path
 from podless.codec.yamlnodes import YAMLNode, compose_nodes
-from podless.codec.yamlscalar import key_text, read_scalar
+from podless.codec.yamlscalar import format_key, read_scalar
 from podless.codec.yamltext import YAMLDecoder
 
 TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[][{}:,]|[^][{}:,"\s]++', re.DOTALL)
@@ -101,9 +101,9 @@ def _record_entries(node: YAMLNode, path: Path, located: Located) -> None:
                 _record_entries(source.alias if source.alias is not None else source, path, located)
             continue
         named = key.alias if key.alias is not None else key
-        inner = (*path, key_text(read_scalar(named.value, named.tag, named.plain), None))
-        located.keys[inner] = _read_position(key)
-        _record_node(item, inner, located)
+        child_path = (*path, format_key(read_scalar(named.value, named.tag, named.plain), None))
+        located.keys[child_path] = _read_position(key)
+        _record_node(item, child_path, located)
 
 
 def _read_position(node: YAMLNode) -> Position:

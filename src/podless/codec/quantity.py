@@ -16,7 +16,7 @@ _SYNTAX = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinum
 _SUFFIX = "unable to parse quantity's suffix"
 _NUMERIC = "unable to parse numeric part of quantity"
 _MAX_DIGITS = 18
-_FINEST = 9  # the maximum number of decimals of an amount
+_MAX_DECIMALS = 9  # the maximum number of decimals of an amount
 NANO = 1_000_000_000
 # sign, zeros, digits, a point, digits and a suffix; all are optional
 _FORM = re.compile(r"([+-]?+)(0*+)([0-9]*+)(?:\.([0-9]*+))?+([eEinumkKMGTP]*+[+-]?+[0-9]*+)")
@@ -25,7 +25,7 @@ _MAX_POWER = 1000
 _MAX_BYTES = 1000
 _MAX_BINARY = (1 << 63) - 1
 _MILLI = NANO // 1000
-_AT_ONCE = (0, 1, 2, 3, 6, 9)  # the powers of ten by which apimachinery multiplies in one step
+_FAST_POWERS = (0, 1, 2, 3, 6, 9)  # the powers of ten by which apimachinery multiplies in one step
 
 
 class QuantityError(ValueError):
@@ -35,8 +35,8 @@ class QuantityError(ValueError):
 def parse_quantity(text: str) -> Fraction:
     """Return the amount as a fraction, rounded up to billionths, away from zero. Raises QuantityError."""
     amount = parse_nanos(text)
-    whole, rest = divmod(amount, NANO)
-    return Fraction(amount, NANO) if rest else Fraction(whole)
+    units, remainder = divmod(amount, NANO)
+    return Fraction(amount, NANO) if remainder else Fraction(units)
 
 
 def parse_nanos(text: str) -> int:
@@ -50,8 +50,8 @@ def parse_units(text: str) -> int:
     Raises QuantityError.
     """
     amount = parse_nanos(text)
-    whole = min(-(-abs(amount) // NANO), _MAX_BINARY)
-    return -whole if amount < 0 else whole
+    units = min(-(-abs(amount) // NANO), _MAX_BINARY)
+    return -units if amount < 0 else units
 
 
 def is_whole(text: str) -> bool:
@@ -60,24 +60,24 @@ def is_whole(text: str) -> bool:
     It counts thousandths in 64 bits, so that 10Pi is not whole: a count that is too large wraps around. It becomes 0
     where apimachinery has an integer, and multiplies it by ten repeatedly.
     """
-    _, _, whole, part, suffix = parts = _split_text(text)
-    amount, _ = _compute_amount(*parts)
+    _, _, integer, decimals, suffix = pieces = _split_text(text)
+    amount, _ = _compute_amount(*pieces)
     thousandths = -(-abs(amount) // _MILLI)
     if thousandths > _MAX_BINARY:
-        if suffix not in BINARY and _vanishes(whole, part, _find_power(suffix)):
+        if suffix not in BINARY and _becomes_zero(integer, decimals, _find_power(suffix)):
             return True
         thousandths = (thousandths + _MAX_BINARY + 1) % (1 << 64) - _MAX_BINARY - 1
     return thousandths % 1000 == 0
 
 
-def canonical_quantity(text: str) -> str:
+def canonicalize_quantity(text: str) -> str:
     """Return the canonical form of a quantity: as few digits as possible, and the largest suffix without a fraction.
 
     A text that is almost canonical is unchanged, such as +1 and 1. Raises QuantityError.
     """
-    parts = _split_text(text)
-    amount = _compute_amount(*parts)
-    return text if _is_kept(*parts) else format_quantity(*amount)
+    pieces = _split_text(text)
+    amount = _compute_amount(*pieces)
+    return text if _is_kept(*pieces) else format_quantity(*amount)
 
 
 def add_quantities(texts: Sequence[str]) -> str:
@@ -90,10 +90,10 @@ def add_quantities(texts: Sequence[str]) -> str:
     return format_quantity(amount, suffix)
 
 
-def subtract_quantity(text: str, less: str) -> str:
+def subtract_quantity(text: str, subtrahend: str) -> str:
     """Return the difference of two amounts, with the kind of suffix of the first. Raises QuantityError."""
     amount, suffix = _parse_amount(text)
-    return format_quantity(amount - parse_nanos(less), suffix)
+    return format_quantity(amount - parse_nanos(subtrahend), suffix)
 
 
 def find_suffix(text: str) -> str:
@@ -106,9 +106,9 @@ def format_quantity(amount: int, suffix: str) -> str:
     if not amount:
         return "0"
     if suffix in BINARY:
-        whole, rest = divmod(amount, NANO)
-        if not rest and abs(whole) >= 1024:
-            return _format_binary(whole)
+        units, remainder = divmod(amount, NANO)
+        if not remainder and abs(units) >= 1024:
+            return _format_binary(units)
     return _format_decimal(amount, bool(_EXPONENT.match(suffix)))
 
 
@@ -125,14 +125,14 @@ def _split_text(text: str) -> tuple[str, ...]:
     return match.groups("")
 
 
-def _compute_amount(sign: str, zeros: str, whole: str, part: str, suffix: str) -> tuple[int, str]:
+def _compute_amount(sign: str, zeros: str, integer: str, decimals: str, suffix: str) -> tuple[int, str]:
     if suffix in BINARY:
-        digits = _read_digits(zeros, whole, part, slow=not _fits_int64(whole, part, suffix))
-        amount = min(_scale_digits(digits << BINARY[suffix], _FINEST - len(part)), _MAX_BINARY * NANO)
+        digits = _read_digits(zeros, integer, decimals, slow=not _fits_int64(integer, decimals, suffix))
+        amount = min(_scale_digits(digits << BINARY[suffix], _MAX_DECIMALS - len(decimals)), _MAX_BINARY * NANO)
     else:
         power = _find_power(suffix)
-        slow = not _is_integer(whole, part, power)
-        amount = _scale_digits(_read_digits(zeros, whole, part, slow=slow), power + _FINEST - len(part))
+        slow = not _is_integer(integer, decimals, power)
+        amount = _scale_digits(_read_digits(zeros, integer, decimals, slow=slow), power + _MAX_DECIMALS - len(decimals))
     return -amount if sign == "-" else amount, suffix
 
 
@@ -151,40 +151,40 @@ def _find_power(suffix: str) -> int:
     return int(suffix[1:])
 
 
-def _is_integer(whole: str, part: str, power: int) -> bool:
+def _is_integer(integer: str, decimals: str, power: int) -> bool:
     """Return whether apimachinery has a decimal amount as a 64-bit integer with a power of ten."""
-    return len(whole or "0") + len(part) <= _MAX_DIGITS and power - len(part) >= -_FINEST
+    return len(integer or "0") + len(decimals) <= _MAX_DIGITS and power - len(decimals) >= -_MAX_DECIMALS
 
 
-def _vanishes(whole: str, part: str, power: int) -> bool:
+def _becomes_zero(integer: str, decimals: str, power: int) -> bool:
     """Return whether too many thousandths of a decimal amount become 0."""
-    return power - len(part) + 3 not in _AT_ONCE and _is_integer(whole, part, power)
+    return power - len(decimals) + 3 not in _FAST_POWERS and _is_integer(integer, decimals, power)
 
 
-def _fits_int64(whole: str, part: str, suffix: str) -> bool:
+def _fits_int64(integer: str, decimals: str, suffix: str) -> bool:
     """Return whether apimachinery computes a binary amount in one 64-bit step."""
     bits = BINARY[suffix]
-    return not part and len(whole or "0") <= 14 - bits * 3 // 10 and int(whole or 0) << bits <= _MAX_BINARY
+    return not decimals and len(integer or "0") <= 14 - bits * 3 // 10 and int(integer or 0) << bits <= _MAX_BINARY
 
 
-def _read_digits(zeros: str, whole: str, part: str, *, slow: bool) -> int:
+def _read_digits(zeros: str, integer: str, decimals: str, *, slow: bool) -> int:
     """Return the digits before a suffix as a number.
 
     Without digits it is 0, except in apimachinery's slow path, which rejects the text.
     """
-    if slow and not (zeros or whole or part):
+    if slow and not (zeros or integer or decimals):
         raise QuantityError(_NUMERIC)
-    return int(whole + part or 0)
+    return int(integer + decimals or 0)
 
 
-def _is_kept(_sign: str, _zeros: str, whole: str, part: str, suffix: str) -> bool:
+def _is_kept(_sign: str, _zeros: str, integer: str, decimals: str, suffix: str) -> bool:
     """Return whether apimachinery formats a valid quantity as written, because it is close enough to canonical."""
     if suffix in BINARY:
-        return _fits_int64(whole, part, suffix) and int(whole or 0) & 7 != 0
-    digits, power = (whole or "0") + part, _find_power(suffix)
-    if not _is_integer(whole, part, power):
+        return _fits_int64(integer, decimals, suffix) and int(integer or 0) & 7 != 0
+    digits, power = (integer or "0") + decimals, _find_power(suffix)
+    if not _is_integer(integer, decimals, power):
         return False
-    scale = power - len(part)
+    scale = power - len(decimals)
     return scale % 3 == 0 and not digits.endswith("000") and digits[0] != "0"
 
 
@@ -198,7 +198,7 @@ def _format_binary(amount: int) -> str:
 
 def _format_decimal(amount: int, exponent: bool) -> str:
     """Return billionths with a suffix, or with a power of ten if `exponent` is set or no suffix is large enough."""
-    power = -_FINEST
+    power = -_MAX_DECIMALS
     while amount % 1000 == 0 and power + 3 <= _MAX_POWER:  # a larger power could not be read again
         amount, power = amount // 1000, power + 3
     if not exponent and power in _SUFFIXES:
@@ -220,4 +220,4 @@ def round_quantities(amounts: dict[str, str] | None) -> None:
                 continue
             rounded = -(-abs(amount) // _MILLI)
             unit = "m" if text.endswith(_FINE) else "e-3"
-            amounts[name] = canonical_quantity(f"{-rounded if amount < 0 else rounded}{unit}")
+            amounts[name] = canonicalize_quantity(f"{-rounded if amount < 0 else rounded}{unit}")

@@ -34,7 +34,7 @@ class _Regexp:
     def __init__(self, pattern: str, options: _Options) -> None:
         if len(pattern) - len(pattern.rstrip("\\")) & 1:
             raise RegexpError("trailing \\")  # pyre2 would accept it
-        named = _GROUP.sub(lambda part: part[1] or "(?P<", pattern)  # RE2 supports (?<name>) only since 2023
+        named = _GROUP.sub(lambda match: match[1] or "(?P<", pattern)  # RE2 supports (?<name>) only since 2023
         try:
             self._compiled = library.compile(named, library.ASCII, options.max_mem)
         except Exception as error:

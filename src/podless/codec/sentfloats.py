@@ -15,7 +15,7 @@ from podless.codec.serializer import Floats
 from podless.runtime.meter import each
 from podless.runtime.weigh import release_parts
 
-_EXACT = 25  # maximum length of an integer that is printed as it was sent
+_MAX_INTEGER_LENGTH = 25  # maximum length of an integer that is printed as it was sent
 
 
 class _Number(float):
@@ -32,13 +32,13 @@ class _Number(float):
         return self.literal
 
 
-def as_written(raw: bytes) -> Any:
+def decode_as_written(raw: bytes) -> Any:
     """Return the value in a JSON text, for messages: numbers other than int64 are printed as they were sent.
 
     Raises ValueError or RecursionError if Python cannot parse the text.
     """
     return json.loads(
-        raw, parse_float=_Number, parse_int=lambda text: int(text) if len(text) < _EXACT else _Number(text)
+        raw, parse_float=_Number, parse_int=lambda text: int(text) if len(text) < _MAX_INTEGER_LENGTH else _Number(text)
     )
 
 
@@ -65,7 +65,7 @@ def copy_as_sent(value: Any, floats: Floats) -> Any:
 
 
 def _restore_floats(value: Any, floats: Floats) -> list[tuple[Any, Any, Any]]:
-    """Turn numbers that were sent as floats into floats. Returns their holders, keys and earlier values."""
+    """Turn numbers that were sent as floats into floats. Returns the container, key and earlier value of each."""
     undo: list[tuple[Any, Any, Any]] = []
     for path, number in each(floats):
         holder = value

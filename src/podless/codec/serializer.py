@@ -25,29 +25,29 @@ Path = tuple[str | int, ...]
 # the path of a number, and the float that was sent
 Floats = list[tuple[Path, float]]
 
-# digits become 0, characters of floats a point, all others a blank; a float then contains "0.", and so can a string
+# maps digits to 0, characters of floats to a point, others to a blank: each float then contains "0."; strings can, too
 _SHAPES = bytes(48 if 48 <= code < 58 else 46 if code in b".eE" else 32 for code in range(256))
 # Hot paths look for it and for other texts with `find`: `in` first takes bytes for a number, and drops the exception
 # that it gets, which takes 0.3 us.
-_LONG = b"0" * 19
+_INT64_DIGITS = b"0" * 19
 _YAML_LINE = re.compile(r"line [0-9]++: key ")
 _MIN, _MAX = -(1 << 63), (1 << 63) - 1
 _SNIPPET = 30
-_BEFORE = frozenset(b":,[ \t\r\n")  # bytes before a number
+_BEFORE_NUMBER = frozenset(b":,[ \t\r\n")  # bytes before a number
 _MINUS, _COLON = b"-:"
 _KEYED = (b'"', b" ", b"\t", b"\r", b"\n")
-_LOOKS = 50  # digits with a point that are examined; with more of them, a complete decode is as cheap
-_ROOMY = 1 << 17  # bytes; the unused end of a larger buffer takes no memory, because it is never written
+_MAX_CANDIDATES = 50  # possible floats that are examined; for more of them, a complete decode is as cheap
+_LARGE_BUFFER = 1 << 17  # bytes; the unused end of a larger buffer takes no memory, because it is never written
 # also matches in strings, but not in a uid such as ...9e-6a...
 _EXPONENT = re.compile(rb"[0-9]e(?:\+[0-9]++|-6)(?![\w\"'./:-])")
 _E, _PLUS, _BACKSLASH = b"e+\\"
-_PLUSES = 32  # plus signs that are examined one by one
-_LARGE = 1 << 17  # bytes; larger values are copied in steps
-_SMALL = 8192  # bytes; smaller texts are parsed token by token if necessary
-_PART = 1 << 10  # items of a long list that are encoded in one go
-_TEXT = 1 << 16  # characters of a long text that are encoded in one go
-_ITEM = 512  # approximate bytes of an item of a long list
-_WIDE = 1 << 14  # keys of a map; larger maps are sorted and encoded in parts
+_MAX_PLUSES = 32  # plus signs that are examined one by one
+_LARGE_BYTES = 1 << 17  # bytes; larger values are copied in steps
+_SMALL_BYTES = 8192  # bytes; smaller texts are parsed token by token if necessary
+_ITEMS_PER_PIECE = 1 << 10  # items of a long list that are encoded in one go
+_CHARACTERS_PER_PIECE = 1 << 16  # characters of a long text that are encoded in one go
+_ITEM_BYTES = 512  # approximate bytes of an item of a long list
+_KEYS_PER_PIECE = 1 << 14  # keys of a map; larger maps are sorted and encoded in parts
 _HOLDERS = frozenset((dict, list))
 
 # True if values are large and other threads need the interpreter meanwhile
@@ -61,12 +61,12 @@ def decode_json(raw: bytes, duplicates: list[str] | None = None, floats: Floats 
     the floats that became integers, for codec/sentfloats.py. Raises JSONError with Go's words.
     """
     if type(raw) is ParsedJSON:
-        known = raw.take_value()
-        if known is None:
+        parsed = raw.take_value()
+        if parsed is None:
             return decode_json(bytes(raw), duplicates, floats)
-        value, found, moved = known
+        value, findings, moved = parsed
         if duplicates is not None:
-            duplicates += found
+            duplicates += findings
         if floats is not None:
             floats += moved
         return value
@@ -76,22 +76,22 @@ def decode_json(raw: bytes, duplicates: list[str] | None = None, floats: Floats 
         return _decode_rejected(raw, duplicates, floats)
     if duplicates is None and raw.count(b"{") + raw.count(b"[") <= jsontext.MAX_DEPTH:
         pass
-    elif (again := _try_encode(value)) is None or (
-        duplicates is not None and (raw.count(b":") != again.count(b":") or (_BACKSLASH in raw and b"\\u003" in raw))
+    elif (encoded := _try_encode(value)) is None or (
+        duplicates is not None and (raw.count(b":") != encoded.count(b":") or (_BACKSLASH in raw and b"\\u003" in raw))
     ):
-        if len(raw) <= _SMALL:
+        if len(raw) <= _SMALL_BYTES:
             _decode_json(raw, duplicates)
-        elif again is None:
+        elif encoded is None:
             raise jsonlarge.find_json_fault(raw)
         elif duplicates is not None:
             duplicates += (f"duplicate field {gotext.quote(path)}" for path in jsonlarge.find_repeats(raw))
     shapes = raw.translate(_SHAPES)
-    return _settle_numbers(value, floats) if _may_have_floats(raw, shapes) or shapes.find(_LONG) >= 0 else value
+    return _settle_numbers(value, floats) if _may_have_floats(raw, shapes) or shapes.find(_INT64_DIGITS) >= 0 else value
 
 
 def _decode_rejected(raw: bytes, duplicates: list[str] | None, floats: Floats | None) -> Any:
     """Decode a text that the fast decoder rejects, if Go accepts it."""
-    if len(raw) <= _SMALL:
+    if len(raw) <= _SMALL_BYTES:
         return _decode_json(raw, duplicates)
     fixed = jsonlarge.repair_text(raw)
     try:
@@ -113,16 +113,18 @@ def _decode_json(raw: bytes, duplicates: list[str] | None) -> Any:
 def _may_have_floats(raw: bytes, shapes: bytes) -> bool:
     """Return whether the text can contain a float: digits with a point or exponent, where a number can start."""
     offset = shapes.find(b"0.")
-    for _ in range(_LOOKS):
+    for _ in range(_MAX_CANDIDATES):
         if offset < 0:
             return False
         before = offset - 1
-        while before >= 0 and shapes[before] == 48 and offset - before <= len(_LONG):
+        while before >= 0 and shapes[before] == 48 and offset - before <= len(_INT64_DIGITS):
             before -= 1
         if before >= 0 and raw[before] == _MINUS:
             before -= 1
         # a colon follows the quote of a key; in a string such as an image's name it does not
-        if before < 0 or (raw[before] in _BEFORE and (raw[before] != _COLON or raw[before - 1 : before] in _KEYED)):
+        if before < 0 or (
+            raw[before] in _BEFORE_NUMBER and (raw[before] != _COLON or raw[before - 1 : before] in _KEYED)
+        ):
             return True
         offset = shapes.find(b"0.", offset + 1)
     return True
@@ -139,17 +141,19 @@ def _try_encode(value: Any) -> bytes | None:
         return None
 
 
-def too_deep(value: Any) -> bool:
+def is_too_deep(value: Any) -> bool:
     """Return whether a value is nested deeper than a body may be."""
     if _try_encode(value) is not None:
         return False
     level = [value]
     for _ in range(jsontext.MAX_DEPTH + 1):
         charge(len(level))
-        held = [item.values() if isinstance(item, dict) else item for item in level if isinstance(item, dict | list)]
-        if not held:
+        children = [
+            item.values() if isinstance(item, dict) else item for item in level if isinstance(item, dict | list)
+        ]
+        if not children:
             return False
-        level = [item for items in held for item in items]
+        level = [item for items in children for item in items]
     return True
 
 
@@ -161,16 +165,16 @@ def decode_own(raw: bytes) -> Any:
 def _settle_numbers(value: Any, floats: Floats | None = None) -> Any:
     """Return the value with its numbers as Go re-encodes them. floats: gets those that become integers."""
     top = [value]
-    rest: list[tuple[Any, Any]] = [(top, None)]  # containers with their paths, as chains of keys from the last one on
-    while rest:
-        holder, path = rest.pop()
+    todo: list[tuple[Any, Any]] = [(top, None)]  # containers with their paths, as chains of keys from the last one on
+    while todo:
+        holder, path = todo.pop()
         charge(len(holder))
         for key, item in holder.items() if type(holder) is dict else enumerate(holder):
             kind = type(item)
             if kind is str:
                 continue
             if kind is dict or kind is list:
-                rest.append((item, (path, key)))
+                todo.append((item, (path, key)))
             elif kind is float or (kind is int and not _MIN <= item <= _MAX):
                 holder[key] = settled = jsontext.settle_number(item)
                 if floats is not None and type(settled) is int:
@@ -195,7 +199,7 @@ def copy_value(value: Any) -> Any:
     if in_steps.get():
         return _copy_value(value)
     raw = encode_json(value)
-    return decode_json(raw) if len(raw) < _LARGE else _copy_value(value)
+    return decode_json(raw) if len(raw) < _LARGE_BYTES else _copy_value(value)
 
 
 def _copy_value(value: Any) -> Any:
@@ -217,12 +221,12 @@ def decode_yaml(raw: bytes, duplicates: list[str] | None = None) -> Any:
     """
     from podless.codec import yamltext
 
-    known = raw.take_value() if isinstance(raw, ParsedYAML) else None
-    if known is None:
+    parsed = raw.take_value() if isinstance(raw, ParsedYAML) else None
+    if parsed is None:
         return yamltext.parse_yaml(bytes(raw), duplicates)  # plain bytes, because raw can be a ParsedJSON
-    value, found = known
+    value, findings = parsed
     if duplicates is not None:
-        duplicates += found
+        duplicates += findings
     return value
 
 
@@ -249,9 +253,9 @@ class ParsedYAML(_Parsed[tuple[Any, list[str]]]):
     def parse(cls, raw: bytes) -> ParsedYAML:
         """Parse a text. Its error is raised when it is decoded."""
         result = cls(raw)
-        found: list[str] = []
+        findings: list[str] = []
         try:
-            result.outcome = decode_yaml(raw, found), found
+            result.outcome = decode_yaml(raw, findings), findings
         except YAMLError as error:
             result.outcome = error
         return result
@@ -279,21 +283,21 @@ class ParsedJSON(_Parsed[tuple[Any, list[str], Floats]]):
     def parse(cls, raw: bytes) -> ParsedJSON:
         """Parse a text. Its error is raised when it is decoded."""
         result = cls(raw)
-        found: list[str] = []
+        findings: list[str] = []
         floats: Floats = []
         try:
-            result.outcome = decode_json(raw, found, floats), found, floats
+            result.outcome = decode_json(raw, findings, floats), findings, floats
         except JSONError as error:
             result.outcome = error
         return result
 
 
-def strict_text(findings: list[str]) -> str:
+def format_strict_error(findings: list[str]) -> str:
     """Return the text of a strict decoding error. Findings about YAML lines become one error."""
     of_yaml = [bool(_YAML_LINE.match(finding)) and finding.endswith(" already set in map") for finding in findings]
-    lines = [finding for finding, found in zip(findings, of_yaml, strict=True) if found]
-    rest = [finding for finding, found in zip(findings, of_yaml, strict=True) if not found]
-    return ", ".join(["yaml: unmarshal errors:\n  " + "\n  ".join(lines), *rest] if lines else rest)
+    lines = [finding for finding, is_yaml in zip(findings, of_yaml, strict=True) if is_yaml]
+    others = [finding for finding, is_yaml in zip(findings, of_yaml, strict=True) if not is_yaml]
+    return ", ".join(["yaml: unmarshal errors:\n  " + "\n  ".join(lines), *others] if lines else others)
 
 
 def encode_json(value: Any) -> bytes:
@@ -306,52 +310,52 @@ def measure_long(value: Any) -> int:
     if value.__class__ is dict:
         return sum(map(measure_long, each(value).values()))
     if value.__class__ is list:
-        return len(value) * _ITEM if len(value) > _PART else sum(map(measure_long, each(value)))
-    return sys.getsizeof(value) if value.__class__ is str and len(value) > _TEXT else 0
+        return len(value) * _ITEM_BYTES if len(value) > _ITEMS_PER_PIECE else sum(map(measure_long, each(value)))
+    return sys.getsizeof(value) if value.__class__ is str and len(value) > _CHARACTERS_PER_PIECE else 0
 
 
-def json_pieces(value: Any, indent: bytes | None = None) -> Iterator[bytes]:
+def encode_json_pieces(value: Any, indent: bytes | None = None) -> Iterator[bytes]:
     """Yield the result of `encode_json` in pieces, with long lists and texts in parts.
 
     indent: of the line on which the value begins, for indented JSON.
     """
     option, line = (0, b"") if indent is None else (orjson.OPT_INDENT_2, b"\n" + indent)
     deeper = None if indent is None else indent + b"  "
-    inner = line and line + b"  "
+    item_line = line and line + b"  "
     if not measure_long(value):
         yield _encode_value(value, option).replace(b"\n", line)
     elif value.__class__ is dict:
         mark = b"{"
         for key, item in value.items():
-            yield b"%b%b%b:%b" % (mark, inner, _encode_value(key, 0), b"" if indent is None else b" ")
-            yield from json_pieces(item, deeper)
+            yield b"%b%b%b:%b" % (mark, item_line, _encode_value(key, 0), b"" if indent is None else b" ")
+            yield from encode_json_pieces(item, deeper)
             mark = b","
         yield line + b"}"
     elif value.__class__ is list:
         mark = b"["
-        for start in range(0, len(value), _PART):
-            charge(_PART)
-            part = value[start : start + _PART]
-            if measure_long(part):
-                for item in part:
-                    yield mark + inner
-                    yield from json_pieces(item, deeper)
+        for start in range(0, len(value), _ITEMS_PER_PIECE):
+            charge(_ITEMS_PER_PIECE)
+            items = value[start : start + _ITEMS_PER_PIECE]
+            if measure_long(items):
+                for item in items:
+                    yield mark + item_line
+                    yield from encode_json_pieces(item, deeper)
                     mark = b","
             else:
-                yield mark + _encode_value(part, option)[1 : -1 if indent is None else -2].replace(b"\n", line)
+                yield mark + _encode_value(items, option)[1 : -1 if indent is None else -2].replace(b"\n", line)
                 mark = b","
         yield line + b"]"
     else:
         mark = b'"'
-        for start in range(0, len(value), _TEXT):
-            yield mark + _encode_value(value[start : start + _TEXT], 0)[1:-1]
+        for start in range(0, len(value), _CHARACTERS_PER_PIECE):
+            yield mark + _encode_value(value[start : start + _CHARACTERS_PER_PIECE], 0)[1:-1]
             mark = b""
         yield b'"'
 
 
 def fit_bytes(encoded: bytes) -> bytes:
     """Return the same bytes without the encoder's spare room, which can be eight times the length of a short text."""
-    return bytes(memoryview(encoded)) if len(encoded) < _ROOMY else encoded
+    return bytes(memoryview(encoded)) if len(encoded) < _LARGE_BUFFER else encoded
 
 
 def encode_sorted(value: Any) -> bytes:
@@ -370,7 +374,7 @@ def _split_wide(value: Any) -> Any:
     if value.__class__ in _HOLDERS:
         charge(len(value))
     if value.__class__ is dict:
-        if len(value) > _WIDE:
+        if len(value) > _KEYS_PER_PIECE:
             return orjson.Fragment(_encode_wide(value))
         for key, item in value.items():
             if item.__class__ in _HOLDERS and (new := _split_wide(item)) is not item:
@@ -386,15 +390,15 @@ def _split_wide(value: Any) -> Any:
 
 def _encode_wide(value: dict[str, Any]) -> bytes:
     keys = sort_texts(value)
-    parts = []
-    for start in range(0, len(keys), _WIDE):
-        charge(_WIDE)
-        part = {key: _split_wide(value[key]) for key in keys[start : start + _WIDE]}
-        parts.append(_encode_value(part, orjson.OPT_SORT_KEYS)[1:-1])
-    return b"{%b}" % b",".join(parts)
+    encoded_parts = []
+    for start in range(0, len(keys), _KEYS_PER_PIECE):
+        charge(_KEYS_PER_PIECE)
+        entries = {key: _split_wide(value[key]) for key in keys[start : start + _KEYS_PER_PIECE]}
+        encoded_parts.append(_encode_value(entries, orjson.OPT_SORT_KEYS)[1:-1])
+    return b"{%b}" % b",".join(encoded_parts)
 
 
-def looked_at(value: Any) -> bytes:
+def encode_for_comparison(value: Any) -> bytes:
     """Encode JSON for comparing or searching values. Some numbers differ from Go's form."""
     try:
         return orjson.dumps(value)
@@ -404,7 +408,7 @@ def looked_at(value: Any) -> bytes:
 
 def has_nulls(value: Any) -> bool:
     """Return whether a field may be null. Strings can cause a false True, never a false False."""
-    return looked_at(value).find(b":null") >= 0
+    return encode_for_comparison(value).find(b":null") >= 0
 
 
 def _encode_value(value: Any, option: int) -> bytes:
@@ -425,7 +429,7 @@ def _encode_value(value: Any, option: int) -> bytes:
 def _has_exponent(encoded: bytes) -> bool:
     """Return whether there is an exponent with a plus sign. Finding one byte is fifty times as fast as finding two."""
     offset = encoded.find(b"+")
-    for _ in range(_PLUSES):
+    for _ in range(_MAX_PLUSES):
         if offset < 0:
             return False
         if encoded[offset - 1] == _E:
@@ -464,8 +468,8 @@ def encode_yaml(value: Any) -> bytes:
     return yamlwrite.emit_yaml(value)
 
 
-class Lazily:
-    """A list for `yaml_pieces`, not empty, whose items are JSON; each is decoded when it is reached."""
+class LazyItems:
+    """A list for `encode_yaml_pieces`, not empty, whose items are JSON; each is decoded when it is reached."""
 
     __slots__ = ("_items",)
 
@@ -476,17 +480,17 @@ class Lazily:
         return map(decode_own, self._items)
 
 
-def yaml_pieces(value: Any) -> Iterator[bytes]:
+def encode_yaml_pieces(value: Any) -> Iterator[bytes]:
     """Yield the result of `encode_yaml` in pieces of about 8 KiB, encoded on demand."""
     from podless.codec import yamlwrite
 
     return yamlwrite.emit_pieces(value)
 
 
-def hex_or_text(raw: bytes) -> str:
+def format_snippet(raw: bytes) -> str:
     """Return the part of a body for an error message: as text if it looks like an object, else hexadecimal."""
     if not raw:
         return "<empty>"
-    shown = raw[:_SNIPPET]
-    text = jsontext.decode_utf8(shown) if raw[0] == ord("{") else shown.hex()
+    snippet = raw[:_SNIPPET]
+    text = jsontext.decode_utf8(snippet) if raw[0] == ord("{") else snippet.hex()
     return f"{text} ..." if len(raw) > _SNIPPET else text

@@ -8,12 +8,12 @@ from podless.codec import serializer
 
 # characters with the same meaning in both, except in merge keys and numeric escapes
 _PLAIN = bytes((10, 13, *range(32, 127)))
-_OTHERWISE = (b"\\u", b'"<<"')
+_DIFFERENT_WORDS = (b"\\u", b'"<<"')
 
 
 def decode_object(raw: bytes) -> Any:
     """Return the object in a text that is JSON; None if it must be decoded as YAML."""
-    if not raw.startswith(b"{") or raw.translate(None, _PLAIN) or any(part in raw for part in _OTHERWISE):
+    if not raw.startswith(b"{") or raw.translate(None, _PLAIN) or any(word in raw for word in _DIFFERENT_WORDS):
         return None
     repeated: list[str] = []
     try:

@@ -95,7 +95,7 @@ def _is_date(text: str) -> bool:
     """Return whether go-yaml reads a text as a date: YYYY-M-D, or with a time after a blank, or after T with a zone."""
     if text[4:5] != "-" or not (match := _DATE.fullmatch(text)):
         return False
-    year, month, day, hour, minute, second = (*(int(found) for found in match.groups() if found), 0, 0, 0)[:6]
+    year, month, day, hour, minute, second = (*(int(number) for number in match.groups() if number), 0, 0, 0)[:6]
     try:
         datetime.datetime(year or 4, month, day, hour, minute, second)  # Python has no year 0; 4 is also a leap year
     except ValueError:
@@ -107,15 +107,15 @@ def settle_scalar(value: Any) -> Any:
     """Return a scalar after the conversion to JSON. Raises YAMLError if it has no JSON form."""
     if type(value) is float:
         if not math.isfinite(value):
-            shown = "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
-            raise YAMLError(f"json: unsupported value: {shown}")
+            text = "NaN" if value != value else "+Inf" if value > 0 else "-Inf"
+            raise YAMLError(f"json: unsupported value: {text}")
         return jsontext.settle_number(value)
     if type(value) is int and not MIN_INT <= value <= _MAX_INT:
         return jsontext.settle_number(value)
     return value
 
 
-def key_text(key: Any, value: Any) -> str:
+def format_key(key: Any, value: Any) -> str:
     """Return a key in JSON: a string, or the plain form of a number or boolean.
 
     Raises YAMLError for other keys.
@@ -127,13 +127,13 @@ def key_text(key: Any, value: Any) -> str:
     if isinstance(key, int) and key <= _MAX_INT:
         return str(key)
     if isinstance(key, float):
-        return {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}.get(str(key)) or gotext.format_float(_shorten(key))
+        return {"inf": ".inf", "-inf": "-.inf", "nan": ".nan"}.get(str(key)) or gotext.format_float(_shorten_float(key))
     kind = "%!s(<nil>)" if key is None else "uint64"
     message = f"map key of type: {kind}, key: {format_gosyntax(key)}, value: {format_gosyntax(value)}"
     raise YAMLError(f"unsupported {message}" if has("LowerYAMLErrors") else f"Unsupported {message}")
 
 
-def _shorten(value: float) -> float:
+def _shorten_float(value: float) -> float:
     """Return the shortest decimal for a 32-bit float."""
     try:
         target = struct.pack("f", value)

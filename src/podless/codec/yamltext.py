@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 from podless.codec import jsontext
 from podless.codec.jsontext import YAMLError
 from podless.codec.yamlnodes import YAMLNode, compose_nodes
-from podless.codec.yamlscalar import format_gosyntax, key_text, read_scalar, settle_scalar
+from podless.codec.yamlscalar import format_gosyntax, format_key, read_scalar, settle_scalar
 from podless.runtime.meter import charge
 from podless.runtime.sorting import sort_keys
 
-_ROOM = 1 << 22  # characters of all findings: because of aliases, a long key can be in many of them
-_PACKED = 2  # a version of marshal without references, which it would detect wrongly here
+_MAX_CHARACTERS = 1 << 22  # characters of all findings: because of aliases, a long key can be in many of them
+_MARSHAL_VERSION = 2  # a version of marshal without references, which it would detect wrongly here
 
 
 def parse_yaml(raw: bytes, repeated: list[str] | None = None) -> Any:
@@ -59,7 +59,7 @@ class YAMLDecoder:
 
     def __init__(self, repeated: list[str]) -> None:
         self.repeated = repeated
-        self.room = _ROOM
+        self.room = _MAX_CHARACTERS
         self.count = 0
         self.from_alias = 0
         self.open: list[YAMLNode] = []  # the aliases that are being resolved
@@ -117,7 +117,7 @@ class YAMLDecoder:
     @contextmanager
     def follow_alias(self, node: YAMLNode) -> Iterator[YAMLNode]:
         """Yield the node of an alias. An alias to the same node inside it is an error."""
-        if node.alias is None or any(node is other for other in self.open):
+        if node.alias is None or any(node is open_node for open_node in self.open):
             raise YAMLError(f"yaml: anchor '{node.value}' value contains itself")
         self.open.append(node)
         yield node.alias
@@ -129,7 +129,7 @@ class YAMLDecoder:
             cached = self.values.get(target)
             if cached is None or not self.replay_anchor(cached):
                 result, nodes, height, findings = self.measure_work(lambda: self.decode_value(target))
-                self.values[target] = _AnchorResult(nodes, height, findings, marshal.dumps(result, _PACKED))
+                self.values[target] = _AnchorResult(nodes, height, findings, marshal.dumps(result, _MARSHAL_VERSION))
                 return result
         return marshal.loads(cached.content)
 
@@ -177,7 +177,7 @@ class YAMLDecoder:
         children = iter(node.children)
         for key, item in zip(children, children, strict=True):
             if _is_merge_key(key):
-                yield from self.merged_entries(item)
+                yield from self.list_merged_entries(item)
             else:
                 yield _Entry(self.decode_key(key), item.mark.line, self.decode_value(item))
 
@@ -189,7 +189,7 @@ class YAMLDecoder:
         children = iter(node.children)
         for key, item in zip(children, children, strict=True):
             if _is_merge_key(key):
-                for entry in self.merged_entries(item):
+                for entry in self.list_merged_entries(item):
                     self.put_entry(entry, result, keys)
                 continue
             typed = self.decode_key(key)
@@ -201,10 +201,10 @@ class YAMLDecoder:
                 self.put_entry(_Entry(typed, item.mark.line, value), result, keys)
         return result if self.has_unprintable else sort_keys(result)  # keys without a JSON form have no order
 
-    def key_text(self, typed: Any, value: Any) -> Any:
+    def format_key(self, typed: Any, value: Any) -> Any:
         """Return a key in JSON; in a tuple if it has no JSON form, which is reported at the end."""
         try:
-            return key_text(typed, value)
+            return format_key(typed, value)
         except YAMLError:
             self.has_unprintable = True
             return (typed,)
@@ -215,7 +215,7 @@ class YAMLDecoder:
         identity = typed if typed.__class__ is str else (typed.__class__, typed)
         text = keys.get(identity)
         if text is None:
-            text = keys[identity] = self.key_text(typed, value)
+            text = keys[identity] = self.format_key(typed, value)
         elif self.room > 0:
             self.note_repeated(entry.finding)
         mapping[text] = value
@@ -225,11 +225,11 @@ class YAMLDecoder:
         self.count_nodes()
         target = node.alias if node.kind == "alias" and node.alias is not None else node
         if target.kind != "scalar":
-            shown = format_gosyntax(self.decode_value(target))
-            raise YAMLError(f"yaml: invalid map key: {shown}")
+            text = format_gosyntax(self.decode_value(target))
+            raise YAMLError(f"yaml: invalid map key: {text}")
         return read_scalar(target.value, target.tag, target.plain)
 
-    def merged_entries(self, node: YAMLNode) -> Iterator[_Entry]:
+    def list_merged_entries(self, node: YAMLNode) -> Iterator[_Entry]:
         """Yield the entries of other mappings that a merge key includes; the first of several wins."""
         for source in reversed(node.children) if node.kind == "sequence" else [node]:
             target = source.alias if source.kind == "alias" and source.alias is not None else source
@@ -247,7 +247,7 @@ def _check_keys(value: Any) -> None:
         charge(len(value))
         for key, item in value.items():
             if key.__class__ is tuple:
-                key_text(key[0], item)
+                format_key(key[0], item)
             _check_keys(item)
     elif value.__class__ is list:
         charge(len(value))
@@ -273,7 +273,7 @@ def _copy_entry(entry: _Entry) -> _Entry:
     """Return an entry with its own copy of the value."""
     if entry.value.__class__ not in (dict, list):
         return entry
-    return entry._replace(value=marshal.loads(marshal.dumps(entry.value, _PACKED)))
+    return entry._replace(value=marshal.loads(marshal.dumps(entry.value, _MARSHAL_VERSION)))
 
 
 def _allowed_share(count: int) -> float:

@@ -18,11 +18,11 @@ from podless.codec.yamlscalar import MAX_UINT, MIN_INT, WORDS, resolve_scalar
 from podless.runtime.meter import charge
 
 _WIDTH = 80
-_PIECE = 1 << 13  # minimum characters of a piece
-_WIDE = 1024  # keys of a mapping; larger mappings are sorted in runs
-_RUN = 512  # keys of a run, after which other work can go on
-_SIMPLE = 128  # maximum bytes of a key with its colon on the same line
-_SHORT = 64
+_PIECE_CHARACTERS = 1 << 13  # minimum characters of a piece
+_KEYS_PER_SORT = 1024  # keys of a mapping; larger mappings are sorted in runs
+_KEYS_PER_RUN = 512  # keys of a run, after which other work can go on
+_MAX_KEY_BYTES = 128  # maximum bytes of a key with its colon on the same line
+_MAX_CACHED = 64
 _SCALARS = (str, bool, int, float)
 _WHITE = re.compile("[ \n\u2028\u2029]")
 _DECIMALS = re.compile(r"[0-9]*+")
@@ -55,13 +55,13 @@ def emit_pieces(value: Any) -> Iterator[bytes]:
     """
     pending: list[str] = []
     size = 0
-    for part in _write_parts(value):
-        if not part:  # a pause
+    for text in _write_parts(value):
+        if not text:  # a pause
             yield b""
             continue
-        pending.append(part)
-        size += len(part)
-        if size >= _PIECE:
+        pending.append(text)
+        size += len(text)
+        if size >= _PIECE_CHARACTERS:
             yield "".join(pending).encode("utf-8", "replace")
             pending.clear()
             size = 0
@@ -97,7 +97,7 @@ class _TextCache:
                 charge(len(value))
             return _Open(iter(value), False, indent, lead)
         charge(len(value))
-        if len(value) > _WIDE:
+        if len(value) > _KEYS_PER_SORT:
             return _Open(_sort_lazily(value), True, indent, lead)
         names = tuple(value)
         order = self.orders.get(names)
@@ -105,20 +105,20 @@ class _TextCache:
             order = self.orders[names] = _in_order(names)
         return _Open(((name, value[name]) for name in order), True, indent, lead)
 
-    def cached_key(self, text: str) -> str | None:
+    def get_key_text(self, text: str) -> str | None:
         try:
             return self.keys[text]
         except KeyError:
             result = self.keys[text] = _write_key(text)
             return result
 
-    def cached_scalar(self, value: Any, column: int, indent: int) -> str:
+    def get_scalar_text(self, value: Any, column: int, indent: int) -> str:
         if value.__class__ is not str:
             return _write_scalar(value, column, indent)
         text = self.texts.get(value)
         if text is None:
             text = _write_text(value, column, indent)
-            if len(value) <= _SHORT and not _WHITE.search(value):  # its text does not depend on column and indent
+            if len(value) <= _MAX_CACHED and not _WHITE.search(value):  # its text does not depend on column and indent
                 self.texts[value] = text
         return text
 
@@ -142,18 +142,18 @@ def _write_parts(value: Any) -> Iterator[str]:
             column, lead, between = indent + 2, "", ""
             if holder.mapping:
                 key, item = item
-                text = cache.cached_key(key)
+                text = cache.get_key_text(key)
                 if text is not None:
                     head, column, lead = f"{head}{text}:", indent + len(text) + 2, "\n"
                 else:
                     head, lead = f"{head}? {_write_text(key, column, column)}\n{' ' * indent}:", " "
                 between = " "
             if not item or item.__class__ in _SCALARS:
-                yield f"{head}{between}{cache.cached_scalar(item, column, indent + 2)}"
+                yield f"{head}{between}{cache.get_scalar_text(item, column, indent + 2)}"
                 continue
             yield head
-            inner = indent if lead == "\n" and item.__class__ is not dict else indent + 2
-            containers.append(cache.open(item, inner, f"\n{' ' * inner}" if lead == "\n" else lead))
+            item_indent = indent if lead == "\n" and item.__class__ is not dict else indent + 2
+            containers.append(cache.open(item, item_indent, f"\n{' ' * item_indent}" if lead == "\n" else lead))
             break
         else:
             containers.pop()
@@ -179,9 +179,9 @@ def _write_scalar(value: Any, column: int, indent: int) -> str:
 
 def _write_key(text: str) -> str | None:
     """Return a key for one line; None if it has line breaks or is too long for that."""
-    if _PLAIN.fullmatch(text) and text not in WORDS and len(text) <= _SIMPLE:
+    if _PLAIN.fullmatch(text) and text not in WORDS and len(text) <= _MAX_KEY_BYTES:
         return text
-    if len(text.encode("utf-8", "replace")) > _SIMPLE or _ANY_BREAK.search(text):
+    if len(text.encode("utf-8", "replace")) > _MAX_KEY_BYTES or _ANY_BREAK.search(text):
         return None
     return _write_text(text, 0, 0, fold=False)
 
@@ -230,23 +230,23 @@ def _indent_lines(text: str, blanks: str) -> str:
 
 def _quote_single(text: str, column: int, indent: int, fold: bool) -> str:
     if not _BREAK.search(text):
-        inner = text.replace("'", "''")
-        return f"'{_fold_text(inner, column + 1, indent) if fold else inner}'"
-    out, offset = ["'"], 0
+        escaped = text.replace("'", "''")
+        return f"'{_fold_text(escaped, column + 1, indent) if fold else escaped}'"
+    pieces, offset = ["'"], 0
     charge(len(text))
     column += 1
     for line_break in _BREAK.finditer(text):
-        out += (_fold_text(text[offset : line_break.start()].replace("'", "''"), column, indent), line_break.group())
+        pieces += (_fold_text(text[offset : line_break.start()].replace("'", "''"), column, indent), line_break.group())
         offset, column = line_break.end(), indent
         if not _BREAK.match(text, offset):
-            out.append(" " * indent)
-    out.append(_fold_text(text[offset:].replace("'", "''"), column, indent))
-    return "".join(out) + "'"
+            pieces.append(" " * indent)
+    pieces.append(_fold_text(text[offset:].replace("'", "''"), column, indent))
+    return "".join(pieces) + "'"
 
 
 def _quote_double(text: str, column: int, indent: int, fold: bool) -> str:
-    inner = _ESCAPED.sub(_escape_char, text)
-    return f'"{_fold_text(inner, column + 1, indent, quoted=True) if fold else inner}"'
+    escaped = _ESCAPED.sub(_escape_char, text)
+    return f'"{_fold_text(escaped, column + 1, indent, quoted=True) if fold else escaped}"'
 
 
 def _escape_char(match: re.Match[str]) -> str:
@@ -287,9 +287,9 @@ def _sort_lazily(value: dict[str, Any]) -> Iterator[tuple[str, Any] | None]:
     """Yield the entries of a large mapping in order, computed on demand; None to let other work run."""
     runs: list[list[tuple[str, str]]] = []
     names = list(value)
-    for start in range(0, len(names), _RUN):
-        runs.append(sorted((_rank_key(name), name) for name in names[start : start + _RUN]))
-        charge(_RUN)
+    for start in range(0, len(names), _KEYS_PER_RUN):
+        runs.append(sorted((_rank_key(name), name) for name in names[start : start + _KEYS_PER_RUN]))
+        charge(_KEYS_PER_RUN)
         yield None
     for _, name in heapq.merge(*runs):
         yield name, value[name]
@@ -302,7 +302,7 @@ def _rank_key(text: str) -> str:
     come after everything else, and numbers after signs; of two numbers, the longer is the larger.
     """
     chunks: list[str] = []
-    for piece in _PARTS.findall(text):
+    for piece in _KEY_PARTS.findall(text):
         if "0" <= piece[0] <= "9":
             bare = piece.lstrip("0")
             chunks.append(f"\2{len(bare):07}{bare}{len(piece):07}")
@@ -329,12 +329,15 @@ def _compare_keys(left: str, right: str) -> int:
     if "0" in (a, b):  # inside a number, the digits before count, unless all of them are zeros
         before = left[:start]
         seed = "1" if before[len(before.rstrip("0123456789")) :].strip("0") else ""
-    one, two = _read_digits(left, start), _read_digits(right, start)
-    ranks = [(*_rank_number(seed + one), len(one), a), (*_rank_number(seed + two), len(two), b)]
+    left_digits, right_digits = _read_digits(left, start), _read_digits(right, start)
+    ranks = [
+        (*_rank_number(seed + left_digits), len(left_digits), a),
+        (*_rank_number(seed + right_digits), len(right_digits), b),
+    ]
     return -1 if ranks[0] < ranks[1] else 1
 
 
-_PARTS = re.compile(r"[0-9]++|[^\W\d_]++|.", re.DOTALL)
+_KEY_PARTS = re.compile(r"[0-9]++|[^\W\d_]++|.", re.DOTALL)
 _AS_GO = functools.cmp_to_key(_compare_keys)
 
 

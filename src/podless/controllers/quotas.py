@@ -80,7 +80,7 @@ class QuotaController(Controller):
         def count(obj: Object) -> Object:
             numbers = dict.fromkeys((name for name in hard if name in STANDARD), 0)
             numbers |= {name: cache.count_entries(cache.keys.scope(entry.namespace)) for name, cache in caches.items()}
-            used = {name: quantity.canonical_quantity(str(number)) for name, number in numbers.items()}
+            used = {name: quantity.canonicalize_quantity(str(number)) for name, number in numbers.items()}
             for kind, names, cache in metered:
                 used |= self._meter.measure_usage(kind, cache, entry.namespace, obj, names)
             used = dict(sorted(used.items()))

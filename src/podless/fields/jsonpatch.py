@@ -51,7 +51,7 @@ def apply_json_patch(document: Any, raw: bytes, *, checked: bool = True, shown: 
         if step is None:
             raise OperationRejected(f"Unexpected kind: {word if isinstance(word, str) else 'unknown'}")
         step(patch, operation, number)
-    if patch.grown and not shown and serializer.too_deep(patch.root):
+    if patch.grown and not shown and serializer.is_too_deep(patch.root):
         raise OperationRejected("exceeded max depth")
     patch.sort_keys()
     return patch.show_document() if shown else patch.root
@@ -296,7 +296,7 @@ class _Patch:
         except _MissingPlace as fault:
             raise OperationRejected(f"error in copy for from: '{operation['from']}': {fault}") from None
         self.grown = True
-        if not self.shown and serializer.too_deep(value):
+        if not self.shown and serializer.is_too_deep(value):
             raise OperationRejected("exceeded max depth")
         holder, key = self.find_holder(operation, message=_DESTINATION)
         if self.shown:

@@ -72,7 +72,7 @@ def parse_duration(text: str) -> float:
     """Return the seconds of a duration in Go's form, such as 1h30m. Raises BadRequest."""
     if len(text) > _LONGEST:
         raise _invalid_timeout(f"time: invalid duration {gotext.quote(text)}")
-    if fault := gotime.duration_fault(text):
+    if fault := gotime.find_duration_fault(text):
         raise _invalid_timeout(fault)
     sign, digits = (-1.0, text[1:]) if text.startswith("-") else (1.0, text.removeprefix("+"))
     total, number, unit = 0.0, "", ""

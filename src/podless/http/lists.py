@@ -72,7 +72,9 @@ def list_pieces(call: Call, page: Many, form: AnswerForm, row_cache: RowCache, i
 
     name = "rows" if form.target == "Table" else "items"
     if form.media == YAML:
-        return LazyBody(lambda: serializer.yaml_pieces(_replace_items(head + tail, name, serializer.Lazily(items()))))
+        return LazyBody(
+            lambda: serializer.encode_yaml_pieces(_replace_items(head + tail, name, serializer.LazyItems(items())))
+        )
     if form.pretty:
         return LazyBody(lambda: _indent_pieces(_replace_items(head + tail, name, ["@"]), items()))
     if form.target == "Table":

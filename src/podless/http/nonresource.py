@@ -270,8 +270,8 @@ def _render_document(document: Any, form: negotiate.AnswerForm) -> Response:
     if form.media == negotiate.PROTOBUF:
         return Response(200, [discovery_messages.encode_discovery(document)], negotiate.PROTOBUF.encode())
     if form.media == negotiate.YAML:
-        if len(serializer.looked_at(document)) > _SHORT:
-            return Response(200, LazyBody(lambda: serializer.yaml_pieces(document)), negotiate.YAML.encode())
+        if len(serializer.encode_for_comparison(document)) > _SHORT:
+            return Response(200, LazyBody(lambda: serializer.encode_yaml_pieces(document)), negotiate.YAML.encode())
         return Response(200, [serializer.encode_yaml(document)], negotiate.YAML.encode())
     body = encode_pretty(document) if form.pretty else serializer.encode_json(document) + b"\n"
     return Response(200, [body], JSON)

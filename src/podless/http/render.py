@@ -69,7 +69,7 @@ def render_response(call: Call, outcome: Outcome, form: AnswerForm, row_cache: R
         body = (
             [serializer.encode_yaml(obj)]
             if is_short
-            else LazyBody(lambda: serializer.yaml_pieces(obj), own_size=_TREE * len(text))
+            else LazyBody(lambda: serializer.encode_yaml_pieces(obj), own_size=_TREE * len(text))
         )
     elif form.pretty:
         text = b"".join(body)
@@ -229,9 +229,9 @@ def _render_document(call: Call, outcome: AnswerDocument, form: AnswerForm) -> l
 def _document_pieces(obj: Object, form: AnswerForm, size: int) -> LazyBody:
     """Return a document with long lists, made while it is sent. size: the memory that it takes."""
     if form.media == YAML:
-        return LazyBody(lambda: serializer.yaml_pieces(obj), own_size=size)
+        return LazyBody(lambda: serializer.encode_yaml_pieces(obj), own_size=size)
     indent, end = (b"", ()) if form.pretty else (None, (b"\n",))
-    return LazyBody(lambda: chain(serializer.json_pieces(obj, indent), end), own_size=size)
+    return LazyBody(lambda: chain(serializer.encode_json_pieces(obj, indent), end), own_size=size)
 
 
 def _make_review(obj: Object, form: AnswerForm) -> Object:

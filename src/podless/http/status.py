@@ -46,11 +46,13 @@ def status_response(
     if media == negotiate.PROTOBUF:
         return Response(code, [protobuf.write_object(STATUS, obj)], media.encode(), headers)
     if len(obj["message"]) <= _LONG:
-        chunks = [*serializer.json_pieces(obj, b"")] if pretty else [serializer.encode_json(obj), b"\n"]
+        chunks = [*serializer.encode_json_pieces(obj, b"")] if pretty else [serializer.encode_json(obj), b"\n"]
         return Response(code, chunks, JSON, headers)
     indent, end = (b"", ()) if pretty else (None, (b"\n",))
     size = serializer.measure_long(obj)
-    return Response(code, LazyBody(lambda: chain(serializer.json_pieces(obj, indent), end), -1, size), JSON, headers)
+    return Response(
+        code, LazyBody(lambda: chain(serializer.encode_json_pieces(obj, indent), end), -1, size), JSON, headers
+    )
 
 
 def with_status(handler: Handler) -> Handler:

@@ -141,7 +141,7 @@ def _note_fields(sent: Sent, kind: str, version: str, repeated: Sequence[str], u
     if sent.validation == "Strict" and findings:
         # by now a custom object has been decoded, and has the kind that it names
         start = _cannot_text(sent, kind, version, kind if sent.kind.custom else "")
-        raise BadRequest(f"{start}: strict decoding error: {serializer.strict_text(findings)}")
+        raise BadRequest(f"{start}: strict decoding error: {serializer.format_strict_error(findings)}")
     if sent.validation != "Ignore":
         sent.warnings += findings
 

@@ -29,7 +29,7 @@ from podless.runtime.gcpause import PAUSE, pause_gc
 from podless.runtime.meter import METER
 from podless.runtime.slices import SlicedWork
 from podless.runtime.system import find_thread_clock
-from podless.runtime.weigh import collect_parts, release_parts
+from podless.runtime.weigh import collect_container_ids, release_parts
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -180,7 +180,7 @@ class OffLoop:
         loop = asyncio.get_running_loop()
         try:
             if self._thread is not None:
-                parts = await loop.run_in_executor(self._thread, collect_parts, values)
+                parts = await loop.run_in_executor(self._thread, collect_container_ids, values)
         finally:
             loop.call_soon(submit_free)
 

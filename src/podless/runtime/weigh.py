@@ -76,7 +76,7 @@ def _reach_values(values: Iterable[Any], excluded: tuple[type, ...]) -> Iterator
         yield obj
 
 
-def collect_parts(values: Iterable[Any]) -> list[Any]:
+def collect_container_ids(values: Iterable[Any]) -> list[Any]:
     """Return all lists and dicts in some values, outer ones last. Long ones are followed by slices of their items.
 
     A caller that drops them in order frees one of them at a time.

@@ -59,7 +59,7 @@ _VALID_ANYWHERE: dict[str, Callable[[Any], bool]] = {
 def mentions_any(schema: Schema, *texts: bytes) -> bool:
     """Return whether the JSON of a schema contains one of the texts, or nests too deeply. It costs less than a walk."""
     try:
-        encoded = serializer.looked_at(schema)
+        encoded = serializer.encode_for_comparison(schema)
     except RecursionError:
         return True
     return any(text in encoded for text in each(texts))

@@ -69,9 +69,9 @@ def diff_structs(struct: Struct, old: Object, new: Object) -> str:
 
 
 def _format_lines(struct: Struct, value: Object) -> list[str]:
-    text = b"".join(serializer.json_pieces(_read_struct(struct, value), b"")).decode()
+    text = b"".join(serializer.encode_json_pieces(_read_struct(struct, value), b"")).decode()
     lines = gotext.escape_json(text).split("\n")
-    # json_pieces indents by two spaces, a difference by one
+    # encode_json_pieces indents by two spaces, a difference by one
     return [f"{line[(len(line) - len(line.lstrip(' '))) // 2 :]}\n" for line in each(lines)]
 
 

@@ -180,7 +180,7 @@ class Quantity(GoType):
 
     def read_value(self, value: Any, unknown: list[str]) -> Any:
         try:
-            return quantity.canonical_quantity(value.strip() if type(value) is str else repr(value))
+            return quantity.canonicalize_quantity(value.strip() if type(value) is str else repr(value))
         except quantity.QuantityError as error:
             raise Mismatch("", "", str(error), fatal=True) from None
 
@@ -395,7 +395,7 @@ def _read_byte(value: Any) -> int:
 
 
 def _is_number(value: Any) -> bool:
-    """Return whether the value is a JSON number; one that prints as it was sent (sentfloats.as_written) is, too."""
+    """Return whether the value is a JSON number; one from sentfloats.decode_as_written is, too."""
     return isinstance(value, int | float) and type(value) is not bool
 
 

@@ -189,7 +189,7 @@ def _make_quantity(type_: GoType) -> Form:
 
 def _decode_quantity(fields: Object) -> str:
     try:
-        return quantity.canonical_quantity(fields.get("string") or "0")
+        return quantity.canonicalize_quantity(fields.get("string") or "0")
     except quantity.QuantityError as error:
         raise ProtobufError(str(error)) from None
 

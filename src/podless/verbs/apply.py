@@ -142,7 +142,7 @@ def merge_into(write: ApplyWrite, live: Object | None, *, owned: bool = False) -
     there, now = fieldmanager.endpoint_of(call), clock.now()
     obj = managers.apply_object(there, live, write.body, chosen.manager, write.force, now, settled=settled)
     if write.repeated and chosen.validation == "Strict":
-        found = serializer.strict_text(write.repeated)
+        found = serializer.format_strict_error(write.repeated)
         raise BadRequest(f"error strict decoding YAML: error converting YAML to JSON: {found}")
     if chosen.validation != "Ignore":
         call.warnings += write.repeated

@@ -384,7 +384,7 @@ def _undecoded_error(text: str) -> APIError:
 def _describe_number(body: bytes, error: structs.DecodeError) -> str:
     """Return the error text for options with a number that does not fit, with the number as it was sent."""
     try:
-        structs.decode_struct(DELETE_OPTIONS, sentfloats.as_written(body))
+        structs.decode_struct(DELETE_OPTIONS, sentfloats.decode_as_written(body))
     except structs.DecodeError as exact:
         return str(exact)
     except (ValueError, RecursionError):  # the body is YAML
@@ -397,7 +397,7 @@ def check_literals(call: Call, struct: Struct) -> None:
     if call.content_type.startswith((protobuf.MEDIA, "application/yaml")) or not _POINT.search(call.body):
         return
     try:
-        given = sentfloats.as_written(call.body)
+        given = sentfloats.decode_as_written(call.body)
     except (ValueError, RecursionError):
         return
     if isinstance(given, dict):

@@ -176,7 +176,7 @@ def read_patched(
 def _find_number_text(call: Call, document: Any) -> str:
     """Return the error for a number of the wrong type as it is written in a patched document; "" if there is none."""
     try:
-        _decode_builtin(call, sentfloats.as_written(serializer.encode_json(document)), [])
+        _decode_builtin(call, sentfloats.decode_as_written(serializer.encode_json(document)), [])
     except ValueError as error:
         return str(error)
     return ""
@@ -253,7 +253,7 @@ def check_fields(
     patched: returns the document for the error.
     """
     if findings and chosen.validation == "Strict":
-        raise raise_unfit(call, patch, patched(), f"strict decoding error: {serializer.strict_text(findings)}")
+        raise raise_unfit(call, patch, patched(), f"strict decoding error: {serializer.format_strict_error(findings)}")
     if chosen.validation != "Ignore":
         call.warnings += findings
 

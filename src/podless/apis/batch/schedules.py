@@ -82,7 +82,7 @@ def _check_descriptor(text: str) -> None:
         return
     if not text.startswith(_INTERVAL_PREFIX):
         raise ScheduleError(f"unrecognized descriptor: {text}")
-    if reason := gotime.duration_fault(text.removeprefix(_INTERVAL_PREFIX)):
+    if reason := gotime.find_duration_fault(text.removeprefix(_INTERVAL_PREFIX)):
         raise ScheduleError(f"failed to parse duration {text}: {reason}")
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from podless.apis.shared.columns import AGE, NAME, NONE, Columns, Object, at, string
-from podless.codec.gotime import human_duration
+from podless.codec.gotime import format_human_duration
 from podless.runtime.meter import each
 
 
 def _requested_duration(obj: Object) -> str:
     seconds = at(obj, "spec", "expirationSeconds", default=None)
-    return NONE if seconds is None else human_duration(seconds)
+    return NONE if seconds is None else format_human_duration(seconds)
 
 
 def _read_decision(obj: Object) -> str:

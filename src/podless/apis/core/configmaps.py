@@ -29,7 +29,7 @@ class ConfigMapStrategy(TypedStrategy):
             size += len(value.encode())
         for key, value in each(sort_keys(binary)).items():
             errors += field.invalid_details(f"binaryData[{key}]", key, names.config_key(key))
-            size += gobase64.decoded_size(value or "")  # null has no bytes
+            size += gobase64.count_decoded_bytes(value or "")  # null has no bytes
         if size > _MAX:
             errors.append(field.too_long("", _MAX))
         return errors

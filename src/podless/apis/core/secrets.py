@@ -54,7 +54,7 @@ class SecretStrategy(TypedStrategy):
         data = obj.get("data") or {}
         for key in each(sort_texts(data)):
             errors += field.invalid_details(f"data[{key}]", key, names.config_key(key))
-        if sum(gobase64.decoded_size(value or "") for value in each(data).values()) > _MAX:
+        if sum(gobase64.count_decoded_bytes(value or "") for value in each(data).values()) > _MAX:
             errors.append(field.too_long("data", _MAX))
         return [*errors, *_check_type(obj, data)]
 

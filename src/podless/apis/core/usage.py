@@ -239,7 +239,7 @@ def _device_claim(claim: Object) -> Usage:
             maxima[name] = max(number, maxima.get(name, 0))
         for name, number in maxima.items():
             counts[name] = counts.get(name, 0) + number
-    amounts = {name: quantity.canonical_quantity(str(number)) for name, number in each(counts).items()}
+    amounts = {name: quantity.canonicalize_quantity(str(number)) for name, number in each(counts).items()}
     return Usage(amounts, frozenset(), {})
 
 

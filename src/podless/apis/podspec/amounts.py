@@ -48,7 +48,7 @@ def format_amount(amount: int, like: str) -> str:
     if not like.endswith("i") or fraction:
         return quantity.format_quantity(amount, "")
     kibi, remainder = divmod(units, 1024)
-    return str(units) if remainder else quantity.canonical_quantity(f"{kibi}Ki")
+    return str(units) if remainder else quantity.canonicalize_quantity(f"{kibi}Ki")
 
 
 def _read_totals(container: Object, key: str) -> _Totals:

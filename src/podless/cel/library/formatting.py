@@ -35,7 +35,7 @@ TYPE_ERRORS = {
     "x": "only integers, byte buffers, and strings can be formatted as hex, was given {}",
     "o": "octal clause can only be used on integers, was given {}",
 }
-TAKES = {
+ACCEPTED_TYPES = {
     "s": {
         "list",
         "map",
@@ -121,14 +121,14 @@ def _parse_clause(text: str, at: int) -> tuple[str, int | None, int]:
 
 @dataclass(frozen=True)
 class Clauses:
-    """The clauses of one version of format(). show: by letter. accepted_types: accepted types.
+    """The clauses of one version of format(), by letter.
 
-    refused: error texts for other types.
+    formatters: functions of a value and a precision. accepted_types: type names. type_errors: texts for other types.
     """
 
-    show: Mapping[str, Callable[[Any, int | None], str]]
+    formatters: Mapping[str, Callable[[Any, int | None], str]]
     accepted_types: Mapping[str, Set[str]]
-    refused: Mapping[str, str]
+    type_errors: Mapping[str, str]
 
     def render(self, text: str, args: list[Any]) -> str:
         """Return the text with its clauses replaced by values."""
@@ -138,7 +138,7 @@ class Clauses:
             rendered.append(piece)
             if letter:
                 try:
-                    rendered.append(self.show[letter](args[index], precision))
+                    rendered.append(self.formatters[letter](args[index], precision))
                 except BadClause as error:
                     raise EvaluationError(f"error during formatting: {error}") from None
             size += sum(map(len, rendered[-2:]))
@@ -148,16 +148,16 @@ class Clauses:
     def find_fault(self, text: str, args: list[Expr]) -> tuple[Expr | None, str] | None:
         """Return the fault of a constant format, None for none: the faulty argument or None, and why."""
         try:
-            parts = split_format(text, len(args), checked=True)
+            clauses = split_format(text, len(args), checked=True)
         except BadClause as error:
             return None, str(error)
-        for arg, (_, letter, _) in zip(args, parts[:-1], strict=False):
+        for arg, (_, letter, _) in zip(args, clauses[:-1], strict=False):
             wrong = self.find_misfit(arg, letter.lower())
             if wrong is not None:
                 type_name = _name_type(wrong.type)
-                return wrong, f"error during formatting: {self.refused[letter.lower()].format(type_name)}"
-        if len(parts) - 1 < len(args):
-            count = len(parts) - 1
+                return wrong, f"error during formatting: {self.type_errors[letter.lower()].format(type_name)}"
+        if len(clauses) - 1 < len(args):
+            count = len(clauses) - 1
             return None, f"too many arguments supplied to string.format (expected {count}, got {len(args)})"
         return None
 
@@ -165,14 +165,14 @@ class Clauses:
         """Return the part that does not fit a clause: an argument, or for %s a part of a list or map literal."""
         todo = [arg]
         while todo:
-            part = todo.pop()
-            name = _name_type(part.type)
+            node = todo.pop()
+            name = _name_type(node.type)
             # the strings "NaN" and "Infinity" fit; the value shows at evaluation
             words = letter in "fe" and name == "string"
             if name not in ("dyn", "error") and name not in self.accepted_types[letter] and not words:
-                return part
-            if letter == "s" and isinstance(part, ListExpr | MapExpr):
-                todo.extend(reversed(part.list_children()))
+                return node
+            if letter == "s" and isinstance(node, ListExpr | MapExpr):
+                todo.extend(reversed(node.list_children()))
         return None
 
 
@@ -192,14 +192,14 @@ def _format_string(value: Any, precision: int | None = None) -> str:
     if value is None:
         return "null"
     if isinstance(value, list):
-        return f"[{join_parts(map(_format_nested, bounds.charge_each(value)))}]"
+        return f"[{join_texts(map(_format_nested, bounds.charge_each(value)))}]"
     if value.__class__ is dict:
         entries = sorted(
             (_quote_nested(key, _format_key(key)), _format_nested(item))
             for key, item in bounds.charge_each(value.items())
         )
-        return f"{{{join_parts(f'{key}:{item}' for key, item in entries)}}}"
-    if name_of(value) not in TAKES["s"]:
+        return f"{{{join_texts(f'{key}:{item}' for key, item in entries)}}}"
+    if name_of(value) not in ACCEPTED_TYPES["s"]:
         raise clause_error("s", value)
     try:
         return to_string(value)
@@ -207,13 +207,13 @@ def _format_string(value: Any, precision: int | None = None) -> str:
         raise BadClause(f"could not convert argument {gotext.quote(str(error))} to string") from None
 
 
-def join_parts(parts: Iterable[str]) -> str:
-    """Join parts with commas. The length is charged as it grows."""
+def join_texts(texts: Iterable[str]) -> str:
+    """Join texts with commas. The length is charged as it grows."""
     joined, size = [], 0
-    for part in parts:
+    for text in texts:
         charge(_VALUE)
-        joined.append(part)
-        size += len(part) + 2
+        joined.append(text)
+        size += len(text) + 2
         bounds.afford_work(size)
     return ", ".join(joined)
 
@@ -324,7 +324,7 @@ CLAUSES = Clauses(
         "x": make_hex_formatter(False),
         "X": make_hex_formatter(True),
     },
-    TAKES,
+    ACCEPTED_TYPES,
     TYPE_ERRORS,
 )
 _COST = Cost(

@@ -98,7 +98,7 @@ def _flatten_list(items: list[Any], depth: int = 1) -> list[Any]:
             flat += _flatten_list(item, depth - 1)
         else:
             flat.append(item)
-        bounds.bounded_list(len(flat))
+        bounds.check_list_size(len(flat))
     return flat
 
 
@@ -120,13 +120,13 @@ def _list_distinct(items: list[Any]) -> list[Any]:
     distinct: list[Any] = []
     for item in items:
         charge(len(distinct))
-        if not any(compare.are_equal(item, other) for other in distinct):
+        if not any(compare.are_equal(item, kept_item) for kept_item in distinct):
             distinct.append(item)
     return distinct
 
 
 def _list_range(count: int) -> list[int]:
-    bounds.bounded_list(count)
+    bounds.check_list_size(count)
     return list(range(count))
 
 
@@ -186,8 +186,8 @@ def _make_comparison_estimate(index: int) -> Callable[[CallSite], Estimate]:
 
 
 def _make_comparison_count(index: int) -> Callable[..., int]:
-    def count_cost(*given: Any) -> int:
-        items = given[index]
+    def count_cost(*args: Any) -> int:
+        items = args[index]
         texts = bool(items) and items[0].__class__ in (str, bytes)
         return _count_new_list(2.0 + PER_CHARACTER * texts, len(items) ** 2)
 

@@ -18,8 +18,8 @@ _NUMBERS = (INT, UINT, DOUBLE)
 
 
 def _make_pick(sign: int) -> Callable[..., Any]:
-    def pick_extreme(*given: Any) -> Any:
-        items = given[0] if len(given) == 1 and isinstance(given[0], list) else given
+    def pick_extreme(*args: Any) -> Any:
+        items = args[0] if len(args) == 1 and isinstance(args[0], list) else args
         if not items:
             raise EvaluationError(f"math.@{'max' if sign > 0 else 'min'}(list) argument must not be empty")
         result = items[0]
@@ -65,13 +65,13 @@ def _round_half_away(value: float) -> float:
     return math.copysign(floor + (abs(value) - floor >= 0.5), value)
 
 
-def _make_shift(left: bool) -> Callable[[int, int], int]:
+def _make_shift(to_left: bool) -> Callable[[int, int], int]:
     def shift_bits(value: int, count: int) -> int:
         if count < 0:
-            raise EvaluationError(f"math.bitShift{'Left' if left else 'Right'}() negative offset: {count}")
+            raise EvaluationError(f"math.bitShift{'Left' if to_left else 'Right'}() negative offset: {count}")
         if count > 63:
             return value.__class__(0)
-        bits = (int(value) & UINT_MAX) << count & UINT_MAX if left else (int(value) & UINT_MAX) >> count
+        bits = (int(value) & UINT_MAX) << count & UINT_MAX if to_left else (int(value) & UINT_MAX) >> count
         return Uint(bits) if value.__class__ is Uint else _convert_signed(bits)
 
     return shift_bits
@@ -99,8 +99,8 @@ def _declare_overloads(
     return [overload(f"math_{name}_{kind.name}", (kind,) * count, result or kind, call) for kind in kinds]
 
 
-def _declare_shifts(name: str, left: bool) -> list[Overload]:
-    return [overload(f"math_{name}_{kind.name}_int", (kind, INT), kind, _make_shift(left)) for kind in (INT, UINT)]
+def _declare_shifts(name: str, to_left: bool) -> list[Overload]:
+    return [overload(f"math_{name}_{kind.name}_int", (kind, INT), kind, _make_shift(to_left)) for kind in (INT, UINT)]
 
 
 _INTS = (INT, UINT)

@@ -70,9 +70,9 @@ def parse_ip(text: str) -> Ip:
 
 def parse_cidr(text: str) -> Cidr:
     """Parse a range. Raises EvaluationError."""
-    again = "network address parse error during conversion from string: "
+    repeated_prefix = "network address parse error during conversion from string: "
     bare, slash, bits = text.rpartition("/")
-    prefix = f"{again}{again}netip.ParsePrefix({gotext.quote(text)}): "
+    prefix = f"{repeated_prefix}{repeated_prefix}netip.ParsePrefix({gotext.quote(text)}): "
     if not slash:
         raise EvaluationError(f"{prefix}no '/'")
     problem = find_address_fault(bare)
@@ -86,7 +86,7 @@ def parse_cidr(text: str) -> Cidr:
     if int(bits) > address.max_prefixlen:
         raise EvaluationError(f"{prefix}prefix length out of range")
     if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped is not None:
-        raise EvaluationError(f"{again}IPv4-mapped IPv6 address {gotext.quote(text)} is not allowed")
+        raise EvaluationError(f"{repeated_prefix}IPv4-mapped IPv6 address {gotext.quote(text)} is not allowed")
     return Cidr(address, int(bits))
 
 

@@ -12,12 +12,12 @@ from typing import Any
 
 from podless.cel import gotimes
 from podless.cel.library.formatting import (
-    TAKES,
+    ACCEPTED_TYPES,
     TYPE_ERRORS,
     Clauses,
     clause_error,
     format_library,
-    join_parts,
+    join_texts,
     make_hex_formatter,
     make_integer_formatter,
 )
@@ -34,14 +34,14 @@ def _format_value(value: Any, precision: int | None = None) -> str:
     show = _TEXTS.get(value.__class__)
     if show is None:
         if isinstance(value, list):
-            return f"[{join_parts(map(_format_value, value))}]"
+            return f"[{join_texts(map(_format_value, value))}]"
         raise clause_error("s", value)
     return show(value)
 
 
 def _format_map(value: dict[Any, Any]) -> str:
     entries = sorted(((_format_value(key), item) for key, item in value.items()), key=lambda entry: entry[0])
-    return f"{{{join_parts(f'{key}: {_format_value(item)}' for key, item in entries)}}}"
+    return f"{{{join_texts(f'{key}: {_format_value(item)}' for key, item in entries)}}}"
 
 
 def _format_double(value: float) -> str:
@@ -79,11 +79,11 @@ def _make_number_formatter(letter: str) -> Callable[[Any, int | None], str]:
             return _format_special(value)
         return _format_double(value) if value.__class__ is float else str(int(value))
 
-    def fixed(value: Any, precision: int | None) -> str:
+    def format_fixed(value: Any, precision: int | None) -> str:
         plain = format_number(value, precision)
         return f"{float(value):.{6 if precision is None else precision}{letter}}" if math.isfinite(value) else plain
 
-    return format_number if letter == "d" else fixed
+    return format_number if letter == "d" else format_fixed
 
 
 CLAUSES = Clauses(
@@ -96,7 +96,7 @@ CLAUSES = Clauses(
         "x": make_hex_formatter(False),
         "X": make_hex_formatter(True),
     },
-    TAKES | dict.fromkeys(_TYPE_ERRORS, frozenset(("int", "uint", "double"))),
+    ACCEPTED_TYPES | dict.fromkeys(_TYPE_ERRORS, frozenset(("int", "uint", "double"))),
     TYPE_ERRORS | _TYPE_ERRORS,
 )
 LIBRARY = format_library("format 4", CLAUSES)

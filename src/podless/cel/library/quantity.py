@@ -14,7 +14,7 @@ from podless.cel.values import INT_MAX, INT_MIN
 from podless.codec import quantity
 
 QUANTITY = struct_type("kubernetes.Quantity")
-_PARTS = re.compile(r"[+-]?0*([0-9]*)\.?([0-9]*)(.*)", re.DOTALL)
+_QUANTITY = re.compile(r"[+-]?0*([0-9]*)\.?([0-9]*)(.*)", re.DOTALL)
 _DIGITS = 18  # decimal digits that fit 64 bits
 _BINARY_DIGITS = 15
 _NANO = -9
@@ -62,9 +62,9 @@ def parse_quantity(text: str) -> QuantityValue:
         amount = quantity.parse_nanos(text)
     except quantity.QuantityError as error:
         raise EvaluationError(str(error)) from None
-    parts = _PARTS.match(text)
-    assert parts is not None
-    number, fraction, suffix = parts[1] or "0", parts[2], parts[3]
+    match = _QUANTITY.match(text)
+    assert match is not None
+    number, fraction, suffix = match[1] or "0", match[2], match[3]
     factor, power = 1, 0
     if suffix in quantity.BINARY:
         bits = quantity.BINARY[suffix]
@@ -129,7 +129,7 @@ def _sum_quantities(left: QuantityValue, right: QuantityValue, sign: int) -> Qua
     power = min(left.power, right.power)
     left_mantissa, right_mantissa = left.scale_mantissa(power), right.scale_mantissa(power) * sign
     total = left_mantissa + right_mantissa
-    small = small and all(INT_MIN <= part <= INT_MAX for part in (left_mantissa, right_mantissa, total))
+    small = small and all(INT_MIN <= mantissa <= INT_MAX for mantissa in (left_mantissa, right_mantissa, total))
     return QuantityValue(total, power, small, True)
 
 

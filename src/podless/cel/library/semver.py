@@ -78,55 +78,55 @@ def parse_semver(text: str, normalize: bool = False) -> Semver:
     text = _normalize_text(text) if normalize else text
     if not text:
         raise EvaluationError("Version string empty")
-    parts = text.split(".", 2)
-    if len(parts) != 3:
+    segments = text.split(".", 2)
+    if len(segments) != 3:
         raise EvaluationError("No Major.Minor.Patch elements found")
-    major, minor = _parse_number(parts[0], "major"), _parse_number(parts[1], "minor")
-    rest, plus, build = parts[2].partition("+")
-    patch, minus, before = rest.partition("-")
-    last = _parse_number(patch, "patch")
-    return Semver((major, minor, last), _parse_prerelease(before, bool(minus)), _parse_build(build, bool(plus)))
+    major, minor = _parse_number(segments[0], "major"), _parse_number(segments[1], "minor")
+    before_build, plus, build = segments[2].partition("+")
+    patch_text, minus, prerelease = before_build.partition("-")
+    patch = _parse_number(patch_text, "patch")
+    return Semver((major, minor, patch), _parse_prerelease(prerelease, bool(minus)), _parse_build(build, bool(plus)))
 
 
 def _parse_prerelease(text: str, is_given: bool) -> tuple[str, ...]:
     if not is_given:
         return ()
-    parts = tuple(text.split("."))
-    for part in charge_each(parts):
-        if not part:
+    identifiers = tuple(text.split("."))
+    for identifier in charge_each(identifiers):
+        if not identifier:
             raise EvaluationError("Prerelease is empty")
-        if all(char in _DIGITS for char in charge_each(part)):
-            if len(part) > 1 and part[0] == "0":
+        if all(char in _DIGITS for char in charge_each(identifier)):
+            if len(identifier) > 1 and identifier[0] == "0":
                 raise EvaluationError(
-                    f"Numeric PreRelease version must not contain leading zeroes {gotext.quote(part)}"
+                    f"Numeric PreRelease version must not contain leading zeroes {gotext.quote(identifier)}"
                 )
-            _parse_unsigned(part)
-        elif any(char not in _IDENTIFIER for char in charge_each(part)):
-            raise EvaluationError(f"Invalid character(s) found in prerelease {gotext.quote(part)}")
-    return parts
+            _parse_unsigned(identifier)
+        elif any(char not in _IDENTIFIER for char in charge_each(identifier)):
+            raise EvaluationError(f"Invalid character(s) found in prerelease {gotext.quote(identifier)}")
+    return identifiers
 
 
 def _parse_build(text: str, is_given: bool) -> tuple[str, ...]:
-    parts = tuple(text.split(".")) if is_given else ()
-    for part in charge_each(parts):
-        if not part:
+    identifiers = tuple(text.split(".")) if is_given else ()
+    for identifier in charge_each(identifiers):
+        if not identifier:
             raise EvaluationError("Build meta data is empty")
-        if any(char not in _IDENTIFIER for char in charge_each(part)):
-            raise EvaluationError(f"Invalid character(s) found in build meta data {gotext.quote(part)}")
-    return parts
+        if any(char not in _IDENTIFIER for char in charge_each(identifier)):
+            raise EvaluationError(f"Invalid character(s) found in build meta data {gotext.quote(identifier)}")
+    return identifiers
 
 
 def _normalize_text(text: str) -> str:
-    parts = text.removeprefix("v").split(".", 2)
-    for index, part in enumerate(parts):
-        if len(part) > 1:
-            bare = part.lstrip("0")
-            parts[index] = bare if bare and bare[0] in _DIGITS else f"0{bare}"
-    if len(parts) < 3:
-        if any(char in parts[-1] for char in "+-"):
+    segments = text.removeprefix("v").split(".", 2)
+    for index, segment in enumerate(segments):
+        if len(segment) > 1:
+            bare = segment.lstrip("0")
+            segments[index] = bare if bare and bare[0] in _DIGITS else f"0{bare}"
+    if len(segments) < 3:
+        if any(char in segments[-1] for char in "+-"):
             raise EvaluationError("short version cannot contain PreRelease/Build meta data")
-        parts += ["0"] * (3 - len(parts))
-    return ".".join(parts)
+        segments += ["0"] * (3 - len(segments))
+    return ".".join(segments)
 
 
 def _is_semver(text: str, normalize: bool = False) -> bool:

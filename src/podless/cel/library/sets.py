@@ -11,10 +11,10 @@ from podless.cel.types import BOOL, LIST_A
 from podless.runtime.meter import charge
 
 
-def contains_all(items: list[Any], others: list[Any]) -> bool:
-    """Return whether `items` contains every item of `others`."""
-    bounds.afford_work(len(items) * len(others))
-    return all(_is_in(other, items) for other in others)
+def contains_all(items: list[Any], required: list[Any]) -> bool:
+    """Return whether `items` contains every item of `required`."""
+    bounds.afford_work(len(items) * len(required))
+    return all(_is_in(item, items) for item in required)
 
 
 def _is_in(item: Any, items: list[Any]) -> bool:

@@ -125,8 +125,8 @@ def show_double(value: float) -> str:
     if -4 <= exponent < _EXPONENT:
         return format(Decimal(repr(value)).normalize(), "f")
     text = "".join(map(str, digits))
-    rest = f".{text[1:]}" if len(text) > 1 else ""
-    return f"{minus}{text[0]}{rest}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
+    fraction = f".{text[1:]}" if len(text) > 1 else ""
+    return f"{minus}{text[0]}{fraction}e{'-' if exponent < 0 else '+'}{abs(exponent):02d}"
 
 
 def to_string(value: Any) -> str:
@@ -231,8 +231,8 @@ def _estimate_containment(site: CallSite) -> Estimate:
     return site.get_size(0).scale(PER_CHARACTER).multiply(site.get_size(1).scale(PER_CHARACTER)), None
 
 
-def _count_containment(text: str, part: str, *_: Any) -> int:
-    return math.ceil(len(text) * PER_CHARACTER) * math.ceil(len(part) * PER_CHARACTER)
+def _count_containment(text: str, substring: str, *_: Any) -> int:
+    return math.ceil(len(text) * PER_CHARACTER) * math.ceil(len(substring) * PER_CHARACTER)
 
 
 # as in cel-go, the estimate uses the length of the argument, the actual cost that of the target
@@ -246,7 +246,7 @@ _SIZES = (("string", STRING), ("bytes", BYTES), ("list", LIST_A), ("map", MAP_AB
 _IDS = {"int": "int64", "uint": "uint64"}  # names of types in ids of overloads
 
 
-def _convert(to: str, result: Type, call: Callable[[Any], Any], *kinds: Type) -> list[Overload]:
+def _declare_conversions(to: str, result: Type, call: Callable[[Any], Any], *kinds: Type) -> list[Overload]:
     """Return the overloads that convert values of these types."""
     return [overload(f"{_IDS.get(kind.kind, kind.kind)}_to_{to}", (kind,), result, call) for kind in kinds]
 
@@ -275,23 +275,27 @@ LIBRARY = Library(
         ),
         declare_global("type", "type", (PARAM_A,), type_of(PARAM_A), access.type_of),
         declare_global("dyn", "to_dyn", (PARAM_A,), DYN, lambda a: a),
-        declare_function("int", *_convert("int64", INT, to_int, INT, DOUBLE, DURATION, STRING, TIMESTAMP, UINT)),
-        declare_function("uint", *_convert("uint64", UINT, to_uint, UINT, DOUBLE, INT, STRING)),
-        declare_function("double", *_convert("double", DOUBLE, to_double, DOUBLE, INT, STRING, UINT)),
+        declare_function(
+            "int", *_declare_conversions("int64", INT, to_int, INT, DOUBLE, DURATION, STRING, TIMESTAMP, UINT)
+        ),
+        declare_function("uint", *_declare_conversions("uint64", UINT, to_uint, UINT, DOUBLE, INT, STRING)),
+        declare_function("double", *_declare_conversions("double", DOUBLE, to_double, DOUBLE, INT, STRING, UINT)),
         declare_function(
             "string",
-            *_convert("string", STRING, to_string, STRING, BOOL),
+            *_declare_conversions("string", STRING, to_string, STRING, BOOL),
             overload("bytes_to_string", (BYTES,), STRING, to_string, _TEXT),
-            *_convert("string", STRING, to_string, DOUBLE, DURATION, INT, TIMESTAMP, UINT),
+            *_declare_conversions("string", STRING, to_string, DOUBLE, DURATION, INT, TIMESTAMP, UINT),
         ),
         declare_function(
             "bytes",
             overload("bytes_to_bytes", (BYTES,), BYTES, to_bytes),
             overload("string_to_bytes", (STRING,), BYTES, to_bytes, _BYTES),
         ),
-        declare_function("bool", *_convert("bool", BOOL, to_bool, BOOL, STRING)),
-        declare_function("timestamp", *_convert("timestamp", TIMESTAMP, to_timestamp, TIMESTAMP, INT, STRING)),
-        declare_function("duration", *_convert("duration", DURATION, to_duration, DURATION, INT, STRING)),
+        declare_function("bool", *_declare_conversions("bool", BOOL, to_bool, BOOL, STRING)),
+        declare_function(
+            "timestamp", *_declare_conversions("timestamp", TIMESTAMP, to_timestamp, TIMESTAMP, INT, STRING)
+        ),
+        declare_function("duration", *_declare_conversions("duration", DURATION, to_duration, DURATION, INT, STRING)),
     ),
     {
         "bool": BOOL,

@@ -49,30 +49,30 @@ def char_at(text: str, index: int) -> str:
     return text[index : index + 1]
 
 
-def find_index(text: str, part: str, start: int = 0) -> int:
-    """Return the first index of a part at or after `start`; -1 if there is none."""
+def find_index(text: str, substring: str, start: int = 0) -> int:
+    """Return the first index of a substring at or after `start`; -1 if there is none."""
     if start < 0:
         raise EvaluationError(f"index out of range: {start}")
-    if not part:
+    if not substring:
         return min(start, len(text))
     if start >= len(text) and not has("CELIndexesBeyond"):
         raise EvaluationError(f"index out of range: {start}")
-    return text.find(part, start)
+    return text.find(substring, start)
 
 
-def find_last_index(text: str, part: str, start: int | None = None) -> int:
-    """Return the last index of a part at or before `start`; -1 if there is none."""
+def find_last_index(text: str, substring: str, start: int | None = None) -> int:
+    """Return the last index of a substring at or before `start`; -1 if there is none."""
     if start is None:
-        if part and not text and not has("CELLastIndexOfNothing"):
+        if substring and not text and not has("CELLastIndexOfNothing"):
             raise EvaluationError("index out of range: -1")
-        return text.rfind(part)
+        return text.rfind(substring)
     if start < 0:
         raise EvaluationError(f"index out of range: {start}")
-    if not part:
+    if not substring:
         return min(start, len(text))
     if start >= len(text) and not has("CELIndexesBeyond"):
         raise EvaluationError(f"index out of range: {start}")
-    return -1 if start >= len(text) else text.rfind(part, 0, start + len(part))
+    return -1 if start >= len(text) else text.rfind(substring, 0, start + len(substring))
 
 
 def take_substring(text: str, start: int, end: int | None = None) -> str:
@@ -170,8 +170,8 @@ def _count_two_passes(text: Any, *_: Any) -> int:
     return math.ceil(size_of(text) * 2 * PER_CHARACTER)
 
 
-def _join_actual(*given: Any) -> int:
-    return math.ceil(size_of(given[-1]) * 2 * PER_CHARACTER)
+def _join_actual(*args: Any) -> int:
+    return math.ceil(size_of(args[-1]) * 2 * PER_CHARACTER)
 
 
 def _estimate_search(site: CallSite) -> Estimate:
@@ -181,7 +181,7 @@ def _estimate_search(site: CallSite) -> Estimate:
 _SEARCH = Cost(
     _estimate_search, lambda text, *_: measure_value(text)
 )  # shared with lists, whose indexOf has the same cost
-_SAME = traversal_cost(sized=True)
+_SIZE_KEPT = traversal_cost(sized=True)
 _QUOTE = Cost(_estimate_quote, lambda a, *_: math.ceil(size_of(a) * PER_CHARACTER))
 
 LIBRARY = Library(
@@ -200,8 +200,12 @@ LIBRARY = Library(
             member("string_last_index_of_string_int", (STRING, STRING, INT), INT, find_last_index),
             cost=_SEARCH,
         ),
-        declare_method("lowerAscii", "string_lower_ascii", (STRING,), STRING, lambda a: a.translate(_LOWER), _SAME),
-        declare_method("upperAscii", "string_upper_ascii", (STRING,), STRING, lambda a: a.translate(_UPPER), _SAME),
+        declare_method(
+            "lowerAscii", "string_lower_ascii", (STRING,), STRING, lambda a: a.translate(_LOWER), _SIZE_KEPT
+        ),
+        declare_method(
+            "upperAscii", "string_upper_ascii", (STRING,), STRING, lambda a: a.translate(_UPPER), _SIZE_KEPT
+        ),
         declare_function(
             "replace",
             member("string_replace_string_string", (STRING, STRING, STRING), STRING, replace_parts),
@@ -218,9 +222,9 @@ LIBRARY = Library(
             "substring",
             member("string_substring_int", (STRING, INT), STRING, take_substring),
             member("string_substring_int_int", (STRING, INT, INT), STRING, take_substring),
-            cost=_SAME,
+            cost=_SIZE_KEPT,
         ),
-        declare_method("trim", "string_trim", (STRING,), STRING, lambda a: a.strip(_SPACE), _SAME),
+        declare_method("trim", "string_trim", (STRING,), STRING, lambda a: a.strip(_SPACE), _SIZE_KEPT),
         declare_function(
             "join",
             member("list_join", (_STRINGS,), STRING, join_texts),

@@ -10,7 +10,7 @@ from podless.cel.decls import Function, Library, declare_function, member
 from podless.cel.types import DURATION, INT, STRING, TIMESTAMP
 from podless.cel.values import SECOND, Duration, Timestamp
 
-_PARTS: dict[str, Callable[[datetime], int]] = {
+_GETTERS: dict[str, Callable[[datetime], int]] = {
     "getFullYear": lambda time: time.year,
     "getMonth": lambda time: time.month - 1,
     "getDate": lambda time: time.day,
@@ -33,10 +33,10 @@ def _make_duration_part(unit: int) -> Callable[[Duration], int]:
     return count_units
 
 
-def _declare_getter(name: str, part: Callable[[datetime], int]) -> Function:
+def _declare_getter(name: str, read_field: Callable[[datetime], int]) -> Function:
     def get_in_zone(time: Timestamp, zone: str = "UTC") -> int:
         moment, years = gotimes.convert_to_zone(time, zone)
-        return part(moment) + (years if name == "getFullYear" else 0)
+        return read_field(moment) + (years if name == "getFullYear" else 0)
 
     overloads = [
         member(f"timestamp_{name}", (TIMESTAMP,), INT, get_in_zone),
@@ -47,4 +47,4 @@ def _declare_getter(name: str, part: Callable[[datetime], int]) -> Function:
     return declare_function(name, *overloads)
 
 
-LIBRARY = Library("time", tuple(_declare_getter(name, part) for name, part in _PARTS.items()))
+LIBRARY = Library("time", tuple(_declare_getter(name, part) for name, part in _GETTERS.items()))

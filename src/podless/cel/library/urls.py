@@ -53,10 +53,10 @@ def _escaped_path(url: Url) -> str:
 
 def _parse_query(url: Url) -> dict[str, list[str]]:
     parameters: dict[str, list[str]] = {}
-    for part in charge_each(url.query.split("&")):
-        if not part or ";" in part:
+    for pair in charge_each(url.query.split("&")):
+        if not pair or ";" in pair:
             continue
-        name, _, value = part.partition("=")
+        name, _, value = pair.partition("=")
         try:
             key, item = unescape_percent(name.replace("+", " ")), unescape_percent(value.replace("+", " "))
         except ValueError:

@@ -43,7 +43,7 @@ class DecisionValue:
         self._decision = answer
 
     def allowed(self) -> bool:
-        """Return whether it is allowed."""
+        """Return whether the request is allowed."""
         return self._decision.allowed
 
     def reason(self) -> str:

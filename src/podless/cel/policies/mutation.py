@@ -182,17 +182,17 @@ def apply_message(value: Message, data: Container[int]) -> dict[str, Any]:
     return message
 
 
-def collect_parts(values: dict[str, Any]) -> set[int]:
+def collect_container_ids(values: dict[str, Any]) -> set[int]:
     """Return the ids of all lists and maps in some values."""
-    parts: set[int] = set()
+    ids: set[int] = set()
     todo: list[Any] = [value for value in values.values() if isinstance(value, dict | list)]
     while todo:
-        part = todo.pop()
-        parts.add(id(part))
-        items = charge_each(part.values() if isinstance(part, dict) else part)
+        container = todo.pop()
+        ids.add(id(container))
+        items = charge_each(container.values() if isinstance(container, dict) else container)
         charge(1)
         todo += [item for item in items if isinstance(item, dict | list)]
-    return parts
+    return ids
 
 
 def _apply_fields(value: Message, data: Container[int]) -> Any:

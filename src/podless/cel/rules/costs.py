@@ -39,17 +39,17 @@ def list_nodes(schema: Schema) -> Iterator[tuple[Steps, tuple[Schema, ...]]]:
         charge(1)
         steps, nodes = todo.pop()
         yield steps, nodes
-        below = [((*steps, suffix.removeprefix(".")), (*nodes, part)) for suffix, part in child_nodes(nodes[-1])]
-        todo += reversed(below)
+        children = [((*steps, suffix.removeprefix(".")), (*nodes, child)) for suffix, child in child_nodes(nodes[-1])]
+        todo += reversed(children)
 
 
 def estimate_rules(nodes: tuple[Schema, ...]) -> list[EstimatedCost]:
     """Estimate the rules of the last node. nodes: from the root to it."""
-    *above, node = nodes
+    *ancestors, node = nodes
     if not node.get(RULES):
         return []
-    verdict = judge_node(node, resource=not above or bool(node.get("x-kubernetes-embedded-resource")))
+    verdict = judge_node(node, resource=not ancestors or bool(node.get("x-kubernetes-embedded-resource")))
     if not verdict.has_type:
         return [EstimatedCost(0, 1, 0, _UNTYPED)] * len(node[RULES])
-    times = estimate_cardinality(tuple(above), verdict.min_bytes)
+    times = estimate_cardinality(tuple(ancestors), verdict.min_bytes)
     return [EstimatedCost(rule.cost, times, rule.message_cost or 0, rule.error) for rule in verdict.rules]

@@ -41,7 +41,7 @@ class DefinitionRules:
         self._verdicts: dict[int, tuple[Schema, NodeVerdict]] = {}
         self._stored = frozenset(_rules_of(self._old)) if CURRENT.get().without else frozenset[str]()
 
-    def declared(self, schema: Schema, path: str, ancestors: tuple[Schema, ...]) -> list[FieldError]:
+    def validate_node(self, schema: Schema, path: str, ancestors: tuple[Schema, ...]) -> list[FieldError]:
         """Return the errors of the rules of one node. ancestors: its ancestors, starting with the root."""
         self._begin_definition(ancestors[0] if ancestors else schema)
         rules_path = f"{path}.{RULES}"
@@ -55,12 +55,12 @@ class DefinitionRules:
             errors += self._check_rule(rule, judged, f"{rules_path}[{index}]", times, uncorrelatable)
         return errors
 
-    def default(self, schema: Schema, path: str, value: Any) -> list[FieldError]:
+    def validate_default(self, schema: Schema, path: str, value: Any) -> list[FieldError]:
         """Return the errors of rules that a default value violates, as an unchanged value and as a new one."""
         rules = NodeRules.compile(schema, resource=bool(schema.get("x-kubernetes-embedded-resource")))
         return rules.validate(value, value, path=path) or rules.validate(value, None, path=path)
 
-    def total(self, schema: Schema, path: str) -> list[FieldError]:
+    def validate_total(self, schema: Schema, path: str) -> list[FieldError]:
         """Return the errors about the cost of all rules of the schema together."""
         self._begin_definition(schema)
         costs, self._root = self._costs, None
@@ -131,8 +131,8 @@ def child_nodes(node: Schema) -> Iterable[tuple[str, Schema]]:
     for keyword in ("additionalProperties", "items"):
         if isinstance(node.get(keyword), dict):
             yield f".{keyword}", node[keyword]
-    for name, part in (node.get("properties") or {}).items():
-        yield f".properties[{name}]", part or {}
+    for name, child in (node.get("properties") or {}).items():
+        yield f".properties[{name}]", child or {}
 
 
 def _rules_of(schemas: Iterable[Schema]) -> Iterator[str]:
@@ -142,7 +142,7 @@ def _rules_of(schemas: Iterable[Schema]) -> Iterator[str]:
         charge(1)
         node = todo.pop()
         yield from (rule.get("rule") or "" for rule in node.get(RULES) or ())
-        todo += [part for _, part in child_nodes(node)]
+        todo += [child for _, child in child_nodes(node)]
 
 
 def estimate_cardinality(ancestors: tuple[Schema, ...], minimum: int) -> int:
@@ -165,7 +165,7 @@ def _find_uncorrelatable(schema: Schema, path: str, ancestors: tuple[Schema, ...
     """Return the path of the topmost list among the ancestors of a node that is not of type map, or ""."""
     steps = []
     for node, child in zip(ancestors, (*ancestors, schema)[1:], strict=True):
-        step = next((suffix for suffix, part in child_nodes(node) if part is child), "")
+        step = next((suffix for suffix, child_node in child_nodes(node) if child_node is child), "")
         steps.append(step)
     for index, node in enumerate(ancestors):
         if node.get("type") == "array" and node.get("x-kubernetes-list-type") != "map" and steps[index] == ".items":

@@ -41,11 +41,11 @@ class _BudgetSpent(Exception):
 class NodeRules:
     """The rules of one schema node and its descendants. Compiled at first use.
 
-    has_rules: whether the node itself has rules; has_below: whether a descendant has; has_any: whether one of them has.
+    has_rules: the node itself has rules. has_children: a descendant has rules. has_any_rule: either is true.
     """
 
     __slots__ = (
-        "_compiled", "_plain", "additional", "classes", "has_any", "has_below", "has_rules", "items", "kind",
+        "_compiled", "_plain", "additional", "classes", "has_any_rule", "has_children", "has_rules", "items", "kind",
         "properties", "resource", "schema", "with_floats",
     )  # fmt: skip
 
@@ -61,10 +61,12 @@ class NodeRules:
         self._plain: bool | None = None
         self.items = _make_node(schema.get("items"), with_floats)
         self.additional = _make_node(schema.get("additionalProperties"), with_floats)
-        parts = (schema.get("properties") or {}).items()
-        self.properties = {name: node for name, part in parts if (node := _make_node(part, with_floats)) is not None}
-        self.has_below = bool(self.items or self.additional or self.properties)
-        self.has_any = self.has_rules or self.has_below
+        children = (schema.get("properties") or {}).items()
+        self.properties = {
+            name: node for name, child in children if (node := _make_node(child, with_floats)) is not None
+        }
+        self.has_children = bool(self.items or self.additional or self.properties)
+        self.has_any_rule = self.has_rules or self.has_children
 
     @classmethod
     def compile(cls, schema: Schema, *, resource: bool = True, with_floats: bool = False) -> NodeRules:
@@ -90,7 +92,7 @@ class NodeRules:
         (default: on an update of a whole object). warnings: such warnings are added to it. path: of the value. budget:
         the maximum cost of all rules together.
         """
-        if not self.has_any:
+        if not self.has_any_rule:
             return []
         if ratchet is None:
             ratchet = old is not None and not path
@@ -128,13 +130,13 @@ class NodeRules:
         """Compile the rules of this node and of all its descendants."""
         todo = [self]
         while todo:
-            part = todo.pop()
-            for rule, _ in part.compile_rules():
+            node_rules = todo.pop()
+            for rule, _ in node_rules.compile_rules():
                 for program in (rule.program, rule.message):
                     if program is not None:
                         program.complete()
-            todo.extend(part.properties.values())
-            todo.extend(node for node in (part.items, part.additional) if node is not None)
+            todo.extend(node_rules.properties.values())
+            todo.extend(node for node in (node_rules.items, node_rules.additional) if node is not None)
 
     def fits_type(self, value: Any) -> bool:
         """Return whether the Python class of a value matches this node's type."""
@@ -154,13 +156,13 @@ _CLASSES: dict[str, tuple[type, ...]] = {
     "array": (list,),
     "object": (dict,),
 }
-_ANY = (str, int, float, bool, list, dict)
+_ALL_CLASSES = (str, int, float, bool, list, dict)
 
 
 def _list_classes(schema: Schema) -> tuple[type, ...]:
     if schema.get("x-kubernetes-int-or-string"):
         return (int, str)
-    return _CLASSES.get(schema.get("type") or "", _ANY)
+    return _CLASSES.get(schema.get("type") or "", _ALL_CLASSES)
 
 
 def _make_node(schema: Any, with_floats: bool) -> NodeRules | None:
@@ -169,12 +171,12 @@ def _make_node(schema: Any, with_floats: bool) -> NodeRules | None:
         return None
     if _RULES in schema or "properties" in schema or "items" in schema or "additionalProperties" in schema:
         rules = NodeRules(schema, bool(schema.get("x-kubernetes-embedded-resource")), with_floats)
-        return rules if rules.has_any else None
+        return rules if rules.has_any_rule else None
     return None
 
 
-# the way to a value: that to the value around it, name or index, whether it is a declared field; None for the top
-_Place = tuple["_Place", str | int, bool] | None
+# where a value is: the location of its parent, its name or index, and whether it is a declared field; None for the root
+_Location = tuple["_Location", str | int, bool] | None
 
 
 class _RuleEvaluation:
@@ -189,11 +191,11 @@ class _RuleEvaluation:
         self.errors: list[FieldError] = []
         self.warnings = warnings
 
-    def evaluate_node(self, rules: NodeRules, obj: Any, old: Any, place: _Place) -> None:
+    def evaluate_node(self, rules: NodeRules, obj: Any, old: Any, location: _Location) -> None:
         """Evaluate the rules of a node, then those of its children."""
         if rules.has_rules:
-            self.evaluate_rules(rules, obj, old, place)
-        if not rules.has_below:
+            self.evaluate_rules(rules, obj, old, location)
+        if not rules.has_children:
             return
         if isinstance(obj, dict):
             before = old if isinstance(old, dict) else _NO_FIELDS
@@ -201,58 +203,58 @@ class _RuleEvaluation:
                 charge(len(obj))
                 for name, item in obj.items():
                     if item is not None:
-                        self.evaluate_node(rules.additional, item, before.get(name), (place, name, False))
-            for name, part in rules.properties.items():
+                        self.evaluate_node(rules.additional, item, before.get(name), (location, name, False))
+            for name, child_rules in rules.properties.items():
                 if (item := obj.get(name)) is not None:
-                    self.evaluate_node(part, item, before.get(name), (place, name, True))
+                    self.evaluate_node(child_rules, item, before.get(name), (location, name, True))
         elif isinstance(obj, list) and rules.items is not None:
             old_items = ItemsByKey(map_keys(rules.schema), old)
             charge(len(obj))
             for index, item in enumerate(obj):
                 if item is not None:
-                    self.evaluate_node(rules.items, item, old_items.get(item), (place, index, False))
+                    self.evaluate_node(rules.items, item, old_items.get(item), (location, index, False))
 
-    def evaluate_rules(self, rules: NodeRules, obj: Any, old: Any, place: _Place) -> None:
+    def evaluate_rules(self, rules: NodeRules, obj: Any, old: Any, location: _Location) -> None:
         compiled = rules.compile_rules()
         budget_before = self.budget
         if budget_before <= 0:
-            self.errors.append(RuleError("FieldValueInvalid", self.find_path(place), rules.kind, _BUDGET_MESSAGE))
+            self.errors.append(RuleError("FieldValueInvalid", self.find_path(location), rules.kind, _BUDGET_MESSAGE))
             raise _BudgetSpent
         runs_plain = obj.__class__ in rules.classes and rules.are_plain()
         for rule, field_path in compiled:
             if rule.error:
                 text = f"rule compile error: {rule.error}"
-                self.errors.append(RuleError("FieldValueInvalid", self.find_path(place), rules.kind, text))
+                self.errors.append(RuleError("FieldValueInvalid", self.find_path(location), rules.kind, text))
             elif runs_plain and rule.program is not None:
-                if not self.run_rule(rule, rule.program.run, obj, _ABSENT, place, rules.kind):
-                    self.report_violation(rule, rules, obj, old, place, field_path)
+                if not self.run_rule(rule, rule.program.run, obj, _ABSENT, location, rules.kind):
+                    self.report_violation(rule, rules, obj, old, location, field_path)
             elif (
                 rule.program is not None
                 and (old is not None or rule.has_optional_old or not rule.uses_old_self)
-                and not self.evaluate_rule(rule, rules, obj, old, place, rules.kind)
+                and not self.evaluate_rule(rule, rules, obj, old, location, rules.kind)
             ):
-                self.report_violation(rule, rules, obj, old, place, field_path)
+                self.report_violation(rule, rules, obj, old, location, field_path)
         charge(len(compiled) + (budget_before - self.budget) // _STEP_COST)
 
-    def find_path(self, place: _Place) -> str:
+    def find_path(self, location: _Location) -> str:
         """Return the path of a value for error texts."""
-        if place is None:
+        if location is None:
             return self.path or "<nil>"
-        up, name, is_field = place
-        path = self.find_path(up) if up is not None else self.path
+        parent, name, is_field = location
+        path = self.find_path(parent) if parent is not None else self.path
         if not is_field:
             return f"{path}[{name}]"
         return f"{path}.{name}" if path else str(name)
 
-    def find_pair(self, place: _Place) -> ValuePair | None:
+    def find_pair(self, location: _Location) -> ValuePair | None:
         """Return the pair of a value, or the closest one above it."""
         steps = []
-        while place is not None:
-            steps.append(place)
-            place = place[0]
+        while location is not None:
+            steps.append(location)
+            location = location[0]
         pair = nearest = self.pair
-        for up, name, is_field in reversed(steps):
-            if up is None and is_field and name in ("apiVersion", "kind"):
+        for parent, name, is_field in reversed(steps):
+            if parent is None and is_field and name in ("apiVersion", "kind"):
                 return None
             if pair is not None:
                 pair = pair.pair_item(name) if isinstance(name, int) else pair.pair_field(name)
@@ -260,7 +262,7 @@ class _RuleEvaluation:
         return nearest
 
     def evaluate_rule(
-        self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any, place: _Place, kind: str
+        self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any, location: _Location, kind: str
     ) -> bool:
         """Evaluate a rule. Return True if it holds, or if its failed evaluation has been reported."""
         old_self: Any = old if old is not None else _ABSENT
@@ -272,11 +274,11 @@ class _RuleEvaluation:
             try:
                 old_self = self.make_old_self(rule, rules, obj, old)
             except EvaluationError as error:
-                self.report_failure(error, rule, place, kind)
+                self.report_failure(error, rule, location, kind)
                 return True
             if old is not None and not rules.are_plain():
                 run = rule.program.run_exact_form
-        return self.run_rule(rule, run, obj, old_self, place, kind)
+        return self.run_rule(rule, run, obj, old_self, location, kind)
 
     def run_rule(
         self,
@@ -284,27 +286,27 @@ class _RuleEvaluation:
         run: Callable[..., tuple[Any, int]],
         obj: Any,
         old_self: Any,
-        place: _Place,
+        location: _Location,
         kind: str,
     ) -> bool:
         """Evaluate a rule as `evaluate_rule` does, with `old_self` as oldSelf."""
         try:
             result, cost = run(obj, old_self, limit=LIMIT)
         except EvaluationError as error:
-            self.report_failure(error, rule, place, kind)
+            self.report_failure(error, rule, location, kind)
             return True
         if cost > self.budget:
-            self.spend_cost(cost, place, kind)
+            self.spend_cost(cost, location, kind)
         self.budget -= cost
         return result is True
 
-    def report_failure(self, error: EvaluationError, rule: ValidationRule, place: _Place, kind: str) -> None:
+    def report_failure(self, error: EvaluationError, rule: ValidationRule, location: _Location, kind: str) -> None:
         """Report a failed evaluation. Raises _BudgetSpent if no further rule may run."""
         exceeded = isinstance(error, CostExceeded)
         if not exceeded or error.cost > self.budget:
-            self.spend_cost(error.cost, place, kind)
+            self.spend_cost(error.cost, location, kind)
         text = self.explain_failure(error, rule)
-        self.errors.append(RuleError("FieldValueInvalid", self.find_path(place), kind, text))
+        self.errors.append(RuleError("FieldValueInvalid", self.find_path(location), kind, text))
         if exceeded:
             raise _BudgetSpent from None
 
@@ -333,24 +335,24 @@ class _RuleEvaluation:
             return f"'{text}': {reason}: {rule.text}"
         return f"{text} evaluating rule: {rule.text}"
 
-    def spend_cost(self, cost: int, place: _Place, kind: str) -> None:
+    def spend_cost(self, cost: int, location: _Location, kind: str) -> None:
         """Subtract a cost from the budget. Raises _BudgetSpent if that is used up."""
         if cost > self.budget:
-            self.errors.append(RuleError("FieldValueInvalid", self.find_path(place), kind, _BUDGET_MESSAGE))
+            self.errors.append(RuleError("FieldValueInvalid", self.find_path(location), kind, _BUDGET_MESSAGE))
             raise _BudgetSpent
         self.budget -= cost
 
     def report_violation(
-        self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any, place: _Place, field_path: str
+        self, rule: ValidationRule, rules: NodeRules, obj: Any, old: Any, location: _Location, field_path: str
     ) -> None:
         """Report a rule that is violated. field_path: the field of the value that it is about."""
-        kind, nearest, at = rules.kind, self.find_pair(place), self.find_path(place)
+        kind, nearest, path = rules.kind, self.find_pair(location), self.find_path(location)
         if field_path:
-            at = f"{at}.{field_path}" if place is not None or self.path else field_path
+            path = f"{path}.{field_path}" if location is not None or self.path else field_path
         forgiven = not rule.uses_old_self and nearest is not None and nearest.is_unchanged()
         detail, fatal = self.evaluate_message(rule, rules, obj, old)
         if fatal:
-            self.add_error(RuleError("FieldValueInvalid", at, kind, fatal), forgiven)
+            self.add_error(RuleError("FieldValueInvalid", path, kind, fatal), forgiven)
             raise _BudgetSpent
         value: str | None = kind
         if has("CELShownValues"):
@@ -358,7 +360,7 @@ class _RuleEvaluation:
         reason = rule.spec.get("reason") or "FieldValueInvalid"
         if reason == "FieldValueDuplicate":
             detail = ""
-        self.add_error(RuleError(reason, at, value, detail), forgiven)
+        self.add_error(RuleError(reason, path, value, detail), forgiven)
 
     def add_error(self, error: FieldError, forgiven: bool) -> None:
         if not forgiven:

@@ -35,12 +35,12 @@ class RuleError(FieldError):
 
     @property
     def body(self) -> str:
-        parts = [TEXTS[self.reason]]
+        texts = [TEXTS[self.reason]]
         if self.value is not None and self.reason not in _VALUELESS:
-            parts.append(self.value)
+            texts.append(self.value)
         if self.detail:
-            parts.append(self.detail)
-        return ": ".join(parts)
+            texts.append(self.detail)
+        return ": ".join(texts)
 
 
 def format_rule(spec: RuleSpec) -> str:
@@ -53,14 +53,14 @@ def format_rule(spec: RuleSpec) -> str:
 
 def format_go_rule(spec: RuleSpec) -> str:
     """Return a rule in Go's syntax (%#v). Addresses of pointers are arbitrary."""
-    parts = []
+    fields = []
     for name, key, _ in RULE_FIELDS:
         value, pointer = spec.get(key), RULE_POINTERS.get(name)
         if pointer is None:
-            parts.append(f"{name}:{gotext.quote(value or '')}")
+            fields.append(f"{name}:{gotext.quote(value or '')}")
         else:
-            parts.append(f"{name}:(*{pointer})({'nil' if value is None else '0xc000000000'})")
-    return f"apiextensions.ValidationRule{{{', '.join(parts)}}}"
+            fields.append(f"{name}:(*{pointer})({'nil' if value is None else '0xc000000000'})")
+    return f"apiextensions.ValidationRule{{{', '.join(fields)}}}"
 
 
 @dataclass(frozen=True, slots=True)

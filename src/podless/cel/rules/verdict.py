@@ -79,7 +79,9 @@ class _VerdictKey:
         self.node: Schema | None = _reduce_node(node, _list_names(sources))
         self.node[RULES] = [{name: rule.get(name) for name in _RULE_TEXTS} for rule in rules]
         self.digest = sha256(
-            serializer.looked_at([self.node, resource, sorted(new.without), estimated, sorted(sources & stored)])
+            serializer.encode_for_comparison(
+                [self.node, resource, sorted(new.without), estimated, sorted(sources & stored)]
+            )
         ).digest()
         self.resource = resource
         self.new = new
@@ -153,8 +155,8 @@ def _compute_verdict(key: _VerdictKey) -> NodeVerdict:
         return NodeVerdict(False, 0, ())
     new, stored = key.new, key.stored
     rules = tuple(
-        _judge_rule(compile_rule(given, declared, NEWEST if given.get("rule") in stored else new))
-        for given in node.get(RULES) or ()
+        _judge_rule(compile_rule(spec, declared, NEWEST if spec.get("rule") in stored else new))
+        for spec in node.get(RULES) or ()
     )
     verdict = NodeVerdict(True, declared.root.min_bytes, rules)
     if sum(len(rule.error) + len(rule.message_error) + 100 for rule in rules) > _MAX_ERROR_TEXT:

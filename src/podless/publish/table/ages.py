@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from podless.apis.shared.columns import Lapse
 from podless.codec import gotime
-from podless.codec.gotime import human_duration
+from podless.codec.gotime import format_human_duration
 from podless.runtime.bounded import bounded_cache
 
 
@@ -32,7 +32,7 @@ def read_age(value: Any) -> AgeSpan | str | None:
         return f"{value.before}{start}{value.after}"
     end = read_time(value.until) if value.until else None
     if isinstance(end, float):
-        return f"{value.before}{human_duration(end - start)}{value.after}"
+        return f"{value.before}{format_human_duration(end - start)}{value.after}"
     return AgeSpan(value.before, start, value.after)
 
 
@@ -48,7 +48,7 @@ def read_time(value: Any) -> float | str | None:
 
 def format_age(moment: float, now: float) -> str:
     """Return the age of a moment; both in seconds since 1970."""
-    return human_duration(now - moment)
+    return format_human_duration(now - moment)
 
 
 @bounded_cache(4096)

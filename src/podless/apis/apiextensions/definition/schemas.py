@@ -71,7 +71,7 @@ class Checker:
 def _make_digest(schema: Object, status: bool) -> bytes:
     """Return a digest of everything that the result depends on, b"" if the schema is nested too deep."""
     try:
-        return sha256(serializer.looked_at([schema, status])).digest()
+        return sha256(serializer.encode_for_comparison([schema, status])).digest()
     except RecursionError:
         return b""
 

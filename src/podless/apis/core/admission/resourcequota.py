@@ -122,7 +122,7 @@ class ResourceQuota(Plugin):
                 if counted in hard and counted not in measured:
                     requested[counted], used[counted] = (
                         "1",
-                        quantity.canonical_quantity(str(collection.count_entries(scope))),
+                        quantity.canonicalize_quantity(str(collection.count_entries(scope))),
                     )
         return requested, used
 
