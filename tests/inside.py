@@ -180,7 +180,7 @@ class Inside:
 def inside() -> Iterator[Inside]:
     """One for all tests of a file; each takes names of its own."""
     patch = pytest.MonkeyPatch()
-    patch.setattr(offloop, "LONG", _NEVER)
+    patch.setattr(offloop, "LONG_BYTES", _NEVER)
     patch.setattr(runner, "_MAX_YAML", _NEVER)
     running = Inside()
     before = sys.gettrace()

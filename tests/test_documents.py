@@ -69,7 +69,7 @@ FIGURES: Mapping[str, Figures] = {
         "except for # bytes of a ping": (websocket._MAX,),
         "# s of processor time for each piece": (offloop.SECONDS,),
         "A write has # s for all its work, and # s more for each megabyte": (
-            allowance.LEAST_TIME,
+            allowance.MIN_TIME,
             allowance.TIME_PER_BYTE * 1e6,
         ),
         "queued for # s gets #": (fairqueue._SECONDS, errors.TooManyRequests.code),
@@ -77,7 +77,7 @@ FIGURES: Mapping[str, Figures] = {
             allowance.PATTERN_TIME / 1e9,
             patterns.MAX_CACHE_BYTES,
         ),
-        "holds the event loop for # ms": (watchdog.LONG,),
+        "holds the event loop for # ms": (watchdog.LONG_STEP,),
         "reads # KiB of them": (connection._FEW,),
         "over that #": (errors.TooManyRequests.code,),
         "killed after # s of processor time": (OFFLOAD_SECONDS,),
@@ -99,7 +99,7 @@ FIGURES: Mapping[str, Figures] = {
         "| queued requests of one user | #, # s each | # |": (LIMITS.queue, LIMITS.wait, errors.TooManyRequests.code),
         "| requests of a connection behind the one in flight | # |": (LIMITS.pipeline,),
         "| watches | #; # for one user | # |": (LIMITS.watches, LIMITS.watches // 2, errors.TooManyRequests.code),
-        "| long requests (# KiB or more) in flight | # MiB together |": (offloop.LONG, fairqueue._MAX),
+        "| long requests (# KiB or more) in flight | # MiB together |": (offloop.LONG_BYTES, fairqueue._MAX),
         "| queued long requests | #; # for one user; # s each | # |": (
             fairqueue._WAITING,
             fairqueue._OWN,
@@ -122,7 +122,7 @@ FIGURES: Mapping[str, Figures] = {
         "podless backup tries # times": (backup._TRIES,),
         "# in a database and # in etcd": (restore._BUMP["sqlite"], restore._BUMP["etcd"]),
         "get # Gone": (errors.Expired.code,),
-        "held the event loop for # ms or longer": (watchdog.LONG,),
+        "held the event loop for # ms or longer": (watchdog.LONG_STEP,),
         "with # this server never compacts": (etcd.parse_interval("0"),),
         "`/healthz` answer # and `ok`, or # with": (200, 500),
         "milliseconds since #": (1970,),
@@ -133,9 +133,9 @@ FIGURES: Mapping[str, Figures] = {
         "a client that is # MiB behind": (LIMITS.buffer,),
         "up to # times after a conflict": (storage._TRIES,),
         "after # ms other requests run": (slices.SLICE,),
-        "Work on long objects, from # KiB on": (offloop.LONG,),
+        "Work on long objects, from # KiB on": (offloop.LONG_BYTES,),
         "take turns by user, # MiB at once": (fairqueue._MAX,),
-        "every step that holds the loop for # ms": (watchdog.LONG,),
+        "every step that holds the loop for # ms": (watchdog.LONG_STEP,),
     },
 }
 WHOLE = ("explanation/security.md", "how-to/operations.md")

@@ -17,7 +17,7 @@ from podless.runtime.option import StartError, join_lists, merge_maps, option, p
 from podless.runtime.release import Release
 from podless.store import ResourceKeys
 from podless.store.engines import ENGINES, EngineOptions, validate_engine
-from podless.store.history import LONG, OFF, HistoryBounds, Keep, parse_keep, parse_log, parse_log_of
+from podless.store.history import LOG_BOUNDS, OFF, HistoryBounds, Keep, parse_keep, parse_log, parse_log_of
 
 
 def parse_service(text: str) -> tuple[str, str]:
@@ -142,7 +142,7 @@ class ClusterSettings(AuthenticatorOptions, EngineOptions):
         value=None,
         metavar="AGE,SIZE,NUMBER|off",
         parse=parse_log,
-        bare_value=LONG,
+        bare_value=LOG_BOUNDS,
     )
     history_for: Mapping[str, Keep | None] = option(
         "--history-for",

@@ -68,7 +68,7 @@ def test_a_write_whose_expressions_take_too_long_is_ended(
     WAYS[way](world)
     assert world.create("before", tags=["x"]).status == 201
     with monkeypatch.context() as patch:
-        patch.setattr(allowance, "LEAST_TIME", 0.0)
+        patch.setattr(allowance, "MIN_TIME", 0.0)
         patch.setattr(allowance, "TIME_PER_BYTE", 0.0)
         answer = world.create("long", tags=["x"] * 300)
         assert (answer.status, answer.body["reason"]) == (504, "Timeout")

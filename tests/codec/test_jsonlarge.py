@@ -78,7 +78,7 @@ def exact(raw: bytes, found: list[str]) -> Any:
 @pytest.fixture(autouse=True, scope="module")
 def everything_is_large() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(serializer, "_SMALL", -1)
+        patch.setattr(serializer, "_SMALL_BYTES", -1)
         yield
 
 

@@ -413,7 +413,7 @@ def test_large_maps_are_encoded_in_parts_as_in_one_go(value: Any) -> None:
     token = serializer.in_steps.set(True)
     try:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(serializer, "_WIDE", 2)
+            patch.setattr(serializer, "_KEYS_PER_PIECE", 2)
             assert serializer.encode_sorted(value) == whole
     finally:
         serializer.in_steps.reset(token)
@@ -478,7 +478,7 @@ def test_a_document_in_pieces_is_the_same(value: dict[str, Any], more: int) -> N
     value |= {"long": [{"a": number, "b": []} for number in range(more)], "value": value.copy(), "empty": {}}
     value |= {"texts": ["\u00e9\n" * more, *([{"a": []}] * more), {"b": ["some \U0001f600 text" * more]}]}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(serializer, "_PART", 3)
-        patch.setattr(serializer, "_TEXT", 5)
+        patch.setattr(serializer, "_ITEMS_PER_PIECE", 3)
+        patch.setattr(serializer, "_CHARACTERS_PER_PIECE", 5)
         assert b"".join(serializer.encode_json_pieces(value)) == serializer.encode_json(value)
         assert b"".join(serializer.encode_json_pieces(value, b"")) == encode_pretty(value)

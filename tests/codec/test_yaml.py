@@ -161,8 +161,8 @@ def test_large_mappings_are_written_as_small_ones(value: Any) -> None:
     assume(not any(map(_MIXED.search, whole_order(value))))
     whole = yamlwrite.emit_yaml(value)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(yamlwrite, "_WIDE", 1)
-        patch.setattr(yamlwrite, "_RUN", 2)
+        patch.setattr(yamlwrite, "_KEYS_PER_SORT", 1)
+        patch.setattr(yamlwrite, "_KEYS_PER_RUN", 2)
         patch.setattr(yamlwrite, "_rank_key", lambda text: str(whole_order(value).index(text)).zfill(9))
         assert yamlwrite.emit_yaml(value) == whole
 

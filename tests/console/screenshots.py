@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from podless import Server
-from podless.store.history import LONG
+from podless.store.history import LOG_BOUNDS
 from tests.console import demo
 from tests.console.browser import Browser
 
@@ -25,7 +25,7 @@ def write_screenshots(folder: Path = FOLDER) -> int:
     """Write the pictures into a folder."""
     browser = Browser(1280, 800)
     try:
-        with Server(console=True, enable_faults=True, history_log=LONG) as server:
+        with Server(console=True, enable_faults=True, history_log=LOG_BOUNDS) as server:
             demo.fill(server)
             place = f"{server.url}/console/"
             browser.open(place)

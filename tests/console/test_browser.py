@@ -18,7 +18,7 @@ from podless import Server
 from podless.auth.user import AUTHENTICATED, User
 from podless.kinds import view
 from podless.store import Operation
-from podless.store.history import LONG
+from podless.store.history import LOG_BOUNDS
 from tests.console import demo
 from tests.console.browser import CHROMIUM, DRIVER, Browser, editor, write
 
@@ -39,7 +39,7 @@ RULES = ["color-contrast", "scrollable-region-focusable"]  # those of axe that c
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
     readers = {READER: User("reader", "", (AUTHENTICATED,))}
-    with Server(console=True, enable_faults=True, history_log=LONG, tokens=readers) as running:
+    with Server(console=True, enable_faults=True, history_log=LOG_BOUNDS, tokens=readers) as running:
         demo.fill(running)
         running.apply(
             [

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from podless import Server
-from podless.offload.offloop import LONG
+from podless.offload.offloop import LONG_BYTES
 from tests.conftest import CRDS, Client, definition, gadget
 from tests.races import eager
 
@@ -37,7 +37,7 @@ def path(group: str) -> str:
 
 def test_no_bound_is_lost_while_a_long_object_is_created_beside_short_ones(server: Server, client: Client) -> None:
     served = define(client, ROUNDS)
-    note = "x" * (LONG + 8 * 1024)
+    note = "x" * (LONG_BYTES + 8 * 1024)
     told: list[Any] = []
 
     def create(group: str, name: str, spec: dict[str, Any], barrier: threading.Barrier) -> None:
@@ -75,7 +75,7 @@ def test_no_bound_is_lost_while_a_long_object_is_created_beside_short_ones(serve
 def test_a_long_object_is_the_first_of_its_kind(server: Server, client: Client, accept: str) -> None:
     group = f"first{len(accept)}.example.com"
     assert client.post(CRDS, definition(group)).status == 201
-    obj = gadget(group, "a", spec={"note": "x" * (LONG + 1)})
+    obj = gadget(group, "a", spec={"note": "x" * (LONG_BYTES + 1)})
     assert client.post(path(group), obj, Accept=accept).status == 201
     stored = json.loads(json.dumps(client.get(f"{path(group)}/a").body))
     assert client.send("PUT", f"{path(group)}/a", stored | {"more": 1}, Accept=accept).status == 200
@@ -89,7 +89,7 @@ def test_a_long_object_is_the_first_of_its_kind(server: Server, client: Client, 
 
 def test_a_long_object_of_a_built_in_kind_is_the_first_of_it(client: Client) -> None:
     path = "/api/v1/namespaces/default/configmaps"
-    obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "long"}, "data": {"a": "x" * (LONG + 1)}}
+    obj = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "long"}, "data": {"a": "x" * (LONG_BYTES + 1)}}
     assert client.post(path, obj).status == 201
     kind = "application/strategic-merge-patch+json"
     assert client.send("PATCH", f"{path}/long", {"data": {"b": "c"}}, Content_Type=kind).status == 200

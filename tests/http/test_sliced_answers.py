@@ -202,7 +202,7 @@ def test_equal_lists_at_the_same_time_convert_each_object_once(
         return real(*about)
 
     forget(client)
-    monkeypatch.setattr(lists, "LONG", 8)
+    monkeypatch.setattr(lists, "LONG_LIST", 8)
     monkeypatch.setattr(view, "_read_as_version", read)
     for connection, answer in open_all(client, 6, PATH.format("v2"), Accept=JSON):
         assert len(json.loads(answer.read())["items"]) == MANY
@@ -233,7 +233,7 @@ async def until(true: Callable[[], bool]) -> None:
 async def test_a_begun_piece_is_completed_even_if_the_client_stops_reading(
     count: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pace, "_TURN", -1.0)  # one slice in each iteration of the loop
+    monkeypatch.setattr(pace, "_TURN_SECONDS", -1.0)  # one slice in each iteration of the loop
     sent: list[bytes] = []
 
     class Transport(asyncio.Transport):

@@ -10,7 +10,7 @@ import pytest
 
 from podless.runtime import gcpause
 from podless.runtime.gcpause import CollectorPause
-from podless.runtime.weigh import collect_container_ids, release_parts
+from podless.runtime.weigh import collect_containers, release_containers
 
 
 @pytest.fixture(autouse=True)
@@ -77,14 +77,14 @@ class Part(list[int]):
 def test_parts_are_all_that_is_in_a_value_outer_ones_last() -> None:
     inner: dict[str, object] = {"a": [1, {"b": []}]}
     value = [inner, inner, (inner,)]
-    found = collect_container_ids([value, "text", 5])
+    found = collect_containers([value, "text", 5])
     assert found[-1] is value
     assert len(found) == 6
     assert [type(one) for one in found].count(dict) == 2
 
 
 def test_long_lists_go_in_slices() -> None:
-    found = collect_container_ids([[str(n) for n in range(10_000)], {str(n): str(n) for n in range(10_000)}])
+    found = collect_containers([[str(n) for n in range(10_000)], {str(n): str(n) for n in range(10_000)}])
     assert max(len(one) for one in found if isinstance(one, list) and len(one) < 10_000) <= 2048
-    release_parts(found)
+    release_containers(found)
     assert found == []

@@ -61,18 +61,18 @@ async def test_slices_are_all_of_the_items_with_rests_between() -> None:
             others += 1
 
     task = asyncio.ensure_future(beside())
-    before, pace._PIECE = pace._PIECE, 0.0
+    before, pace._PIECE_SECONDS = pace._PIECE_SECONDS, 0.0
     try:
         found = [item async for some in made.iterate_slices("a", items) for item in some]
     finally:
-        pace._PIECE = before
+        pace._PIECE_SECONDS = before
         task.cancel()
     assert found == items
     assert others > 10
 
 
 async def test_items_that_take_long_come_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pace, "_PIECE", -1.0)
+    monkeypatch.setattr(pace, "_PIECE_SECONDS", -1.0)
     sizes = [len(some) async for some in Pace().iterate_slices("a", range(50))]
     assert sum(sizes) == 50
     assert max(sizes) <= 2

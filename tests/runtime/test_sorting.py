@@ -15,7 +15,7 @@ from podless.runtime.sorting import sort_keys, sort_texts
 @given(st.sets(st.text(), max_size=200))
 def test_they_are_in_order(texts: set[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sorting, "_MANY", 8)
+        patch.setattr(sorting, "_TEXTS_PER_SORT", 8)
         assert sort_texts(texts) == sorted(texts)
         assert sort_texts(texts, lambda text: (len(text), text)) == sorted(texts, key=lambda text: (len(text), text))
 
@@ -32,11 +32,11 @@ def test_no_piece_is_much_longer_than_it_may_be(monkeypatch: pytest.MonkeyPatch)
     texts = [f"{number:08}" for number in range(100_000)]
     random.Random(1).shuffle(texts)
     assert sort_texts(texts) == sorted(texts)
-    assert longest < 4 * sorting._MANY
+    assert longest < 4 * sorting._TEXTS_PER_SORT
 
 
 @given(st.dictionaries(st.text(), st.integers(), max_size=200))
 def test_a_map_has_its_keys_in_order(given_map: dict[str, int]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sorting, "_MANY", 8)
+        patch.setattr(sorting, "_TEXTS_PER_SORT", 8)
         assert list(sort_keys(given_map).items()) == sorted(given_map.items())

@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 
 from podless.kinds import view
-from podless.offload.offloop import LONG
+from podless.offload.offloop import LONG_BYTES
 from podless.verbs import steps
 from podless.virtual import review
 from tests.conftest import Client
 
-MANY = {f"k{number}": ["value"] for number in range(LONG // 8)}
+MANY = {f"k{number}": ["value"] for number in range(LONG_BYTES // 8)}
 DEFAULT = "/api/v1/namespaces/default"
 AUTHORIZATION = "/apis/authorization.k8s.io/v1"
 GET = {"verb": "get", "resource": "pods"}
-RULES = [{"verbs": ["get"], "apiGroups": [""], "resources": [f"r{number}"]} for number in range(LONG // 64 + 1)]
+RULES = [{"verbs": ["get"], "apiGroups": [""], "resources": [f"r{number}"]} for number in range(LONG_BYTES // 64 + 1)]
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 
 def long(**fields: Any) -> dict[str, Any]:
-    return {"metadata": {"name": "beside", "annotations": {"a": "a" * LONG}}, **fields}
+    return {"metadata": {"name": "beside", "annotations": {"a": "a" * LONG_BYTES}}, **fields}
 
 
 @pytest.mark.parametrize(

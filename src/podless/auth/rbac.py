@@ -23,7 +23,7 @@ from podless.cache.events import CacheEvent
 from podless.cache.watchcache import WatchCache
 from podless.codec.gotext import quote
 from podless.kinds.kind import Kind
-from podless.offload.offloop import LONG
+from podless.offload.offloop import LONG_BYTES
 from podless.runtime.bounded import MAX_KEY_LENGTH
 from podless.runtime.meter import charge, each_part
 
@@ -105,7 +105,7 @@ class RBAC:
                 self._note_role(event.after)
 
     def _note_role(self, role: Entry) -> None:
-        if len(role.body) >= LONG and "rbac" not in role.forms:
+        if len(role.body) >= LONG_BYTES and "rbac" not in role.forms:
             self._long_roles[role.key] = role
 
     def _handle_bindings(self, events: Sequence[CacheEvent]) -> None:

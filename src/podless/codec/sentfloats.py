@@ -13,7 +13,7 @@ from typing import Any
 from podless.codec import jsontext, serializer
 from podless.codec.serializer import Floats
 from podless.runtime.meter import each
-from podless.runtime.weigh import release_parts
+from podless.runtime.weigh import release_containers
 
 _MAX_INTEGER_LENGTH = 25  # maximum length of an integer that is printed as it was sent
 
@@ -54,13 +54,13 @@ def as_sent(value: Any, floats: Floats) -> Iterator[None]:
     finally:
         for holder, key, settled in undo:
             holder[key] = settled
-        release_parts(undo)
+        release_containers(undo)
 
 
 def copy_as_sent(value: Any, floats: Floats) -> Any:
     """Return a copy with floats where the client sent floats, as in `as_sent`."""
     result = serializer.copy_value(value)
-    release_parts(_restore_floats(result, floats))
+    release_containers(_restore_floats(result, floats))
     return result
 
 

@@ -26,7 +26,7 @@ else:
     table = lazy.LateModule("podless.publish.table")
 
 
-LONG = 128  # objects; longer lists are made while they are sent
+LONG_LIST = 128  # objects; longer lists are made while they are sent
 _BYTES = 1 << 18  # bytes of all objects together, with the same effect
 _LONG_OBJECT = 1 << 15  # bytes of an object whose metadata is cached
 _PIECE = 1 << 16  # bytes of items that are joined to one piece
@@ -39,7 +39,7 @@ _MARK = b'\n    "@"\n'  # placeholder for the items in indented JSON
 
 def is_long(page: Many) -> bool:
     """Return whether a list is made while it is sent."""
-    return len(page.entries) > LONG or sum(len(entry.body) for entry in page.entries) > _BYTES
+    return len(page.entries) > LONG_LIST or sum(len(entry.body) for entry in page.entries) > _BYTES
 
 
 def list_metadata(page: Many) -> Object:

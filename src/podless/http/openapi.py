@@ -13,7 +13,7 @@ from podless.http.message import Answer, HTTPRequest, LazyBody, Pending, Respons
 from podless.kinds.kind import Kind
 from podless.kinds.registry import Registry
 from podless.meta.errors import PageNotFound
-from podless.offload.offloop import LONG, OffLoop
+from podless.offload.offloop import LONG_BYTES, OffLoop
 from podless.runtime.pace import Pace
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class OpenAPIPaths:
         until = time.perf_counter() + _WHILE
         for make, keep, is_long in steps:
             if is_long:
-                keep(await self._off_loop.make_value(LONG, make))
+                keep(await self._off_loop.make_value(LONG_BYTES, make))
             else:
                 keep(make())
             if time.perf_counter() > until:

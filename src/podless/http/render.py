@@ -102,7 +102,7 @@ def render_quickly(call: Call, outcome: Outcome, form: AnswerForm, row_cache: Ro
 
 def render_stored_list(call: Call, outcome: Outcome, form: AnswerForm) -> Response | None:
     """Return an answer with a few objects as they are stored; None for all others, which are made in slices."""
-    if form is not PLAIN or not isinstance(outcome, Many) or len(outcome.entries) > lists.LONG:
+    if form is not PLAIN or not isinstance(outcome, Many) or len(outcome.entries) > lists.LONG_LIST:
         return None
     if view.find_indirect(call.kind, call.version, outcome.entries, outcome.oldest):
         return None
@@ -112,7 +112,7 @@ def render_stored_list(call: Call, outcome: Outcome, form: AnswerForm) -> Respon
 def longest_object(outcome: Outcome) -> int:
     """Return the bytes of the longest stored object of an answer that is made in one go."""
     if isinstance(outcome, Many):
-        is_short = len(outcome.entries) <= lists.LONG
+        is_short = len(outcome.entries) <= lists.LONG_LIST
         return max((len(entry.body) for entry in outcome.entries), default=0) if is_short else 0
     entry = getattr(outcome, "entry", None)
     return len(entry.body) if entry is not None else 0
@@ -120,7 +120,7 @@ def longest_object(outcome: Outcome) -> int:
 
 async def prepare_list(api: API, call: Call, outcome: Outcome, form: AnswerForm) -> None:
     """Make the protobuf messages or sort keys of a long list in slices; the list's length is then known."""
-    if not isinstance(outcome, Many) or len(outcome.entries) <= lists.LONG:
+    if not isinstance(outcome, Many) or len(outcome.entries) <= lists.LONG_LIST:
         return
     kind, version = call.kind, call.version
     struct = kind.struct_of(version) if form.media == PROTOBUF and not form.target else None

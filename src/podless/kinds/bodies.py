@@ -191,7 +191,7 @@ def _decode_message(sent: Sent, struct: Struct) -> tuple[Object, str]:
 def _describe_number(sent: Sent, text: str) -> str:
     """Return the error text for a number of the wrong type, with the number as it was sent."""
     try:
-        sent_text = sentfloats.as_written(sent.body)
+        sent_text = sentfloats.decode_as_written(sent.body)
         sent.kind.strategy.decode(sent.kind, sent.version, {"kind": "", "apiVersion": "", **sent_text}, [], fill=False)
     except structs.DecodeError as error:
         return str(error)
@@ -236,7 +236,7 @@ def _missing_kind_text(raw: bytes) -> str:
 
 def _body_snippet(sent: Sent) -> str:
     """Return the start of the body for an error text."""
-    return f"({serializer.hex_or_text(sent.body)})"
+    return f"({serializer.format_snippet(sent.body)})"
 
 
 def _read_other(sent: Sent, raw: Object, kind: str, api_version: str, repeated: Sequence[str]) -> None:

@@ -29,12 +29,12 @@ from podless.runtime.gcpause import PAUSE, pause_gc
 from podless.runtime.meter import METER
 from podless.runtime.slices import SlicedWork
 from podless.runtime.system import find_thread_clock
-from podless.runtime.weigh import collect_container_ids, release_parts
+from podless.runtime.weigh import collect_containers, release_containers
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-LONG = 1 << 15  # bytes: work on objects of at least this length runs off the loop
+LONG_BYTES = 1 << 15  # bytes: work on objects of at least this length runs off the loop
 SECONDS = 10.0  # seconds of processor time for one piece of work
 _WAITING = 128  # pieces of work that may wait for the thread
 
@@ -106,14 +106,14 @@ class OffLoop:
     @staticmethod
     def is_long(size: int) -> bool:
         """Return whether work on an object of so many bytes runs off the event loop."""
-        return size >= LONG
+        return size >= LONG_BYTES
 
     async def run(self, size: int, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run work on an object of `size` bytes: off the loop if it is long, else on the loop in slices.
 
         Raises the error of the work, TooManyRequests, and Timeout if it takes too long.
         """
-        if size < LONG:
+        if size < LONG_BYTES:
             return await self.slices.run(partial(work, *args, **kwargs))
         return await self._run_on_thread(ALLOWANCE.get(), partial(work, *args, **kwargs))
 
@@ -144,7 +144,7 @@ class OffLoop:
         return result
 
     async def make_value(self, size: int, work: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-        if size < LONG:
+        if size < LONG_BYTES:
             return await self.slices.run(partial(work, *args, **kwargs))
         result, publish = await self.run_on_thread(_run_drafted, partial(work, *args, **kwargs))
         publish()
@@ -168,7 +168,7 @@ class OffLoop:
         parts: list[Any] = []
 
         def free_parts() -> None:
-            release_parts(parts)
+            release_containers(parts)
             PAUSE.end_pause(pause)
 
         def submit_free() -> None:
@@ -180,7 +180,7 @@ class OffLoop:
         loop = asyncio.get_running_loop()
         try:
             if self._thread is not None:
-                parts = await loop.run_in_executor(self._thread, collect_container_ids, values)
+                parts = await loop.run_in_executor(self._thread, collect_containers, values)
         finally:
             loop.call_soon(submit_free)
 

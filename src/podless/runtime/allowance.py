@@ -1,4 +1,4 @@
-"""Limits the time of one write: of its work, and of compiling patterns, because RE2 holds the GIL meanwhile."""
+"""Limits the time of one write: for its work, and for compiling patterns, because RE2 holds the GIL meanwhile."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from podless.runtime.meter import TIMEOUT_TEXT
 T = TypeVar("T")
 
 PATTERN_TIME: Final = 100_000_000  # nanoseconds, as runtime/patternprice.py estimates them
-LEAST_TIME: Final = 2.0  # seconds of processor time of a write of a short object
+MIN_TIME: Final = 2.0  # seconds of processor time of a write of a short object
 TIME_PER_BYTE: Final = 0.00001  # seconds of processor time for each byte of the object
 
 
@@ -27,7 +27,7 @@ class TimeAllowance:
 
     def __init__(self, size: float = 0) -> None:
         self.pattern_time = PATTERN_TIME
-        self.work_time = LEAST_TIME + size * TIME_PER_BYTE
+        self.work_time = MIN_TIME + size * TIME_PER_BYTE
 
     def spend(self, price: float) -> bool:
         """Spend some time for patterns. Returns False, and spends nothing, if less is left."""
@@ -43,12 +43,12 @@ class TimeAllowance:
             raise Timeout(TIMEOUT_TEXT, {})
 
 
-# of the present write; None for work that belongs to none
+# the allowance of the present write; None for other work
 ALLOWANCE: ContextVar[TimeAllowance | None] = ContextVar("allowance", default=None)
 
 
 def make_shared(make: Callable[[], T]) -> T:
-    """Return a value that later requests use as well, such as a compiled schema: no write has to pay for it alone."""
+    """Return a value for later requests, too, such as a compiled schema. The present write is not charged for it."""
     token = ALLOWANCE.set(None)
     try:
         return make()

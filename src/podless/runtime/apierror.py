@@ -8,7 +8,7 @@ from typing import Any
 class APIError(Exception):
     """A request is rejected.
 
-    code: the HTTP status. reason: the Status reason, "" if a real server gives none. message: for people. details: the
+    code: the HTTP status. reason: the Status reason, "" if a real server gives none. message: for users. details: the
     Status details in the field order of the wire, or None to leave them out. headers: of the answer.
     """
 

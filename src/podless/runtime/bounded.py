@@ -1,4 +1,4 @@
-"""Caches for results of short arguments, which all servers of a process share.
+"""Caches for results of calls with short arguments, which all servers of a process share.
 
 Nothing else in podless is global. Each cache is pure (the result follows from the arguments alone, so servers do not
 see each other) and bounded: in number, and in the length of the arguments, because clients may send long values that
@@ -143,9 +143,9 @@ class WeightAccount:
     def unpin_value(self, holder: Droppable) -> None:
         """Undo one `pin_value`."""
         with self._lock:
-            left = self._pins.pop(holder) - 1
-            if left:
-                self._pins[holder] = left
+            remaining = self._pins.pop(holder) - 1
+            if remaining:
+                self._pins[holder] = remaining
 
     def remove_holder(self, holder: Droppable) -> None:
         """Stop counting a holder whose value is gone."""

@@ -64,10 +64,10 @@ def utc_now() -> datetime:
 
 def now(ahead: int = 0) -> str:
     """Return the present time in RFC 3339, whole seconds, in UTC. ahead: seconds to add, at most 2**32."""
-    return _format_second(int(system.time() + _current().shift) + (min(ahead, _FAR) if ahead else 0))
+    return _format_second(int(system.time() + _current().shift) + (min(ahead, _MAX_AHEAD) if ahead else 0))
 
 
-_FAR = 1 << 32
+_MAX_AHEAD = 1 << 32
 
 
 def format_time(second: int) -> str:

@@ -18,11 +18,12 @@ from typing import Final, Literal
 
 MAX: Final = 50_000  # objects that one run looks through while requests may wait
 # blocks of memory that are allocated and not freed between two runs over all objects; 100,000 take about 10 MB
-_MANY: Final = 2_000_000  # after as many, the next run waits until the loop is idle
-_FREED: Final = 0.25  # share of them; a run that frees less was not worth its time, so the next waits for twice as many
-_TOO_MANY: Final = 10_000_000  # a loop that is never idle is interrupted: memory that is never freed would be worse
-_WAIT: Final = 1.0  # seconds for which the loop is observed to see whether it is idle
-_LITTLE: Final = 0.05  # share of this time; a loop that works less is idle
+_IDLE_RUN: Final = 2_000_000  # the next run waits until the loop is idle
+# share of these blocks; a run that frees less was not worth its time, so the next one waits for twice as many
+_MIN_FREED: Final = 0.25
+_FORCED_RUN: Final = 10_000_000  # a busy loop is interrupted: memory that is never freed would be worse
+_OBSERVED: Final = 1.0  # seconds for which the loop is observed to see whether it is idle
+_IDLE_SHARE: Final = 0.05  # share of this time; a loop that works less is idle
 # young objects that start a run, and runs that start one of the next generation: the middle one stays small
 _THRESHOLDS: Final = 5_000, 4, 100
 
@@ -30,17 +31,19 @@ _THRESHOLDS: Final = 5_000, 4, 100
 class Collector:
     """The collector of a process that serves on one event loop. Call `start` and `stop` on this loop.
 
-    most, many, too_many, wait: as above.
+    objects: maximum of one run. idle, forced: blocks, as above. observed: seconds for which the loop is observed.
     """
 
-    def __init__(self, most: int = MAX, many: int = _MANY, too_many: int = _TOO_MANY, wait: float = _WAIT) -> None:
-        self._most = most
-        self._many = self._enough = many  # enough: for the next run
-        self._too_many = too_many
-        self._wait = wait
+    def __init__(
+        self, objects: int = MAX, idle: int = _IDLE_RUN, forced: int = _FORCED_RUN, observed: float = _OBSERVED
+    ) -> None:
+        self._max_objects = objects
+        self._min_blocks = self._idle_run_blocks = idle  # of the first run, and of the next one
+        self._forced_run_blocks = forced
+        self._observed_seconds = observed
         self._second = self._last = 0  # maximum objects of these generations
-        self._known = 0  # blocks after the last run over all objects, or fewer that there were since
-        self._worked = 0.0  # processor time of the loop's thread when the timer was set
+        self._baseline = 0  # the smallest number of blocks since the last run over all objects
+        self._time_before = 0.0  # processor time of the loop's thread when the timer was set
         self._timer: asyncio.TimerHandle | None = None
         self._loop: asyncio.AbstractEventLoop
 
@@ -48,7 +51,7 @@ class Collector:
         """Exempt the objects of the start, because they live as long as the process, and begin to collect."""
         self._loop = asyncio.get_running_loop()
         gc.freeze()
-        self._known = sys.getallocatedblocks()
+        self._baseline = sys.getallocatedblocks()
         gc.set_threshold(*_THRESHOLDS)
         gc.callbacks.append(self._before_run)
         gc.enable()
@@ -67,17 +70,17 @@ class Collector:
         young, generation = gc.get_count()[0], info["generation"]
         self._second += young
         if generation == 0:
-            if young > self._most:
+            if young > self._max_objects:
                 self._exempt_all()
             return
-        if self._second > self._most:
+        if self._second > self._max_objects:
             self._exempt_all()
             return
         self._last += self._second
         self._second = 0
-        if generation == 2 and self._last > self._most:
+        if generation == 2 and self._last > self._max_objects:
             self._exempt_all()
-        elif 2 * self._last > self._most:
+        elif 2 * self._last > self._max_objects:
             with suppress(RuntimeError):  # the loop is closed
                 self._loop.call_soon_threadsafe(self._limit_last)
 
@@ -89,26 +92,26 @@ class Collector:
 
     def _limit_last(self) -> None:
         """Collect the last generation, and exempt the rest, so that later runs do not look through it again."""
-        if 2 * self._last > self._most:  # else done since this was scheduled
+        if 2 * self._last > self._max_objects:  # false if a run since then has reduced the number
             gc.collect()
             self._exempt_all()
 
     def _observe_loop(self) -> None:
         if self._timer is None:
-            self._worked = time.thread_time()
-            self._timer = self._loop.call_later(self._wait, self._examine_all)
+            self._time_before = time.thread_time()
+            self._timer = self._loop.call_later(self._observed_seconds, self._examine_all)
 
     def _examine_all(self) -> None:
-        """Collect among all objects if enough memory may be garbage, and nothing else is to be done."""
+        """Collect among all objects if enough memory may be garbage and the loop is idle."""
         self._timer = None
         # before the blocks are counted, which takes 0.1 ms per million of them
-        idle = gc.isenabled() and time.thread_time() - self._worked < self._wait * _LITTLE
+        idle = gc.isenabled() and time.thread_time() - self._time_before < self._observed_seconds * _IDLE_SHARE
         blocks = sys.getallocatedblocks()  # to count the exempt objects takes 1,000 times as long
-        self._known = min(self._known, blocks)
-        kept = blocks - self._known
-        if kept <= self._enough:
-            return  # the next exemption looks again
-        if not idle and kept <= self._too_many:
+        self._baseline = min(self._baseline, blocks)
+        new_blocks = blocks - self._baseline
+        if new_blocks <= self._idle_run_blocks:
+            return  # the next exemption examines them again
+        if not idle and new_blocks <= self._forced_run_blocks:
             self._observe_loop()
             return
         gc.callbacks.remove(self._before_run)
@@ -117,6 +120,7 @@ class Collector:
         gc.freeze()
         gc.callbacks.append(self._before_run)
         self._second = self._last = 0
-        self._known = sys.getallocatedblocks()
-        worthwhile = blocks - self._known > kept * _FREED
-        self._enough = self._many if worthwhile else min(2 * self._enough, max(self._many, self._too_many))
+        self._baseline = sys.getallocatedblocks()
+        is_worthwhile = blocks - self._baseline > new_blocks * _MIN_FREED
+        blocks_for_next = self._min_blocks if is_worthwhile else 2 * self._idle_run_blocks
+        self._idle_run_blocks = min(blocks_for_next, max(self._min_blocks, self._forced_run_blocks))

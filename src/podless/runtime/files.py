@@ -27,12 +27,12 @@ def write_file(path: Path, data: bytes, mode: int) -> None:
 
 def describe_fault(error: OSError, path: object = None) -> str:
     """Return the path and the reason of a file error. path: used if the error names no file."""
-    where, why = error.filename or path, (error.strerror or str(error)).lower()
-    if isinstance(error, FileNotFoundError) and (missing := _missing_folder(where)):
-        why = f"the folder {missing} does not exist"
-    elif isinstance(error, FileExistsError) and where and Path(str(where)).is_file():
-        why = "is a file, not a folder"
-    return f"{where}: {why}" if where else why
+    named, reason = error.filename or path, (error.strerror or str(error)).lower()
+    if isinstance(error, FileNotFoundError) and (missing := _missing_folder(named)):
+        reason = f"the folder {missing} does not exist"
+    elif isinstance(error, FileExistsError) and named and Path(str(named)).is_file():
+        reason = "is a file, not a folder"
+    return f"{named}: {reason}" if named else reason
 
 
 def _missing_folder(path: object) -> Path | None:

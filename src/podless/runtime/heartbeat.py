@@ -22,10 +22,10 @@ from podless.runtime import slices, system, watchdog
 from podless.runtime.stacks import StackFrame, Stacks, is_whole
 from podless.runtime.watchdog import Watchdog, Work
 
-_EVERY = 0.04  # seconds between two checks; each takes the GIL from the loop's thread
-_IDLE = 0.2  # seconds between two checks while the loop is idle
-_LITTLE = 0.02  # share of the time between two checks; a loop that works less is idle
-_RUN = {slices.__file__, watchdog.__file__}  # modules that only run other work
+_INTERVAL = 0.04  # seconds between two checks; each takes the GIL from the loop's thread
+_IDLE_INTERVAL = 0.2  # seconds between two checks while the loop is idle
+_IDLE_SHARE = 0.02  # share of the time between two checks; a loop that works less is idle
+_RUNNERS = {slices.__file__, watchdog.__file__}  # modules that only run other work
 _PACKAGE = Path(__file__).parent.parent
 # the frames from which asyncio's own loop calls a callback; uvloop has none
 _TURN = (asyncio.base_events.__file__, "_run_once")
@@ -110,13 +110,13 @@ class Heartbeat:
             self._watchdog.report_callback(*beat.measure_beat())
 
     def _sample_loop(self) -> None:
-        every, last = _EVERY, self._read_times()
-        while not self._ended.acquire(timeout=every):
+        interval, last = _INTERVAL, self._read_times()
+        while not self._ended.acquire(timeout=interval):
             now = self._read_times()
             with suppress(RuntimeError):  # the loop was closed
-                late = self._check_once(now)
-                idle = not late and now[1] - last[1] < _LITTLE * (now[0] - last[0])
-                every = min(every * 2, _IDLE) if idle else _EVERY
+                is_late = self._check_once(now)
+                idle = not is_late and now[1] - last[1] < _IDLE_SHARE * (now[0] - last[0])
+                interval = min(interval * 2, _IDLE_INTERVAL) if idle else _INTERVAL
             last = now
 
     def _read_times(self) -> Times:
@@ -174,9 +174,10 @@ def _find_base() -> tuple[int, Function]:
 
 def _describe_callback(calls: list[StackFrame]) -> Work:
     """Return the description of a callback: the first function of podless that it called, and the present line."""
-    ours = [call for call in calls if _PACKAGE in Path(call.file).parents and call.file not in _RUN]
-    outer, inner = (ours[-1], ours[0]) if ours else (calls[-1], calls[0])
-    return Work("callback", f"{_module_of(outer)}.{outer.function}", "", f"at {_module_of(inner)}:{inner.line}")
+    own_calls = [call for call in calls if _PACKAGE in Path(call.file).parents and call.file not in _RUNNERS]
+    outermost, innermost = (own_calls[-1], own_calls[0]) if own_calls else (calls[-1], calls[0])
+    line = f"at {_module_of(innermost)}:{innermost.line}"
+    return Work("callback", f"{_module_of(outermost)}.{outermost.function}", "", line)
 
 
 def _module_of(call: StackFrame) -> str:

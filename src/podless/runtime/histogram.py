@@ -26,5 +26,5 @@ class Histogram:
         for bound, count in zip((*map(str, self._bounds), "+Inf"), self._counts, strict=True):
             total += count
             yield f'{name}_bucket{{{labels}{comma}le="{bound}"}} {total}\n'
-        shown = f"{{{labels}}}" if labels else ""
-        yield f"{name}_sum{shown} {self._sum:.9g}\n{name}_count{shown} {total}\n"
+        label_set = f"{{{labels}}}" if labels else ""
+        yield f"{name}_sum{label_set} {self._sum:.9g}\n{name}_count{label_set} {total}\n"

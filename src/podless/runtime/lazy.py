@@ -29,10 +29,10 @@ class _LatePattern:
     """A stand-in for a pattern, which compiles it at the first access and keeps the methods found as attributes."""
 
     def __init__(self, text: str | bytes, flags: int) -> None:
-        self._given: tuple[Any, int] = text, flags
+        self._arguments: tuple[Any, int] = text, flags
 
     def __getattr__(self, name: str) -> Any:
-        value = getattr(re.compile(*self._given), name)
+        value = getattr(re.compile(*self._arguments), name)
         setattr(self, name, value)
         return value
 
@@ -58,9 +58,9 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = import_module(f"{package}.{home}")
-        for other, other_home in homes.items():
-            if other_home == home:  # next time Python finds the name without this function
-                setattr(sys.modules[package], other, getattr(module, other))
+        for sibling, sibling_home in homes.items():
+            if sibling_home == home:  # next time Python finds the name without this function
+                setattr(sys.modules[package], sibling, getattr(module, sibling))
         return getattr(module, name)
 
     return import_name

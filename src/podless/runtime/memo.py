@@ -38,7 +38,7 @@ class Draft:
         self._values: dict[tuple[int, Any], tuple[Callable[[Any, Any, Any], None], Any, Any]] = {}
 
     def make_value(
-        self, put: Callable[[Any, Any, Any], None], holder: Any, key: Any, make: Callable[[], Any], needed: bool
+        self, publish: Callable[[Any, Any, Any], None], holder: Any, key: Any, make: Callable[[], Any], needed: bool
     ) -> Any:
         """Return the value for a key of a holder, made once for this draft."""
         slot = id(holder), key
@@ -46,7 +46,7 @@ class Draft:
         if entry is None:
             if needed and self.strict and not self._in_advance:
                 raise AssertionError(f"off the loop: {key!r} of {type(holder).__name__} was not made beforehand")
-            entry = self._values.setdefault(slot, (put, holder, make()))
+            entry = self._values.setdefault(slot, (publish, holder, make()))
         return entry[2]
 
     def find_value(self, holder: Any, key: Any) -> Any:
@@ -60,8 +60,8 @@ class Draft:
 
     def publish_values(self) -> None:
         """Store all values in their holders. Call it on the loop."""
-        for (_, key), (put, holder, value) in self._values.items():
-            put(holder, key, value)
+        for (_, key), (publish, holder, value) in self._values.items():
+            publish(holder, key, value)
 
 
 _draft: ContextVar[Draft | None] = ContextVar("draft", default=None)
@@ -93,14 +93,14 @@ def make_once(table: dict[Any, Any], key: Any, make: Callable[[], T], *, needed:
 
     needed: work off the loop relies on it, so it must be made in advance (see `Draft.strict`).
     """
-    found: Any = table.get(key, _ABSENT)
-    if found is _ABSENT:
+    cached: Any = table.get(key, _ABSENT)
+    if cached is _ABSENT:
         draft = _draft.get()
         if draft is not None:
-            found = draft.make_value(dict.__setitem__, table, key, make, needed)
+            cached = draft.make_value(dict.__setitem__, table, key, make, needed)
         else:
-            found = table.setdefault(key, make_shared(make))
-    value: T = found
+            cached = table.setdefault(key, make_shared(make))
+    value: T = cached
     return value
 
 

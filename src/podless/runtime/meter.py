@@ -90,8 +90,8 @@ def charge(steps: int) -> None:
     A call takes about 0.1 us.
     """
     meter = _current()
-    meter.steps_left = left = meter.steps_left - steps
-    if left < 0:
+    meter.steps_left = remaining = meter.steps_left - steps
+    if remaining < 0:
         meter.check_time()
 
 

@@ -20,7 +20,7 @@ class ReportedError(Exception):
 
 @contextmanager
 def report_errors(*errors: type[Exception]) -> Iterator[None]:
-    """Make errors of these types a ReportedError with the same text."""
+    """Turn errors of these types into a ReportedError with the same text, within the block."""
     try:
         yield
     except errors as error:
@@ -100,14 +100,14 @@ def section(of: type, title: str, description: str = "", *, any_of: tuple[str, .
 
 def declared_options(of: type) -> Iterator[tuple[str, Any, Option | Section]]:
     """Yield name, default (MISSING for none) and declaration of each field. Raises KeyError for an undeclared field."""
-    for each in fields(of):
-        default = each.default_factory() if each.default_factory is not MISSING else each.default
-        yield each.name, default, each.metadata.get("option") or each.metadata["section"]
+    for declared in fields(of):
+        default = declared.default_factory() if declared.default_factory is not MISSING else declared.default
+        yield declared.name, default, declared.metadata.get("option") or declared.metadata["section"]
 
 
 def merge_maps(maps: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """Return one map of the values of a repeated flag; the last one wins, as in Kubernetes' map flags."""
-    return {name: value for each in maps for name, value in each.items()}
+    return {name: value for table in maps for name, value in table.items()}
 
 
 def join_lists(lists: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
@@ -140,12 +140,12 @@ def parse_number(text: str) -> int:
 
 
 def suggest_name(name: str, candidates: Sequence[str]) -> str:
-    """Return the end of an error about an unknown name or flag: the known one most like it, or ""."""
+    """Return the end of an error about an unknown name or flag: the most similar known one, or ""."""
     from difflib import get_close_matches
 
     bare = {candidate.lower().lstrip("-"): candidate for candidate in candidates}
-    near = get_close_matches(name.lower().lstrip("-"), bare, 1)
-    return f"; did you mean {bare[near[0]]}?" if near else ""
+    matches = get_close_matches(name.lower().lstrip("-"), bare, 1)
+    return f"; did you mean {bare[matches[0]]}?" if matches else ""
 
 
 _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}
@@ -153,13 +153,13 @@ _UNITS = {"h": 3600.0, "m": 60.0, "s": 1.0}
 
 def parse_duration(text: str) -> float:
     """Parse numbers with units, such as 1h30m or 90s, and return seconds. Raises ValueError."""
-    total, rest = 0.0, text
+    total, remaining = 0.0, text
     for unit, seconds in _UNITS.items():
-        number, sign, after = rest.partition(unit)
-        whole, _, fraction = number.partition(".")
-        if sign and whole.isascii() and whole.isdigit() and (not fraction or (unit == "s" and fraction.isdigit())):
-            total, rest = total + float(number) * seconds, after
-    if rest or total <= 0:
+        number, sign, after = remaining.partition(unit)
+        integer, _, fraction = number.partition(".")
+        if sign and integer.isascii() and integer.isdigit() and (not fraction or (unit == "s" and fraction.isdigit())):
+            total, remaining = total + float(number) * seconds, after
+    if remaining or total <= 0:
         raise ValueError("expected a duration such as 1h, 30m or 1h30m")
     return total
 

@@ -18,10 +18,10 @@ from podless.runtime.slices import SlicedIterator, SlicedWork
 T = TypeVar("T")
 
 WHOLE_TURN = 1.0  # seconds; more than one iteration has, so it ends the iteration
-_TURN = 0.001  # seconds of work in one iteration of the loop; it ends after the piece that exceeds this
-_PIECE = 0.001  # seconds of the caller's work on items of `iterate_slices` before a pause
-_SECONDS = 10.0  # seconds of processor time to make one item of a `slice_iterator`
-_LOOK = 32  # maximum items between two checks of the clock
+_TURN_SECONDS = 0.001  # seconds of work in one iteration of the loop; it ends after the piece that exceeds this
+_PIECE_SECONDS = 0.001  # seconds of the caller's work on items of `iterate_slices` before a pause
+_MAX_ITEM_SECONDS = 10.0  # seconds of processor time to make one item of a `slice_iterator`
+_ITEMS_PER_CHECK = 32  # maximum items between two checks of the clock
 
 
 class Pace:
@@ -30,7 +30,7 @@ class Pace:
     __slots__ = ("_due", "_locks", "_pauses", "_queues", "_slices")
 
     def __init__(self) -> None:
-        self._slices = SlicedWork(_SECONDS)
+        self._slices = SlicedWork(_MAX_ITEM_SECONDS)
         self._pauses = TurnPauses()
         self._queues: dict[str, deque[Callable[[], float | None]]] = {}  # in order: the first user is next
         self._due = False
@@ -75,14 +75,14 @@ class Pace:
 
     async def iterate_slices(self, user: str, items: Sequence[T]) -> AsyncIterator[Sequence[T]]:
         """Yield items in slices, with a pause when the caller's work on them has taken a while."""
-        until = time.perf_counter() + _PIECE
+        until = time.perf_counter() + _PIECE_SECONDS
         start, look = 0, 1
         while start < len(items):
             if time.perf_counter() > until:
                 await self.wait_turn(user)
-                until, look = time.perf_counter() + _PIECE, max(look // 2, 1)
+                until, look = time.perf_counter() + _PIECE_SECONDS, max(look // 2, 1)
             else:
-                look = min(look * 2, _LOOK)
+                look = min(look * 2, _ITEMS_PER_CHECK)
             yield items[start : start + look]
             start += look
 
@@ -98,7 +98,7 @@ class Pace:
     def _run_turn(self) -> None:
         self._due = False
         began = time.perf_counter()
-        until = began + _TURN
+        until = began + _TURN_SECONDS
         while self._queues:
             user = next(iter(self._queues))
             queue = self._queues.pop(user)

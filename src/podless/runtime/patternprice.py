@@ -39,7 +39,7 @@ _ANY, _SET, _WIDE_SET = 4000, 4000, 10_000
 _CLASS, _CLASS_CHARACTER, _RANGE, _NEGATED = 1500, 150, 5000, 6000
 # less than half of the real cost, because patterns such as \p{L}{1,255} are common and must be allowed
 _UNICODE = 360_000
-_MORE, _FEW = 40_000, 3  # cost of each Unicode class within one set beyond the third
+_EXTRA_CLASS, _MAX_CLASSES = 40_000, 3  # cost of each Unicode class within one set beyond the third
 _SQUARE = 6  # factor for the square of the number of consecutive optional items
 _SIZES = {"any": _ANY, "edge": _CHARACTER, "escape": _CHARACTER, "code": _CHARACTER, "rest": _CHARACTER}
 MAX_PRICE = 30_000_000.0  # maximum nanoseconds for one pattern: no other request is served meanwhile
@@ -142,8 +142,8 @@ def price_pattern(pattern: str) -> float:
             break
     depth = 0
     for branch in levels:
-        cost, inner = branch.close()
-        spent, depth = spent + cost, max(depth, inner)
+        cost, branch_depth = branch.close()
+        spent, depth = spent + cost, max(depth, branch_depth)
     return spent + _SQUARE * depth * depth
 
 
@@ -168,14 +168,14 @@ def count_pattern(pattern: str) -> tuple[str, int, int | None] | None:
     match = _COUNTED.fullmatch(pattern)
     if match is None or not match["before"]:
         return None
-    least = int(match["least"])
-    most = int(match["most"]) if match["most"] else None if match["more"] else least
-    if least > _REPEATED or (most or 0) > _REPEATED or (most is not None and most < least):
+    minimum = int(match["least"])
+    maximum = int(match["most"]) if match["most"] else None if match["more"] else minimum
+    if minimum > _REPEATED or (maximum or 0) > _REPEATED or (maximum is not None and maximum < minimum):
         return None
-    others = sum(1 for _ in _ATOMS.finditer(each(match["before"]))) - 1
-    others += sum(1 for _ in _ATOMS.finditer(each(match["after"])))
+    other_atoms = sum(1 for _ in _ATOMS.finditer(each(match["before"]))) - 1
+    other_atoms += sum(1 for _ in _ATOMS.finditer(each(match["after"])))
     text = f"^{match['before']}*{match['after']}$"
-    return text, others + least, None if most is None else others + most
+    return text, other_atoms + minimum, None if maximum is None else other_atoms + maximum
 
 
 def _unescape_token(token: str | None, text: str) -> str:
@@ -197,10 +197,10 @@ def _estimate_item(token: str, text: str, character_cost: float) -> float:
         return _SET if text[1].islower() else _WIDE_SET
     if token == "class":
         classes = text.count("\\p") + text.count("\\P")
-        wide = (_UNICODE if classes else 0) + _MORE * max(classes - _FEW, 0)
-        negated = _NEGATED if text[1] == "^" or any(part in text for part in ("\\W", "\\D", "\\S", ":^")) else 0
+        unicode_cost = (_UNICODE if classes else 0) + _EXTRA_CLASS * max(classes - _MAX_CLASSES, 0)
+        negated = _NEGATED if text[1] == "^" or any(escape in text for escape in ("\\W", "\\D", "\\S", ":^")) else 0
         ranges = text.count("\\") + len(text.encode(errors="replace")) - len(text)
-        return _CLASS + _CLASS_CHARACTER * len(text) + _RANGE * ranges + wide + negated
+        return _CLASS + _CLASS_CHARACTER * len(text) + _RANGE * ranges + unicode_cost + negated
     if token == "quoted":
         return character_cost * len(text)
     return max(_SIZES[token], character_cost)

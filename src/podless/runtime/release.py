@@ -73,7 +73,7 @@ def covers(span: str, minor: int) -> bool:
 
     Raises ValueError for an invalid span.
     """
-    return not span or any(_is_within(part, minor) for part in span.split(","))
+    return not span or any(_is_within(term, minor) for term in span.split(","))
 
 
 def describe_span(names: Collection[str], releases: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Final
 
 _TURNS: Final = 8  # iterations of the loop between two pieces; an empty one takes about 2 us
-_LONG: Final = 0.004  # seconds; after a longer piece iterations alone are not enough
+_LONG_PIECE: Final = 0.004  # seconds; after a longer piece iterations alone are not enough
 _EMPTY_TURNS: Final = 0.0001  # seconds of processor time of all these iterations if they are empty
 _ACTIVE: Final = 0.05  # seconds for which other work counts as active after it was last seen
 
@@ -46,7 +46,7 @@ class TurnPauses:
         now = loop.time()
         if time.thread_time() - began > _EMPTY_TURNS:
             self._active = now + _ACTIVE
-        if took > _LONG and now < self._active:
+        if took > _LONG_PIECE and now < self._active:
             loop.call_later(took, callback)
         else:
             callback()

@@ -11,13 +11,13 @@ from podless.runtime.meter import charge, each
 
 T = TypeVar("T")
 
-_MANY = 1 << 14  # texts that are sorted in one go
+_TEXTS_PER_SORT = 1 << 14  # texts that are sorted in one go
 _SAMPLES = 8  # random samples for each piece: enough to keep all pieces about equally long, whatever clients send
 
 
 def sort_texts(texts: Collection[str], key: Callable[[str], Any] | None = None) -> list[str]:
     """Return distinct texts in order, or in the order of their `key`."""
-    if len(texts) <= _MANY:
+    if len(texts) <= _TEXTS_PER_SORT:
         return sorted(texts, key=key)
     if key is None:
         return _sort_pieces(list(texts))
@@ -30,7 +30,7 @@ def sort_keys(table: Mapping[str, T]) -> dict[str, T]:
 
 
 def _sort_pieces(items: list[Any]) -> list[Any]:
-    pieces = len(items) // _MANY + 1
+    pieces = len(items) // _TEXTS_PER_SORT + 1
     samples = sorted(
         random.sample(items, min(pieces * _SAMPLES, len(items)))
     )  # random, so that clients cannot choose a bad order

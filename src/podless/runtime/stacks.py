@@ -73,11 +73,11 @@ class Stacks:
         faulthandler.dump_traceback(self._file)
         end = text.find(b"\0", start)
         self._end = end if end >= 0 else _MAX
-        for found in _THREAD.finditer(text[start : self._end]):
-            if int(found[1], 16) == thread:
+        for match in _THREAD.finditer(text[start : self._end]):
+            if int(match[1], 16) == thread:
                 return [
                     StackFrame(os.fsdecode(file), int(line) if line.isdigit() else 0, function.decode(errors="replace"))
-                    for file, line, function in _CALL.findall(found[2])
+                    for file, line, function in _CALL.findall(match[2])
                 ]
         return []
 

@@ -71,11 +71,11 @@ def raise_file_limit() -> None:
         import resource
     except ImportError:
         return
-    soft, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     # macOS reports no limit, but allows no more than OPEN_MAX (10,240)
-    for limit in (most, 10_240):
+    for limit in (hard, 10_240):
         with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, limit) if limit > 0 else limit, most))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, limit) if limit > 0 else limit, hard))
             return
 
 
@@ -86,9 +86,9 @@ def read_boot_clock() -> float:
 
 def count_processors() -> int:
     """Return how many processors this process may use: by its affinity, and by the quota of its control group."""
-    found = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     with contextlib.suppress(OSError, ValueError, IndexError):  # no Linux, no quota, or control groups of version 1
-        own = Path("/proc/self/cgroup").read_text(encoding="utf-8").partition("::")[2].strip()
-        quota, period = Path(f"/sys/fs/cgroup{own}/cpu.max").read_text(encoding="utf-8").split()
-        found = min(found, int(quota) // int(period))
-    return max(found, 1)
+        group = Path("/proc/self/cgroup").read_text(encoding="utf-8").partition("::")[2].strip()
+        quota, period = Path(f"/sys/fs/cgroup{group}/cpu.max").read_text(encoding="utf-8").split()
+        count = min(count, int(quota) // int(period))
+    return max(count, 1)

@@ -7,10 +7,10 @@ import traceback
 
 def trace_error(error: BaseException) -> str:
     """Return the places and types of an error and its causes, without texts, which may contain secrets."""
-    parts: list[str] = []
+    descriptions: list[str] = []
     seen: BaseException | None = error
     while seen is not None:
         frames = "".join(traceback.format_tb(seen.__traceback__))
-        parts.insert(0, f"{frames}{type(seen).__module__}.{type(seen).__qualname__}")
+        descriptions.insert(0, f"{frames}{type(seen).__module__}.{type(seen).__qualname__}")
         seen = seen.__cause__ or (None if seen.__suppress_context__ else seen.__context__)
-    return "\nthen\n".join(parts)
+    return "\nthen\n".join(descriptions)

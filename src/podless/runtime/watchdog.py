@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 log = logging.getLogger("podless")
 
-LONG = 0.1  # seconds; work that holds the loop for longer is logged
+LONG_STEP = 0.1  # seconds; work that holds the loop for longer is logged
 
 
 class Work(NamedTuple):
@@ -38,7 +38,7 @@ class Watchdog:
 
     __slots__ = ("busiest", "counts", "latest", "level", "limit", "reported", "seconds", "worst")
 
-    def __init__(self, limit: float = LONG) -> None:
+    def __init__(self, limit: float = LONG_STEP) -> None:
         self.limit = limit
         self.level = logging.WARNING
         self.counts: dict[tuple[str, str], int] = {}

@@ -15,13 +15,13 @@ from typing import Any
 
 from podless.runtime.meter import charge
 
-_OFTEN = 64  # values between two charges
+_VALUES_PER_CHARGE = 64  # values between two charges
 _ROUND = 15  # the allocator rounds up to 16 bytes
 # types of objects that belong to the process, not to a value
 _SHARED = (type, ModuleType)
 _SLICE = 2048  # items of one slice
-_MANY = 256  # parts freed by one statement; the interpreter can switch threads after it
-_PLACES = 127  # sets of visited ids: one large set would be resized, and freed, in one go
+_CONTAINERS_PER_DELETE = 256  # parts freed by one statement; the interpreter can switch threads after it
+_ID_SETS = 127  # sets of visited ids: one large set would be resized, and freed, in one go
 _HOLDERS = frozenset((dict, list, tuple))
 
 
@@ -43,10 +43,10 @@ def free_values(values: list[Any], excluded: tuple[type, ...] = ()) -> None:
 
 
 def _free_reachable(values: list[Any], excluded: tuple[type, ...]) -> None:
-    parts = list(_reach_values(values, excluded))
+    containers = list(_reach_values(values, excluded))
     values.clear()
-    parts.reverse()  # freed from the end, so that outer values go first
-    release_parts(parts)
+    containers.reverse()  # freed from the end, so that outer values go first
+    release_containers(containers)
 
 
 def _reach_values(values: Iterable[Any], excluded: tuple[type, ...]) -> Iterator[Any]:
@@ -60,8 +60,8 @@ def _reach_values(values: Iterable[Any], excluded: tuple[type, ...]) -> Iterator
             continue
         seen.add(id(obj))
         count += 1
-        if not count % _OFTEN:
-            charge(_OFTEN)
+        if not count % _VALUES_PER_CHARGE:
+            charge(_VALUES_PER_CHARGE)
         if isinstance(obj, FunctionType):
             if "__name__" in obj.__globals__:  # a function of a module: only its closure belongs to the value
                 todo.extend(obj.__closure__ or ())
@@ -76,13 +76,13 @@ def _reach_values(values: Iterable[Any], excluded: tuple[type, ...]) -> Iterator
         yield obj
 
 
-def collect_container_ids(values: Iterable[Any]) -> list[Any]:
+def collect_containers(values: Iterable[Any]) -> list[Any]:
     """Return all lists and dicts in some values, outer ones last. Long ones are followed by slices of their items.
 
     A caller that drops them in order frees one of them at a time.
     """
-    parts: list[Any] = []
-    seen_addresses: list[set[int]] = [set() for _ in range(_PLACES)]  # by address
+    containers: list[Any] = []
+    seen_addresses: list[set[int]] = [set() for _ in range(_ID_SETS)]  # by address
     todo = list(values)
     while todo:
         value = todo.pop()
@@ -94,27 +94,27 @@ def collect_container_ids(values: Iterable[Any]) -> list[Any]:
         else:
             continue
         address = id(value)
-        visited = seen_addresses[(address >> 4) % _PLACES]
+        visited = seen_addresses[(address >> 4) % _ID_SETS]
         if address in visited:
             continue
         visited.add(address)
-        parts.append(value)
+        containers.append(value)
         todo += [item for item in items if type(item) in _HOLDERS]
         if len(value) > _SLICE:
             if kind is dict:
-                parts += _split_items(list(value))
-            parts += _split_items(list(items))
-    parts.reverse()
+                containers += _split_items(list(value))
+            containers += _split_items(list(items))
+    containers.reverse()
     while seen_addresses:
         seen_addresses.pop()
-    return parts
+    return containers
 
 
 def _split_items(items: list[Any]) -> list[list[Any]]:
     return [items[start : start + _SLICE] for start in range(0, len(items), _SLICE)]
 
 
-def release_parts(parts: list[Any]) -> None:
-    """Drop parts from the end, so that outer values go first."""
-    while parts:
-        del parts[-_MANY:]
+def release_containers(containers: list[Any]) -> None:
+    """Free containers from the end of the list, so that outer ones are freed first."""
+    while containers:
+        del containers[-_CONTAINERS_PER_DELETE:]

@@ -24,7 +24,7 @@ class Keep:
     count: int = 10_000
 
 
-LONG = Keep(720 * 3600.0, 1 << 30, 1_000_000)  # default bounds of the history log
+LOG_BOUNDS = Keep(720 * 3600.0, 1 << 30, 1_000_000)  # default bounds of the history log
 
 
 def parse_keep(text: str, default: Keep | None = None) -> Keep:
@@ -48,7 +48,7 @@ OFF = Keep(0.0, 0, 0)  # no history log; an existing one may be deleted
 
 def parse_log(text: str) -> Keep:
     """Return the bounds of the history log, OFF for "off". Raises ValueError."""
-    return OFF if text == "off" else parse_keep(text, LONG)
+    return OFF if text == "off" else parse_keep(text, LOG_BOUNDS)
 
 
 def parse_log_of(text: str) -> tuple[str, Keep | None]:

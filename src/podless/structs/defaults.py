@@ -14,7 +14,7 @@ from podless.structs.gotypes import GoType, ListOf, MapOf
 from podless.structs.structs import Field, Struct
 
 # the values of a field: structs, or lists or maps of structs
-_ONE, _MANY, _MAPPED = range(3)
+_SINGLE, _LIST, _MAP = range(3)
 
 
 class _DefaultPlan:
@@ -47,12 +47,12 @@ class _DefaultPlan:
             value = obj.get(name)
             if not value and value != {}:
                 continue
-            if shape == _ONE:
+            if shape == _SINGLE:
                 plan.fill_defaults(value)
             else:
                 if len(value) > MAX_UNCHARGED:
                     charge(len(value))
-                for item in value if shape == _MANY else value.values():
+                for item in value if shape == _LIST else value.values():
                     if item is not None:
                         plan.fill_defaults(item)
 
@@ -80,7 +80,7 @@ def _compile_plan(struct: Struct) -> _DefaultPlan | None:
     useful = {planned for planned, plan in plans.items() if plan.values}
     while True:  # a struct is useful if it contains a useful one
         added = {
-            planned for planned, plan in plans.items() if any(inner.struct in useful for _, _, inner in plan.nested)
+            planned for planned, plan in plans.items() if any(child.struct in useful for _, _, child in plan.nested)
         } - useful
         if not added:
             break
@@ -99,9 +99,9 @@ def _plan_nested(struct: Struct, plans: dict[Struct, _DefaultPlan]) -> _DefaultP
         value = _default_value(field)
         if value is not None:
             plan.values.append((field.name, value, field.pointer))
-        inner, shape = _nested_struct(field.type)
-        if inner is not None:
-            plan.nested.append((field.name, shape, _plan_nested(inner, plans)))
+        child, shape = _nested_struct(field.type)
+        if child is not None:
+            plan.nested.append((field.name, shape, _plan_nested(child, plans)))
     return plan
 
 
@@ -112,7 +112,7 @@ def _default_value(field: Field) -> Any:
 
 def _nested_struct(kind: GoType) -> tuple[Struct | None, int]:
     if isinstance(kind, Struct):
-        return kind, _ONE
+        return kind, _SINGLE
     if isinstance(kind, ListOf | MapOf) and isinstance(kind.item, Struct):
-        return kind.item, _MANY if isinstance(kind, ListOf) else _MAPPED
-    return None, _ONE
+        return kind.item, _LIST if isinstance(kind, ListOf) else _MAP
+    return None, _SINGLE

@@ -36,18 +36,18 @@ _OWN_NAMES = {
     **{("DeviceAttribute", name): f"{name.capitalize()}Value" for name in ("int", "bool", "string", "version")},
     **{("DeviceAttribute", f"{name}s"): f"{name.capitalize()}Values" for name in ("int", "bool", "string", "version")},
     **{
-        (struct, name): given
+        (struct, name): go
         for struct in ("RBDPersistentVolumeSource", "RBDVolumeSource")
-        for name, given in {
+        for name, go in {
             "monitors": "CephMonitors", "image": "RBDImage", "pool": "RBDPool", "user": "RadosUser",
         }.items()
     },
 }  # fmt: skip
 _DISKS = """azureFile vsphereVolume azureDisk photonPersistentDisk"""
-_OF_VOLUMES = """hostPath emptyDir gcePersistentDisk awsElasticBlockStore gitRepo secret nfs iscsi glusterfs
+_VOLUME_FIELDS = """hostPath emptyDir gcePersistentDisk awsElasticBlockStore gitRepo secret nfs iscsi glusterfs
 persistentVolumeClaim rbd quobyte flexVolume cinder cephfs flocker downwardAPI fc azureFile configMap
 vsphereVolume azureDisk photonPersistentDisk projected portworxVolume scaleIO storageos csi ephemeral image"""
-_OF_PERSISTENT = f"""gcePersistentDisk awsElasticBlockStore hostPath glusterfs nfs rbd quobyte iscsi flexVolume cinder
+_PV_FIELDS = f"""gcePersistentDisk awsElasticBlockStore hostPath glusterfs nfs rbd quobyte iscsi flexVolume cinder
 cephfs fc flocker {_DISKS} portworxVolume scaleIO local storageos csi"""
 # the order of fields, if it differs from that of the API
 _ORDERS = {
@@ -62,9 +62,9 @@ _ORDERS = {
     "JobStatus": """conditions startTime completionTime active terminating ready succeeded failed completedIndexes
     failedIndexes uncountedTerminatedPods""",
     "NodeSpec": "podCIDRs providerID unschedulable taints configSource externalID",
-    "PersistentVolumeSpec": f"""capacity {_OF_PERSISTENT} accessModes claimRef persistentVolumeReclaimPolicy
+    "PersistentVolumeSpec": f"""capacity {_PV_FIELDS} accessModes claimRef persistentVolumeReclaimPolicy
     storageClassName mountOptions volumeMode nodeAffinity volumeAttributesClassName""",
-    "PersistentVolumeSource": _OF_PERSISTENT,
+    "PersistentVolumeSource": _PV_FIELDS,
     "PodSecurityContext": """seLinuxOptions windowsOptions runAsUser runAsGroup runAsNonRoot supplementalGroups
     supplementalGroupsPolicy fsGroup fsGroupChangePolicy sysctls seccompProfile appArmorProfile seLinuxChangePolicy""",
     "PodSpec": """volumes initContainers containers ephemeralContainers restartPolicy terminationGracePeriodSeconds
@@ -77,16 +77,16 @@ _ORDERS = {
     loadBalancerIP sessionAffinity sessionAffinityConfig loadBalancerSourceRanges externalTrafficPolicy
     healthCheckNodePort publishNotReadyAddresses allocateLoadBalancerNodePorts loadBalancerClass internalTrafficPolicy
     trafficDistribution""",
-    "Volume": f"name {_OF_VOLUMES}",
-    "VolumeSource": _OF_VOLUMES,
+    "Volume": f"name {_VOLUME_FIELDS}",
+    "VolumeSource": _VOLUME_FIELDS,
 }
 # fields that only the Go struct has: (struct, field before it) -> (name, zero value in JSON, zero value in Go's syntax)
 ADDED = {
     ("DaemonSetSpec", "minReadySeconds"): ("TemplateGeneration", 0, "0"),
     ("DeploymentSpec", "paused"): ("RollbackTo", None, "(*apps.RollbackConfig)(nil)"),
 }
-# pointers in the API that are none in the internal struct
-_PLAIN = frozenset(
+# fields that are pointers in the API, but not in the internal struct
+_NO_POINTERS = frozenset(
     {
         ("DeploymentSpec", "replicas"), ("LimitedPriorityLevelConfiguration", "nominalConcurrencyShares"),
         ("ReplicaSetSpec", "replicas"), ("RollingUpdateDaemonSet", "maxSurge"),
@@ -96,7 +96,7 @@ _PLAIN = frozenset(
     }
 )  # fmt: skip
 # fields of PodSpec in the API, which the internal struct has in its security context
-_OF_HOST = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
+_HOST_FIELDS = ("hostNetwork", "hostPID", "hostIPC", "shareProcessNamespace", "hostUsers")
 MOVED = {"hostNetwork": False, "hostPID": False, "hostIPC": False, "shareProcessNamespace": None, "hostUsers": None}
 
 
@@ -107,34 +107,34 @@ def name_field(struct: str, name: str) -> str:
 
 def order_fields(struct: Struct) -> list[tuple[str, str, Field]]:
     """Return (JSON name, Go name, field) for all fields in Go's order; inline structs are replaced by their fields."""
-    known = {field.name: field for field in struct.fields}
-    order = _ORDERS[struct.name].split() if struct.name in _ORDERS else list(known)
-    return [(name, name_field(struct.name, name), known[name]) for name in order if name in known]
+    fields = {field.name: field for field in struct.fields}
+    order = _ORDERS[struct.name].split() if struct.name in _ORDERS else list(fields)
+    return [(name, name_field(struct.name, name), fields[name]) for name in order if name in fields]
 
 
 def order_parts(struct: Struct) -> list[tuple[str, Field]]:
     """Return (Go name, field) for all fields in Go's order; an inline struct is one of them."""
     order = {name: index for index, name in enumerate(_ORDERS.get(struct.name, "").split())}
-    found: list[tuple[int, str, Field]] = []
+    entries: list[tuple[int, str, Field]] = []
     for index, field in enumerate(struct.declared_fields):
         if field.inline and isinstance(field.type, Struct):
-            first = min((order[one.name] for one in field.type.fields if one.name in order), default=index)
-            found.append((first, field.type.name, field))
+            first = min((order[member.name] for member in field.type.fields if member.name in order), default=index)
+            entries.append((first, field.type.name, field))
         elif not order or field.name in order:
             name = "ObjectMeta" if field.name == "metadata" else name_field(struct.name, field.name)
-            found.append((order.get(field.name, index), name, field))
-    found.sort(key=lambda one: one[0])
-    return [(name, field) for _, name, field in found]
+            entries.append((order.get(field.name, index), name, field))
+    entries.sort(key=lambda entry: entry[0])
+    return [(name, field) for _, name, field in entries]
 
 
 def is_pointer(struct: Struct, field: Field) -> bool:
     """Return whether a field is a pointer in Go's internal struct, as most pointers of the API are."""
-    return field.pointer and (struct.name, field.name) not in _PLAIN
+    return field.pointer and (struct.name, field.name) not in _NO_POINTERS
 
 
 def move_fields(struct: Struct, value: Object) -> Object:
     """Return the value of a struct with its fields at their places in Go's internal struct."""
     if struct.name != "PodSpec":
         return value
-    moved: dict[str, Any] = {name: value[name] for name in _OF_HOST if name in value}
+    moved: dict[str, Any] = {name: value[name] for name in _HOST_FIELDS if name in value}
     return {**value, "securityContext": {**(value.get("securityContext") or {}), **moved}}

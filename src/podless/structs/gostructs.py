@@ -60,12 +60,12 @@ def format_quantity(text: str) -> str:
 def diff_structs(struct: Struct, old: Object, new: Object) -> str:
     """Return the differences of two values of a struct as a unified diff."""
     struct = in_release(struct, CURRENT.get())
-    one, other = _format_lines(struct, old), _format_lines(struct, new)
-    if len(one) + len(other) > _MAX_LINES:
-        return _diff_block(one, other)
+    old_lines, new_lines = _format_lines(struct, old), _format_lines(struct, new)
+    if len(old_lines) + len(new_lines) > _MAX_LINES:
+        return _diff_block(old_lines, new_lines)
     import difflib  # imported late: few servers show a difference
 
-    return "".join(list(difflib.unified_diff(one, other))[2:])
+    return "".join(list(difflib.unified_diff(old_lines, new_lines))[2:])
 
 
 def _format_lines(struct: Struct, value: Object) -> list[str]:
@@ -84,10 +84,10 @@ def _diff_block(old_lines: list[str], new_lines: list[str]) -> str:
     last = 0
     while last < min(len(old_lines), len(new_lines)) - first and old_lines[-1 - last] == new_lines[-1 - last]:
         last += 1
-    start, kept = max(0, first - 3), max(0, last - 3)
+    start, skipped = max(0, first - 3), max(0, last - 3)
     removed, added = old_lines[first : len(old_lines) - last], new_lines[first : len(new_lines) - last]
-    before, after = old_lines[start:first], old_lines[len(old_lines) - last : len(old_lines) - kept]
-    sizes = [len(before) + len(part) + len(after) for part in (removed, added)]
+    before, after = old_lines[start:first], old_lines[len(old_lines) - last : len(old_lines) - skipped]
+    sizes = [len(before) + len(lines) + len(after) for lines in (removed, added)]
     head = f"@@ -{start + 1},{sizes[0]} +{start + 1},{sizes[1]} @@\n"
     marked = [
         *(f" {line}" for line in each(before)),
@@ -101,42 +101,43 @@ def _read_struct(struct: Struct, value: Object) -> Any:
     if struct.home == _META:
         return value
     plan: list[tuple[str, str, Field]] = struct.derive_value("gostruct", lambda: gonames.order_fields(struct))
-    out: Object = {}
+    result: Object = {}
     if struct.name == "PodSecurityContext":
-        out = {gonames.name_field(struct.name, name): value.get(name, empty) for name, empty in gonames.MOVED.items()}
+        moved = gonames.MOVED.items()
+        result = {gonames.name_field(struct.name, name): value.get(name, empty) for name, empty in moved}
     value = gonames.move_fields(struct, value)
     for name, json_name, field in plan:
         if name == "metadata":
             metadata = structs.arrange_fields(_OBJECT_META, value.get(name, {}))
-            out |= {key: item for key, item in each(metadata).items() if item is not None}
+            result |= {key: item for key, item in each(metadata).items() if item is not None}
             continue
         item = value.get(name)
-        out[json_name] = _zero_value(struct, field) if item is None else _read_item(field.type, item)
+        result[json_name] = _zero_value(struct, field) if item is None else _read_item(field.type, item)
         if added := gonames.ADDED.get((struct.name, name)):
-            out[added[0]] = added[1]
-    return out
+            result[added[0]] = added[1]
+    return result
 
 
 def _read_item(kind: GoType, item: Any) -> Any:
     if isinstance(kind, Struct):
         return _read_struct(kind, item)
     if isinstance(kind, ListOf):
-        return [_read_item(kind.item, one) for one in each(item)] if isinstance(kind.item, Struct) else item
+        return [_read_item(kind.item, element) for element in each(item)] if isinstance(kind.item, Struct) else item
     if isinstance(kind, gotypes.MapOf) and isinstance(kind.item, Struct):
-        return {key: _read_struct(kind.item, one) for key, one in each(item).items()}
+        return {key: _read_struct(kind.item, element) for key, element in each(item).items()}
     return item
 
 
-def _zero_value(struct: Struct, known: Field) -> Any:
+def _zero_value(struct: Struct, field: Field) -> Any:
     """Return the zero value of a field."""
-    if gonames.is_pointer(struct, known):
+    if gonames.is_pointer(struct, field):
         return None
-    if isinstance(known.type, Struct):
-        return _read_struct(known.type, {})
-    if isinstance(known.type, gotypes.String):
+    if isinstance(field.type, Struct):
+        return _read_struct(field.type, {})
+    if isinstance(field.type, gotypes.String):
         return ""
-    if isinstance(known.type, gotypes.Bool):
+    if isinstance(field.type, gotypes.Bool):
         return False
-    if isinstance(known.type, gotypes.Int | gotypes.Float | gotypes.IntOrString):
+    if isinstance(field.type, gotypes.Int | gotypes.Float | gotypes.IntOrString):
         return 0
-    return "0" if isinstance(known.type, gotypes.Quantity) else None
+    return "0" if isinstance(field.type, gotypes.Quantity) else None

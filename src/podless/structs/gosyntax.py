@@ -37,12 +37,12 @@ def write_struct(struct: Struct, value: Object) -> str:
     """Return a struct: core.Taint{Key:"a", Value:"", Effect:"NoSchedule", TimeAdded:<nil>}."""
     charge(len(value) + 1)
     value = gonames.move_fields(struct, value)
-    parts = []
+    members = []
     for name, field in struct.derive_value("goparts", lambda: gonames.order_parts(struct)):
-        parts.append(f"{name}:{_write_field(struct, field, value)}")
+        members.append(f"{name}:{_write_field(struct, field, value)}")
         if added := gonames.ADDED.get((struct.name, field.name)):
-            parts.append(f"{added[0]}:{added[2]}")
-    return f"{_write_type(struct)}{{{', '.join(parts)}}}"
+            members.append(f"{added[0]}:{added[2]}")
+    return f"{_write_type(struct)}{{{', '.join(members)}}}"
 
 
 def write_list(kind: GoType, values: list[Any] | None, package: str) -> str:
@@ -58,10 +58,10 @@ def write_at(struct: Struct, path: Path, value: Any) -> str | None:
     holder: GoType = struct
     kind: GoType = struct
     for step in path:
-        holder, found = kind, _step_into(kind, step)
-        if found is None:
+        holder, child = kind, _step_into(kind, step)
+        if child is None:
             return None
-        kind = found
+        kind = child
     package = package_of(holder) if isinstance(holder, Struct) else package_of(struct)
     if isinstance(value, dict | list):
         return _write_whole(kind, value, package)
@@ -155,10 +155,10 @@ def _write_map(kind: MapOf, item: Mapping[str, Any] | None, package: str) -> str
     named = _write_type(kind, package)
     if item is None:
         return f"{named}(nil)"
-    parts = [
+    entries = [
         f"{gotext.quote(key)}:{_write_value(kind.item, item[key], package)}" for key in sort_texts(each(dict(item)))
     ]
-    return f"{named}{{{', '.join(parts)}}}"
+    return f"{named}{{{', '.join(entries)}}}"
 
 
 def write_either(item: Any) -> str:
@@ -173,18 +173,18 @@ def write_quantity(text: str) -> str:
     match = _AMOUNT.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is no amount")
-    sign, whole, part, suffix = match[1], match[2] or "", match[3] or "", match[4]
-    value, scale, form = int(whole + part), -len(part), "DecimalSI"
+    sign, integer, decimals, suffix = match[1], match[2] or "", match[3] or "", match[4]
+    value, scale, form = int(integer + decimals), -len(decimals), "DecimalSI"
     if suffix.endswith("i"):
         value, form = value << 10 * (_BINARY.index(suffix[0]) + 1), "BinarySI"
     elif len(suffix) > 1:
         scale, form = scale + int(suffix[1:]), "DecimalExponent"
     else:
         scale += _DECIMAL[suffix]
-    inner = (
+    amount = (
         f"i:resource.int64Amount{{value:{sign}{value}, scale:{scale}}}, d:resource.infDecAmount{{Dec:(*inf.Dec)(nil)}}"
     )
-    return f"resource.Quantity{{{inner}, s:{gotext.quote(text)}, Format:{gotext.quote(form)}}}"
+    return f"resource.Quantity{{{amount}, s:{gotext.quote(text)}, Format:{gotext.quote(form)}}}"
 
 
 def write_bytes(raw: bytes) -> str:
@@ -195,9 +195,9 @@ def write_bytes(raw: bytes) -> str:
 def _write_time(text: str) -> str:
     """Return a time in UTC."""
     day, _, clock = text.rstrip("Z").partition("T")
-    year, month, date = (int(part) for part in day.split("-"))
-    hour, minute, rest = clock.split(":")
-    second, _, fraction = rest.partition(".")
+    year, month, date = (int(number) for number in day.split("-"))
+    hour, minute, seconds = clock.split(":")
+    second, _, fraction = seconds.partition(".")
     nanos, name = int(f"{fraction:0<9}") if fraction else 0, _MONTHS.split()[month - 1]
     return f"time.Date({year}, time.{name}, {date}, {int(hour)}, {int(minute)}, {int(second)}, {nanos}, time.UTC)"
 

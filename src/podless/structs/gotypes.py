@@ -210,7 +210,7 @@ class Bytes(GoType):
 
 
 class Raw(GoType):
-    """Any JSON value, kept as it is."""
+    """Any JSON value, unchanged_types as it is."""
 
     def __init__(self, go: str = "runtime.RawExtension") -> None:
         self.go = go
@@ -244,13 +244,13 @@ class ListOf(GoType):
             charge(len(value))
         if not item.nested:
             return [item.make_zero() if element is None else item.read_value(element, unknown) for element in value]
-        out = []
+        result = []
         for index, element in enumerate(value):
             start = len(unknown)
-            out.append(item.make_zero() if element is None else item.read_value(element, unknown))
+            result.append(item.make_zero() if element is None else item.read_value(element, unknown))
             if len(unknown) > start:
                 unknown[start:] = [f"[{index}]{item.joint}{path}" for path in unknown[start:]]
-        return out
+        return result
 
     def raise_fatal(self, value: Any) -> None:
         for element in each(value) if type(value) is list else ():
@@ -261,33 +261,33 @@ class ListOf(GoType):
 class MapOf(GoType):
     """A map with string keys, written in the order of its keys; a null item is the zero value of its type.
 
-    kept: the class of items that are kept unchanged, if there is one.
+    unchanged_types: the class of items that are unchanged_types unchanged, if there is one.
     """
 
     def __init__(self, item: GoType, go: str = "") -> None:
         self.item = item
-        self.kept = frozenset((item.plain,)) if item.plain is not None else frozenset()
+        self.unchanged_types = frozenset((item.plain,)) if item.plain is not None else frozenset()
         self.go = go or f"map[string]{item.go}"
         self.nested = item.nested
 
     def read_value(self, value: Any, unknown: list[str]) -> Any:
         if type(value) is not dict:
             self.reject_value(value)
-        out = value
+        result = value
         if len(value) > MAX_UNCHARGED:
             charge(len(value))
-        if not self.kept.issuperset(map(type, value.values())):
+        if not self.unchanged_types.issuperset(map(type, value.values())):
             item = self.item
-            out, read, start = {}, item.read_value, len(unknown)
+            result, read, start = {}, item.read_value, len(unknown)
             for key, element in value.items():
-                out[key] = item.make_zero() if element is None else read(element, unknown)
+                result[key] = item.make_zero() if element is None else read(element, unknown)
                 if len(unknown) > start:
                     unknown[start:] = [f"{key}{item.joint}{path}" for path in unknown[start:]]
                     start = len(unknown)
-        names = sort_texts(out)
-        if names != list(out):
-            return {name: out[name] for name in names}
-        return out.copy() if out is value else out
+        names = sort_texts(result)
+        if names != list(result):
+            return {name: result[name] for name in names}
+        return result.copy() if result is value else result
 
     def raise_fatal(self, value: Any) -> None:
         for element in each(value).values() if type(value) is dict else ():

@@ -110,8 +110,8 @@ def frame_event(type_: str, obj: bytes) -> bytes:
     obj: the object in its envelope; the event itself has none (the raw serializer of a Go server).
     """
     name = type_.encode()
-    inner = encode_field(b"\x0a", obj)
-    event = encode_field(b"\x0a", name) + b"\x12" + encode_varint(len(inner)) + inner
+    content = encode_field(b"\x0a", obj)
+    event = encode_field(b"\x0a", name) + b"\x12" + encode_varint(len(content)) + content
     return binary.pack(">I", len(event)) + event
 
 
@@ -130,14 +130,14 @@ def _wrap_pieces(api_version: str, kind: str, pieces: list[bytes]) -> list[bytes
     return [b"%b%b\x12%b" % (PREFIX, encode_field(b"\x0a", meta), size), *pieces, _TAIL]
 
 
-_kept: Messages | None = None
+_messages: Messages | None = None
 
 
 def _get_messages() -> Messages:
     """Return the compiled messages of this process."""
-    global _kept
-    if _kept is None:
+    global _messages
+    if _messages is None:
         from podless.structs.protobuf_messages import Messages
 
-        _kept = Messages()
-    return _kept
+        _messages = Messages()
+    return _messages

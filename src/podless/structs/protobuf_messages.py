@@ -25,8 +25,8 @@ from podless.structs.structs import TYPE_META, Field, Struct
 from podless.structs.wire import ProtobufError
 
 # bytes of unknown fields up to which they are checked; more are only skipped
-_MAX_LOOKED_AT = 64 * 1024
-_LOOK = 1025  # steps on the meter after which sliced work can be suspended
+_MAX_UNKNOWN_BYTES = 64 * 1024
+_CHECK_STEPS = 1025  # steps on the meter after which sliced work can be suspended
 _MALFORMED = "the protobuf message is truncated, malformed or nested too deep"
 _PACKAGE = "podless"
 # constructors accept this, and it is faster
@@ -61,18 +61,18 @@ class _MessagePlan:
 
     def encode_fields(self, value: Object) -> Object:
         """Return the constructor's arguments for a value."""
-        out = self.zeros.copy()
+        arguments = self.zeros.copy()
         encoders = self.encoders
         for name, item in value.items():
             if item is None or name not in encoders:
                 continue
             key, encode = encoders[name]
-            out[key] = item if encode is None else encode(item)
+            arguments[key] = item if encode is None else encode(item)
         for name in self.inlined:
             key, encode = encoders[name]
             assert encode is not None
-            out[key] = encode(value)
-        return out
+            arguments[key] = encode(value)
+        return arguments
 
     def decode_fields(self, message: Any, budget: Budget) -> Object:
         """Return the struct's fields in Go's order."""
@@ -118,7 +118,7 @@ class Messages:
         plan = self._get_plan(struct)
         try:
             message = plan.cls(**plan.encode_fields(obj))
-            charge(_LOOK)  # two charges, because work inside C and sorting cannot be suspended
+            charge(_CHECK_STEPS)  # two charges, because work inside C and sorting cannot be suspended
             encoded: bytes = message.SerializeToString(deterministic=True)
         except (AttributeError, TypeError, ValueError, EncodeError, RecursionError) as error:
             reason = "it is nested too deep" if isinstance(error, RecursionError) else error
@@ -167,9 +167,9 @@ class Messages:
                 continue
             missing[current] = None
             pending += [
-                inner
+                child
                 for field in _message_fields(current)
-                if (inner := self._find_struct(_item_type(field.type))) is not None
+                if (child := self._find_struct(_item_type(field.type))) is not None
             ]
         return list(missing)
 
@@ -206,14 +206,14 @@ class Messages:
             target.type = FieldDescriptorProto.TYPE_MESSAGE
             target.type_name = f".{_PACKAGE}.{message.name}.{entry.name}"
             target = entry.field.add(name="value", number=2, label=_OPTIONAL)
-        inner, plain = self._find_struct(item), find_scalar(item)
-        if inner is not None:
-            message_place = self._places[inner]
+        child, scalar = self._find_struct(item), find_scalar(item)
+        if child is not None:
+            message_place = self._places[child]
             target.type = FieldDescriptorProto.TYPE_MESSAGE
             target.type_name = f".{_PACKAGE}.{message_place.name}"
             needed[message_place.file] = None
-        elif plain is not None:
-            target.type = plain.wire
+        elif scalar is not None:
+            target.type = scalar.wire
         else:
             raise NotImplementedError(f"{item.go} has no form in protobuf")
 
@@ -231,9 +231,9 @@ class Messages:
         if isinstance(type_, ListOf):
             encode, decode = _make_list_codec(encode, decode, empty)
         elif isinstance(type_, MapOf):
-            inner = self._find_struct(item)
-            if inner is not None and encode is not None and not _DICTS_IN_MAPS:
-                encode, empty = _make_writer(plans[inner].cls, encode), plans[inner].cls()
+            child = self._find_struct(item)
+            if child is not None and encode is not None and not _DICTS_IN_MAPS:
+                encode, empty = _make_writer(plans[child].cls, encode), plans[child].cls()
             encode, decode = _make_map_codec(encode, decode, empty)
         keep = field.pointer or field.always or isinstance(type_, Struct)
         plan.encoders[field.name] = f"f{field.number}", encode
@@ -255,9 +255,7 @@ class Messages:
 
 def _message_fields(struct: Struct) -> list[Field]:
     """Return the fields of the message. An object's own kind and apiVersion are in the envelope."""
-    return [
-        field for field in struct.declared_fields if field.number and not any(field is known for known in TYPE_META)
-    ]
+    return [field for field in struct.declared_fields if field.number and not any(field is own for own in TYPE_META)]
 
 
 def _item_type(type_: GoType) -> GoType:
@@ -317,9 +315,9 @@ def _parse_message(cls: Any, raw: bytes) -> Any:
         message.DiscardUnknownFields()
         known_size = message.ByteSize()
         if known_size != len(raw):
-            whole = cls.FromString(raw)
-            if 0 < whole.ByteSize() - known_size <= _MAX_LOOKED_AT:
-                _check_wires(whole)
+            complete = cls.FromString(raw)
+            if 0 < complete.ByteSize() - known_size <= _MAX_UNKNOWN_BYTES:
+                _check_wires(complete)
     except (DecodeError, UnicodeDecodeError):  # the package checks some strings late, such as map keys
         raise ProtobufError(_MALFORMED) from None
     return message
@@ -335,8 +333,8 @@ def _check_wires(message: Message) -> None:
                 f"the protobuf message has the wrong wire type {item.wire_type} for field {item.field_number}"
             )
     for _, value in message.ListFields():
-        for inner in _list_messages(value):
-            _check_wires(inner)
+        for child in _list_messages(value):
+            _check_wires(child)
 
 
 def _list_messages(value: Any) -> list[Message]:

@@ -15,7 +15,7 @@ from podless.structs.gotypes import Bool, Float, GoType, Int, ListOf, MapOf, Str
 from podless.structs.structs import Field, Struct
 
 _MAX = 100  # maximum findings, as in a real server
-_KEPT = (String, Bool, Int, Float, Struct)  # types whose values null does not change
+_UNCHANGED_BY_NULL = (String, Bool, Int, Float, Struct)  # types whose values null does not change
 
 
 class _Pairs(list[tuple[str, Any]]):
@@ -81,38 +81,38 @@ class _RepeatWalk:
 
     def decode_fields(self, kind: Struct, old: Any, pairs: _Pairs, path: str) -> dict[str, Any]:
         fields = {field.name: field for field in kind}
-        out = dict(old) if isinstance(old, dict) else {}
+        result = dict(old) if isinstance(old, dict) else {}
         seen = set()
         for key, item in each(pairs):
-            inner = f"{path}.{key}" if path else key
+            child_path = f"{path}.{key}" if path else key
             field = fields.get(key)
             if field is None:
-                self.note_repeated("unknown", inner)
+                self.note_repeated("unknown", child_path)
                 continue
             if key in seen:
-                self.note_repeated("duplicate", inner)
+                self.note_repeated("duplicate", child_path)
             seen.add(key)
             if item is not None:
-                out[key] = self.decode_value(field.type, out.get(key), item, inner)
+                result[key] = self.decode_value(field.type, result.get(key), item, child_path)
             elif not _ignores_null(field):
-                out.pop(key, None)
-        return out
+                result.pop(key, None)
+        return result
 
     def decode_entries(self, kind: MapOf, old: Any, pairs: _Pairs, path: str) -> dict[str, Any]:
-        out = dict(old) if isinstance(old, dict) else {}
+        result = dict(old) if isinstance(old, dict) else {}
         seen = set()
         for key, item in each(pairs):
-            inner = f"{path}.{key}" if path else key
+            child_path = f"{path}.{key}" if path else key
             if key in seen:
-                self.note_repeated("duplicate", inner)
+                self.note_repeated("duplicate", child_path)
             seen.add(key)
-            out[key] = self.decode_value(kind.item, None, item, inner)
-        return out
+            result[key] = self.decode_value(kind.item, None, item, child_path)
+        return result
 
 
 def _ignores_null(field: Field) -> bool:
     """Return whether null leaves a field unchanged."""
-    return not field.pointer and isinstance(field.type, _KEPT)
+    return not field.pointer and isinstance(field.type, _UNCHANGED_BY_NULL)
 
 
 def _decode_plain(item: Any) -> Any:
@@ -120,5 +120,5 @@ def _decode_plain(item: Any) -> Any:
     if isinstance(item, list):
         charge(len(item))
     if isinstance(item, _Pairs):
-        return {key: _decode_plain(one) for key, one in item}
-    return [_decode_plain(one) for one in item] if isinstance(item, list) else item
+        return {key: _decode_plain(element) for key, element in item}
+    return [_decode_plain(element) for element in item] if isinstance(item, list) else item

@@ -27,7 +27,7 @@ _SCALARS: dict[type[GoType], tuple[str, tuple[type, ...]]] = {
     Float: ("float64", ()),
 }
 _FITS: dict[type[GoType], tuple[type, ...]] = {String: (str,), Bool: (bool,), Float: (int, float)}
-_LONG = 1 << 63
+_INT64_LIMIT = 1 << 63
 
 
 class Misfit(ValueError):
@@ -88,16 +88,16 @@ def _restore_integer(value: Any, limit: int, go: str) -> int:
         raise Misfit(f"unrecognized type: {go}")
     if form is float and value != math.trunc(value):
         raise Misfit(f"cannot convert float64 to {go}")
-    whole = int(value)
-    if not -_LONG <= whole < _LONG:
-        whole = -_LONG
-    return whole if -limit <= whole < limit else (whole + limit) % (2 * limit) - limit
+    integer = int(value)
+    if not -_INT64_LIMIT <= integer < _INT64_LIMIT:
+        integer = -_INT64_LIMIT
+    return integer if -limit <= integer < limit else (integer + limit) % (2 * limit) - limit
 
 
 def _restore_self_decoding(kind: GoType, value: Any) -> Any:
     """Return the value of a type that decodes itself from JSON, or of bytes."""
     if isinstance(kind, Bytes) and type(value) is list:
-        read = [0 if item is None else _restore_integer(item, _LONG, "uint8") % 256 for item in each(value)]
+        read = [0 if item is None else _restore_integer(item, _INT64_LIMIT, "uint8") % 256 for item in each(value)]
         return base64.b64encode(bytes(read)).decode()
     if isinstance(kind, Bytes) and type(value) is not str:
         raise Misfit(f"cannot restore slice from {_KINDS[type(value)]}")

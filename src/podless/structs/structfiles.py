@@ -48,7 +48,7 @@ _FORMS: Mapping[str, type] = {"object": dict, "array": list, "bool": bool}
 _TEXT = " # "  # separates a line and its description
 _DATED = re.compile(r"\b(?:since|ahead|until|before|gate)=")
 _FIELD = re.compile(r"\s++(\d++)\s++(\S++)\s++(\*?)([^\s{]++(?:\{[^}]*+\})?)\s*+(.*+)")
-_TOLD = re.compile(r"\s++-\s++(\S.*+)")
+_NAMED = re.compile(r"\s++-\s++(\S.*+)")
 _ENUM = re.compile(r"([\w.]++)\{([^}]*+)\}")
 _MAP = re.compile(r"map\[([\w.]++)\](.++)")
 _PYTHON = re.compile(r"python:(\w++)\.(\w++)\(([^)]++)\)")
@@ -192,14 +192,14 @@ class StructFile:
         for line in lines:
             declaration, _, text = line.partition(_TEXT)
             if text and declaration.strip() and not declaration.lstrip().startswith("#"):
-                named = _TOLD.fullmatch(declaration)
+                named = _NAMED.fullmatch(declaration)
                 result[named[1].rstrip() if named else declaration.split(None, 2)[1]] = text
         if block.word in ("struct", "kind"):
             for field in self.get_struct(name).declared_fields:
                 if field.inline and isinstance(field.type, Struct) and field.type.home:
                     home = self if field.type.home == self.home else load_file(field.type.home, self._release)
-                    inner = home.read_texts(field.type.name)
-                    result = {key: text for key, text in inner.items() if key} | result
+                    texts = home.read_texts(field.type.name)
+                    result = {key: text for key, text in texts.items() if key} | result
         return result
 
     def _find_blocks(self, path: Path) -> dict[str, _Block]:
@@ -218,13 +218,13 @@ class StructFile:
             if not block_text:
                 continue
             start = end - len(block_text)
-            word, _, rest = block_text.partition(b"\n")[0].decode().partition(" ")
+            word, _, arguments = block_text.partition(b"\n")[0].decode().partition(" ")
             if word == "enum":
                 self._read_enums(block_text.decode(), path, start)
-            elif word == "like" and rest.strip():
-                base = self._find_blocks(self._root / f"{rest.strip()}.fields")
-            elif word in _BLOCKS and rest.strip():
-                name = rest.split(None, 1)[0]
+            elif word == "like" and arguments.strip():
+                base = self._find_blocks(self._root / f"{arguments.strip()}.fields")
+            elif word in _BLOCKS and arguments.strip():
+                name = arguments.split(None, 1)[0]
                 if name in blocks:
                     raise _make_error(path, start, f"{name} is there twice")
                 blocks[name] = _Block(path, _BLOCKS[word], start, len(block_text))
@@ -275,7 +275,7 @@ class StructFile:
         fields: list[Field] = [*TYPE_META] if block.word == "kind" else []
         for index, line in enumerate(self._read_block(struct, block)):
             declaration = line.partition(_TEXT)[0].rstrip()
-            if not index or not declaration or declaration.lstrip().startswith("#") or _TOLD.fullmatch(declaration):
+            if not index or not declaration or declaration.lstrip().startswith("#") or _NAMED.fullmatch(declaration):
                 continue
             match = _FIELD.fullmatch(declaration)
             if match is None:
@@ -313,9 +313,9 @@ class StructFile:
         if match := _MAP.fullmatch(text):
             item = self._get_type(match[2])
             return MapOf(item, f"map[{match[1]}]{item.go}")
-        go, equals, rest = text.partition("=")
+        go, equals, argument = text.partition("=")
         if equals:
-            return self._make_named_type(go, rest)
+            return self._make_named_type(go, argument)
         if "/" in text:
             home, _, name = text.rpartition(".")
             return load_struct(home, name, self._release)
@@ -409,11 +409,11 @@ def _read_options(text: str) -> dict[str, Any]:
         if word in _WORDS:
             key, value = _WORDS[word]
         else:
-            option, equals, given = word.partition("=")
+            option, equals, argument = word.partition("=")
             if option not in _VALUES or not equals:
                 raise ValueError(f"a field has no option {word!r}")
             key, read = _VALUES[option]
-            value = read(given)
+            value = read(argument)
         if key in result:
             raise ValueError(f"{word!r} sets {key} again")
         result[key] = value

@@ -114,10 +114,11 @@ class Struct(GoType):
     def embedded_names(self) -> dict[str, str]:
         """Return the fields of inline structs -> the name that messages show, such as Rule.resources."""
         result: dict[str, str] = {}
-        for part in self.declared_fields:
-            if part.inline and isinstance(part.type, Struct):
-                inner = part.type.embedded_names
-                result |= {one.name: f"{part.type.name}.{inner.get(one.name, one.name)}" for one in part.type.fields}
+        for field in self.declared_fields:
+            if field.inline and isinstance(field.type, Struct):
+                nested = field.type.embedded_names
+                names = [member.name for member in field.type.fields]
+                result |= {name: f"{field.type.name}.{nested.get(name, name)}" for name in names}
         return result
 
     def format_field(self, key: str) -> str:
@@ -160,9 +161,9 @@ class Struct(GoType):
         while todo:
             for field in todo.pop().declared_fields:
                 gates.update([field.gate] if field.gate else ())
-                inner = [struct for struct in _structs_within(field.type) if id(struct) not in visited]
-                visited.update(map(id, inner))
-                todo += inner
+                structs = [struct for struct in _structs_within(field.type) if id(struct) not in visited]
+                visited.update(map(id, structs))
+                todo += structs
         return frozenset(gates)
 
     @made_once
@@ -185,7 +186,7 @@ class Struct(GoType):
                 if len(unknown) < MAX_UNKNOWN:
                     unknown.append(key)
                 continue
-            kind, keep, joint, place, plain = entry
+            kind, keep, joint, position, plain = entry
             if item.__class__ is not plain:
                 if item is None:
                     continue
@@ -203,9 +204,9 @@ class Struct(GoType):
                     continue
             if item or keep:
                 result[key] = item
-                if place < last:
+                if position < last:
                     ordered = False
-                last = place
+                last = position
         for field in self.always_written:
             if field.name not in result:
                 result[field.name] = None if field.pointer else field.type.make_zero()
@@ -259,16 +260,16 @@ def _make_error(mismatch: Mismatch) -> DecodeError:
 def arrange_fields(struct: Struct, obj: dict[str, Any]) -> dict[str, Any]:
     """Return an object with the fields of all its structs in order; the same object if they are already."""
     ranks, last, ordered, changed = struct.field_ranks, -1, True, None
-    for name, inner in _list_struct_fields(struct):
+    for name, child in _list_struct_fields(struct):
         value = obj.get(name)
         if not value:
             continue
-        if inner.__class__ is Struct:
-            new: Any = arrange_fields(inner, value)
+        if child.__class__ is Struct:
+            new: Any = arrange_fields(child, value)
         else:
             if len(value) > MAX_UNCHARGED:
                 charge(len(value))
-            new = [arrange_fields(inner.item, element) for element in value]
+            new = [arrange_fields(child.item, element) for element in value]
             new = value if all(map(_is_same, new, value)) else new
         if new is not value:
             changed = {} if changed is None else changed
@@ -322,8 +323,8 @@ def _structs_within(kind: GoType) -> Iterator[Struct]:
             yield from _structs_within(form)
 
 
-def _is_same(one: Any, other: Any) -> bool:
-    return one is other
+def _is_same(left: Any, right: Any) -> bool:
+    return left is right
 
 
 def _list_struct_fields(struct: Struct) -> list[tuple[str, Any]]:

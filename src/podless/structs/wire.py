@@ -11,18 +11,18 @@ _SMALL = tuple(bytes((value,)) for value in range(128))  # nearly all field numb
 
 
 def encode_varint(number: int) -> bytes:
-    """Return a 64-bit number as a varint: seven bits a byte, low bits first, negative ones as two's complement."""
+    """Return a 64-bit number as a varint: seven bits a byte, low bits first; negative numbers as two's complement."""
     if 0 <= number < 128:
         return _SMALL[number]
     if 0 < number < 1 << 14:
         return bytes((number & 127 | 128, number >> 7))
     number &= (1 << 64) - 1
-    out = bytearray()
+    encoded = bytearray()
     while number > 127:
-        out.append(number & 127 | 128)
+        encoded.append(number & 127 | 128)
         number >>= 7
-    out.append(number)
-    return bytes(out)
+    encoded.append(number)
+    return bytes(encoded)
 
 
 def encode_field(tag: bytes, data: bytes) -> bytes:

@@ -295,12 +295,12 @@ def test_what_many_rows_are_sorted_by_is_made_once_for_each_state(
     path = "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas"
     accept = "application/json;as=Table;v=v1;g=meta.k8s.io"
     spec: dict[str, Any] = {"priorityLevelConfiguration": {"name": "global-default"}}
-    for number in range(lists.LONG):
+    for number in range(lists.LONG_LIST):
         obj = {"metadata": {"name": f"many-{number}"}, "spec": {**spec, "matchingPrecedence": 9000 - number}}
         assert client.post(path, obj).status == 201
     first = client.send("GET", path, Accept=accept).body["rows"]
     precedence = [row["cells"][2] for row in first]
-    assert len(precedence) > lists.LONG
+    assert len(precedence) > lists.LONG_LIST
     assert precedence == sorted(precedence)
     seen: list[str] = []
     whole = view.load_inner
