@@ -175,7 +175,7 @@ def written(step: Object, world: World) -> tuple[Causes, Causes] | None:
             errors = [*errors, *rules.validate(obj, before, warnings=warnings)]
     if answer["status"] in (200, 201) and not (step.get("query") or {}).get("dryRun"):
         world.objects[match["plural"], obj["metadata"].get("name", "")] = obj
-    if not rules.has_any_rule:
+    if not rules.has_any:
         return None
     wanted = causes(answer["body"]) if answer["status"] == 422 and isinstance(answer.get("body"), dict) else set()
     wanted = {cause for cause in wanted if not cause[1].startswith(("metadata.", "patch")) or "rule" in cause[2]}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.check.editors import convert_node, editor_schemas
+from podless.check.editors import convert_node, make_editor_schemas
 from tests.apis.test_offline import definition
 
 
 def test_a_kind_and_its_version() -> None:
-    [made] = editor_schemas(definition())
+    [made] = make_editor_schemas(definition())
     assert made.file == "example.com/gadget_v1.json"
     assert made.schema["properties"]["kind"] == {"type": "string", "enum": ["Gadget"]}
     assert made.schema["required"] == ["apiVersion", "kind"]

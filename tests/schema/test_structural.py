@@ -171,8 +171,8 @@ def test_expressions_are_compiled_only_in_schemas_that_are_sound() -> None:
         def __init__(self) -> None:
             self.seen: list[tuple[str, int]] = []
 
-        def declared(self, schema: dict[str, Any], path: str, above: tuple[dict[str, Any], ...]) -> list[Any]:
-            self.seen.append((path, len(above)))
+        def declared(self, schema: dict[str, Any], path: str, ancestors: tuple[Any, ...]) -> list[Any]:
+            self.seen.append((path, len(ancestors)))
             return []
 
         def default(self, schema: dict[str, Any], path: str, value: Any) -> list[Any]:

@@ -30,8 +30,8 @@ class Catalog:
         self._kinds: dict[tuple[str, str, str], tuple[Kind, Version]] = {}
         self._unsound: set[tuple[str, str]] = set()
         self._dated: set[Kind] = set()
-        for one in described:
-            self.add_kind(one)
+        for described_kind in described:
+            self.add_kind(described_kind)
         for kind in serve_kinds(ALL, {"api/all": True}, release=release):
             if not kind.virtual:  # reviews and other virtual kinds are never stored, so files do not have them
                 self.add_kind(kind)

@@ -39,24 +39,24 @@ class SchemaChange:
     advice: str
 
     def __str__(self) -> str:
-        place = " ".join(part for part in (self.definition, self.version, self.path) if part)
-        return f"{place}: {self.severity}: {self.what} ({self.advice})"
+        location = " ".join(name for name in (self.definition, self.version, self.path) if name)
+        return f"{location}: {self.severity}: {self.what} ({self.advice})"
 
 
 def compare_definitions(old: Sequence[Object], new: Sequence[Object]) -> list[SchemaChange]:
     """Return the changes between v1 CustomResourceDefinitions, matched by name. New definitions break nothing."""
     new_by_name = {definition["metadata"]["name"]: definition for definition in new}
-    definitions: list[SchemaChange] = []
+    changes: list[SchemaChange] = []
     for definition in old:
         name = definition["metadata"]["name"]
         if name not in new_by_name:
-            what = "the definition is gone, and all its objects with it"
-            definitions.append(
-                SchemaChange(Severity.ERROR, name, "", "", what, "keep it until all its objects are deleted")
+            change = "the definition is gone, and all its objects with it"
+            changes.append(
+                SchemaChange(Severity.ERROR, name, "", "", change, "keep it until all its objects are deleted")
             )
         else:
-            definitions += _DefinitionComparison(name).compare_specs(definition["spec"], new_by_name[name]["spec"])
-    return definitions
+            changes += _DefinitionComparison(name).compare_specs(definition["spec"], new_by_name[name]["spec"])
+    return changes
 
 
 class _DefinitionComparison:
@@ -66,16 +66,16 @@ class _DefinitionComparison:
         self.name = name
         self.version = ""
 
-    def error(self, path: str, change: str, advice: str) -> SchemaChange:
+    def make_error(self, path: str, change: str, advice: str) -> SchemaChange:
         return SchemaChange(Severity.ERROR, self.name, self.version, path, change, advice)
 
-    def warning(self, path: str, change: str, advice: str) -> SchemaChange:
+    def make_warning(self, path: str, change: str, advice: str) -> SchemaChange:
         return SchemaChange(Severity.WARNING, self.name, self.version, path, change, advice)
 
     def compare_specs(self, old: Object, new: Object) -> Iterator[SchemaChange]:
         """Yield the changes between two specs."""
         yield from self.compare_names(old, new)
-        before, after = ({one["name"]: one for one in spec["versions"]} for spec in (old, new))
+        before, after = ({entry["name"]: entry for entry in spec["versions"]} for spec in (old, new))
         for name, version in before.items():
             self.version = name
             if name not in after:
@@ -86,33 +86,33 @@ class _DefinitionComparison:
         self.version = ""
         yield from self.find_version_gaps(old, new)
         stored = [
-            next((name for name, one in versions.items() if one.get("storage")), "") for versions in (before, after)
+            next((name for name, entry in versions.items() if entry.get("storage")), "") for versions in (before, after)
         ]
         if stored[0] != stored[1]:
-            what = f"objects are stored in {stored[1]} rather than {stored[0]} from their next change on"
-            yield self.warning("spec.versions", what, "run `podless migrate` when all servers have it")
+            change = f"objects are stored in {stored[1]} rather than {stored[0]} from their next change on"
+            yield self.make_warning("spec.versions", change, "run `podless migrate` when all servers have it")
 
     def compare_names(self, old: Object, new: Object) -> Iterator[SchemaChange]:
         """Yield changes of group, scope and names."""
         for path in ("group", "scope", "names.kind", "names.plural"):
             before, after = _get_value(old, path), _get_value(new, path)
             if before != after:
-                what = f"{before} became {after}, which a server rejects"
-                yield self.error(f"spec.{path}", what, "create another definition, and move the objects")
+                change = f"{before} became {after}, which a server rejects"
+                yield self.make_error(f"spec.{path}", change, "create another definition, and move the objects")
         for path in ("names.shortNames", "names.categories"):
             for removed in sorted({*(_get_value(old, path) or ())} - {*(_get_value(new, path) or ())}):
-                yield self.warning(
+                yield self.make_warning(
                     f"spec.{path}", f"{removed} is gone", "kubectl commands with this name fail; keep it"
                 )
         before, after = (_get_value(spec, "conversion.strategy") or "None" for spec in (old, new))
         if before == "Webhook" and after == "None":
-            what = "objects are no longer converted, only their apiVersion changes"
-            yield self.error("spec.conversion", what, "keep the webhook while there is more than one version")
+            change = "objects are no longer converted, only their apiVersion changes"
+            yield self.make_error("spec.conversion", change, "keep the webhook while there is more than one version")
         if not new.get("preserveUnknownFields") and old.get("preserveUnknownFields"):
-            what = "unknown fields are dropped"
-            yield self.error(
+            change = "unknown fields are dropped"
+            yield self.make_error(
                 "spec.preserveUnknownFields",
-                what,
+                change,
                 "add them to the schema, or keep them with x-kubernetes-preserve-unknown-fields",
             )
 
@@ -123,42 +123,44 @@ class _DefinitionComparison:
         old_gaps = {*_find_lacking(old)}
         for lacking, path, having in _find_lacking(new):
             if (lacking, path, having) not in old_gaps:
-                what = f"the field is in {having} and not in {lacking}: a write in {lacking} drops it"
-                yield self.warning(path, what, f"add it to {lacking} too, or convert with a webhook")
+                change = f"the field is in {having} and not in {lacking}: a write in {lacking} drops it"
+                yield self.make_warning(path, change, f"add it to {lacking} too, or convert with a webhook")
 
     def describe_removal(self, version: Object) -> Iterator[SchemaChange]:
         """Yield the effects of removing a version."""
         if version.get("storage"):
-            what = "the version that objects are stored in is gone, so they cannot be read"
-            yield self.error("spec.versions", what, "store another version first, and run `podless migrate`")
+            change = "the version that objects are stored in is gone, so they cannot be read"
+            yield self.make_error("spec.versions", change, "store another version first, and run `podless migrate`")
         if version.get("served"):
-            what = "the version is gone: its clients get 404"
-            yield self.error("spec.versions", what, "deprecate it first, and serve it while it has clients")
+            change = "the version is gone: its clients get 404"
+            yield self.make_error("spec.versions", change, "deprecate it first, and serve it while it has clients")
 
     def compare_versions(self, old: Object, new: Object) -> Iterator[SchemaChange]:
         """Yield changes in whether a version is served, and in its subresources."""
         if old.get("served") and not new.get("served"):
-            yield self.error(
+            yield self.make_error(
                 "served", "no longer served: its clients get 404", "deprecate it first, and keep serving it"
             )
-        before, after = (one.get("subresources") or {} for one in (old, new))
+        before, after = (entry.get("subresources") or {} for entry in (old, new))
         for name in ("status", "scale"):
             if name in before and name not in after:
-                yield self.error(f"subresources.{name}", f"/{name} is gone: its clients get 404", "keep it")
+                yield self.make_error(f"subresources.{name}", f"/{name} is gone: its clients get 404", "keep it")
         if "status" in after and "status" not in before:
-            what = "the status can be written at /status only; other writes ignore it"
-            yield self.warning("subresources.status", what, "update the controllers first")
+            change = "the status can be written at /status only; other writes ignore it"
+            yield self.make_warning("subresources.status", change, "update the controllers first")
         for path in ("specReplicasPath", "statusReplicasPath", "labelSelectorPath"):
             old_path, new_path = _get_value(before, f"scale.{path}"), _get_value(after, f"scale.{path}")
             if "scale" in before and "scale" in after and old_path != new_path:
-                yield self.warning(
+                yield self.make_warning(
                     f"subresources.scale.{path}",
                     f"{old_path} became {new_path}",
                     "make sure that objects have both fields",
                 )
-        columns = [{one["jsonPath"] for one in version.get("selectableFields") or ()} for version in (old, new)]
+        columns = [{entry["jsonPath"] for entry in version.get("selectableFields") or ()} for version in (old, new)]
         for removed in sorted(columns[0] - columns[1]):
-            yield self.error("selectableFields", f"{removed} is gone: clients that select by it get 400", "keep it")
+            yield self.make_error(
+                "selectableFields", f"{removed} is gone: clients that select by it get 400", "keep it"
+            )
 
     def compare_schemas(self, old: Object, new: Object, before: Object, after: Object) -> Iterator[SchemaChange]:
         """Yield the changes of a version's schema."""
@@ -183,24 +185,24 @@ class _DefinitionComparison:
         yield from self.compare_bounds(old, new, path)
         yield from self.compare_lists(old, new, path)
         yield from self.compare_rules(old, new, path)
-        keeps = [
+        opens = [
             _allows_unnamed(schema) or everywhere for schema, everywhere in ((old, open_before), (new, open_after))
         ]
         if new.get("additionalProperties") is False and old.get("additionalProperties") is not False:
-            yield self.error(path, "fields that the schema does not name are rejected", _STORED)
-        yield from self.compare_fields(old, new, path, *keeps)
-        for name, part in (old.get("properties") or {}).items():
+            yield self.make_error(path, "fields that the schema does not name are rejected", _STORED)
+        yield from self.compare_fields(old, new, path, *opens)
+        for name, child in (old.get("properties") or {}).items():
             new_part = (new.get("properties") or {}).get(name)
             if new_part is not None:
                 yield from self.compare_nodes(
-                    part, new_part, f"{path}.{name}" if path else name, open_before, open_after
+                    child, new_part, f"{path}.{name}" if path else name, open_before, open_after
                 )
         for keyword, mark in (("items", "[]"), ("additionalProperties", "[*]")):
             before, after = old.get(keyword), new.get(keyword)
             if isinstance(before, dict) and isinstance(after, dict):
                 yield from self.compare_nodes(before, after, path + mark, open_before, open_after)
-            elif isinstance(before, dict) and keyword == "additionalProperties" and not keeps[1]:
-                yield self.error(
+            elif isinstance(before, dict) and keyword == "additionalProperties" and not opens[1]:
+                yield self.make_error(
                     path,
                     "any key was allowed, now only known fields are",
                     "other keys are lost; keep additionalProperties",
@@ -211,48 +213,48 @@ class _DefinitionComparison:
         if before == after or not after:
             pass
         elif (before, after) in _WIDER_TYPES:
-            what = f"{before} became {after}: clients may read values of a type that they do not expect"
-            yield self.warning(path, what, "make sure that clients accept both types")
+            change = f"{before} became {after}: clients may read values of a type that they do not expect"
+            yield self.make_warning(path, change, "make sure that clients accept both types")
         else:
-            yield self.error(path, f"the type {before or 'any'} became {after}", "add another field instead")
+            yield self.make_error(path, f"the type {before or 'any'} became {after}", "add another field instead")
         if old.get("nullable") and not new.get("nullable"):
-            yield self.error(
+            yield self.make_error(
                 path, "null is no longer allowed", "objects with null are rejected or lose it; keep nullable"
             )
         elif new.get("nullable") and not old.get("nullable"):
-            yield self.warning(path, "null is allowed", "clients may not expect null; update them first")
+            yield self.make_warning(path, "null is allowed", "clients may not expect null; update them first")
         if bool(old.get("x-kubernetes-embedded-resource")) != bool(new.get("x-kubernetes-embedded-resource")):
-            yield self.error(path, "x-kubernetes-embedded-resource changed", "add another field instead")
+            yield self.make_error(path, "x-kubernetes-embedded-resource changed", "add another field instead")
 
     def compare_values(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
         """Yield changes of enums, patterns, formats and defaults."""
         before, after = old.get("enum"), new.get("enum")
         if after is not None and before is None:
-            yield self.error(path, f"only {_format_list(after)} is allowed", _STORED)
+            yield self.make_error(path, f"only {_format_list(after)} is allowed", _STORED)
         elif before is not None and after is None:
-            yield self.warning(path, "any value is allowed", "clients may not expect it; update them first")
+            yield self.make_warning(path, "any value is allowed", "clients may not expect it; update them first")
         elif before is not None and after is not None:
             if removed := [value for value in before if value not in after]:
-                yield self.error(path, f"{_format_list(removed)} is no longer allowed", _STORED)
+                yield self.make_error(path, f"{_format_list(removed)} is no longer allowed", _STORED)
             if added := [value for value in after if value not in before]:
-                yield self.warning(
+                yield self.make_warning(
                     path, f"{_format_list(added)} is new", "clients may not expect it; update them first"
                 )
         for keyword in ("pattern", "format"):
             if new.get(keyword) and old.get(keyword) != new.get(keyword):
                 old_text = f"{old[keyword]!r} became" if old.get(keyword) else "is"
-                yield self.error(path, f"the {keyword} {old_text} {new[keyword]!r}", _STORED)
+                yield self.make_error(path, f"the {keyword} {old_text} {new[keyword]!r}", _STORED)
             elif old.get(keyword) and not new.get(keyword):
-                what = f"the {keyword} {old[keyword]!r} is gone"
-                yield self.warning(path, what, "clients may rely on it; make sure that they accept other values")
+                effect = f"the {keyword} {old[keyword]!r} is gone"
+                yield self.make_warning(path, effect, "clients may rely on it; make sure that they accept other values")
         before, after = (
             serializer.encode_sorted(schema["default"]) if "default" in schema else b"" for schema in (old, new)
         )
         if before != after:
             old_text = f"{before.decode()} became {after.decode()}" if before and after else ""
             change = f"{before.decode()} is gone" if before else f"{after.decode()} is new"
-            what = f"the default {old_text or change}, also for objects that are stored without a value"
-            yield self.warning(path, what, "set the value in objects that rely on it")
+            effect = f"the default {old_text or change}, also for objects that are stored without a value"
+            yield self.make_warning(path, effect, "set the value in objects that rely on it")
 
     def compare_bounds(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
         tighter: tuple[tuple[Sequence[str], Callable[[float, float], bool]], ...] = (
@@ -265,12 +267,12 @@ class _DefinitionComparison:
                 if after is None or (before is not None and not is_tighter(before, after)):
                     continue
                 old_text = f"{before} became" if before is not None else "is new:"
-                yield self.error(path, f"{keyword} {old_text} {after}", _STORED)
+                yield self.make_error(path, f"{keyword} {old_text} {after}", _STORED)
         for keyword in ("exclusiveMinimum", "exclusiveMaximum", "uniqueItems"):
             if new.get(keyword) and not old.get(keyword):
-                yield self.error(path, f"{keyword} is new", _STORED)
+                yield self.make_error(path, f"{keyword} is new", _STORED)
         if new.get("multipleOf") is not None and new["multipleOf"] != old.get("multipleOf"):
-            yield self.error(path, f"multipleOf {new['multipleOf']} is required", _STORED)
+            yield self.make_error(path, f"multipleOf {new['multipleOf']} is required", _STORED)
 
     def compare_lists(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
         """Yield changes of how lists and maps are merged."""
@@ -278,18 +280,18 @@ class _DefinitionComparison:
             before, after = (schema.get(f"x-kubernetes-{keyword}", usual) for schema in (old, new))
             if before != after:
                 change = f"{keyword} {_format_list(before)} became {_format_list(after)}"
-                what = f"{change}: fields change owners, duplicates may be rejected"
-                yield self.error(path, what, "add another field instead")
+                effect = f"{change}: fields change owners, duplicates may be rejected"
+                yield self.make_error(path, effect, "add another field instead")
 
     def compare_rules(self, old: Schema, new: Schema, path: str) -> Iterator[SchemaChange]:
         before = {rule["rule"] for rule in old.get(RULES) or ()}
         for rule in new.get(RULES) or ():
             if rule["rule"] not in before:
                 advice = "find objects that break it with --objects; unchanged values may stay"
-                yield self.error(path, f"the rule {rule['rule']!r} is new", advice)
+                yield self.make_error(path, f"the rule {rule['rule']!r} is new", advice)
         for keyword in ("allOf", "anyOf", "oneOf", "not"):
             if new.get(keyword) and new.get(keyword) != old.get(keyword):
-                yield self.warning(path, f"{keyword} has changed", "find objects that break it with --objects")
+                yield self.make_warning(path, f"{keyword} has changed", "find objects that break it with --objects")
 
     def compare_fields(
         self, old: Schema, new: Schema, path: str, open_before: bool, open_after: bool
@@ -298,29 +300,29 @@ class _DefinitionComparison:
         for name in before:
             field_path = f"{path}.{name}" if path else name
             if name not in after and not open_after and not isinstance(new.get("additionalProperties"), dict):
-                what = "the field is gone: objects lose it when they are read"
-                yield self.error(field_path, what, "keep it, and name its replacement in its description")
+                change = "the field is gone: objects lose it when they are read"
+                yield self.make_error(field_path, change, "keep it, and name its replacement in its description")
         for name in after:
             field_path = f"{path}.{name}" if path else name
             if name not in before and open_before:
-                what = "the field accepted any value, and has a schema now"
-                yield self.warning(field_path, what, "find objects that break it with --objects")
+                change = "the field accepted any value, and has a schema now"
+                yield self.make_warning(field_path, change, "find objects that break it with --objects")
         for name in new.get("required") or ():
             field_path = f"{path}.{name}" if path else name
             if name in (old.get("required") or ()):
                 continue
             if "default" in (after.get(name) or {}):
-                yield self.warning(
+                yield self.make_warning(
                     field_path,
                     "the field is required, and has a default",
                     "clients see it in objects that had no value",
                 )
             else:
-                yield self.error(
+                yield self.make_error(
                     field_path, "the field is required", "objects without it are rejected; give it a default"
                 )
         if open_before and not open_after and not isinstance(new.get("additionalProperties"), dict):
-            yield self.error(
+            yield self.make_error(
                 path,
                 "unknown fields are dropped",
                 "add them to the schema, or keep x-kubernetes-preserve-unknown-fields",
@@ -345,10 +347,10 @@ def _find_missing_fields(lacking_schema: Schema, having_schema: Schema, path: st
     if lacking_schema == having_schema or _allows_unnamed(lacking_schema):
         return
     fields = lacking_schema.get("properties") or {}
-    for name, part in (having_schema.get("properties") or {}).items():
+    for name, child in (having_schema.get("properties") or {}).items():
         field_path = f"{path}.{name}" if path else name
         if name in fields:
-            yield from _find_missing_fields(fields[name], part, field_path)
+            yield from _find_missing_fields(fields[name], child, field_path)
         elif not isinstance(lacking_schema.get("additionalProperties"), dict):
             yield field_path
     for keyword, mark in (("items", "[]"), ("additionalProperties", "[*]")):

@@ -115,7 +115,7 @@ def _list_names() -> list[str]:
 def _check_setting(file: Path, name: str, value: Any) -> Any:
     option = name.replace("_", "-")
     if name not in _list_names():
-        option_names = [one.replace("_", "-") for one in _list_names()]
+        option_names = [known_name.replace("_", "-") for known_name in _list_names()]
         hint = suggest_name(option, option_names) or f"; it has {', '.join(option_names)}"
         raise CannotCheck(f"{file}: [{_TABLE}] has no setting {option!r}{hint}")
     setting = f"{file}: {_TABLE}.{option}"

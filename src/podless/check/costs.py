@@ -78,7 +78,7 @@ def estimate_costs(definition: dict[str, Any]) -> Iterator[RuleCost]:
 def _estimate_rule(schema: Schema, steps: Steps, index: int) -> EstimatedCost:
     nodes = [schema]
     for step in steps:
-        nodes.append(next(part for suffix, part in child_nodes(nodes[-1]) if suffix == f".{step}"))
+        nodes.append(next(child for suffix, child in child_nodes(nodes[-1]) if suffix == f".{step}"))
     return estimate_rules(tuple(nodes))[index]
 
 
@@ -99,18 +99,18 @@ def _list_candidates(schema: Schema, steps: Steps) -> list[tuple[Steps, str]]:
 
 def _suggest_single(schema: Schema, steps: Steps, index: int) -> Iterator[SuggestedBound]:
     for at, word in _list_candidates(schema, steps):
-        most = _find_largest(lambda bound, at=at, word=word: _is_under_limit(schema, steps, index, [(at, word, bound)]))  # type: ignore[misc]
-        if most:
-            yield SuggestedBound(".".join(at), word, most)
+        high = _find_largest(lambda bound, at=at, word=word: _is_under_limit(schema, steps, index, [(at, word, bound)]))  # type: ignore[misc]
+        if high:
+            yield SuggestedBound(".".join(at), word, high)
 
 
 def _suggest_joint(schema: Schema, steps: Steps, index: int) -> tuple[SuggestedBound, ...]:
     """Return the same bound for all lists, maps and strings; nothing if that is not sufficient."""
     candidates = _list_candidates(schema, steps)
-    most = _find_largest(
+    maximum = _find_largest(
         lambda bound: _is_under_limit(schema, steps, index, [(at, word, bound) for at, word in candidates])
     )
-    return tuple(SuggestedBound(".".join(at), word, most) for at, word in candidates) if most else ()
+    return tuple(SuggestedBound(".".join(at), word, maximum) for at, word in candidates) if maximum else ()
 
 
 def _find_largest(fits: Callable[[int], bool]) -> int:
@@ -128,7 +128,7 @@ def _is_under_limit(schema: Schema, steps: Steps, index: int, bounds: list[tuple
     for at, word, bound in bounds:
         node = changed
         for step in at:
-            node = next(part for suffix, part in child_nodes(node) if suffix == f".{step}")
+            node = next(child for suffix, child in child_nodes(node) if suffix == f".{step}")
         node[word] = bound
     return _estimate_rule(changed, steps, index).total <= RULE_LIMIT
 

@@ -53,7 +53,7 @@ class ObjectIdentity(NamedTuple):
         return f"{self.kind} {prefix}{self.name}"
 
 
-class DocumentPart(NamedTuple):
+class DocumentEntry(NamedTuple):
     """One object of a document. at: its path in the document. floats: whole numbers that are written as floats."""
 
     value: Any
@@ -88,9 +88,9 @@ class Outcome:
 
     definitions: the valid ones, as stored. unsound: groups and kinds of invalid ones. objects: all decoded objects,
     including definitions. mixed: the document has definitions and other objects, and only one of the two was checked.
-    looked: the kinds that were looked up; for an unknown one whether its definition is invalid. notes: what else in the
-    release the result depends on. texts: objects of built-in kinds with their structs, whose fields are not in the
-    notes yet.
+    looked: the kinds that were looked up; for an unknown one whether its definition is invalid. notes: other properties
+    of the release on which the result depends. texts: objects of built-in kinds with their structs, whose fields are
+    not in the notes yet.
     """
 
     report: Report = field(default_factory=Report)
@@ -121,16 +121,16 @@ class DocumentChecker:
         self._rules = rules
         self._old = old
 
-    def check_document(self, document: Document, *, definitions: bool, again: bool = False) -> Outcome:
+    def check_document(self, document: Document, *, definitions: bool, reported: bool = False) -> Outcome:
         """Check either the definitions in a document or all other objects in it.
 
-        again: the other half was checked before, which reported the faults of the text.
+        reported: the faults of the text were reported, when the other half was checked.
         """
         with ReleaseRecorder(self.release) as notes:
-            return self._check_parts(document, Outcome(notes=notes), definitions, again)
+            return self._check_entries(document, Outcome(notes=notes), definitions, reported)
 
     def agrees_with(self, outcome: Outcome) -> bool:
-        """Return whether this judge would return the same outcome, given that of a judge for another release."""
+        """Return whether this checker would return an outcome that the checker of another release returned."""
         while outcome.texts:
             _note_dates(outcome.notes, *outcome.texts.pop())
         return outcome.notes.agrees_with(self.release) and all(
@@ -151,7 +151,7 @@ class DocumentChecker:
                 outcome.notes.release.has_feature(change)
         return result
 
-    def _check_parts(self, document: Document, outcome: Outcome, definitions: bool, again: bool) -> Outcome:
+    def _check_entries(self, document: Document, outcome: Outcome, definitions: bool, reported: bool) -> Outcome:
         positions = PositionFinder(document)
         repeated: list[str] = []
         try:
@@ -162,12 +162,12 @@ class DocumentChecker:
             outcome.report.findings.append(finding)
             return outcome
         collector = _FindingCollector(document, positions, outcome)
-        if self._rules.validation != IGNORE and not again:
+        if self._rules.validation != IGNORE and not reported:
             for message in repeated:
                 collector.add_unknown_field(message, (), self._unknown_severity)
-        for part in split_parts(value, floats):
-            if _is_definition(part.value) is definitions:
-                self._check_part(part, collector)
+        for entry in split_entries(value, floats):
+            if _is_definition(entry.value) is definitions:
+                self._check_entry(entry, collector)
             else:
                 outcome.mixed = True
         return outcome
@@ -183,71 +183,71 @@ class DocumentChecker:
     def _unknown_severity(self) -> Severity:
         return Severity.ERROR if self._rules.validation == STRICT else Severity.WARNING
 
-    def _check_part(self, part: DocumentPart, collector: _FindingCollector) -> None:
+    def _check_entry(self, entry: DocumentEntry, collector: _FindingCollector) -> None:
         """Check one object."""
         collector.object_text = ""
-        kind_names = _identify_kind(part.value)
+        kind_names = _identify_kind(entry.value)
         if isinstance(kind_names, str):
-            collector.add_error(kind_names, part.at, (), "Unreadable")
+            collector.add_error(kind_names, entry.at, (), "Unreadable")
             return
         group, version, name = kind_names
-        collector.object_text = str(identity := identify_object(part.value, group, name))
+        collector.object_text = str(identity := identify_object(entry.value, group, name))
         found_kind = self._find(collector.outcome, group, version, name)
         if found_kind is None:
-            self._report_unknown(part, collector, group, name, gvk.GroupVersion(group, version))
+            self._report_unknown(entry, collector, group, name, gvk.GroupVersion(group, version))
             return
         kind, served = found_kind
         # error texts show numbers as written, if the text of the object is available
-        is_whole = not collector.document.yaml and not part.at
-        text = serializer.encode_json(part.value)
+        is_whole = not collector.document.yaml and not entry.at
+        text = serializer.encode_json(entry.value)
         if (struct := kind.struct_of(served)) is not None:
             collector.outcome.texts.append((struct, text))
         raw = ParsedJSON(collector.document.raw if is_whole else text)
-        raw.outcome = part.value, [], part.floats
-        old = self._find_old(identity, kind, served, part, collector)
+        raw.outcome = entry.value, [], entry.floats
+        old = self._find_old(identity, kind, served, entry, collector)
         checked = (
             offline.check_create(kind, served, raw) if old is None else offline.check_update(kind, served, raw, old)
         )
-        self._report_findings(checked, part, collector)
+        self._report_findings(checked, entry, collector)
         if self._rules.dropped and checked.obj is not None:
             reported = {_find_named(message) for message in checked.findings}
             for path in find_dropped(serializer.decode_json(text), checked.obj):
                 if (path_text := format_path(path)) not in reported:
                     collector.add_finding(
-                        Severity.WARNING, "dropped", part.at, path, path_text, "DroppedField", key=True
+                        Severity.WARNING, "dropped", entry.at, path, path_text, "DroppedField", key=True
                     )
         if checked.obj is not None and not checked.errors and kind.webhook is not None and "rules" in kind.webhook:
-            self._convert_to_all(kind, served, checked.obj, part, collector)
-        self._count_object(kind, served, checked, identity, part, collector)
+            self._convert_to_all(kind, served, checked.obj, entry, collector)
+        self._count_object(kind, served, checked, identity, entry, collector)
 
     def _convert_to_all(
-        self, kind: Kind, version: Version, obj: Object, part: DocumentPart, collector: _FindingCollector
+        self, kind: Kind, version: Version, obj: Object, entry: DocumentEntry, collector: _FindingCollector
     ) -> None:
         """Convert an object to all versions of its kind, as the server does to store and to serve it."""
-        for other in kind.by_version.values():
-            if other is not version:
+        for target in kind.by_version.values():
+            if target is not version:
                 try:
-                    kind.strategy.convert_object(kind, other, obj)
+                    kind.strategy.convert_object(kind, target, obj)
                 except Internal as error:
-                    collector.add_error(error.message, part.at, ("apiVersion",), "Conversion")
+                    collector.add_error(error.message, entry.at, ("apiVersion",), "Conversion")
 
     def _report_unknown(
-        self, part: DocumentPart, collector: _FindingCollector, group: str, name: str, version: gvk.GroupVersion
+        self, entry: DocumentEntry, collector: _FindingCollector, group: str, name: str, version: gvk.GroupVersion
     ) -> None:
         """Report an unknown kind."""
         if self.catalog.is_unsound(group, name):
             collector.add_warning(
-                "not checked, because its CustomResourceDefinition has errors", part.at, ("kind",), "Unchecked"
+                "not checked, because its CustomResourceDefinition has errors", entry.at, ("kind",), "Unchecked"
             )
         elif self._rules.ignore_unknown:
             kind_name = f"{name}.{group}" if group else name
             collector.outcome.report.skipped[kind_name] = collector.outcome.report.skipped.get(kind_name, 0) + 1
         else:
             message = f'no matches for kind "{name}" in version "{version}"'
-            collector.add_error(message, part.at, ("kind",), "UnknownKind")
+            collector.add_error(message, entry.at, ("kind",), "UnknownKind")
 
     def _find_old(
-        self, identity: ObjectIdentity, kind: Kind, version: Version, part: DocumentPart, collector: _FindingCollector
+        self, identity: ObjectIdentity, kind: Kind, version: Version, entry: DocumentEntry, collector: _FindingCollector
     ) -> Object | None:
         """Return the earlier object in the version of the new one; None if there is none."""
         raw = self._old.get(identity) if self._old else None
@@ -258,31 +258,31 @@ class DocumentChecker:
         old = offline.read_accepted(*found_kind, raw) if found_kind is not None else None
         if old is None:
             collector.add_warning(
-                "not checked as an update, because its old state cannot be read", part.at, (), "Unchecked"
+                "not checked as an update, because its old state cannot be read", entry.at, (), "Unchecked"
             )
         elif (kind.group, kind.kind) == DEFINITION:
             definition.set_condition(old, "Established", "True", "", "", clock.now())
         elif not _can_convert(kind) and old["apiVersion"] != kind.api_version(version.name):
             message = "not checked as an update, because only a webhook can convert its old state to this version"
-            collector.add_warning(message, part.at, ("apiVersion",), "Unchecked")
+            collector.add_warning(message, entry.at, ("apiVersion",), "Unchecked")
             return None
         return old
 
-    def _report_findings(self, checked: Checked, part: DocumentPart, collector: _FindingCollector) -> None:
+    def _report_findings(self, checked: Checked, entry: DocumentEntry, collector: _FindingCollector) -> None:
         """Report the findings of the server's check."""
         if checked.refusal:
             field_match = _FIELD.search(checked.refusal)
-            collector.add_error(checked.refusal, part.at, field_match[1] if field_match else (), "Unreadable")
+            collector.add_error(checked.refusal, entry.at, field_match[1] if field_match else (), "Unreadable")
         if self._rules.validation != IGNORE:
             for message in dict.fromkeys(checked.findings):
-                collector.add_unknown_field(message, part.at, self._unknown_severity)
+                collector.add_unknown_field(message, entry.at, self._unknown_severity)
         for error in dict.fromkeys((error.path, error.field, error.body, error.reason) for error in checked.errors):
             path, field_text, body, reason = error
             collector.add_finding(
-                Severity.ERROR, body, part.at, path, "" if field_text == "<nil>" else field_text, reason
+                Severity.ERROR, body, entry.at, path, "" if field_text == "<nil>" else field_text, reason
             )
         for message in checked.warnings:
-            collector.add_warning(message, part.at, (), "Warning")
+            collector.add_warning(message, entry.at, (), "Warning")
 
     def _count_object(
         self,
@@ -290,20 +290,20 @@ class DocumentChecker:
         version: Version,
         checked: Checked,
         identity: ObjectIdentity,
-        part: DocumentPart,
+        entry: DocumentEntry,
         collector: _FindingCollector,
     ) -> None:
         """Count the object. Keep a valid definition, to check the objects of its kind."""
         outcome = collector.outcome
         if checked.obj is not None:
-            outcome.objects.append(KnownObject(identity, checked.obj, part.at))
+            outcome.objects.append(KnownObject(identity, checked.obj, entry.at))
         if (kind.group, kind.kind) != DEFINITION:
             outcome.report.objects += 1
             return
         outcome.report.definitions += 1
         if checked.obj is not None and not checked.errors:
             outcome.definitions.append(kind.strategy.make_stored(kind, checked.obj))
-        elif isinstance(spec := part.value.get("spec"), dict) and isinstance(names := spec.get("names"), dict):
+        elif isinstance(spec := entry.value.get("spec"), dict) and isinstance(names := spec.get("names"), dict):
             outcome.unsound.add((str(spec.get("group")), str(names.get("kind"))))
 
 
@@ -318,28 +318,28 @@ def read_document(document: Document, repeated: list[str]) -> tuple[Any, Floats]
     return document.decode_value(repeated, floats), floats
 
 
-def split_parts(value: Any, floats: Floats) -> Iterator[DocumentPart]:
+def split_entries(value: Any, floats: Floats) -> Iterator[DocumentEntry]:
     """Yield the objects in a document: the value itself, or the items of a list."""
     if isinstance(value, dict) and str(value.get("kind")).endswith("List") and isinstance(value.get("items"), list):
         for index, item in enumerate(value["items"]):
             at = ("items", index)
             item_floats = [(path[2:], number) for path, number in floats if path[:2] == at]
-            for part in split_parts(item, item_floats):
-                yield part._replace(at=at + part.at)
+            for entry in split_entries(item, item_floats):
+                yield entry._replace(at=at + entry.at)
     else:
-        yield DocumentPart(value, (), floats)
+        yield DocumentEntry(value, (), floats)
 
 
-def find_dropped(sent: Any, stored: Any, at: Path = ()) -> Iterator[Path]:
+def find_dropped(written: Any, stored: Any, at: Path = ()) -> Iterator[Path]:
     """Yield the paths of fields that a server dropped. Empty values do not count, because Go omits them."""
-    if isinstance(sent, dict) and isinstance(stored, dict):
-        for name, value in sent.items():
+    if isinstance(written, dict) and isinstance(stored, dict):
+        for name, value in written.items():
             if name in stored:
                 yield from find_dropped(value, stored[name], (*at, name))
             elif value:
                 yield (*at, name)
-    elif isinstance(sent, list) and isinstance(stored, list) and len(sent) == len(stored):
-        for index, (value, stored_item) in enumerate(zip(sent, stored, strict=True)):
+    elif isinstance(written, list) and isinstance(stored, list) and len(written) == len(stored):
+        for index, (value, stored_item) in enumerate(zip(written, stored, strict=True)):
             yield from find_dropped(value, stored_item, (*at, index))
 
 
@@ -349,10 +349,10 @@ def index_objects(document: Document) -> Iterator[tuple[ObjectIdentity, bytes]]:
         value, floats = read_document(document, [])
     except JSONError:
         return
-    for part in split_parts(value, floats):
-        kind_names = _identify_kind(part.value)
+    for entry in split_entries(value, floats):
+        kind_names = _identify_kind(entry.value)
         if not isinstance(kind_names, str):
-            yield identify_object(part.value, kind_names[0], kind_names[2]), serializer.encode_json(part.value)
+            yield identify_object(entry.value, kind_names[0], kind_names[2]), serializer.encode_json(entry.value)
 
 
 def _note_dates(notes: ReleaseRecorder, struct: Struct, text: bytes) -> None:

@@ -40,7 +40,7 @@ class EditorSchema(NamedTuple):
         return f"{self.group}/{self.kind.lower()}_{self.version}.json"
 
 
-def editor_schemas(definition: dict[str, Any]) -> Iterator[EditorSchema]:
+def make_editor_schemas(definition: dict[str, Any]) -> Iterator[EditorSchema]:
     """Yield the JSON schemas of a v1 CustomResourceDefinition, one for each served version."""
     spec = definition["spec"]
     kind = spec["names"]["kind"]
@@ -75,7 +75,7 @@ def convert_node(schema: Schema, *, open_: bool = False) -> Schema:
     converted.update(_convert_children(schema, open_))
     for word in ("allOf", "anyOf", "oneOf"):
         if schema.get(word):
-            converted[word] = [convert_node(part, open_=True) for part in schema[word]]
+            converted[word] = [convert_node(child, open_=True) for child in schema[word]]
     if isinstance(schema.get("not"), dict):
         converted["not"] = convert_node(schema["not"], open_=True)
     return {key: value for key, value in converted.items() if value is not None}
@@ -88,7 +88,7 @@ def _convert_children(schema: Schema, open_: bool) -> Schema:
     if isinstance(schema.get("items"), dict):
         result["items"] = convert_node(schema["items"], open_=open_)
     if schema.get("properties"):
-        result["properties"] = {name: convert_node(part, open_=open_) for name, part in schema["properties"].items()}
+        result["properties"] = {name: convert_node(child, open_=open_) for name, child in schema["properties"].items()}
         if schema.get("x-kubernetes-embedded-resource"):
             result["properties"] |= {
                 "apiVersion": {"type": "string"},

@@ -18,7 +18,7 @@ from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import NEWEST, Release
 
-_ITEMS = 5  # maximum items of a loop to show
+_MAX_ITEMS = 5  # maximum items of a loop to show
 _MAX_VALUE_TEXT = 200  # maximum characters of a value to show
 _LOGIC = ("_&&_", "_||_")
 
@@ -46,14 +46,20 @@ class Evaluation:
 
 
 def evaluate_rule(
-    rule: str, obj: Any, old: Any = None, schema: Object | None = None, *, whole: bool = True, new: Release = NEWEST
+    rule: str,
+    obj: Any,
+    old: Any = None,
+    schema: Object | None = None,
+    *,
+    complete: bool = True,
+    new: Release = NEWEST,
 ) -> Evaluation:
     """Evaluate a rule with an object as self, and the old object as oldSelf.
 
-    schema: the openAPIV3Schema of the object; without one, types are not checked. whole: the object is complete, with
-    metadata. new: the release for a new rule. Raises CompileError or ProgramError for an invalid rule.
+    schema: the openAPIV3Schema of the object; without one, types are not checked. complete: the object has metadata.
+    new: the release for a new rule. Raises CompileError or ProgramError for an invalid rule.
     """
-    declared = Declared(schema or {}, resource=schema is not None and whole)
+    declared = Declared(schema or {}, resource=schema is not None and complete)
     root = declared.root
     names: dict[str, Type] = {"self": root.type if root is not None else types.DYN}
     values: dict[str, Any] = {"self": obj}
@@ -62,15 +68,15 @@ def evaluate_rule(
     decls: dict[str, Decl | None] = dict.fromkeys(names, root)
     new = library.reduce_release(new)
     tree = program.analyze_source(rule, names, library.kubernetes_libraries(new), declared, macros.select_macros(new))
-    made = Program(rule, tree, library.kubernetes_libraries(), names, decls)
-    made.check_constants()
+    compiled = Program(rule, tree, library.kubernetes_libraries(), names, decls)
+    compiled.check_constants()
     steps = tuple(_StepCollector(_EvaluationScope(names, decls, values)).collect_steps(tree, 0))
     value, cost, error = None, 0, ""
     try:
-        value, cost = made.run(*values.values(), limit=LIMIT)
+        value, cost = compiled.run(*values.values(), limit=LIMIT)
     except CelError as failed:
         cost, error = getattr(failed, "cost", 0), str(failed)
-    return Evaluation(value, error, str(tree.type), cost, made.estimate().high, steps)
+    return Evaluation(value, error, str(tree.type), cost, compiled.estimate().high, steps)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +117,8 @@ class _StepCollector:
         elif isinstance(node, CallExpr) and (bound := find_optional_bind(node)) is not None:
             yield from self.collect_loop(bound, depth)
         elif step.error or not _is_field_path(node):
-            for part in _list_operands(node, node) if isinstance(node, CallExpr) else node.list_children():
-                yield from self.collect_steps(part, depth + 1)
+            for child in _list_operands(node, node) if isinstance(node, CallExpr) else node.list_children():
+                yield from self.collect_steps(child, depth + 1)
 
     def collect_loop(self, node: Comprehension, depth: int) -> Iterator[EvaluationStep]:
         """Yield the range of a loop, then its body for each item; for cel.bind, the value, then the result."""
@@ -127,8 +133,8 @@ class _StepCollector:
             yield from _StepCollector(scope, frozenset(self.seen)).collect_steps(node.result, depth + 1)
             return
         for index, item in enumerate(range_value):
-            if index == _ITEMS:
-                yield EvaluationStep(depth + 1, "...", f"{len(range_value) - _ITEMS} more")
+            if index == _MAX_ITEMS:
+                yield EvaluationStep(depth + 1, "...", f"{len(range_value) - _MAX_ITEMS} more")
                 return
             scope = self.scope
             for name, type_, value in _bind_loop_variables(node, range_value, index, item):
@@ -156,8 +162,8 @@ def _is_field_path(node: Expr) -> bool:
 def _list_operands(node: Expr, chain: CallExpr) -> Iterator[Expr]:
     """Yield the operands of an operation; for a chain of && or ||, those of all its operations."""
     if isinstance(node, CallExpr) and (node is chain or (node.function == chain.function and chain.function in _LOGIC)):
-        for part in node.list_children():
-            yield from _list_operands(part, chain)
+        for child in node.list_children():
+            yield from _list_operands(child, chain)
     else:
         yield node
 

@@ -243,11 +243,11 @@ def _make_invalid_lists(node: Schema) -> Iterator[tuple[str, Any]]:
 
 def _walk_fields(schema: Schema, path: field.Path) -> Iterator[tuple[field.Path, Schema]]:
     """Yield the fields of a schema, except those in lists and maps."""
-    for name, part in (schema.get("properties") or {}).items():
+    for name, child in (schema.get("properties") or {}).items():
         if path or name not in ("apiVersion", "kind", "metadata", "status"):
-            yield (*path, name), part
+            yield (*path, name), child
             if len(path) < _MAX_DEPTH:
-                yield from _walk_fields(part, (*path, name))
+                yield from _walk_fields(child, (*path, name))
 
 
 def _walk_rules(schema: Schema) -> Iterator[tuple[field.Path, Object]]:
@@ -289,8 +289,8 @@ def _remove_field(obj: Object, path: field.Path) -> Object:
 def _make_variants(smallest: Object, path: field.Path, node: Schema) -> Iterator[Object]:
     """Yield variants of the smallest object, with one or two different fields at a path."""
 
-    def change(obj: Object, inner: field.Path, value: Any = ...) -> Object:
-        return _set_field(obj, _wrap_node(path, node), (*path, *inner), value)
+    def change(obj: Object, field_path: field.Path, value: Any = ...) -> Object:
+        return _set_field(obj, _wrap_node(path, node), (*path, *field_path), value)
 
     properties = node.get("properties") or {}
     names = [name for name in properties if path or name not in ("apiVersion", "kind", "metadata", "status")][:20]
@@ -302,9 +302,10 @@ def _make_variants(smallest: Object, path: field.Path, node: Schema) -> Iterator
     for name in names:
         yield from (change(complete, (name,), first) for first in _list_near_values(properties[name]))
         yield _remove_field(copy.deepcopy(complete), (*path, name))
-    for name, other in combinations(names[:8], 2):
-        for first, second in product(_list_near_values(properties[name])[:6], _list_near_values(properties[other])[:6]):
-            yield change(change(complete, (name,), first), (other,), second)
+    for name, other_name in combinations(names[:8], 2):
+        pairs = product(_list_near_values(properties[name])[:6], _list_near_values(properties[other_name])[:6])
+        for first, second in pairs:
+            yield change(change(complete, (name,), first), (other_name,), second)
 
 
 def _wrap_node(path: field.Path, node: Schema) -> Schema:
@@ -336,6 +337,6 @@ def _list_near_values(node: Schema) -> list[Any]:
         complete = make_smallest(node) or {}
         return [
             complete,
-            *({**complete, name: make_smallest(part)} for name, part in (node.get("properties") or {}).items()),
+            *({**complete, name: make_smallest(child)} for name, child in (node.get("properties") or {}).items()),
         ]
     return [_make_text(node), "", *_TEXTS] if kind == "string" else [1, "a"]

@@ -88,9 +88,9 @@ def _resolve_kind_schema(definitions: Mapping[str, Schema], name: str) -> Schema
 
 
 def _build_schema(definitions: Mapping[str, Schema], source: Schema, level: int) -> Schema:
-    parts: list[Schema] = source.get("allOf") or []
-    if len(parts) == 1 and "$ref" in parts[0]:
-        source = parts[0]
+    subschemas: list[Schema] = source.get("allOf") or []
+    if len(subschemas) == 1 and "$ref" in subschemas[0]:
+        source = subschemas[0]
     if "$ref" in source:
         name = source["$ref"].rpartition("/")[2]
         if name == _META or level > _MAX_DEPTH or name.rpartition(".")[2] in _OPEN_TYPES:

@@ -15,7 +15,7 @@ from podless.version import __version__
 Reread = Callable[[str], bytes | None]
 
 _RED, _YELLOW, _BOLD, _GREY, _PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[1m", "\x1b[2m", "\x1b[0m"
-_WIDEST = 160  # characters of a file's line that are shown
+_MAX_LINE = 160  # characters of a file's line that are shown
 # characters that XML 1.0 does not allow
 _CONTROL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -45,12 +45,12 @@ def _show_finding(finding: Finding, lines: list[str]) -> list[str]:
     if not 0 < finding.line <= len(lines):
         return [head]
     line, column = lines[finding.line - 1].rstrip("\r"), finding.column - 1
-    start = max(0, column - _WIDEST // 2)
+    start = max(0, column - _MAX_LINE // 2)
     blank = "".join("\t" if letter == "\t" else " " for letter in line[start:column])
     number = f"{finding.line:>5} | "
     return [
         head,
-        f"{_GREY}{number}{_PLAIN}{line[start : start + _WIDEST]}",
+        f"{_GREY}{number}{_PLAIN}{line[start : start + _MAX_LINE]}",
         f"{' ' * len(number)}{blank}{tone}^{_PLAIN}",
     ]
 

@@ -117,17 +117,17 @@ def _list_pod_references(obj: Object, base: Path, namespace: str) -> Iterator[tu
 
 
 def find_missing(
-    references: Iterable[Reference], known: Set[ObjectIdentity], kinds: Set[tuple[str, str]]
+    references: Iterable[Reference], known_objects: Set[ObjectIdentity], kinds: Set[tuple[str, str]]
 ) -> Iterator[Reference]:
-    """Yield references to objects that are not known. kinds: the kinds in the set.
+    """Yield references to objects that are not in `known_objects`. kinds: the kinds in the set.
 
     If the set has no objects of a kind, references to that kind are not reported, so that you can check a part of a
     configuration. A missing namespace is reported if the set has any namespace.
     """
-    without_namespace = {identity._replace(namespace="") for identity in known}
+    without_namespace = {identity._replace(namespace="") for identity in known_objects}
     for reference in references:
         target = reference.target
-        if (target.group, target.kind) not in kinds or target in known:
+        if (target.group, target.kind) not in kinds or target in known_objects:
             continue
         if target.kind == "Namespace" and not target.group and target.name in _NAMESPACES:
             continue
@@ -137,7 +137,7 @@ def find_missing(
             continue
         if not target.namespace and target in without_namespace:
             continue  # an object without a namespace will be in that of the referring object
-        if target._replace(namespace="") in known:
+        if target._replace(namespace="") in known_objects:
             continue  # a cluster-scoped owner, or one without a namespace in its manifest
         yield reference
 

@@ -35,9 +35,9 @@ from podless.schema import formats
 
 Progress = Callable[[int, int], None]
 
-_ALONE = 384 * 1024  # bytes up to which one process is faster than several
-_BATCH = 64 * 1024  # bytes that a process gets at a time
-_AHEAD = 3  # maximum number of queued batches for each process
+_ONE_PROCESS_BYTES = 384 * 1024  # bytes up to which one process is faster than several
+_BATCH_BYTES = 64 * 1024  # bytes that a process gets at a time
+_QUEUED_BATCHES = 3  # maximum number of queued batches for each process
 _DEFINITION = b"CustomResourceDefinition"
 
 
@@ -128,10 +128,10 @@ def check_files(
             report.add_report(result.report)
         judged = work.share_state(state._replace(definitions=definitions, unsound=frozenset(unsound)))
 
-        def is_left(document: Document) -> bool:
+        def needs_check(document: Document) -> bool:
             return not _may_define(document) or (document.file, document.line) in mixed
 
-        for result in work.run_batches(_check_objects, judged, _make_batches(sources, is_left, progress)):
+        for result in work.run_batches(_check_objects, judged, _make_batches(sources, needs_check, progress)):
             report.add_report(result.report)
             identities += result.identities
             named += result.references
@@ -180,7 +180,7 @@ class _BatchRunner:
     def __init__(self, stack: ExitStack, options: CheckOptions, sources: Sequence[SourceFile]) -> None:
         self._processes = options.processes or os.cpu_count() or 1
         self._pool: ProcessPoolExecutor | None = None
-        if self._processes > 1 and _is_larger(sources, _ALONE):
+        if self._processes > 1 and _is_larger(sources, _ONE_PROCESS_BYTES):
             # forked processes need no imports; fork is only safe without other threads
             alone = sys.platform == "linux" and threading.active_count() == 1
             pool = ProcessPoolExecutor(self._processes, mp_context=get_context("fork" if alone else "spawn"))
@@ -208,7 +208,7 @@ class _BatchRunner:
         waiting: deque[Future[Any]] = deque()
         for batch in batches:
             waiting.append(self._pool.submit(do, state, batch))
-            if len(waiting) > _AHEAD * self._processes:
+            if len(waiting) > _QUEUED_BATCHES * self._processes:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
@@ -239,7 +239,7 @@ def _make_batches(
         for document in filter(is_wanted, split_documents(source.name, source.read())):
             batch.append(document)
             size += len(document.raw)
-            if size >= _BATCH:
+            if size >= _BATCH_BYTES:
                 yield batch
                 batch, size = [], 0
         if progress is not None:
@@ -279,13 +279,12 @@ class _PreparedState(NamedTuple):
     def check_document(self, document: Document, *, definitions: bool) -> list[tuple[Outcome, list[str]]]:
         """Return the different outcomes of a document, each with its releases."""
         results: list[tuple[Outcome, list[str]]] = []
-        again = not definitions and _may_define(document)
+        reported = not definitions and _may_define(document)
         for checker in self.checkers:
             same_releases = next((names for outcome, names in results if checker.agrees_with(outcome)), None)
             if same_releases is None:
-                results.append(
-                    (checker.check_document(document, definitions=definitions, again=again), same_releases := [])
-                )
+                outcome = checker.check_document(document, definitions=definitions, reported=reported)
+                results.append((outcome, same_releases := []))
             same_releases.append(checker.release.name)
         return results
 
@@ -304,15 +303,15 @@ def _check_objects(state: _PreparedState | str, batch: list[Document]) -> _Batch
     return _check_batch(state, batch, definitions=False)
 
 
-def _check_batch(given: _PreparedState | str, batch: list[Document], *, definitions: bool) -> _BatchResult:
-    state = _load_state(given) if isinstance(given, str) else given
+def _check_batch(shared_state: _PreparedState | str, batch: list[Document], *, definitions: bool) -> _BatchResult:
+    state = _load_state(shared_state) if isinstance(shared_state, str) else shared_state
     result = _BatchResult(Report(), [], set(), set(), [], [])
     for document in batch:
         outcomes = state.check_document(document, definitions=definitions)
         among = [checker.release.name for checker in state.checkers]
         # the newest release decides the counts
-        report = next(one.report for one, names in outcomes if among[-1] in names)
-        report.findings = merge_findings([(one.report.findings, names) for one, names in outcomes], among)
+        report = next(outcome.report for outcome, names in outcomes if among[-1] in names)
+        report.findings = merge_findings([(outcome.report.findings, names) for outcome, names in outcomes], among)
         result.report.add_report(report)
         result.definitions.extend(_collect_valid(outcomes))
         if outcomes[0][0].mixed:
@@ -348,8 +347,8 @@ def _collect_valid(outcomes: Sequence[tuple[Outcome, list[str]]]) -> list[tuple[
 def _index_old(work: _BatchRunner, old: Sequence[SourceFile]) -> dict[ObjectIdentity, bytes]:
     """Return the earlier objects by identity."""
     result: dict[ObjectIdentity, bytes] = {}
-    for part in work.run_batches(_index_batch, None, _make_batches(old, lambda document: True)):
-        result.update(part)
+    for objects in work.run_batches(_index_batch, None, _make_batches(old, lambda document: True)):
+        result.update(objects)
     return result
 
 

@@ -58,13 +58,13 @@ def find_sources(paths: Sequence[str] | str, exclude: Sequence[str] = (), *, nee
         except BadInput as error:
             raise CannotCheck(str(error)) from None
         if not files and needed:
-            raise CannotCheck(_nothing_in(path, exclude))
+            raise CannotCheck(_explain_no_manifests(path, exclude))
         for name, file in files.items():
             sources.setdefault(name, file)
     return list(sources.values())
 
 
-def _nothing_in(path: str, exclude: Sequence[str]) -> str:
+def _explain_no_manifests(path: str, exclude: Sequence[str]) -> str:
     """Return the text for a path without manifests."""
     ends = f"no file ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
     if Path(path).is_dir():
@@ -148,12 +148,12 @@ def former_files(text: str, paths: Sequence[str], exclude: Sequence[str] = ()) -
 def _find_archived(revision: str, path: str, exclude: Sequence[str]) -> Iterator[SourceFile]:
     """Yield the manifests of a path in a revision; none if the path did not exist."""
     pattern_path = Path(path)
-    fixed = Path(*[part for part in pattern_path.parts if not glob.has_magic(part)][: _count_plain_parts(pattern_path)])
+    fixed = Path(*[name for name in pattern_path.parts if not glob.has_magic(name)][: _count_plain_names(pattern_path)])
     folder = next(parent for parent in (fixed, *fixed.parents) if parent.is_dir())
-    rest = fixed.relative_to(folder).as_posix()
+    pattern = fixed.relative_to(folder).as_posix()
     command = ["git", "-C", str(folder), "archive", "--format=tar", revision]
-    if rest != ".":
-        command += ["--", rest]
+    if pattern != ".":
+        command += ["--", pattern]
     process = subprocess.run(command, capture_output=True, check=False)
     if process.returncode:
         error_lines = process.stderr.decode("utf-8", "replace").strip().splitlines()
@@ -173,6 +173,6 @@ def _find_archived(revision: str, path: str, exclude: Sequence[str]) -> Iterator
                 yield SourceFile.of(f"{revision}:{name}", content.read() if content is not None else b"")
 
 
-def _count_plain_parts(path: Path) -> int:
-    """Return the number of parts of a path before the first glob pattern."""
-    return next((index for index, part in enumerate(path.parts) if glob.has_magic(part)), len(path.parts))
+def _count_plain_names(path: Path) -> int:
+    """Return the number of names in a path before the first glob pattern."""
+    return next((index for index, name in enumerate(path.parts) if glob.has_magic(name)), len(path.parts))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
-from podless.check.documents import read_document, split_parts
+from podless.check.documents import read_document, split_entries
 from podless.check.findings import Finding, Report, Severity
 from podless.check.places import PositionFinder
 from podless.check.sources import CannotCheck, SourceFile, find_sources
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from podless.remote.cluster import RemoteCluster
 
 
-_PATCHES = {one.name: one.media for one in patches.TYPES if one.read is not None}
+_PATCH_MEDIA = {one.name: one.media for one in patches.TYPES if one.read is not None}
 _TEXT: Object = {"type": "string"}
 _TEXTS: Object = {"type": "array", "items": _TEXT}
 _PRESERVE = "x-kubernetes-preserve-unknown-fields"
-_ANY: Object = {"type": "object", _PRESERVE: True}
+_ANY_SCHEMA: Object = {"type": "object", _PRESERVE: True}
 
 
 def _describe(text: str, schema: Object) -> Object:
@@ -48,14 +48,14 @@ _TEST: Object = {
     "required": ["name"],
     "properties": {
         "name": _describe("The statement.", {**_TEXT, "minLength": 1}),
-        "object": _describe("The object that is created, or that replaces the old one.", _ANY),
+        "object": _describe("The object that is created, or that replaces the old one.", _ANY_SCHEMA),
         "file": _describe("The file with the object, relative to the suite.", _TEXT),
-        "old": _describe("The object that exists before.", _ANY),
+        "old": _describe("The object that exists before.", _ANY_SCHEMA),
         "oldFile": _describe("The file with the object that exists before.", _TEXT),
         "patch": _describe(
             "The patch of the old object, instead of an object.", {"x-kubernetes-preserve-unknown-fields": True}
         ),
-        "patchType": _describe("The type of the patch.", {**_TEXT, "enum": [*_PATCHES], "default": "merge"}),
+        "patchType": _describe("The type of the patch.", {**_TEXT, "enum": [*_PATCH_MEDIA], "default": "merge"}),
         "subresource": _describe("The subresource that is written.", {**_TEXT, "enum": ["status", "scale"]}),
         "convert": _describe("The version in which to read the object; result is compared with that.", _TEXT),
         "namespace": _describe("The namespace of an object that names none.", {**_TEXT, "default": "default"}),
@@ -64,7 +64,7 @@ _TEST: Object = {
         "expect": _describe("The expected verdict.", {**_TEXT, "enum": ["accepted", "refused"], "default": "accepted"}),
         "message": _describe("A part of the expected error message.", _TEXT),
         "path": _describe("A field that the error must name.", _TEXT),
-        "result": _describe("Fields that the object must have at the end. It may have others.", _ANY),
+        "result": _describe("Fields that the object must have at the end. It may have others.", _ANY_SCHEMA),
     },
 }
 SUITE: Object = {
@@ -194,7 +194,7 @@ class _Suite:
                     value, floats = read_document(document, [])
                 except JSONError as error:
                     raise CannotCheck(f"{source.name}: {error.message}") from None
-                yield from (part.value for part in split_parts(value, floats) if isinstance(part.value, dict))
+                yield from (entry.value for entry in split_entries(value, floats) if isinstance(entry.value, dict))
 
     def _read_object(self, test: Object, name: str, file: str) -> Object | None:
         """Return the object of a test, inline or from a file."""
@@ -258,7 +258,7 @@ class _Test:
             if created is None:
                 raise _StatementFailed("a patch needs an old object")
             path = await cluster.find_path(created, test["namespace"], test.get("subresource"))
-            return await cluster.send("PATCH", path, test["patch"], _PATCHES[test["patchType"]], headers)
+            return await cluster.send("PATCH", path, test["patch"], _PATCH_MEDIA[test["patchType"]], headers)
         assert self.obj is not None
         if test.get("convert"):
             return await self._convert_object(self.obj)
@@ -373,7 +373,7 @@ class _TestServer:
         """Delete an object, and remove its finalizers."""
         path = await self.find_path(obj, "")
         if (obj["metadata"]).get("finalizers"):
-            await self._cluster.send("PATCH", path, {"metadata": {"finalizers": None}}, _PATCHES["merge"])
+            await self._cluster.send("PATCH", path, {"metadata": {"finalizers": None}}, _PATCH_MEDIA["merge"])
         await self._cluster.send("DELETE", f"{path}?gracePeriodSeconds=0")
 
     async def grant_all(self, users: Sequence[str]) -> None:

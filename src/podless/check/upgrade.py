@@ -72,9 +72,9 @@ def _list_changes(findings: Sequence[Finding], after: str, catalog: Catalog) -> 
     for finding in alone:
         other_releases = {releases for key, releases in known_changes if key == _make_key(finding)}
         if len(other_releases) == 1:
-            severity, what = _describe(finding, after, catalog)
-            about = finding.about or finding.rule
-            yield UpgradeChange(finding.file, finding.line, finding.column, severity, about, finding.path, what)
+            severity, text = _describe_change(finding, after, catalog)
+            subject = finding.about or finding.rule
+            yield UpgradeChange(finding.file, finding.line, finding.column, severity, subject, finding.path, text)
 
 
 def _get_position(finding: Finding) -> tuple[str, int, int]:
@@ -87,7 +87,7 @@ def _make_key(finding: Finding) -> tuple[object, ...]:
     return *_get_position(finding), finding.path, finding.rule, message
 
 
-def _describe(finding: Finding, after: str, catalog: Catalog) -> tuple[str, str]:
+def _describe_change(finding: Finding, after: str, catalog: Catalog) -> tuple[str, str]:
     """Return the severity of a change, and its text."""
     new, text = finding.releases == after, ": ".join(filter(None, (finding.path, finding.message)))
     if finding.rule == "UnknownKind":

@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
             this,
             before,
             schema=_subschema(schema, path),
-            whole=not path,
+            complete=not path,
             new=features.choose_release(options.kubernetes_version),
         )
     if options.output == "json":

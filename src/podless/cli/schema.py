@@ -18,9 +18,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _generate_schemas(options: argparse.Namespace) -> None:
-    from podless.check.editors import DIALECT, editor_schemas
+    from podless.check.editors import DIALECT, make_editor_schemas
 
-    schemas = [item for definition in read_definitions(options) for item in editor_schemas(definition)]
+    schemas = [item for definition in read_definitions(options) for item in make_editor_schemas(definition)]
     if options.output is not None:
         write_files(options.output, {str(item.file): _format_schema(item.schema) + "\n" for item in schemas})
     else:

@@ -93,7 +93,7 @@ class _DefaultWalk:
         """Return the errors of a value by the schema; without any, those by its rules."""
         errors = check.validate_value(value, node, path)
         if not errors and self.expressions is not None:
-            errors = self.expressions.validate_default(node.raw, field.format_path(path), value)
+            errors = self.expressions.default(node.raw, field.format_path(path), value)
         return errors
 
 

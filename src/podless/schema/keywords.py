@@ -74,7 +74,7 @@ class _KeywordWalk:
         errors += _check_lists(schema, path, self.options)
         errors += rules.validate_rules(schema, path)
         if not errors and not logic and self.expressions is not None and schema.get("x-kubernetes-validations"):
-            self.rule_errors += self.expressions.validate_node(schema, path, position.ancestors)
+            self.rule_errors += self.expressions.declared(schema, path, position.ancestors)
         return errors
 
     def check_unsupported(self, schema: Schema, path: str, position: _NodePosition) -> list[FieldError]:
@@ -171,7 +171,7 @@ def validate_keywords(
     """
     walk = _KeywordWalk(options, expressions, plain)
     errors = walk.visit_node(schema, path, _NodePosition(no_default=options.no_default), root=True) + walk.rule_errors
-    return errors + (expressions.validate_total(schema, path) if expressions is not None else [])
+    return errors + (expressions.total(schema, path) if expressions is not None else [])
 
 
 def _require_type(schema: Schema, path: str, expected: str, keyword: str) -> list[FieldError]:

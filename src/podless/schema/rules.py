@@ -18,15 +18,15 @@ _REASONS = ("FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "
 class Expressions(Protocol):
     """Compiles rules. Without it, only their form is checked."""
 
-    def validate_node(self, schema: Schema, path: str, ancestors: tuple[Schema, ...]) -> list[FieldError]:
+    def declared(self, schema: Schema, path: str, ancestors: tuple[Schema, ...]) -> list[FieldError]:
         """Return the errors of the rules of one node of a valid schema. ancestors: its ancestors, the root first."""
         ...
 
-    def validate_default(self, schema: Schema, path: str, value: Any) -> list[FieldError]:
+    def default(self, schema: Schema, path: str, value: Any) -> list[FieldError]:
         """Return the errors of the rules that a default value breaks, at a node and below."""
         ...
 
-    def validate_total(self, schema: Schema, path: str) -> list[FieldError]:
+    def total(self, schema: Schema, path: str) -> list[FieldError]:
         """Return the errors of all rules of the schema together, such as their total cost."""
         ...
 

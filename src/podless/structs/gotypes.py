@@ -210,7 +210,7 @@ class Bytes(GoType):
 
 
 class Raw(GoType):
-    """Any JSON value, unchanged_types as it is."""
+    """Any JSON value, kept as it is."""
 
     def __init__(self, go: str = "runtime.RawExtension") -> None:
         self.go = go
@@ -261,7 +261,7 @@ class ListOf(GoType):
 class MapOf(GoType):
     """A map with string keys, written in the order of its keys; a null item is the zero value of its type.
 
-    unchanged_types: the class of items that are unchanged_types unchanged, if there is one.
+    unchanged_types: the Python class of items that need no conversion, if there is one.
     """
 
     def __init__(self, item: GoType, go: str = "") -> None:

@@ -36,7 +36,7 @@ def refused(schema: Object) -> list[str]:
 
 def test_nothing_is_done_without_rules() -> None:
     rules = NodeRules.compile(obj(a=INT))
-    assert not rules.has_any_rule
+    assert not rules.has_any
     assert rules.validate({"a": 1}) == []
 
 

@@ -41,7 +41,7 @@ class DefinitionRules:
         self._verdicts: dict[int, tuple[Schema, NodeVerdict]] = {}
         self._stored = frozenset(_rules_of(self._old)) if CURRENT.get().without else frozenset[str]()
 
-    def validate_node(self, schema: Schema, path: str, ancestors: tuple[Schema, ...]) -> list[FieldError]:
+    def declared(self, schema: Schema, path: str, ancestors: tuple[Schema, ...]) -> list[FieldError]:
         """Return the errors of the rules of one node. ancestors: its ancestors, starting with the root."""
         self._begin_definition(ancestors[0] if ancestors else schema)
         rules_path = f"{path}.{RULES}"
@@ -55,12 +55,12 @@ class DefinitionRules:
             errors += self._check_rule(rule, judged, f"{rules_path}[{index}]", times, uncorrelatable)
         return errors
 
-    def validate_default(self, schema: Schema, path: str, value: Any) -> list[FieldError]:
+    def default(self, schema: Schema, path: str, value: Any) -> list[FieldError]:
         """Return the errors of rules that a default value violates, as an unchanged value and as a new one."""
         rules = NodeRules.compile(schema, resource=bool(schema.get("x-kubernetes-embedded-resource")))
         return rules.validate(value, value, path=path) or rules.validate(value, None, path=path)
 
-    def validate_total(self, schema: Schema, path: str) -> list[FieldError]:
+    def total(self, schema: Schema, path: str) -> list[FieldError]:
         """Return the errors about the cost of all rules of the schema together."""
         self._begin_definition(schema)
         costs, self._root = self._costs, None

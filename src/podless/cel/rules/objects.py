@@ -41,11 +41,11 @@ class _BudgetSpent(Exception):
 class NodeRules:
     """The rules of one schema node and its descendants. Compiled at first use.
 
-    has_rules: the node itself has rules. has_children: a descendant has rules. has_any_rule: either is true.
+    has_rules: the node itself has rules. has_rules_below: a descendant has rules. has_any: either is true.
     """
 
     __slots__ = (
-        "_compiled", "_plain", "additional", "classes", "has_any_rule", "has_children", "has_rules", "items", "kind",
+        "_compiled", "_plain", "additional", "classes", "has_any", "has_rules", "has_rules_below", "items", "kind",
         "properties", "resource", "schema", "with_floats",
     )  # fmt: skip
 
@@ -65,8 +65,8 @@ class NodeRules:
         self.properties = {
             name: node for name, child in children if (node := _make_node(child, with_floats)) is not None
         }
-        self.has_children = bool(self.items or self.additional or self.properties)
-        self.has_any_rule = self.has_rules or self.has_children
+        self.has_rules_below = bool(self.items or self.additional or self.properties)
+        self.has_any = self.has_rules or self.has_rules_below
 
     @classmethod
     def compile(cls, schema: Schema, *, resource: bool = True, with_floats: bool = False) -> NodeRules:
@@ -92,7 +92,7 @@ class NodeRules:
         (default: on an update of a whole object). warnings: such warnings are added to it. path: of the value. budget:
         the maximum cost of all rules together.
         """
-        if not self.has_any_rule:
+        if not self.has_any:
             return []
         if ratchet is None:
             ratchet = old is not None and not path
@@ -171,7 +171,7 @@ def _make_node(schema: Any, with_floats: bool) -> NodeRules | None:
         return None
     if _RULES in schema or "properties" in schema or "items" in schema or "additionalProperties" in schema:
         rules = NodeRules(schema, bool(schema.get("x-kubernetes-embedded-resource")), with_floats)
-        return rules if rules.has_any_rule else None
+        return rules if rules.has_any else None
     return None
 
 
@@ -195,7 +195,7 @@ class _RuleEvaluation:
         """Evaluate the rules of a node, then those of its children."""
         if rules.has_rules:
             self.evaluate_rules(rules, obj, old, location)
-        if not rules.has_children:
+        if not rules.has_rules_below:
             return
         if isinstance(obj, dict):
             before = old if isinstance(old, dict) else _NO_FIELDS
