@@ -27,7 +27,7 @@ _TYPE_META = frozenset(("apiVersion", "kind"))
 
 # steps on the meter for a value and for an error; and characters of an error text in one step
 _VALUE, _ERROR, _PER_STEP = 4, 8, 1024
-_TEXT = 5 << 20  # maximum characters of all errors: a client gets fewer, so validation stops then
+_MAX_ERROR_TEXT = 5 << 20  # maximum characters of all errors: a client gets fewer, so validation stops then
 
 
 # results of alternatives, by the id of their node and the path of the value
@@ -48,7 +48,7 @@ class Result:
         self.branch_results = branch_results
         self.errors: dict[Any, FieldError] = {}
         self.matched = 0
-        self.text_left = _TEXT
+        self.text_left = _MAX_ERROR_TEXT
 
     def make_empty(self) -> Result:
         """Return an empty result of the same type."""
@@ -67,7 +67,7 @@ class Result:
     def drop_errors(self) -> None:
         """Drop the errors, because the old value had them too."""
         self.errors.clear()
-        self.text_left = _TEXT
+        self.text_left = _MAX_ERROR_TEXT
 
     def merge_result(self, other: Result) -> None:
         """Add the errors and matches of another result."""
@@ -75,7 +75,7 @@ class Result:
             charge(len(other.errors))
             for key, error in other.errors.items():
                 self.errors.setdefault(key, error)
-            self.text_left -= _TEXT - other.text_left
+            self.text_left -= _MAX_ERROR_TEXT - other.text_left
         self.matched += other.matched
 
     def locate_error(self, path: Path) -> At:
@@ -284,24 +284,24 @@ def _check_any_of(value: Any, node: Node, path: Path, result: Result) -> None:
 def _check_one_of(value: Any, node: Node, path: Path, result: Result) -> None:
     tally = _make_tally(result)
     results = [(branch, _check_branch(value, branch, path, tally)) for branch in node.list_branches("oneOf")]
-    valid = [part for _, part in results if not part.has_errors]
+    valid = [branch_result for _, branch_result in results if not branch_result.has_errors]
     if len(valid) == 1:
         result.matched += valid[0].matched
         return
     verdict = f"Found {len(valid)} valid alternatives" if valid else "Found none valid"
     result.add_logic_error(path, f"must validate one and only one schema (oneOf). {verdict}")
     if not valid:
-        best = max(results, key=lambda part: part[1].matched)
+        best = max(results, key=lambda branch_result: branch_result[1].matched)
         _report_branch(value, *best, path, result, tally.branch_results)
 
 
 def _report_branch(
-    value: Any, branch: Node, part: Result, path: Path, result: Result, branch_results: BranchResults | None
+    value: Any, branch: Node, branch_result: Result, path: Path, result: Result, branch_results: BranchResults | None
 ) -> None:
     """Add the errors of the best alternative, which a tally has counted. branch_results: of nested alternatives."""
     if not isinstance(result, _BranchTally):
-        part = _check_value(value, branch, path, Result(result.at, branch_results))
-    result.merge_result(part)
+        branch_result = _check_value(value, branch, path, Result(result.at, branch_results))
+    result.merge_result(branch_result)
 
 
 def _check_string(value: str, node: Node, path: Path, result: Result) -> None:

@@ -90,17 +90,17 @@ def measure_value(value: Any) -> int:
         return 2 * _FIELD_BYTES
     total, todo = 0, [value]
     while todo:
-        part = todo.pop()
+        item = todo.pop()
         total += _FIELD_BYTES
-        if isinstance(part, dict):
-            charge(len(part))
-            total += sum(map(len, part)) + _FIELD_BYTES * len(part)
-            todo += part.values()
-        elif isinstance(part, list):
-            charge(len(part))
-            todo += part
-        elif isinstance(part, str):
-            total += len(part)
+        if isinstance(item, dict):
+            charge(len(item))
+            total += sum(map(len, item)) + _FIELD_BYTES * len(item)
+            todo += item.values()
+        elif isinstance(item, list):
+            charge(len(item))
+            todo += item
+        elif isinstance(item, str):
+            total += len(item)
     return total
 
 

@@ -48,8 +48,8 @@ class _DefaultWalk:
         if node.items is not None:
             self.visit_node(node.items, (*path, "items"), owner, (*steps, None), meta)
         resource = node.embedded or node is owner
-        for name, part in each(node.properties).items():
-            if id(part) in self.plain:
+        for name, child_schema in each(node.properties).items():
+            if id(child_schema) in self.plain:
                 continue
             child = node.find_child(name)
             assert child is not None

@@ -34,8 +34,8 @@ def _check_logic(value: Schema, declared: Schema, at: str, logic_path: str, erro
     if value.get("not") is not None:
         _check_nested(value["not"], declared, at, f"{logic_path}.not", errors)
     for keyword in ("allOf", "anyOf", "oneOf"):
-        for index, part in enumerate(each(value.get(keyword) or ())):
-            _check_nested(part or {}, declared, at, f"{logic_path}.{keyword}[{index}]", errors)
+        for index, branch in enumerate(each(value.get(keyword) or ())):
+            _check_nested(branch or {}, declared, at, f"{logic_path}.{keyword}[{index}]", errors)
 
 
 def _check_nested(value: Schema, declared: Schema | None, at: str, logic_path: str, errors: list[FieldError]) -> None:
@@ -49,10 +49,10 @@ def _check_nested(value: Schema, declared: Schema | None, at: str, logic_path: s
         child = items if isinstance(items, dict) else None
         _check_nested(value["items"], child, f"{at}.items", f"{logic_path}.items", errors)
     properties = declared.get("properties") or {}
-    for name, part in each(value.get("properties") or {}).items():
+    for name, property_schema in each(value.get("properties") or {}).items():
         step = f".properties[{name}]"
         child = (properties[name] or {}) if name in properties else None
-        _check_nested(part or {}, child, at + step, logic_path + step, errors)
+        _check_nested(property_schema or {}, child, at + step, logic_path + step, errors)
 
 
 # maximum nanoseconds to compile the patterns of one schema; a real server has no such limit
@@ -79,8 +79,8 @@ def structural(
     checked. options: errors that an update may repeat because the old definition had them.
     """
     options = options or KeywordOptions()
-    parts = plain.find_plain_parts(schema)
-    skip = parts.ids
+    plain_parts = plain.find_plain_parts(schema)
+    skip = plain_parts.ids
     errors = shape.check_shape(schema, path, skip)
     if errors:
         return errors
@@ -103,7 +103,7 @@ def structural(
             errors += structural_errors
             compiled = None if structural_errors else rules
     errors += keywords.validate_keywords(schema, path, options, compiled, skip)
-    if options.patterns and (cost := estimate_compile_cost(nodes, parts.patterns)) > MAX_COMPILE_COST:
+    if options.patterns and (cost := estimate_compile_cost(nodes, plain_parts.patterns)) > MAX_COMPILE_COST:
         needed, limit = f"{cost / 1e6:.0f} ms", f"{MAX_COMPILE_COST / 1e6:.0f} ms"
         text = f"patterns are too large together: {needed} to compile them are more than {limit}"
         errors.append(field.invalid(path, "", text))
@@ -174,16 +174,16 @@ def warnings(schema: dict[str, Any], path: str = "") -> list[str]:
 def tolerated(old: Iterable[dict[str, Any]]) -> KeywordOptions:
     """Return the options for an update: errors that the old schemas had may stay."""
     olds = list(old)
-    parts = [node for schema in each(olds) for node in walk_nodes(schema)]
+    nodes = [node for schema in each(olds) for node in walk_nodes(schema)]
     structurals = [is_structural(schema) for schema in each(olds)]
     return KeywordOptions(
         structural=all(structurals),
-        types=all((part.get("type") or "string") in keywords.TYPES for part in each(parts)),
+        types=all((item.get("type") or "string") in keywords.TYPES for item in each(nodes)),
         pruned_defaults=not any(
             is_sound and has_unpruned_defaults(schema) for is_sound, schema in zip(each(structurals), olds, strict=True)
         ),
-        atomic_sets=not any(keywords.check_set_items(part, "") for part in each(parts)),
-        map_keys=not any(keywords.check_key_presence(part, "") for part in each(parts)),
+        atomic_sets=not any(keywords.check_set_items(item, "") for item in each(nodes)),
+        map_keys=not any(keywords.check_key_presence(item, "") for item in each(nodes)),
         patterns=all(estimate_compile_cost(walk_nodes(schema)) <= MAX_COMPILE_COST for schema in each(olds)),
     )
 
@@ -213,15 +213,15 @@ def is_structural(schema: dict[str, Any]) -> bool:
 def has_unpruned_defaults(schema: dict[str, Any]) -> bool:
     """Return whether a stored schema has a default with unknown fields."""
     return any(
-        part.has_default and default.given_default(part) != part.raw["default"]
-        for part in _walk_structure(Node(schema))
+        node.has_default and default.given_default(node) != node.raw["default"]
+        for node in _walk_structure(Node(schema))
     )
 
 
 def _walk_structure(node: Node) -> Iterator[Node]:
     todo = [node]
     while todo:
-        part = todo.pop()
-        yield part
-        todo += [child for _, child in part.iterate_properties()]
-        todo += [child for child in (part.additional, part.items) if child is not None]
+        current = todo.pop()
+        yield current
+        todo += [child for _, child in current.iterate_properties()]
+        todo += [child for child in (current.additional, current.items) if child is not None]

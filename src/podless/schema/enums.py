@@ -21,7 +21,7 @@ from podless.schema.shown import sort_value
 
 _MAX_COMPARED = 4  # objects and lists of an enum that are compared one by one: most differ at once
 _BYTES_PER_STEP = 256  # bytes of encoded text that count as one step of the meter
-_ENTRY = 8  # steps of an entry that is encoded or looked up
+_ENTRY_STEPS = 8  # steps of an entry that is encoded or looked up
 _SURROGATES = range(0xD800, 0xE000)
 
 
@@ -82,7 +82,7 @@ class Enum:
         index: dict[Any, list[Any]] = {}
         for item in self._containers:
             equal_key = index.setdefault(_build_key(item), [])
-            if not any(equal_json(item, other) for other in equal_key):
+            if not any(equal_json(item, indexed) for indexed in equal_key):
                 equal_key.append(item)
         return index
 
@@ -104,16 +104,16 @@ def flatten_value(item: Any) -> tuple[Any, ...]:
     flat: list[Any] = []
     todo = [item]
     while todo:
-        part = todo.pop()
+        value = todo.pop()
         charge(1)
-        if isinstance(part, dict):
-            flat.append(tuple(sorted(part)))
-            todo += [part[key] for key in sorted(each(part))]
-        elif isinstance(part, list):
-            flat.append(len(part))
-            todo += part
+        if isinstance(value, dict):
+            flat.append(tuple(sorted(value)))
+            todo += [value[key] for key in sorted(each(value))]
+        elif isinstance(value, list):
+            flat.append(len(value))
+            todo += value
         else:
-            flat.append((part.__class__, part))
+            flat.append((value.__class__, value))
     return tuple(flat)
 
 
@@ -125,7 +125,7 @@ def _build_key(value: Any) -> Any:
             text = orjson.dumps(_drop_zero_signs(value), option=orjson.OPT_SORT_KEYS)
     except TypeError:  # nested too deeply for orjson, or not valid Unicode
         return flatten_value(value)
-    charge(_ENTRY + len(text) // _BYTES_PER_STEP)
+    charge(_ENTRY_STEPS + len(text) // _BYTES_PER_STEP)
     return text
 
 
@@ -141,5 +141,5 @@ def _drop_zero_signs(value: Any) -> Any:
 
 def _format_entry(item: Any) -> str:
     text = item if isinstance(item, str) else gotext.format_json(sort_value(item))
-    charge(_ENTRY + len(text) // _BYTES_PER_STEP)
+    charge(_ENTRY_STEPS + len(text) // _BYTES_PER_STEP)
     return text

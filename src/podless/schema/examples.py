@@ -11,7 +11,7 @@ from podless.runtime.meter import charge
 from podless.schema.schema import Schema
 
 _DRAWS_PER_OBJECT: Final = 6  # attempts for each valid object
-_DEEP: Final = 8  # depth below which objects have only required fields
+_REQUIRED_ONLY_DEPTH: Final = 8  # depth below which objects have only required fields
 _MAX_PARTS: Final = 500  # maximum parts of one object
 _TEXTS: Final = ("a", "abc", "a-b", "10", "1:30", "a/b", "a.b", "A", "true", "1.5", "5Gi", "v1", "é")
 _FORMATS: Final = {
@@ -39,8 +39,8 @@ def make_examples(schema: Schema, head: Object, count: int) -> Iterator[Object]:
     for number in range(count * _DRAWS_PER_OBJECT):
         if len(seen) == count:
             return
-        drawn = _ExampleGenerator(number).draw_value(schema.openapi | {"type": "object"}, 0)
-        example = {**drawn, **head, "metadata": dict(head["metadata"])}
+        generated = _ExampleGenerator(number).draw_value(schema.openapi | {"type": "object"}, 0)
+        example = {**generated, **head, "metadata": dict(head["metadata"])}
         if not schema.admit(example) and example not in seen:
             seen.append(example)
             yield example
@@ -78,12 +78,12 @@ class _ExampleGenerator:
 
     def _draw_object(self, node: Object, depth: int) -> Object:
         required = node.get("required") or ()
-        share = self._share if depth < _DEEP and self._parts_left > 0 else 0.0
+        share = self._share if depth < _REQUIRED_ONLY_DEPTH and self._parts_left > 0 else 0.0
         result = {}
-        for name, part in (node.get("properties") or {}).items():
+        for name, child in (node.get("properties") or {}).items():
             root = depth == 0 and name in ("apiVersion", "kind", "metadata")
             if not root and (name in required or self._chance.random() < share):
-                result[name] = self.draw_value(part, depth + 1)
+                result[name] = self.draw_value(child, depth + 1)
         values = node.get("additionalProperties")
         if isinstance(values, dict):
             min_count = min(node.get("minProperties") or 0, 10)
@@ -94,7 +94,7 @@ class _ExampleGenerator:
 
     def _list(self, node: Object, depth: int) -> list[Any]:
         min_count = min(node.get("minItems") or 0, 10)
-        full = self._share and depth < _DEEP and self._parts_left > 0
+        full = self._share and depth < _REQUIRED_ONLY_DEPTH and self._parts_left > 0
         count = max(min_count, self._chance.randrange(4) if full else 0)
         results: list[Any] = []
         max_count = node.get("maxItems")
@@ -122,6 +122,6 @@ class _ExampleGenerator:
             low = high - 10 if high is not None else 0
         high = high if high is not None else low + 10
         step = node.get("multipleOf") or (1 if node.get("type") == "integer" else 0.5)
-        drawn = low + self._chance.randrange(8) * step
-        value = min(drawn, high)
+        number = low + self._chance.randrange(8) * step
+        value = min(number, high)
         return int(value) if float(value).is_integer() else value

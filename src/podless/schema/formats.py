@@ -77,10 +77,10 @@ def _is_isbn13(value: str) -> bool:
 def _is_datetime(value: str) -> bool:
     if _COMMON_DATE_TIME.match(value):
         return True
-    parts = value.lower().split("t")
-    if len(value.encode()) < 4 or len(parts) < 2 or not gotime.is_date(parts[0]):
+    halves = value.lower().split("t")
+    if len(value.encode()) < 4 or len(halves) < 2 or not gotime.is_date(halves[0]):
         return False
-    match = _CLOCK.match(parts[1])
+    match = _CLOCK.match(halves[1])
     return bool(match) and match[1] <= "23" and match[2] <= "59" and match[3] <= "59"  # type: ignore[index]
 
 

@@ -34,7 +34,7 @@ _STEPS = 16  # steps on the meter for all fields of a schema
 
 def _name_field(keyword: str) -> str:
     """Return the name of a keyword's field in Go."""
-    name = "".join(part[:1].upper() + part[1:] for part in keyword.replace("x-kubernetes", "x").strip("$").split("-"))
+    name = "".join(word[:1].upper() + word[1:] for word in keyword.replace("x-kubernetes", "x").strip("$").split("-"))
     return "ID" if name == "Id" else name
 
 
@@ -72,7 +72,7 @@ def dump_schema(schema: dict[str, Any] | None) -> dict[str, Any]:
 
 def dump_items(items: Any) -> dict[str, Any]:
     """Return the internal form of `items`: a schema, a list of schemas, or neither."""
-    schemas = [dump_schema(part) for part in each(items)] if isinstance(items, list) else None
+    schemas = [dump_schema(item) for item in each(items)] if isinstance(items, list) else None
     return {"Schema": dump_schema(items) if isinstance(items, dict) else None, "JSONSchemas": schemas}
 
 
@@ -92,7 +92,7 @@ def _convert_value(keyword: str, value: Any, empty: Any) -> Any:
     if value is None:
         return empty
     if keyword in ("allOf", "anyOf", "oneOf"):
-        return [dump_schema(part) for part in each(value)]
+        return [dump_schema(branch) for branch in each(value)]
     if keyword in ("properties", "patternProperties", "definitions"):
         return {name: dump_schema(value[name]) for name in each(sort_texts(value))}
     if keyword == "not":

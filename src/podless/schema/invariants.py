@@ -132,13 +132,13 @@ def _has_int_or_string_first(schema: Schema) -> bool:
     return bool(first) and _are_int_and_string(first.get("anyOf"))
 
 
-def _are_int_and_string(parts: Any) -> bool:
-    if not parts or len(parts) != 2:
+def _are_int_and_string(branches: Any) -> bool:
+    if not branches or len(branches) != 2:
         return False
     dropped = () if has("PublishedExamples") else ("example", "externalDocs")
     bare = [
-        {name: value for name, value in each(part or {}).items() if _is_set(name, value) and name not in dropped}
-        for part in each(parts)
+        {name: value for name, value in each(branch or {}).items() if _is_set(name, value) and name not in dropped}
+        for branch in each(branches)
     ]
     return bare == [{"type": "integer"}, {"type": "string"}]
 
@@ -152,12 +152,12 @@ def _is_set(name: str, value: Any) -> bool:
 
 def _check_logic(schema: Schema, path: str, errors: list[FieldError], any_of: bool, first: bool) -> None:
     """Check the parts of logic. any_of: skip anyOf. first: skip the anyOf of the first part of allOf."""
-    for index, part in enumerate(each(schema.get("anyOf") or () if not any_of else ())):
-        _check_nested(part or {}, f"{path}.anyOf[{index}]", errors, False)
-    for index, part in enumerate(each(schema.get("allOf") or ())):
-        _check_nested(part or {}, f"{path}.allOf[{index}]", errors, first and index == 0)
-    for index, part in enumerate(each(schema.get("oneOf") or ())):
-        _check_nested(part or {}, f"{path}.oneOf[{index}]", errors, False)
+    for index, branch in enumerate(each(schema.get("anyOf") or () if not any_of else ())):
+        _check_nested(branch or {}, f"{path}.anyOf[{index}]", errors, False)
+    for index, branch in enumerate(each(schema.get("allOf") or ())):
+        _check_nested(branch or {}, f"{path}.allOf[{index}]", errors, first and index == 0)
+    for index, branch in enumerate(each(schema.get("oneOf") or ())):
+        _check_nested(branch or {}, f"{path}.oneOf[{index}]", errors, False)
     if schema.get("not") is not None:
         _check_nested(schema["not"], f"{path}.not", errors, False)
     problem = regex.find_problem(schema["pattern"]) if schema.get("pattern") else ""

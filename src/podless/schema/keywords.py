@@ -114,15 +114,15 @@ class _KeywordWalk:
                 child_position = replace(position, no_default=reason) if position.meta else position
                 errors += self.visit_node(additional, at, child_position, logic=logic)
         resource = root or bool(schema.get("x-kubernetes-embedded-resource"))
-        for name, part in each(properties).items():
-            if id(part) in self.plain:
+        for name, child in each(properties).items():
+            if id(child) in self.plain:
                 continue
             child_position = position
             if resource and name in META:
                 child_position = replace(child_position, meta=True)
                 if root:
                     child_position = replace(child_position, no_default=f"in top-level {name}")
-            errors += self.visit_node(part or {}, f"{path}.properties[{name}]", child_position, logic=logic)
+            errors += self.visit_node(child or {}, f"{path}.properties[{name}]", child_position, logic=logic)
         return errors
 
     def check_logic(self, schema: Schema, path: str, position: _NodePosition) -> list[FieldError]:
@@ -131,10 +131,10 @@ class _KeywordWalk:
         if schema.get("not") is not None:
             errors += self.visit_node(schema["not"], f"{path}.not", position, logic=True)
         for name in ("allOf", "oneOf", "anyOf"):
-            for index, part in enumerate(each(schema.get(name) or ())):
-                errors += self.visit_node(part or {}, f"{path}.{name}[{index}]", position, logic=True)
-        for name, part in each(schema.get("definitions") or {}).items():
-            errors += self.visit_node(part or {}, f"{path}.definitions[{name}]", position, logic=True)
+            for index, child in enumerate(each(schema.get(name) or ())):
+                errors += self.visit_node(child or {}, f"{path}.{name}[{index}]", position, logic=True)
+        for name, child in each(schema.get("definitions") or {}).items():
+            errors += self.visit_node(child or {}, f"{path}.definitions[{name}]", position, logic=True)
         return errors
 
     def check_items(self, schema: Schema, path: str, position: _NodePosition, logic: bool) -> list[FieldError]:
@@ -142,13 +142,13 @@ class _KeywordWalk:
         errors = []
         items = schema.get("items")
         if isinstance(items, list):
-            for index, part in enumerate(each(items)):
-                errors += self.visit_node(part or {}, f"{path}.items[{index}]", position, logic=True)
+            for index, child in enumerate(each(items)):
+                errors += self.visit_node(child or {}, f"{path}.items[{index}]", position, logic=True)
         elif isinstance(items, dict):
             errors += self.visit_node(items, f"{path}.items", position, logic=logic)
-        for name, part in each(schema.get("dependencies") or {}).items():
-            if isinstance(part, dict):
-                errors += self.visit_node(part, f"{path}.dependencies[{name}]", position, logic=True)
+        for name, child in each(schema.get("dependencies") or {}).items():
+            if isinstance(child, dict):
+                errors += self.visit_node(child, f"{path}.dependencies[{name}]", position, logic=True)
         if schema.get("x-kubernetes-preserve-unknown-fields") is False:
             at = f"{path}.x-kubernetes-preserve-unknown-fields"
             errors.append(field.invalid(at, False, "must be true or undefined"))
@@ -252,10 +252,10 @@ def check_key_presence(schema: Schema, path: str) -> list[FieldError]:
     for key in each(schema.get(_KEYS) or () if kind == "map" else ()):
         if key not in properties:
             continue
-        part, at = properties[key] or {}, f"{path}.items.properties[{key}]"
-        if key not in (items.get("required") or ()) and part.get("default") is None:
+        key_schema, at = properties[key] or {}, f"{path}.items.properties[{key}]"
+        if key not in (items.get("required") or ()) and key_schema.get("default") is None:
             errors.append(field.required(f"{at}.default", _KEYLESS))
-        if part.get("nullable"):
+        if key_schema.get("nullable"):
             text = "this property is in x-kubernetes-list-map-keys, so it cannot be nullable"
             errors.append(field.forbidden(f"{at}.nullable", text))
     return errors

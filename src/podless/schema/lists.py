@@ -109,11 +109,11 @@ def _normalize_numbers(item: Any) -> Any:
     """Return a value with its numbers as JSON shows them: 1.0 becomes 1, but -0.0 does not become 0."""
     charge(1)
     if isinstance(item, dict):
-        return {key: _normalize_numbers(part) for key, part in each(item).items()}
+        return {key: _normalize_numbers(value) for key, value in each(item).items()}
     if isinstance(item, list):
-        return [_normalize_numbers(part) for part in each(item)]
-    whole = item.__class__ is float and item.is_integer() and abs(item) < 2**63
-    return int(item) if whole and (item or copysign(1, item) > 0) else item
+        return [_normalize_numbers(value) for value in each(item)]
+    is_integer = item.__class__ is float and item.is_integer() and abs(item) < 2**63
+    return int(item) if is_integer and (item or copysign(1, item) > 0) else item
 
 
 def _build_exact_key(item: Any) -> Any:
@@ -127,9 +127,9 @@ def are_unique(items: list[Any]) -> bool:
             different = set(items)
         else:
             different = set()
-            for place in range(0, len(items), _ITEMS_PER_CHARGE):
+            for start in range(0, len(items), _ITEMS_PER_CHARGE):
                 charge(_ITEMS_PER_CHARGE)
-                different.update(items[place : place + _ITEMS_PER_CHARGE])
+                different.update(items[start : start + _ITEMS_PER_CHARGE])
         if len(different) == len(items):
             return True
     except TypeError:

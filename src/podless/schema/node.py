@@ -115,7 +115,7 @@ class Node:
         return nodes
 
     def _list_defaulted(self) -> tuple[tuple[str, Node], ...]:
-        names = [name for name, part in each(self.properties).items() if part and part.get("default") is not None]
+        names = [name for name, raw in each(self.properties).items() if raw and raw.get("default") is not None]
         return tuple((name, child) for name in each(names) if (child := self.find_child(name)) is not None)
 
     def list_declared(self, value: dict[str, Any]) -> list[str]:
@@ -133,25 +133,25 @@ class Node:
     def iterate_children(self) -> Iterator[Node]:
         """Yield the nodes of all properties, additional properties and items."""
         yield from (child for _, child in self.iterate_properties())
-        for part in (self.additional, self.items):
-            if part is not None:
-                yield part
+        for node in (self.additional, self.items):
+            if node is not None:
+                yield node
 
     def list_branches(self, keyword: str) -> Sequence[Node]:
         """Return the nodes under allOf, anyOf or oneOf."""
-        parts = self.raw.get(keyword)
-        if not parts:
+        branches = self.raw.get(keyword)
+        if not branches:
             return ()
         nodes: Sequence[Node] = self._make_once(
-            (keyword,), lambda: tuple(Node(part or {}, self.plain) for part in each(parts))
+            (keyword,), lambda: tuple(Node(branch or {}, self.plain) for branch in each(branches))
         )
         return nodes
 
     @property
     def not_node(self) -> Node | None:
         """The node under not."""
-        part = self.raw.get("not")
-        return self._make_once(_NOT, lambda: Node(part, self.plain)) if isinstance(part, dict) else None
+        schema = self.raw.get("not")
+        return self._make_once(_NOT, lambda: Node(schema, self.plain)) if isinstance(schema, dict) else None
 
     @property
     def enum(self) -> Enum | None:
@@ -228,19 +228,19 @@ def count_nodes(raw: Any, limit: int) -> int:
     """Return the number of nodes below a schema, counted up to a limit."""
     todo, count = [raw], 0
     while todo and count <= limit:
-        part = todo.pop()
+        node = todo.pop()
         charge(1)
-        if not isinstance(part, dict):
+        if not isinstance(node, dict):
             continue
         count += 1
-        properties = part.get("properties") or {}
+        properties = node.get("properties") or {}
         if len(properties) > limit:
             return limit + 1
         todo.extend(properties.values())
-        todo += [part.get("items"), part.get("additionalProperties"), part.get("not")]
+        todo += [node.get("items"), node.get("additionalProperties"), node.get("not")]
         for keyword in ("allOf", "anyOf", "oneOf"):
-            parts = part.get(keyword) or ()
-            if len(parts) > limit:
+            branches = node.get(keyword) or ()
+            if len(branches) > limit:
                 return limit + 1
-            todo.extend(parts)
+            todo.extend(branches)
     return count

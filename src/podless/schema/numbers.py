@@ -20,12 +20,12 @@ def is_integral(value: float) -> bool:
     """Return whether a float64 counts as a JSON integer: within 53 bits, and whole within a relative error of 1e-9."""
     if value != value or not -_MAX_SAFE <= value <= _MAX_SAFE:
         return False
-    whole = math.trunc(value)
-    if abs(value - whole) >= 0.5:  # round half away from zero
-        whole += 1 if value > 0 else -1
-    if value == whole:
+    nearest = math.trunc(value)
+    if abs(value - nearest) >= 0.5:  # round half away from zero
+        nearest += 1 if value > 0 else -1
+    if value == nearest:
         return True
-    return whole != 0 and abs(value - whole) < _EPSILON * abs(whole)
+    return nearest != 0 and abs(value - nearest) < _EPSILON * abs(nearest)
 
 
 def in_range(value: float, kind: str, form: str) -> bool:

@@ -108,8 +108,8 @@ def _is_plain(node: Any, depth: int, plain_parts: PlainParts) -> bool:
         if name == "properties":
             if value.__class__ is not dict:
                 return False
-            for part in value.values():
-                if not _is_plain(part, depth + 1, plain_parts):
+            for child in value.values():
+                if not _is_plain(child, depth + 1, plain_parts):
                     plain = False
         elif name == "items" or name == "additionalProperties":
             if not _is_plain(value, depth + 1, plain_parts) or "properties" in node:

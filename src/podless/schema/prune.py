@@ -82,7 +82,7 @@ def _prune_unknown(value: Any, path: str, texts: list[str]) -> None:
             item.clear()
         elif isinstance(item, list):
             todo.extend(
-                (part, f"{at}[{index}]") for index, part in enumerate(each(item)) if isinstance(part, dict | list)
+                (child, f"{at}[{index}]") for index, child in enumerate(each(item)) if isinstance(child, dict | list)
             )
 
 

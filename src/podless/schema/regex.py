@@ -34,11 +34,11 @@ _LADDER = (
 # most patterns exceed this limit after they were parsed, so none is compiled at length
 _ONLY_PARSE = _make_options(24 << 10)
 
-_STEPS = 3 * 10**7  # maximum steps of RE2 for one text: 50 ms in the worst case
+_MAX_STEPS = 3 * 10**7  # maximum steps of RE2 for one text: 50 ms in the worst case
 _ALWAYS_MATCHED = 1024  # characters of a text that are always matched
 _EXPENSIVE = 2_000_000.0  # nanoseconds; more expensive patterns are searched in a way that compiles them only once
-_NANOSECONDS = 500  # nanoseconds of one step on the meter
-_LOAD = 20_000  # nanoseconds to compile the cheapest pattern
+_NANOS_PER_STEP = 500  # nanoseconds of one step on the meter
+_CHEAPEST = 20_000  # nanoseconds to compile the cheapest pattern
 _UNCHARGED_SEARCH = 2048  # characters times instructions; shorter searches are not charged
 # worst case of one step on the meter: characters times instructions, and characters
 _PER_STEP, _CHARACTERS_PER_STEP = 300, 4
@@ -60,7 +60,7 @@ def price_regex(pattern: str) -> float:
 def find_problem(pattern: str) -> str:
     """Return why a pattern does not compile, in Go's words; "" if it does. The pattern is only parsed."""
     cost = price_regex(pattern)
-    charge(int(cost) // _NANOSECONDS // 8)
+    charge(int(cost) // _NANOS_PER_STEP // 8)
     if cost > MAX_PRICE:
         return str(patterns.PatternTooLarge(pattern))
     try:
@@ -76,7 +76,7 @@ def _compile_sized(pattern: str, cost: float) -> tuple[Any, int]:
     """Return the compiled pattern, and its maximum bytes. Raises PatternFault."""
     if cost > MAX_PRICE:
         raise patterns.PatternTooLarge(pattern)
-    charge(int(cost + _LOAD) // _NANOSECONDS)
+    charge(int(cost + _CHEAPEST) // _NANOS_PER_STEP)
     for max_size, memory in _LADDER:
         if cost > max_size:
             continue
@@ -158,7 +158,7 @@ class Matcher:
             return lambda text: False
         size: int = compiled.programsize
         # if RE2's automaton exceeds its memory, as for a.{0,900}c, each character takes a step for each instruction
-        self.longest = longest = max(_STEPS // size, _ALWAYS_MATCHED)
+        self.longest = longest = max(_MAX_STEPS // size, _ALWAYS_MATCHED)
 
         def check_length(length: int) -> bool:
             if length > longest:

@@ -105,8 +105,8 @@ class _RemodelWalk:
 
     def restructure_node(self, schema: Schema, implied: list[Schema], path: str) -> Schema:
         """Return a node outside of logic. implied: parts of logic above that apply to the same values."""
-        parts = [part for schema_or_part in (schema, *implied) for part in _walk_branches(schema_or_part)]
-        implied = [*implied, *parts]
+        branches = [branch for schema_or_part in (schema, *implied) for branch in _walk_branches(schema_or_part)]
+        implied = [*implied, *branches]
         for name in _UNSUPPORTED:
             if schema.get(name):
                 self.note_loss(f"{path}.{name}", "was dropped: not supported")
@@ -141,7 +141,7 @@ class _RemodelWalk:
         types = (
             {inferred}
             if inferred
-            else {part_type for part in implied if (part_type := part.get("type") or _infer_keyword_type(part))}
+            else {part_type for branch in implied if (part_type := branch.get("type") or _infer_keyword_type(branch))}
         )
         if len(types) == 1 and types <= set(TYPES):
             (only_type,) = types
@@ -152,10 +152,10 @@ class _RemodelWalk:
     def set_properties(self, schema: Schema, source: Schema, implied: list[Schema], path: str) -> None:
         """Set the fields of an object, and whether it keeps unknown fields."""
         declared = source.get("properties") or {}
-        names = dict.fromkeys(name for part in (source, *implied) for name in part.get("properties") or ())
+        names = dict.fromkeys(name for rule in (source, *implied) for name in rule.get("properties") or ())
         properties = {}
         for name in names:
-            from_logic = [part["properties"][name] or {} for part in implied if name in (part.get("properties") or {})]
+            from_logic = [rule["properties"][name] or {} for rule in implied if name in (rule.get("properties") or {})]
             properties[name] = self.restructure_node(declared.get(name) or {}, from_logic, f"{path}.properties[{name}]")
         additional = source.get("additionalProperties")
         if additional is False:
@@ -167,7 +167,7 @@ class _RemodelWalk:
             schema[_PRESERVE] = True
         elif isinstance(additional, dict):
             from_logic = [
-                part["additionalProperties"] for part in implied if isinstance(part.get("additionalProperties"), dict)
+                rule["additionalProperties"] for rule in implied if isinstance(rule.get("additionalProperties"), dict)
             ]
             schema["additionalProperties"] = self.restructure_node(
                 additional, from_logic, f"{path}.additionalProperties"
@@ -182,7 +182,7 @@ class _RemodelWalk:
     def set_items(self, schema: Schema, source: Schema, implied: list[Schema], path: str) -> None:
         """Set the items of a list."""
         items = source.get("items")
-        from_logic = [part["items"] for part in implied if isinstance(part.get("items"), dict)]
+        from_logic = [branch["items"] for branch in implied if isinstance(branch.get("items"), dict)]
         if isinstance(items, list):
             self.note_loss(f"{path}.items", "was dropped: one schema for each place is not supported")
             schema["items"] = {_PRESERVE: True}
@@ -200,36 +200,36 @@ class _RemodelWalk:
             schema["anyOf"] = [{"type": "integer"}, {"type": "string"}]
             source = {key: value for key, value in source.items() if key != "anyOf"}
         for keyword in _LOGIC:
-            parts = [_strip_part(part or {}, schema) for part in source.get(keyword) or ()]
-            if not parts:
+            stripped = [_strip_part(branch or {}, schema) for branch in source.get(keyword) or ()]
+            if not stripped:
                 continue
-            if any(not exact for _, exact in parts) and keyword == "oneOf":
+            if any(not exact for _, exact in stripped) and keyword == "oneOf":
                 self.note_loss(f"{path}.oneOf", "was dropped: it tells values apart by what may not be said there")
                 continue
-            if any(not exact for _, exact in parts):
+            if any(not exact for _, exact in stripped):
                 self.note_loss(f"{path}.{keyword}", "checks less: some of it may not be said there")
-            schema[keyword] = [part for part, _ in parts]
+            schema[keyword] = [branch for branch, _ in stripped]
         if source.get("not") is not None:
-            part, exact = _strip_part(source["not"], schema)
+            branch, exact = _strip_part(source["not"], schema)
             if exact:
-                schema["not"] = part
+                schema["not"] = branch
             else:
                 self.note_loss(f"{path}.not", "was dropped: it tells values apart by what may not be said there")
 
 
 def _walk_branches(schema: Schema) -> Iterator[Schema]:
     """Yield the parts of logic that apply to the same values, at any depth."""
-    parts: Iterable[Any] = [part for keyword in _LOGIC for part in schema.get(keyword) or ()]
-    for part in (*parts, schema.get("not")):
-        if part:
-            yield part
-            yield from _walk_branches(part)
+    branches: Iterable[Any] = [branch for keyword in _LOGIC for branch in schema.get(keyword) or ()]
+    for branch in (*branches, schema.get("not")):
+        if branch:
+            yield branch
+            yield from _walk_branches(branch)
 
 
 def _is_int_or_string(schema: Schema) -> bool:
     """Return whether anyOf is that of int-or-string."""
-    parts = schema.get("anyOf") or []
-    return len(parts) == 2 and {"integer", "string"} == {part.get("type") for part in parts if len(part) == 1}
+    choices = schema.get("anyOf") or []
+    return len(choices) == 2 and {"integer", "string"} == {choice.get("type") for choice in choices if len(choice) == 1}
 
 
 def _infer_keyword_type(schema: Schema) -> str:

@@ -85,7 +85,7 @@ class Schema:
         return self._rules if self._rules is not None else fill_attribute(self, "_rules", self._find_rules)
 
     def _find_rules(self) -> bool:
-        return any(part.get("x-kubernetes-validations") for part in definition.walk_nodes(self.openapi))
+        return any(node.get("x-kubernetes-validations") for node in definition.walk_nodes(self.openapi))
 
     def _get_walk(self, mode: Mode) -> Callable[[Any], bool]:
         walk = self._walks.get(mode.name)

@@ -109,5 +109,5 @@ def child_schemas(node: dict[str, Any], plain: Collection[int] = ()) -> list[Any
         if name in node:
             children += each(node[name] or {}).values()
     if node.get("dependencies"):
-        children += [part for part in each(node["dependencies"]).values() if part.__class__ is dict]
-    return [part or {} for part in children if id(part) not in plain]
+        children += [child for child in each(node["dependencies"]).values() if child.__class__ is dict]
+    return [child or {} for child in children if id(child) not in plain]
