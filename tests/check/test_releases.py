@@ -131,9 +131,9 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> list[Document]:
     found: list[Document] = []
     judge = DocumentChecker.check_document
 
-    def count(self: DocumentChecker, document: Document, *, definitions: bool, again: bool = False) -> Outcome:
+    def count(self: DocumentChecker, document: Document, *, definitions: bool, reported: bool = False) -> Outcome:
         found.append(document)
-        return judge(self, document, definitions=definitions, again=again)
+        return judge(self, document, definitions=definitions, reported=reported)
 
     monkeypatch.setattr(DocumentChecker, "check_document", count)
     return found

@@ -16,7 +16,7 @@ from podless.runtime.meter import MAX_UNCHARGED, charge, each
 
 Fault = tuple[str, str]  # (path, text)
 
-_ONE = 1  # values below one that need no charge: only trees whose nodes have more grow large
+_ONE = 1  # children of a value that need no charge: only trees whose nodes have more children grow large
 _GO_TYPES = {dict: "map[string]interface {}", list: "[]interface {}", str: "string", bool: "bool"}
 
 
@@ -45,8 +45,8 @@ def _fits_surely(value: Any, shape: Shape, repeats: bool) -> bool:
         if plan is not None:
             if len(plan.below) > _ONE:
                 charge(len(value))
-            for key, _, below, _ in plan.below:  # noqa: SIM110 (twice as fast as all())
-                if not _fits_surely(value[key], below, repeats):
+            for key, _, nested, _ in plan.below:  # noqa: SIM110 (twice as fast as all())
+                if not _fits_surely(value[key], nested, repeats):
                     return False
             return True
         if len(value) > MAX_UNCHARGED:
@@ -55,10 +55,10 @@ def _fits_surely(value: Any, shape: Shape, repeats: bool) -> bool:
             return True
         if len(value) > _ONE:
             charge(len(value))
-        known, child = shape.map.known, shape.map.find_child
+        children, find = shape.map.known, shape.map.find_child
         for key, item in value.items():
-            inner = (known.get(key) or child(key))[1]
-            if inner is None or (type(item) not in inner.types and not _fits_surely(item, inner, repeats)):
+            child = (children.get(key) or find(key))[1]
+            if child is None or (type(item) not in child.types and not _fits_surely(item, child, repeats)):
                 return False
         return True
     if kind is list:
@@ -66,16 +66,16 @@ def _fits_surely(value: Any, shape: Shape, repeats: bool) -> bool:
             charge(len(value))
         if shape.list is None or (shape.list.associative and not _is_distinct(value, shape.list, repeats)):
             return False
-        inner = shape.list.item
-        types = inner.types
+        child = shape.list.item
+        types = child.types
         if types.issuperset(map(type, value)):
             return True
         if len(value) > _ONE:
             charge(len(value))
-        if inner.map is not None and (inner.map.plan_all(value) is not None or _are_leaves(value, inner.map)):
+        if child.map is not None and (child.map.plan_all(value) is not None or _are_leaves(value, child.map)):
             return True
         for item in value:  # noqa: SIM110 (twice as fast as all())
-            if type(item) not in types and not _fits_surely(item, inner, repeats):
+            if type(item) not in types and not _fits_surely(item, child, repeats):
                 return False
         return True
     return kind in shape.types
@@ -132,11 +132,11 @@ def _describe_misfit(value: Any, shape: Shape) -> str:
 
 def _check_map(value: dict[str, Any], form: MapShape, repeats: bool) -> list[Fault]:
     results: list[Fault] = []
-    known = form.known
+    children = form.known
     for key, item in each(value).items():
         if len(results) >= MAX:
             break
-        name, shape, _ = known.get(key) or form.find_child(key)
+        name, shape, _ = children.get(key) or form.find_child(key)
         if shape is None:
             results.append((f".{key}", "field not declared in schema"))
             break

@@ -23,23 +23,23 @@ def merge_values(live: dict[str, Any], applied: dict[str, Any], shape: Shape) ->
     return merged
 
 
-def merge_value(ours: Any, theirs: Any, shape: Shape) -> Any:
+def merge_value(live: Any, applied: Any, shape: Shape) -> Any:
     """Return a value merged from a live and an applied one. Neither is changed."""
-    if ours is _ABSENT:
-        return theirs
-    decides = ours if theirs is None and shape.single else theirs  # null is treated as having the other value's type
-    if shape.map is not None and (type(decides) is dict or (theirs is None and not shape.single)):
-        return _combine_maps(ours, theirs, shape.map)
+    if live is _ABSENT:
+        return applied
+    decides = live if applied is None and shape.single else applied  # null is treated as having the other value's type
+    if shape.map is not None and (type(decides) is dict or (applied is None and not shape.single)):
+        return _combine_maps(live, applied, shape.map)
     if shape.list is not None and type(decides) is list:
-        return _combine_lists(ours, theirs, shape.list)
-    return theirs
+        return _combine_lists(live, applied, shape.list)
+    return applied
 
 
-def _combine_maps(ours: Any, theirs: Any, form: MapShape) -> Any:
-    left = ours if type(ours) is dict else {}
-    right = theirs if type(theirs) is dict else {}
+def _combine_maps(live: Any, applied: Any, form: MapShape) -> Any:
+    left = live if type(live) is dict else {}
+    right = applied if type(applied) is dict else {}
     if form.atomic or not (left or right):
-        return theirs
+        return applied
     merged = {**left, **right}
     if _LEAVES.issuperset(map(type, right.values())):  # as in most maps: nothing to merge deeper
         return merged
@@ -51,12 +51,12 @@ def _combine_maps(ours: Any, theirs: Any, form: MapShape) -> Any:
     return merged
 
 
-def _combine_lists(ours: Any, theirs: Any, form: ListShape) -> Any:
-    left, right = (value if type(value) is list else [] for value in (ours, theirs))
+def _combine_lists(live: Any, applied: Any, form: ListShape) -> Any:
+    left, right = (value if type(value) is list else [] for value in (live, applied))
     if not form.associative or not (left or right):
-        return theirs
+        return applied
     merged = _Merging(left, right, form).merge_lists()
-    return merged if merged else theirs
+    return merged if merged else applied
 
 
 class _Merging:

@@ -69,10 +69,10 @@ def _is_same_text(old: Any, new: Any) -> bool:
 
 
 def _compare_leaves(old: Any, new: Any, shape: Shape) -> Nodes:
-    same = equal_values(old, new)
-    if not (type(new) in shape.types or (same and type(new) in (dict, list))):
+    is_equal = equal_values(old, new)
+    if not (type(new) in shape.types or (is_equal and type(new) in (dict, list))):
         check_value(new, shape, repeats=True)
-    return SAME if same else _MODIFIED
+    return SAME if is_equal else _MODIFIED
 
 
 def _compare_types(old: Any, new: Any, shape: Shape) -> Nodes:
@@ -94,45 +94,44 @@ def _cast_or_empty(kind: type[_T], value: Any) -> _T:
     return value if type(value) is kind else kind()
 
 
-def _unite_nodes(one: Nodes, other: Nodes) -> Nodes:
+def _unite_nodes(left: Nodes, right: Nodes) -> Nodes:
     first, second, third = (
-        ours if theirs is None else theirs if ours is None else unite_sets(ours, theirs)
-        for ours, theirs in zip(one, other, strict=True)
+        a if b is None else b if a is None else unite_sets(a, b) for a, b in zip(left, right, strict=True)
     )
     return first, second, third
 
 
-def _compare_maps(old: Any, new: Any, ours: dict[str, Any], theirs: dict[str, Any], shape: Shape) -> Nodes:
+def _compare_maps(old: Any, new: Any, old_fields: dict[str, Any], new_fields: dict[str, Any], shape: Shape) -> Nodes:
     form = shape.map
-    if form is None or form.atomic or not (ours or theirs):
+    if form is None or form.atomic or not (old_fields or new_fields):
         return _compare_leaves(old, new, shape)
-    size = len(theirs) + len(ours)
+    size = len(new_fields) + len(old_fields)
     if size > _PAIR:
         charge(size)
-    known = form.known
+    children = form.known
     removed: Fields = {}
     modified: Fields = {}
     added: Fields = {}
     # declared fields with the identical value cannot differ
-    differ = map(is_not, theirs.values(), map(ours.get, theirs, repeat(_ABSENT)))
-    for key in compress(theirs, differ) if known.keys() >= theirs.keys() else theirs:
-        item, held = theirs[key], ours.get(key, _ABSENT)
-        name, inner, _ = known.get(key) or form.find_child(key)
-        if inner is None:
+    differ = map(is_not, new_fields.values(), map(old_fields.get, new_fields, repeat(_ABSENT)))
+    for key in compress(new_fields, differ) if children.keys() >= new_fields.keys() else new_fields:
+        item, old_item = new_fields[key], old_fields.get(key, _ABSENT)
+        name, child_shape, _ = children.get(key) or form.find_child(key)
+        if child_shape is None:
             raise SchemaMisfit(f".{key}: field not declared in schema")
-        if held is _ABSENT:
-            added[name] = LEAF if type(item) in inner.types else collect_whole(item, inner)
+        if old_item is _ABSENT:
+            added[name] = LEAF if type(item) in child_shape.types else collect_whole(item, child_shape)
             continue
-        if item.__class__ is held.__class__ in inner.types:
-            if item != held:
+        if item.__class__ is old_item.__class__ in child_shape.types:
+            if item != old_item:
                 modified[name] = LEAF
             continue
-        sort_nodes(name, compare_nodes(held, item, inner), removed, modified, added)
-    if len(theirs) - len(added) < len(ours):
-        for key, item in ours.items():
-            if key not in theirs:
-                name, inner, _ = form.find_child(key)
-                removed[name] = LEAF if inner is None else collect_whole(item, inner)
+        sort_nodes(name, compare_nodes(old_item, item, child_shape), removed, modified, added)
+    if len(new_fields) - len(added) < len(old_fields):
+        for key, item in old_fields.items():
+            if key not in new_fields:
+                name, child_shape, _ = form.find_child(key)
+                removed[name] = LEAF if child_shape is None else collect_whole(item, child_shape)
     return removed or None, modified or None, added or None
 
 
@@ -140,21 +139,21 @@ def sort_nodes(name: str, nodes: Nodes, removed: Fields, modified: Fields, added
     """Add the nodes of a field to those of the value that has it."""
     if nodes is SAME:
         return
-    gone, changed, new = nodes
-    if gone is not None:
-        removed[name] = gone
+    lost, changed, new = nodes
+    if lost is not None:
+        removed[name] = lost
     if changed is not None:
         modified[name] = changed
     if new is not None:
         added[name] = new
 
 
-def _compare_lists(old: Any, new: Any, ours: list[Any], theirs: list[Any], shape: Shape) -> Nodes:
+def _compare_lists(old: Any, new: Any, old_items: list[Any], new_items: list[Any], shape: Shape) -> Nodes:
     form = shape.list
-    if form is None or not form.associative or not (ours or theirs):
+    if form is None or not form.associative or not (old_items or new_items):
         return _compare_leaves(old, new, shape)
-    charge(len(ours) + len(theirs))
-    before, after = _index_items(ours, form), _index_items(theirs, form)
+    charge(len(old_items) + len(new_items))
+    before, after = _index_items(old_items, form), _index_items(new_items, form)
     removed: Fields = {}
     modified: Fields = {}
     added: Fields = {}

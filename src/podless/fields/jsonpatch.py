@@ -32,18 +32,18 @@ _OP_TYPE = f"handlers.{_OP}"
 _NOTHING = object()
 
 
-def apply_json_patch(document: Any, raw: bytes, *, checked: bool = True, shown: bool = False) -> Any:
+def apply_json_patch(document: Any, raw: bytes, *, checked: bool = True, quoted: bool = False) -> Any:
     """Return the document after the operations of a patch. Unchanged parts are shared with the given document.
 
-    checked: the fields of operations must have the right types (not required with fieldValidation=Ignore). shown:
+    checked: the fields of operations must have the right types (not required with fieldValidation=Ignore). quoted:
     values keep their written form, for a text about the document. Raises BadRequest for an invalid patch, TooLarge for
     too many operations and Unprocessable for an operation that fails.
     """
     operations = decode_json_patch(raw, checked=checked)
     if not operations:
         return document
-    patch = _Patch(document, _read_unsettled(raw, operations), shown=shown)
-    if shown:
+    patch = _Patch(document, _read_unsettled(raw, operations), quoted=quoted)
+    if quoted:
         operations = patchtext.read_written_values(raw, operations)
     for number, operation in enumerate(each(operations)):
         word = operation.get("op")
@@ -51,10 +51,10 @@ def apply_json_patch(document: Any, raw: bytes, *, checked: bool = True, shown: 
         if step is None:
             raise OperationRejected(f"Unexpected kind: {word if isinstance(word, str) else 'unknown'}")
         step(patch, operation, number)
-    if patch.grown and not shown and serializer.is_too_deep(patch.root):
+    if patch.grown and not quoted and serializer.is_too_deep(patch.root):
         raise OperationRejected("exceeded max depth")
     patch.sort_keys()
-    return patch.show_document() if shown else patch.root
+    return patch.show_document() if quoted else patch.root
 
 
 def decode_json_patch(raw: bytes, *, checked: bool = True) -> list[dict[str, Any]]:
@@ -91,11 +91,11 @@ def find_floats(raw: bytes) -> serializer.Floats:
     floats: serializer.Floats = []
     patch = serializer.decode_json(raw, floats=floats)
     placed: serializer.Floats = []
-    for (number, key, *rest), value in each(floats):
+    for (number, key, *steps_after), value in each(floats):
         operation = patch[number]
         if key == "value" and operation.get("op") in ("add", "replace"):
             _, *steps = str(operation.get("path")).split("/")
-            placed.append(((*(step.replace("~1", "/").replace("~0", "~") for step in steps), *rest), value))
+            placed.append(((*(step.replace("~1", "/").replace("~0", "~") for step in steps), *steps_after), value))
     return placed
 
 
@@ -110,11 +110,11 @@ def find_unknown_fields(raw: bytes) -> list[str]:
     return unknown_fields
 
 
-def _check(patch: Any, whole: str, one: str) -> str | None:
+def _check(patch: Any, list_type: str, operation_type: str) -> str | None:
     if not isinstance(patch, list):
-        return f"{JSON_NAMES[type(patch)]} into Go value of type {whole}"
+        return f"{JSON_NAMES[type(patch)]} into Go value of type {list_type}"
     wrong = next((op for op in each(patch) if op is not None and not isinstance(op, dict)), None)
-    return None if wrong is None else f"{JSON_NAMES[type(wrong)]} into Go value of type {one}"
+    return None if wrong is None else f"{JSON_NAMES[type(wrong)]} into Go value of type {operation_type}"
 
 
 def _field_fault(patch: list[dict[str, Any] | None]) -> str | None:
@@ -166,8 +166,8 @@ class _MissingPlace(Exception):
 def _make_missing(operation: dict[str, Any], message: str = "") -> OperationRejected:
     """Return the error of a missing container on the path of an operation."""
     template = message or _MISSING[operation["op"]]
-    shown = template.format(**{"path": operation.get("path"), "from": operation.get("from")})
-    return OperationRejected(f"{operation['op']} operation does not apply: {shown}: missing value")
+    text = template.format(**{"path": operation.get("path"), "from": operation.get("from")})
+    return OperationRejected(f"{operation['op']} operation does not apply: {text}: missing value")
 
 
 def _read_word(operation: dict[str, Any], key: str) -> str:
@@ -192,9 +192,9 @@ def _read_word(operation: dict[str, Any], key: str) -> str:
 class _Patch:
     """The document while it changes: a container is copied before the first write to it."""
 
-    def __init__(self, root: Any, written: list[Any] | None, *, shown: bool = False) -> None:
+    def __init__(self, root: Any, written: list[Any] | None, *, quoted: bool = False) -> None:
         self.root = root
-        self.shown = shown
+        self.quoted = quoted
         self.written = written
         self.own: dict[int, Any] = {}
         self.copied = 0
@@ -212,7 +212,7 @@ class _Patch:
         each(steps)
         if not steps:
             raise _make_missing(operation, message)
-        write = write or self.shown  # Go shows every object that a pointer leads through with sorted keys
+        write = write or self.quoted  # Go shows every object that a pointer leads through with sorted keys
         *parents, last = (step.replace("~1", "/").replace("~0", "~") for step in steps)
         self.root = _read_text(self.root)
         if write:
@@ -220,13 +220,13 @@ class _Patch:
         holder = self.root
         for step in parents:
             try:
-                inner = _get_value(holder, step)
+                child = _get_value(holder, step)
             except _MissingPlace:
                 raise _make_missing(operation, message) from None
-            if write and isinstance(inner, dict | list):
-                inner = self.own_container(inner)
-                holder[_find_index(holder, step) if isinstance(holder, list) else step] = inner
-            holder = inner
+            if write and isinstance(child, dict | list):
+                child = self.own_container(child)
+                holder[_find_index(holder, step) if isinstance(holder, list) else step] = child
+            holder = child
         if not isinstance(holder, dict | list):
             raise _make_missing(operation, message)
         return holder, last
@@ -296,10 +296,10 @@ class _Patch:
         except _MissingPlace as fault:
             raise OperationRejected(f"error in copy for from: '{operation['from']}': {fault}") from None
         self.grown = True
-        if not self.shown and serializer.is_too_deep(value):
+        if not self.quoted and serializer.is_too_deep(value):
             raise OperationRejected("exceeded max depth")
         holder, key = self.find_holder(operation, message=_DESTINATION)
-        if self.shown:
+        if self.quoted:
             self.sort_keys()
         raw = value.raw if isinstance(value, WrittenValue) else serializer.encode_json(value)
         charge(len(raw) // _COPIED)
@@ -308,7 +308,7 @@ class _Patch:
             reason = f"Unable to complete the copy, the accumulated size increase of copy is {self.copied}"
             raise OperationRejected(f"{reason}, exceeding the limit {MAX_COPIED}")
         message = "error while adding value during copy"
-        if self.shown:
+        if self.quoted:
             _insert_value(holder, key, WrittenValue(raw), message)
         else:
             copied_value = serializer.decode_json(raw) if isinstance(value, dict | list) else value
@@ -325,7 +325,7 @@ class _Patch:
                 actual = _get_value(holder, key, None)
             except _MissingPlace as fault:
                 raise OperationRejected(f"error in test for path: '{path}': {fault}") from None
-        if not _equal(actual, expected):
+        if not _are_equal(actual, expected):
             raise OperationRejected(f"testing value {path} failed: test failed", untrue=True)
 
 
@@ -394,14 +394,16 @@ def _pop_value(holder: Any, key: str, message: str) -> Any:
     return holder.pop(key)
 
 
-def _equal(one: Any, other: Any) -> bool:
+def _are_equal(left: Any, right: Any) -> bool:
     """Return whether two values have equal JSON, apart from the order of keys."""
-    if type(one) is not type(other):
+    if type(left) is not type(right):
         return False
-    if isinstance(one, dict | list):
-        charge(len(one))
-    if isinstance(one, dict):
-        return len(one) == len(other) and all(key in other and _equal(item, other[key]) for key, item in one.items())
-    if isinstance(one, list):
-        return len(one) == len(other) and all(map(_equal, one, other))
-    return bool(one == other)
+    if isinstance(left, dict | list):
+        charge(len(left))
+    if isinstance(left, dict):
+        return len(left) == len(right) and all(
+            key in right and _are_equal(item, right[key]) for key, item in left.items()
+        )
+    if isinstance(left, list):
+        return len(left) == len(right) and all(map(_are_equal, left, right))
+    return bool(left == right)

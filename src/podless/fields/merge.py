@@ -43,32 +43,32 @@ def remove_fields(value: Any, fields: Fields, shape: Shape) -> Any:
 
 
 def _keep_map(value: dict[str, Any], fields: Fields, form: MapShape) -> dict[str, Any] | None:
-    kept: dict[str, Any] = {}
+    remaining: dict[str, Any] = {}
     if form.atomic:
-        return kept if has("EmptiedFields") else None
+        return remaining if has("EmptiedFields") else None
     charge(len(value))
     for key, item in value.items():
         name, shape, _ = form.find_child(key)
         node = fields.get(name)
         if node is None:
-            kept[key] = item
+            remaining[key] = item
         elif not is_member(node):
-            kept[key] = item if shape is None else remove_fields(item, node, shape)
-    return kept if kept or has("EmptiedFields") else None
+            remaining[key] = item if shape is None else remove_fields(item, node, shape)
+    return remaining if remaining or has("EmptiedFields") else None
 
 
 def _keep_list(value: list[Any], fields: Fields, form: ListShape) -> list[Any] | None:
-    kept: list[Any] = []
+    remaining: list[Any] = []
     if not form.associative:
-        return kept if has("EmptiedFields") else None
+        return remaining if has("EmptiedFields") else None
     charge(len(value))
     for item in value:
         node = fields.get(make_element(form, item))
         if node is None:
-            kept.append(item)
+            remaining.append(item)
         elif not is_member(node):
-            kept.append(remove_fields(item, node, form.item))
-    return kept if kept or has("EmptiedFields") else None
+            remaining.append(remove_fields(item, node, form.item))
+    return remaining if remaining or has("EmptiedFields") else None
 
 
 class FieldOwner(NamedTuple):
@@ -96,9 +96,9 @@ Owners = dict[FieldOwner, Owned]
 class Conflicts(Exception):
     """Fields of other owners that an apply would change."""
 
-    def __init__(self, found: list[tuple[FieldOwner, Path]]) -> None:
-        super().__init__(found)
-        self.conflicts = found
+    def __init__(self, conflicts: list[tuple[FieldOwner, Path]]) -> None:
+        super().__init__(conflicts)
+        self.conflicts = conflicts
 
 
 class NoVersion(Exception):
@@ -134,8 +134,8 @@ class WriteTarget:
             raise NoVersion(version)
         return result
 
-    def convert_object(self, obj: Object, version: str, what: str = "") -> Object:
-        """Return the object in another version; what: its name in messages. Raises NoVersion or SchemaMisfit."""
+    def convert_object(self, obj: Object, version: str, name: str = "") -> Object:
+        """Return the object in another version; name: its name in messages. Raises NoVersion or SchemaMisfit."""
         if obj.get("apiVersion") == version:
             return obj
         try:
@@ -143,7 +143,7 @@ class WriteTarget:
             seen = self.convert(obj, version) if self.convert is not None else {**obj, "apiVersion": version}
             check_value(seen, shape)
         except SchemaMisfit as misfit:
-            raise SchemaMisfit(f"failed to convert {what}: {misfit}" if what else str(misfit)) from None
+            raise SchemaMisfit(f"failed to convert {name}: {misfit}" if name else str(misfit)) from None
         return seen
 
     def drop(self, fields: Fields, version: str) -> Fields:
@@ -152,7 +152,7 @@ class WriteTarget:
         return fields if reset is None or reset.keys().isdisjoint(fields) else sets.difference_below(fields, reset)
 
 
-def changed_own(place: WriteTarget, compared: Comparison, owned: Fields) -> Fields | None:
+def changed_own(target: WriteTarget, compared: Comparison, owned: Fields) -> Fields | None:
     """Return the fields of a change if all of them are in a set, so that no owner changes; None if not.
 
     None also if the change removes fields, or touches some that no manager owns.
@@ -160,12 +160,12 @@ def changed_own(place: WriteTarget, compared: Comparison, owned: Fields) -> Fiel
     removed, modified, added = compared
     if removed or not owned:
         return None
-    changed = place.drop(sets.unite_sets(modified, added), place.version)
+    changed = target.drop(sets.unite_sets(modified, added), target.version)
     return changed if UNOWNED.keys().isdisjoint(changed) and sets.contains_set(owned, changed) else None
 
 
 def update_owned(
-    place: WriteTarget,
+    target: WriteTarget,
     old: Object,
     new: Object,
     owners: Owners,
@@ -179,24 +179,24 @@ def update_owned(
     settled: the owners' fields fit the present schema. compared: the comparison of the two states, if available.
     """
     if not owners:  # usually a new object: no manager can lose fields
-        compared = compared or compare_values(old, new, place.get_shape(place.version))
-        owned = place.drop(sets.unite_sets(compared.modified, compared.added), place.version)
-        return {owner: Owned(owned, place.version)} if owned else {}
-    owners = _reconcile_owners(place, old, owners, settled)
-    compared = compared or compare_values(old, new, place.get_shape(place.version))
-    owners = _settle_owners(place, old, new, owners, owner, compared, force=True)
+        compared = compared or compare_values(old, new, target.get_shape(target.version))
+        owned = target.drop(sets.unite_sets(compared.modified, compared.added), target.version)
+        return {owner: Owned(owned, target.version)} if owned else {}
+    owners = _reconcile_owners(target, old, owners, settled)
+    compared = compared or compare_values(old, new, target.get_shape(target.version))
+    owners = _settle_owners(target, old, new, owners, owner, compared, force=True)
     owned_before = owners[owner].fields if owner in owners else {}
     changed = sets.unite_sets(compared.modified, compared.added)
-    owned = place.drop(sets.unite_sets(sets.subtract_set(owned_before, compared.removed), changed), place.version)
+    owned = target.drop(sets.unite_sets(sets.subtract_set(owned_before, compared.removed), changed), target.version)
     if owned:
-        owners[owner] = Owned(owned, place.version)
+        owners[owner] = Owned(owned, target.version)
     else:
         owners.pop(owner, None)
     return owners
 
 
 def apply_owned(
-    place: WriteTarget,
+    target: WriteTarget,
     live: Object,
     laid: Overlay,
     owners: Owners,
@@ -210,46 +210,46 @@ def apply_owned(
     laid: the applied object over the live one. settled: as for an update. Raises Conflicts unless `force` is set, and
     SchemaMisfit.
     """
-    owners = _reconcile_owners(place, live, owners, settled)
+    owners = _reconcile_owners(target, live, owners, settled)
     last = owners.get(owner)
-    owners[owner] = Owned(place.drop(laid.applied, place.version), place.version)
+    owners[owner] = Owned(target.drop(laid.applied, target.version), target.version)
     try:
-        merged = _prune_object(place, laid.merged, owners, owner, last)
+        merged = _prune_object(target, laid.merged, owners, owner, last)
     except SchemaMisfit as misfit:
         raise SchemaMisfit(f"failed to prune fields: {misfit}") from None
     compared = laid.compared
     if merged is not laid.merged:
-        compared = compare_values(live, merged, place.get_shape(place.version))
-    owners = _settle_owners(place, live, merged, owners, owner, compared, force=force)
+        compared = compare_values(live, merged, target.get_shape(target.version))
+    owners = _settle_owners(target, live, merged, owners, owner, compared, force=force)
     return None if not any(compared) and equal_values(live, merged) else merged, owners
 
 
-def _reconcile_owners(place: WriteTarget, obj: Object, owners: Owners, settled: bool = False) -> Owners:
+def _reconcile_owners(target: WriteTarget, obj: Object, owners: Owners, settled: bool = False) -> Owners:
     """Return the owners with their fields under the present schema; those of versions that are gone are left out."""
     result: Owners = {}
     served: dict[str, bool] = {}
     for owner, owned in each(owners).items():
         if owned.version not in served:
-            served[owned.version] = _is_served(place, obj, owned.version)
+            served[owned.version] = _is_served(target, obj, owned.version)
         if not served[owned.version]:
             continue
         if not settled:
-            owned = Owned(reconcile_set(owned.fields, place.get_shape(owned.version)), owned.version)
+            owned = Owned(reconcile_set(owned.fields, target.get_shape(owned.version)), owned.version)
         result[owner] = owned
     return result
 
 
-def _is_served(place: WriteTarget, obj: Object, version: str) -> bool:
+def _is_served(target: WriteTarget, obj: Object, version: str) -> bool:
     """Return whether the object exists in a version. Raises SchemaMisfit."""
     try:
-        place.convert_object(obj, version)
+        target.convert_object(obj, version)
     except NoVersion:
         return False
     return True
 
 
 def _settle_owners(
-    place: WriteTarget,
+    target: WriteTarget,
     old: Object,
     new: Object,
     owners: Owners,
@@ -261,64 +261,66 @@ def _settle_owners(
     """Return the owners, each without the fields that another manager changed or removed. Raises Conflicts."""
     if not owners or (len(owners) == 1 and owner in owners):
         return {other_owner: owned for other_owner, owned in owners.items() if owned.fields}
-    by_version = {place.version: _drop_reset(place, compared, place.version)}
+    by_version = {target.version: _drop_reset(target, compared, target.version)}
     changed: dict[str, Fields] = {}
-    taken: dict[FieldOwner, Fields] = {}
+    lost_by_owner: dict[FieldOwner, Fields] = {}
     for other_owner, owned in each(owners).items():
         if other_owner == owner:
             continue
         if owned.version not in by_version:
             states = (
-                place.convert_object(old, owned.version, "old object"),
-                place.convert_object(new, owned.version, "new object"),
+                target.convert_object(old, owned.version, "old object"),
+                target.convert_object(new, owned.version, "new object"),
             )
             by_version[owned.version] = _drop_reset(
-                place, compare_values(*states, place.get_shape(owned.version)), owned.version
+                target, compare_values(*states, target.get_shape(owned.version)), owned.version
             )
         if owned.version not in changed:
             changes = by_version[owned.version]
             changed[owned.version] = sets.unite_sets(changes.modified, changes.added)
         lost = sets.intersect_sets(owned.fields, changed[owned.version])
         if lost:
-            taken[other_owner] = lost
-    if taken and not force:
-        raise Conflicts([(other_owner, path) for other_owner, lost in taken.items() for path in sets.list_paths(lost)])
+            lost_by_owner[other_owner] = lost
+    if lost_by_owner and not force:
+        raise Conflicts(
+            [(other_owner, path) for other_owner, lost in lost_by_owner.items() for path in sets.list_paths(lost)]
+        )
     remaining: Owners = {}
     for other_owner, owned in owners.items():
         fields = owned.fields
         if other_owner != owner:
-            for lost_fields in (taken.get(other_owner), by_version[owned.version].removed):
+            for lost_fields in (lost_by_owner.get(other_owner), by_version[owned.version].removed):
                 fields = sets.subtract_set(fields, lost_fields) if lost_fields else fields
         if fields:
             remaining[other_owner] = Owned(fields, owned.version)
     return remaining
 
 
-def _drop_reset(place: WriteTarget, compared: Comparison, version: str) -> Comparison:
+def _drop_reset(target: WriteTarget, compared: Comparison, version: str) -> Comparison:
     removed, modified, added = compared
-    return Comparison(place.drop(removed, version), place.drop(modified, version), place.drop(added, version))
+    return Comparison(target.drop(removed, version), target.drop(modified, version), target.drop(added, version))
 
 
-def _prune_object(place: WriteTarget, merged: Object, owners: Owners, owner: FieldOwner, last: Owned | None) -> Object:
+def _prune_object(target: WriteTarget, merged: Object, owners: Owners, owner: FieldOwner, last: Owned | None) -> Object:
     """Return the merged object without the fields that the owner applied before, no longer applies, and owns alone."""
     now = owners[owner]
     if last is None or (last.version == now.version and _keeps_all(now.fields, last.fields)):
         return merged  # the apply drops no field
     try:
-        merged = place.convert_object(merged, last.version, "merged object to last applied version")
+        merged = target.convert_object(merged, last.version, "merged object to last applied version")
     except NoVersion:
         return merged
-    shape = place.get_shape(last.version)
+    shape = target.get_shape(last.version)
     given_up = name_members(last.fields, shape)
     # an apply also states fields that no manager owns, such as the name, which keep their metadata
     stated = {**owners, owner: Owned(sets.unite_sets(now.fields, UNOWNED), now.version)}
-    pruned = _add_owned(place, merged, remove_fields(merged, given_up, shape), last.version, stated)
-    pruned = place.convert_object(pruned, last.version, "pruned object to last applied version")
+    pruned = _add_owned(target, merged, remove_fields(merged, given_up, shape), last.version, stated)
+    pruned = target.convert_object(pruned, last.version, "pruned object to last applied version")
     present = name_members(collect_leaves(pruned, shape), shape)
     removed = sets.intersect_sets(
         sets.subtract_set(name_members(collect_leaves(merged, shape), shape), present), given_up
     )
-    return place.convert_object(remove_fields(merged, removed, shape), now.version)
+    return target.convert_object(remove_fields(merged, removed, shape), now.version)
 
 
 def _keeps_all(now: Fields, last: Fields) -> bool:
@@ -326,20 +328,20 @@ def _keeps_all(now: Fields, last: Fields) -> bool:
     return sets.contains_set(now, {name: node for name, node in last.items() if now.get(name) != node})
 
 
-def _add_owned(place: WriteTarget, merged: Object, pruned: Object, first: str, owners: Owners) -> Object:
+def _add_owned(target: WriteTarget, merged: Object, pruned: Object, first: str, owners: Owners) -> Object:
     """Return the pruned object with owned fields restored, one version of owners after the other."""
     by_version: dict[str, list[Fields]] = {}
     for owned in owners.values():
         by_version.setdefault(owned.version, []).append(owned.fields)
     for version, several in sorted(by_version.items(), key=lambda item: item[0] != first):
         try:
-            merged = place.convert_object(merged, version, f"merged object at version {version}")
-            pruned = place.convert_object(pruned, version, f"pruned object at version {version}")
+            merged = target.convert_object(merged, version, f"merged object at version {version}")
+            pruned = target.convert_object(pruned, version, f"pruned object at version {version}")
         except NoVersion:
             continue
         except SchemaMisfit as misfit:
             raise SchemaMisfit(f"failed add back owned items: {misfit}") from None
-        shape = place.get_shape(version)
+        shape = target.get_shape(version)
         restored = sets.unite_sets(
             name_members(collect_leaves(pruned, shape), shape), name_members(sets.unite_all(several), shape)
         )

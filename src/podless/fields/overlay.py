@@ -18,7 +18,7 @@ from podless.fields.typed import NONE, ListShape, MapShape, Shape, make_element,
 from podless.runtime.meter import MAX_UNCHARGED, charge
 
 _ABSENT = object()
-_ONE = 1  # values below one that need no charge: only trees whose nodes have more grow large
+_ONE = 1  # children of a value that need no charge: only trees whose nodes have more children grow large
 
 # merged value, node of the applied fields (None if there are none), what differs from the live value
 _Laid = tuple[Any, Fields | None, Nodes]
@@ -48,15 +48,15 @@ def lay_over(live: dict[str, Any], applied: dict[str, Any], shape: Shape) -> Ove
         assert owned.map is not None
         merged, node, (removed, modified, added) = _lay_map(live, applied, owned, owned.map)
     if node is not None and node.get("f:metadata") == LEAF:
-        node = {name: inner for name, inner in node.items() if name != "f:metadata"}
+        node = {name: child for name, child in node.items() if name != "f:metadata"}
     return Overlay(merged, node or {}, Comparison(removed or {}, modified or {}, added or {}))
 
 
-def _lay_value(ours: Any, theirs: Any, shape: Shape) -> _Laid:
-    """Lay any value over any other."""
-    check_value(theirs, shape)
-    merged = merge_value(ours, theirs, shape)
-    return merged, collect_stated(theirs, shape), compare_nodes(ours, merged, shape)
+def _lay_value(live: Any, applied: Any, shape: Shape) -> _Laid:
+    """Lay a value over another one, of any types."""
+    check_value(applied, shape)
+    merged = merge_value(live, applied, shape)
+    return merged, collect_stated(applied, shape), compare_nodes(live, merged, shape)
 
 
 def _lay_new(item: Any, shape: Shape) -> _Laid:
@@ -64,34 +64,34 @@ def _lay_new(item: Any, shape: Shape) -> _Laid:
     return item, collect_stated(item, shape), (None, None, collect_whole(item, shape))
 
 
-def _lay_map(ours: dict[str, Any], theirs: dict[str, Any], shape: Shape, form: MapShape) -> _Laid:
-    types = tuple(map(type, theirs.values()))
-    plan = form.plans[tuple(theirs), types] if form.declared else None
-    merged = {**ours, **theirs}
+def _lay_map(live: dict[str, Any], applied: dict[str, Any], shape: Shape, form: MapShape) -> _Laid:
+    types = tuple(map(type, applied.values()))
+    plan = form.plans[tuple(applied), types] if form.declared else None
+    merged = {**live, **applied}
     if len(merged) > MAX_UNCHARGED:
         charge(len(merged))
     differs: _Differences | None = None
     if plan is not None and plan.read is not None:
-        stated, below = plan.leaves, plan.below
+        stated, nested = plan.leaves, plan.below
         try:
-            old = plan.read(ours)
-            same = old == plan.read(theirs) and tuple(map(type, old)) == plan.types  # 1 == True
+            old = plan.read(live)
+            unchanged = old == plan.read(applied) and tuple(map(type, old)) == plan.types  # 1 == True
         except KeyError:
-            same = False
-        if not same:
-            differs = _compare_leaves(ours, theirs, plan.names, form)
+            unchanged = False
+        if not unchanged:
+            differs = _compare_leaves(live, applied, plan.names, form)
     elif form.leaves.issuperset(types) and NONE not in types:  # null has the type of the other value
-        stated, below = name_leaves(theirs), []
-        if merged != ours or tuple(map(type, map(ours.get, theirs))) != types:
-            differs = _compare_leaves(ours, theirs, theirs, form)
+        stated, nested = name_leaves(applied), []
+        if merged != live or tuple(map(type, map(live.get, applied))) != types:
+            differs = _compare_leaves(live, applied, applied, form)
     else:
-        return _lay_value(ours, theirs, shape)
-    if below:
+        return _lay_value(live, applied, shape)
+    if nested:
         stated = stated.copy()
-        if len(below) > _ONE:
-            charge(len(theirs))
-    for key, name, child, inside in below:
-        item, before = theirs[key], ours.get(key, _ABSENT)
+        if len(nested) > _ONE:
+            charge(len(applied))
+    for key, name, child, inside in nested:
+        item, before = applied[key], live.get(key, _ABSENT)
         if inside is not None and before.__class__ is dict:
             merged[key], node, nodes = _lay_map(before, item, child, inside)
         elif before is _ABSENT:
@@ -115,20 +115,20 @@ _Differences = tuple[Fields, Fields, Fields]
 
 
 def _compare_leaves(
-    ours: dict[str, Any], theirs: dict[str, Any], names: Collection[str], form: MapShape
+    live: dict[str, Any], applied: dict[str, Any], names: Collection[str], form: MapShape
 ) -> _Differences:
     """Compare the leaves of a map."""
     removed: Fields = {}
     modified: Fields = {}
     added: Fields = {}
     for name in names:
-        item, before = theirs[name], ours.get(name, _ABSENT)
+        item, before = applied[name], live.get(name, _ABSENT)
         if before is _ABSENT:
             added[f"f:{name}"] = LEAF
         elif type(before) is not type(item):
-            inner = form.find_child(name)[1]
-            assert inner is not None
-            sort_nodes(f"f:{name}", compare_nodes(before, item, inner), removed, modified, added)
+            child_shape = form.find_child(name)[1]
+            assert child_shape is not None
+            sort_nodes(f"f:{name}", compare_nodes(before, item, child_shape), removed, modified, added)
         elif before != item:
             modified[f"f:{name}"] = LEAF
     return removed, modified, added
@@ -140,21 +140,21 @@ def _join_nodes(removed: Fields, modified: Fields, added: Fields) -> Nodes:
     return SAME
 
 
-def _lay_list(ours: list[Any], theirs: list[Any], shape: Shape, form: ListShape) -> _Laid:
-    inner = form.item
-    if len(ours) != len(theirs) or inner.map is None or inner.map.atomic:
-        return _lay_value(ours, theirs, shape)
-    if len(theirs) > _ONE:
-        charge(len(theirs))
+def _lay_list(live: list[Any], applied: list[Any], shape: Shape, form: ListShape) -> _Laid:
+    item_shape = form.item
+    if len(live) != len(applied) or item_shape.map is None or item_shape.map.atomic:
+        return _lay_value(live, applied, shape)
+    if len(applied) > _ONE:
+        charge(len(applied))
     merged: list[Any] = []
     stated: Fields = {}
     differs: _Differences = {}, {}, {}
-    for before, item in zip(ours, theirs, strict=True):
+    for before, item in zip(live, applied, strict=True):
         name = make_element(form, item)
         if name in stated or not before.__class__ is dict is item.__class__ or make_element(form, before) != name:
-            return _lay_value(ours, theirs, shape)
-        both, node, nodes = _lay_map(before, item, inner, inner.map)
-        merged.append(both)
+            return _lay_value(live, applied, shape)
+        merged_item, node, nodes = _lay_map(before, item, item_shape, item_shape.map)
+        merged.append(merged_item)
         stated[name] = is_marked(node)
         if nodes is not SAME:
             sort_nodes(name, nodes, *differs)

@@ -94,14 +94,14 @@ class Patch(NamedTuple):
 class SentPatch(NamedTuple):
     """A patch as the client sent it.
 
-    checked: repeated and unknown fields are reported. shown: the result is only shown. custom: the patch is for a
-    custom kind. repeated: receives repeated fields. floats: receives whole numbers that are written as floats. merged,
-    raws: return Kind.list_raw_fields and `merged_lists` of the kind.
+    checked: repeated and unknown fields are reported. quoted: the result is only quoted in an error. custom: the patch
+    is for a custom kind. repeated: receives repeated fields. floats: receives whole numbers that are written as floats.
+    merged, raws: return Kind.list_raw_fields and `merged_lists` of the kind.
     """
 
     body: bytes
     checked: bool
-    shown: bool
+    quoted: bool
     custom: bool
     repeated: list[str]
     floats: Floats
@@ -118,67 +118,67 @@ class PatchType(NamedTuple):
     custom: bool = True
 
 
-def _read_json_patch(sent: SentPatch) -> Patch:
-    body, checked = sent.body, sent.checked
+def _read_json_patch(patch: SentPatch) -> Patch:
+    body, checked = patch.body, patch.checked
     if isinstance(body, serializer.ParsedJSON):
         body.kept = True
     jsonpatch.decode_json_patch(body, checked=checked)
-    sent.floats.extend(jsonpatch.find_floats(body))
+    patch.floats.extend(jsonpatch.find_floats(body))
     if checked:
-        sent.repeated.extend(jsonpatch.find_unknown_fields(body))
-    return Patch(lambda old: jsonpatch.apply_json_patch(old, body, checked=checked, shown=sent.shown))
+        patch.repeated.extend(jsonpatch.find_unknown_fields(body))
+    return Patch(lambda old: jsonpatch.apply_json_patch(old, body, checked=checked, quoted=patch.quoted))
 
 
-def _decode(sent: SentPatch) -> Any:
+def _decode(patch: SentPatch) -> Any:
     """Decode the body of a patch. Raises JSONError."""
-    return serializer.decode_json(sent.body, sent.repeated if sent.checked else None, sent.floats)
+    return serializer.decode_json(patch.body, patch.repeated if patch.checked else None, patch.floats)
 
 
-def _read_merge_patch(sent: SentPatch) -> Patch:
+def _read_merge_patch(patch: SentPatch) -> Patch:
     try:
-        document = _decode(sent)
+        document = _decode(patch)
     except serializer.JSONError as error:
-        raise BadRequest(f"error decoding patch: {error}" if sent.checked else BROKEN) from None
-    changes = check_merge_patch(document, checked=sent.checked)
-    if sent.shown:
-        return Patch(partial(_write_merged, sent))
+        raise BadRequest(f"error decoding patch: {error}" if patch.checked else BROKEN) from None
+    changes = check_merge_patch(document, checked=patch.checked)
+    if patch.quoted:
+        return Patch(partial(_write_merged, patch))
     if isinstance(changes, list):  # it replaces the object, and decoding then rejects it
         return Patch(lambda old: changes)
-    raws = [name for name in sent.raws() if changes and name in changes]
+    raws = [name for name in patch.raws() if changes and name in changes]
     return Patch(lambda old: gotypes.rewrite_fields(apply_merge_patch(old, changes), raws))
 
 
-def _write_merged(sent: SentPatch, old: Object) -> Any:
+def _write_merged(patch: SentPatch, old: Object) -> Any:
     """Return the document after a merge patch, for an error text: with values as they were written."""
-    text, found = patchtext.mark_values(sent.body)
-    changes = check_merge_patch(serializer.decode_json(text), checked=sent.checked)
+    text, marked = patchtext.mark_values(patch.body)
+    changes = check_merge_patch(serializer.decode_json(text), checked=patch.checked)
     merged = changes if isinstance(changes, list) else apply_merge_patch(old, changes)
-    encoded = serializer.encode_sorted(merged) if sent.custom else serializer.encode_json(merged)
-    return orjson.Fragment(patchtext.unmark_values(encoded, found))
+    encoded = serializer.encode_sorted(merged) if patch.custom else serializer.encode_json(merged)
+    return orjson.Fragment(patchtext.unmark_values(encoded, marked))
 
 
-def _read_strategic(sent: SentPatch) -> Patch:
+def _read_strategic(patch: SentPatch) -> Patch:
     """Read a strategic merge patch. Applying it consumes the document, so it is decoded again for each attempt."""
     try:
-        document = _decode(sent)
+        document = _decode(patch)
     except serializer.JSONError as error:
         raise BadRequest(str(error)) from None
-    fresh = True
-    merged, raws = sent.merged(), sent.raws()
+    is_unused = True
+    merged, raws = patch.merged(), patch.raws()
 
     def check(document: Object) -> Object:
-        if sent.floats and not raws:  # decoding the merged document would make integers of them
-            document = sentfloats.copy_as_sent(document, sent.floats)
+        if patch.floats and not raws:  # decoding the merged document would make integers of them
+            document = sentfloats.copy_as_sent(document, patch.floats)
         return strategic.check_strategic_patch(document)
 
     document = check(document)
 
     def merge(old: Object) -> Object:
-        nonlocal fresh
-        if not fresh:
+        nonlocal is_unused
+        if not is_unused:
             document.clear()
-            document.update(check(serializer.decode_json(sent.body)))
-        fresh = False
+            document.update(check(serializer.decode_json(patch.body)))
+        is_unused = False
         result: Object = gotypes.rewrite_fields(strategic.apply_strategic_patch(old, document, merged), raws)
         return result
 

@@ -83,12 +83,12 @@ def mark_values(raw: bytes) -> tuple[bytes, list[bytes]]:
     return _LEAF.sub(mark_value, jsontext.decode_utf8(raw)).encode(), values
 
 
-def unmark_values(encoded: bytes, found: list[bytes]) -> bytes:
+def unmark_values(encoded: bytes, values: list[bytes]) -> bytes:
     """Return an encoded text with the original values in place of their marks."""
 
     def restore_value(match: re.Match[bytes]) -> bytes:
         charge(1)
-        index = int(match[1]) if len(match[1]) < _MAX else len(found)
-        return found[index] if index < len(found) else match[0]
+        index = int(match[1]) if len(match[1]) < _MAX else len(values)
+        return values[index] if index < len(values) else match[0]
 
     return _MARK.sub(restore_value, encoded)

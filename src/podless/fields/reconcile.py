@@ -26,14 +26,14 @@ def _reconcile_map(node: Fields, form: MapShape) -> Fields:
     changed: Fields = {}
     if len(node) > MAX_UNCHARGED:
         charge(len(node))
-    for name, inner in node.items():
-        if inner and name[:2] == "f:":
+    for name, child in node.items():
+        if child and name[:2] == "f:":
             _, shape, _ = form.find_child(name[2:])
             if shape is None or shape is DEDUCED:
                 continue
-            kept = reconcile_set(inner, shape)
-            if kept is not inner:
-                changed[name] = kept
+            reconciled = reconcile_set(child, shape)
+            if reconciled is not child:
+                changed[name] = reconciled
     return {**node, **changed} if changed else node
 
 
@@ -43,11 +43,11 @@ def _reconcile_list(node: Fields, form: ListShape) -> Fields:
     changed: Fields = {}
     if len(node) > MAX_UNCHARGED:
         charge(len(node))
-    for name, inner in node.items():
-        if inner and name != SELF:
-            kept = reconcile_set(inner, form.item)
-            if kept is not inner:
-                changed[name] = kept
+    for name, child in node.items():
+        if child and name != SELF:
+            reconciled = reconcile_set(child, form.item)
+            if reconciled is not child:
+                changed[name] = reconciled
     return {**node, **changed} if changed else node
 
 
@@ -56,19 +56,19 @@ def name_members(fields: Fields, shape: Shape | None) -> Fields:
 
     Removing fields needs them: an object goes with the last of its fields. Source: fieldpath's sets of named fields.
     """
-    out: Fields = {}
+    named: Fields = {}
     form = shape.map if shape is not None else None
     charge(len(fields))
     for name, node in fields.items():
         if name == SELF or not node:
-            out[name] = node
+            named[name] = node
             continue
-        inner: Shape | None = None
+        child_shape: Shape | None = None
         declared = False
         if form is not None and name[:2] == "f:":
-            _, inner, declared = form.find_child(name[2:])
+            _, child_shape, declared = form.find_child(name[2:])
         elif shape is not None and shape.list is not None and name[:2] == "k:":
-            inner = shape.list.item
-        below = name_members(node, inner)
-        out[name] = below if is_member(node) or not declared else {SELF: LEAF, **below}
-    return out
+            child_shape = shape.list.item
+        child = name_members(node, child_shape)
+        named[name] = child if is_member(node) or not declared else {SELF: LEAF, **child}
+    return named

@@ -40,17 +40,17 @@ def to_object(entries: Any, scale: list[Entry], version: str, paths: Paths, *, c
     """
     owners, times = decode_managed_fields(entries, known=True)
     scalers, _ = decode_managed_fields(scale, known=True)
-    found: Owners = {}
+    result: Owners = {}
     for owner, owned in each(owners).items():
         if owned.version not in paths:
             continue
         path = paths[owned.version]
         if path is None or not sets.has_path(owned.fields, path) or scalers.pop(owner, None) is not None:
-            found[owner] = owned
+            result[owner] = owned
         elif fields := sets.subtract_set(owned.fields, sets.make_set(path)):
-            found[owner] = Owned(fields, owned.version)
+            result[owner] = Owned(fields, owned.version)
     replicas = paths.get(version)
     for owner, owned in scalers.items():
         if replicas is not None and sets.has_path(owned.fields, _REPLICAS):
-            found[owner] = Owned(sets.make_set(replicas), version)
-    return encode_managed_fields(found, times, custom=custom)
+            result[owner] = Owned(sets.make_set(replicas), version)
+    return encode_managed_fields(result, times, custom=custom)

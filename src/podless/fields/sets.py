@@ -48,11 +48,11 @@ def is_marked(node: Fields | None) -> Fields:
     return node if SELF in node else {SELF: LEAF, **node}
 
 
-def _make_node(is_member: bool, below: Fields) -> Fields | None:
+def _make_node(is_member: bool, children: Fields) -> Fields | None:
     """Return a node made of its parts; None if nothing is left."""
     if not is_member:
-        return below or None
-    return {SELF: LEAF, **below} if below else LEAF
+        return children or None
+    return {SELF: LEAF, **children} if children else LEAF
 
 
 def has_path(fields: Fields, path: Path) -> bool:
@@ -76,21 +76,21 @@ def list_paths(fields: Fields, base: Path = ()) -> Iterator[Path]:
             yield from list_paths(fields[name], (*base, name))
 
 
-def unite_sets(one: Fields, other: Fields) -> Fields:
+def unite_sets(left: Fields, right: Fields) -> Fields:
     """Return the union of two sets."""
-    if not other or not one:
-        return one or other
-    merged = dict(one)
-    for name, node in other.items():
-        theirs = merged.get(name)
-        merged[name] = node if theirs is None else _unite_below(theirs, node)
+    if not right or not left:
+        return left or right
+    merged = dict(left)
+    for name, node in right.items():
+        present = merged.get(name)
+        merged[name] = node if present is None else _unite_below(present, node)
     return merged
 
 
-def _unite_below(one: Fields, other: Fields) -> Fields:
-    if not one:
-        return is_marked(other)
-    return unite_sets(one, other) if other else is_marked(one)
+def _unite_below(left: Fields, right: Fields) -> Fields:
+    if not left:
+        return is_marked(right)
+    return unite_sets(left, right) if right else is_marked(left)
 
 
 def join_fields(nodes: list[Fields]) -> Fields:
@@ -100,10 +100,10 @@ def join_fields(nodes: list[Fields]) -> Fields:
     children: dict[str, list[Fields]] = {}
     charge(len(nodes))
     for node in nodes:
-        for name, inner in each(node).items():
+        for name, child in each(node).items():
             if name != SELF:
-                children.setdefault(name, []).append(inner)
-    joined = {name: join_fields(inner) for name, inner in children.items()}
+                children.setdefault(name, []).append(child)
+    joined = {name: join_fields(child) for name, child in children.items()}
     return _make_node(any(map(is_member, nodes)), joined) or LEAF
 
 
@@ -113,47 +113,47 @@ def unite_all(several: list[Fields]) -> Fields:
     return join_fields(several) if several else {}
 
 
-def intersect_sets(one: Fields, other: Fields) -> Fields:
+def intersect_sets(left: Fields, right: Fields) -> Fields:
     """Return the intersection of two sets."""
     shared: Fields = {}
-    for name in one.keys() & other.keys():
+    for name in left.keys() & right.keys():
         if name == SELF:
             continue
-        node, theirs = one[name], other[name]
-        if not node or not theirs:
-            if is_member(node) and is_member(theirs):
+        node, other_node = left[name], right[name]
+        if not node or not other_node:
+            if is_member(node) and is_member(other_node):
                 shared[name] = LEAF
             continue
-        common = _make_node(SELF in node and SELF in theirs, intersect_sets(node, theirs))
+        common = _make_node(SELF in node and SELF in other_node, intersect_sets(node, other_node))
         if common is not None:
             shared[name] = common
     return shared
 
 
-def contains_set(one: Fields, other: Fields) -> bool:
+def contains_set(left: Fields, right: Fields) -> bool:
     """Return whether the first set contains all members of the second."""
-    if not one.keys() >= other.keys():
+    if not left.keys() >= right.keys():
         return False
-    for name, node in other.items():
-        ours = one[name]
+    for name, node in right.items():
+        own_node = left[name]
         if node:  # a node's own membership is the key "." in it
-            if node is not ours and not contains_set(ours, node):
+            if node is not own_node and not contains_set(own_node, node):
                 return False
-        elif ours and SELF not in ours:
+        elif own_node and SELF not in own_node:
             return False
     return True
 
 
-def subtract_set(one: Fields, other: Fields) -> Fields:
+def subtract_set(left: Fields, right: Fields) -> Fields:
     """Return the first set without the members of the second. Fields below a member of the second stay."""
-    remaining = one.copy()
+    remaining = left.copy()
     remaining.pop(SELF, None)
-    for name in remaining.keys() & other.keys():
-        node, theirs = remaining[name], other[name]
+    for name in remaining.keys() & right.keys():
+        node, removed = remaining[name], right[name]
         if node:
-            kept_node = _make_node(is_member(node) and not is_member(theirs), subtract_set(node, theirs))
+            kept_node = _make_node(is_member(node) and not is_member(removed), subtract_set(node, removed))
         else:
-            kept_node = None if is_member(theirs) else node
+            kept_node = None if is_member(removed) else node
         if kept_node is None:
             del remaining[name]
         else:
@@ -161,17 +161,17 @@ def subtract_set(one: Fields, other: Fields) -> Fields:
     return remaining
 
 
-def difference_below(one: Fields, other: Fields) -> Fields:
+def difference_below(left: Fields, right: Fields) -> Fields:
     """Return the first set without the members of the second and without everything below them."""
     remaining: Fields = {}
-    for name, node in one.items():
+    for name, node in left.items():
         if name == SELF:
             continue
-        theirs = other.get(name)
-        if theirs is None:
+        removed = right.get(name)
+        if removed is None:
             remaining[name] = node
-        elif not is_member(theirs):
-            kept_node = _make_node(is_member(node), difference_below(node, theirs))
+        elif not is_member(removed):
+            kept_node = _make_node(is_member(node), difference_below(node, removed))
             if kept_node is not None:
                 remaining[name] = kept_node
     return remaining
@@ -181,8 +181,8 @@ def parse_set(raw: Any) -> Fields:
     """Return the set in a client's FieldsV1, in canonical form; None is the empty set. Raises ValueError."""
     if raw is None:
         return {}
-    below, _ = _parse_node(raw)
-    return below
+    fields, _ = _parse_node(raw)
+    return fields
 
 
 def _parse_node(raw: Any) -> tuple[Fields, bool]:
@@ -202,8 +202,8 @@ def _parse_node(raw: Any) -> tuple[Fields, bool]:
             name = elements.parse_element(text)
         except UnknownElement:
             continue
-        inner, is_member = _parse_node(item)
-        node = _make_node(is_member, inner)
+        child, is_member = _parse_node(item)
+        node = _make_node(is_member, child)
         if node is not None:
             children.setdefault(name, []).append(node)
     return {name: join_fields(nodes) for name, nodes in children.items()}, is_marked or not children
@@ -216,7 +216,7 @@ def order_set(fields: Fields) -> Fields:
     if len(fields) > MAX_UNCHARGED:
         charge(len(fields))
     names = sort_texts([name for name in fields if name != SELF], elements.rank_element)
-    out: Fields = {SELF: LEAF} if SELF in fields else {}
+    ordered: Fields = {SELF: LEAF} if SELF in fields else {}
     for name in names:
-        out[name] = order_set(fields[name])
-    return out
+        ordered[name] = order_set(fields[name])
+    return ordered

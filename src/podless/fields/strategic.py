@@ -28,29 +28,29 @@ _FIELDS = "$fields"
 def make_merge_table(struct: Struct) -> Table:
     """Return the lists of a kind's objects that are merged."""
     merge_table: Table = {}
-    _collect(struct, "", (), merge_table)
+    _collect_lists(struct, "", (), merge_table)
     return merge_table
 
 
-def _collect(struct: Struct, path: str, above: tuple[Struct, ...], found: Table) -> None:
-    found[f"{path}.{_FIELDS}"] = " ".join((struct.name, *(field.name for field in struct)))
+def _collect_lists(struct: Struct, path: str, ancestors: tuple[Struct, ...], table: Table) -> None:
+    table[f"{path}.{_FIELDS}"] = " ".join((struct.name, *(field.name for field in struct)))
     for field in struct:
         inside = f"{path}.{field.name}" if path else field.name
         if isinstance(field.type, ListOf) and field.patch.startswith("merge"):
-            found[inside] = field.merge
+            table[inside] = field.merge
         elif field.patch == "replace":
-            found[inside] = _WHOLE
+            table[inside] = _WHOLE
         elif type(field.type) is Raw:
-            found[inside] = _RAW
-        inner: GoType | None = field.type
-        while isinstance(inner, ListOf | MapOf | Union):
-            inner = _held_type(inner)
-        if not isinstance(inner, Struct):
+            table[inside] = _RAW
+        kind: GoType | None = field.type
+        while isinstance(kind, ListOf | MapOf | Union):
+            kind = _held_type(kind)
+        if not isinstance(kind, Struct):
             continue
-        if inner in above:  # a recursive struct can occur at any place
-            found |= {f"*.{one.name}": one.merge for one in inner if one.patch.startswith("merge")}
+        if kind in ancestors:  # a recursive struct can occur at any place
+            table |= {f"*.{member.name}": member.merge for member in kind if member.patch.startswith("merge")}
         else:
-            _collect(inner, inside, (*above, struct), found)
+            _collect_lists(kind, inside, (*ancestors, struct), table)
 
 
 def _held_type(kind: ListOf | MapOf | Union) -> GoType | None:
@@ -169,22 +169,24 @@ def _merge_ordered(merged: dict[str, Any], patch: dict[str, Any], name: str, pat
     """Merge a list with its $setElementOrder, and remove both from the patch."""
     order, field = patch.pop(name), name.removeprefix(_ORDER)
     old, new = merged.get(field), patch.get(field)
-    for given in (order, *((old,) if field in merged else ()), *((new,) if field in patch else ())):
-        if not isinstance(given, list):
-            raise _make_type_error(list, given)
+    for value in (order, *((old,) if field in merged else ()), *((new,) if field in patch else ())):
+        if not isinstance(value, list):
+            raise _make_type_error(list, value)
     inside = f"{path}.{field}" if path else field
-    struct, *known = table.get(f"{path}.{_FIELDS}", "?").split()
-    if known and field not in known:
+    struct, *known_names = table.get(f"{path}.{_FIELDS}", "?").split()
+    if known_names and field not in known_names:
         raise Internal(f"unable to find api field in struct {struct} for the json field {gotext.quote(field)}")
     key = _find_key(table, inside)
     _check_order(new or [], order, key or "")
     if old is None and new is None:
         return
-    items = _strip(new) if old is None else old if new is None else _merge_list(old, new, inside, table, False)
+    items = (
+        _strip_directives(new) if old is None else old if new is None else _merge_list(old, new, inside, table, False)
+    )
     of_maps = _element_type(old or [], new or []) is dict
     by = key or "" if of_maps else ""
-    first, others = _split_items(items, order, by)
-    merged[field] = _arrange_items(first, others, order, old or [], by, of_maps)
+    first, unordered = _split_items(items, order, by)
+    merged[field] = _arrange_items(first, unordered, order, old or [], by, of_maps)
     patch.pop(field, None)
 
 
@@ -198,15 +200,15 @@ def _check_order(new: list[Any], order: list[Any], key: str) -> None:
             raise _make_type_error(dict, item)
         if isinstance(item, dict) and _DIRECTIVE in item:
             continue
-        if not any(_are_equal(item, other, key) for other in expected):
-            given, wanted_order = gotext.format_plain(new), gotext.format_plain(order)
-            text = f"The order in patch list:\n{given}\n doesn't match $setElementOrder list:\n{wanted_order}\n"
+        if not any(_are_equal(item, expected_item, key) for expected_item in expected):
+            patch_text, wanted_order = gotext.format_plain(new), gotext.format_plain(order)
+            text = f"The order in patch list:\n{patch_text}\n doesn't match $setElementOrder list:\n{wanted_order}\n"
             raise Internal(text)
 
 
-def _are_equal(item: Any, other: Any, key: str) -> bool:
+def _are_equal(left: Any, right: Any, key: str) -> bool:
     """Return whether two items have equal identities. Values of different types are never equal."""
-    return (bool(key) or type(item) is type(other)) and bool(_get_identity(item, key) == _get_identity(other, key))
+    return (bool(key) or type(left) is type(right)) and bool(_get_identity(left, key) == _get_identity(right, key))
 
 
 def _merge_list(old: list[Any], new: list[Any], path: str, table: Table, deleting: bool) -> list[Any]:
@@ -219,8 +221,8 @@ def _merge_list(old: list[Any], new: list[Any], path: str, table: Table, deletin
     of_maps = _element_type(old, new) is dict
     if not of_maps:
         if deleting:
-            gone = {_get_identity(item, "") for item in new}
-            return [item for item in old if _get_identity(item, "") not in gone]
+            deleted = {_get_identity(item, "") for item in new}
+            return [item for item in old if _get_identity(item, "") not in deleted]
         merged = list({_get_identity(item, ""): item for item in [*old, *new]}.values())
     else:
         if not key:
@@ -228,8 +230,8 @@ def _merge_list(old: list[Any], new: list[Any], path: str, table: Table, deletin
         old, new = _apply_directives(old, new, key)
         merged = _merge_items(old, new, key, path, table)
     by = key or "" if of_maps else ""  # items that are not maps have no key
-    first, others = _split_items(merged, new, by)
-    return _arrange_items(first, others, new, old, by, of_maps)
+    first, unordered = _split_items(merged, new, by)
+    return _arrange_items(first, unordered, new, old, by, of_maps)
 
 
 def _apply_directives(old: list[Any], new: list[Any], key: str) -> tuple[list[Any], list[Any]]:
@@ -244,7 +246,7 @@ def _apply_directives(old: list[Any], new: list[Any], key: str) -> tuple[list[An
         elif directive == "delete":
             deleted.add(_get_identity(item, key))
             if len(deleted) == 1:
-                names = [_get_identity(other, key) if key in other else None for other in old]
+                names = [_get_identity(old_item, key) if key in old_item else None for old_item in old]
         elif directive == "replace":
             replace = True
         elif directive == "merge":
@@ -252,20 +254,20 @@ def _apply_directives(old: list[Any], new: list[Any], key: str) -> tuple[list[An
         else:
             raise _make_unknown(directive, item)
     if deleted:
-        old = [other for other, name in zip(old, names, strict=True) if name not in deleted]
+        old = [old_item for old_item, name in zip(old, names, strict=True) if name not in deleted]
     return (plain, []) if replace else (old, plain)
 
 
 def _merge_items(old: list[Any], new: list[Any], key: str, path: str, table: Table) -> list[Any]:
     merged = old.copy()
-    places = {_get_identity(item, key): place for place, item in reversed(list(enumerate(merged))) if key in item}
+    places = {_get_identity(item, key): index for index, item in reversed(list(enumerate(merged))) if key in item}
     for item in new:
-        place = places.get(_get_identity(item, key))
-        if place is None:
+        index = places.get(_get_identity(item, key))
+        if index is None:
             places[_get_identity(item, key)] = len(merged)
             merged.append(item)
         else:
-            merged[place] = _merge_objects(merged[place], item, path, table)
+            merged[index] = _merge_objects(merged[index], item, path, table)
     return merged
 
 
@@ -275,26 +277,27 @@ def _split_items(items: list[Any], chosen: Sequence[Any], key: str) -> tuple[lis
     names = {_get_identity(item, key) for item in chosen if not key or key in item}
     inside = [_get_identity(item, key) in names for item in items]
     return (
-        [item for item, found in zip(items, inside, strict=True) if found],
-        [item for item, found in zip(items, inside, strict=True) if not found],
+        [item for item, is_chosen in zip(items, inside, strict=True) if is_chosen],
+        [item for item, is_chosen in zip(items, inside, strict=True) if not is_chosen],
     )
 
 
 def _arrange_items(
-    first: list[Any], others: list[Any], patch_order: list[Any], old_order: list[Any], key: str, of_maps: bool
+    first: list[Any], unordered: list[Any], patch_order: list[Any], old_order: list[Any], key: str, of_maps: bool
 ) -> list[Any]:
     """Merge two lists: each keeps its order, and items keep their place before others."""
-    charge(len(first) + len(others) + len(patch_order) + len(old_order))
+    charge(len(first) + len(unordered) + len(patch_order) + len(old_order))
     if of_maps:
-        for item in [*first, *patch_order, *others, *old_order]:
+        for item in [*first, *patch_order, *unordered, *old_order]:
             _get_identity(item, key)
     old_places = _index_order(old_order, key)
-    left, right = _sort_items(others, old_places, key), _sort_items(first, _index_order(patch_order, key), key)
+    left, right = _sort_items(unordered, old_places, key), _sort_items(first, _index_order(patch_order, key), key)
     result: list[Any] = []
     i = j = 0
     while i < len(left) and j < len(right):
-        one, other = old_places.get(_get_identity(left[i], key)), old_places.get(_get_identity(right[j], key))
-        if one is not None and other is not None and one < other:
+        left_place = old_places.get(_get_identity(left[i], key))
+        right_place = old_places.get(_get_identity(right[j], key))
+        if left_place is not None and right_place is not None and left_place < right_place:
             result.append(left[i])
             i += 1
         else:
@@ -304,7 +307,7 @@ def _arrange_items(
 
 
 def _index_order(order: list[Any], key: str) -> dict[Any, int]:
-    return {_get_identity(item, key): place for place, item in reversed(list(enumerate(order)))}
+    return {_get_identity(item, key): index for index, item in reversed(list(enumerate(order)))}
 
 
 def _sort_items(items: list[Any], places: dict[Any, int], key: str) -> list[Any]:
@@ -353,7 +356,7 @@ def _set_new(merged: dict[str, Any], key: str, item: Any) -> None:
     if isinstance(item, dict) and _DIRECTIVE in item:
         merged.pop(key, None)
     else:
-        merged[key] = _strip(item)
+        merged[key] = _strip_directives(item)
 
 
 def _without_nulls(value: Any) -> Any:
@@ -371,7 +374,7 @@ def _without_nulls(value: Any) -> Any:
     return value
 
 
-def _strip(value: Any) -> Any:
+def _strip_directives(value: Any) -> Any:
     """Return a value without the objects in it that have a directive. Objects are changed, lists are copied."""
     if isinstance(value, dict | list):
         charge(len(value))
@@ -380,9 +383,9 @@ def _strip(value: Any) -> Any:
             if _has_directive(item):
                 del value[key]
             else:
-                value[key] = _strip(item)
+                value[key] = _strip_directives(item)
     if isinstance(value, list):
-        return [_strip(item) for item in value if not _has_directive(item)]
+        return [_strip_directives(item) for item in value if not _has_directive(item)]
     return value
 
 

@@ -54,7 +54,7 @@ def render_response(call: Call, outcome: Outcome, form: AnswerForm, row_cache: R
     if isinstance(outcome, Many) and (form.target or form.pretty or form.media == YAML) and lists.is_long(outcome):
         return Response(200, _render_pieces(call, outcome, form, row_cache), form.media.encode())
     if isinstance(outcome, AnswerDocument):
-        if outcome.long and not form.target and (size := serializer.measure_long(outcome.obj)):
+        if outcome.may_be_long and not form.target and (size := serializer.measure_long(outcome.obj)):
             return Response(outcome.code, _document_pieces(outcome.obj, form, size), form.media.encode())
         body, code = _render_document(call, outcome, form), outcome.code
     elif isinstance(outcome, Single):
@@ -95,7 +95,7 @@ def render_quickly(call: Call, outcome: Outcome, form: AnswerForm, row_cache: Ro
             return Response(outcome.code, (body, b"\n"))
         if len(body) > _SHORT or (form.target == "Table" and call.kind.custom):  # its columns can be expensive
             return None
-    elif not isinstance(outcome, AnswerDocument) or outcome.long:
+    elif not isinstance(outcome, AnswerDocument) or outcome.may_be_long:
         return None
     return render_response(call, outcome, form, row_cache)
 

@@ -83,8 +83,8 @@ async def _run_allocating(api: API, write: Write) -> None:
 async def _run_validating(api: API, write: Write) -> None:
     """Run validating admission."""
     obj, old = write.obj, write.old
-    if write.shown is not None:
-        obj, old = write.shown(obj), write.shown(old) if old is not None else None
+    if write.admission_form is not None:
+        obj, old = write.admission_form(obj), write.admission_form(old) if old is not None else None
     attr = _make_attributes(write, obj, old)
     attr.meanwhile = partial(steps.encode_early, write)
     await chain.run_validating(write.validating, attr)

@@ -73,8 +73,8 @@ async def _attempt_apply(api: API, write: ApplyWrite, entry: Entry | None) -> Ne
     steps.may_create(api, call)
     await CREATE.run(api, write)
     if write.options.dry_run:
-        shown = await api.converter.round_trip(call.kind, call.version, write.obj)
-        write.answer = Single(None, shown, _CREATED)
+        converted = await api.converter.round_trip(call.kind, call.version, write.obj)
+        write.answer = Single(None, converted, _CREATED)
         return AttemptOutcome.KEEP
     write.answer = Single(None, write.obj, _CREATED)
     return Next(write.obj, write.along, write.stored)
@@ -123,10 +123,10 @@ def check_type(write: ApplyWrite) -> None:
     body = write.body
     if (body.get("apiVersion"), body.get("kind")) == write.type:
         return
-    given = _read_type(body)
-    if given != write.type:
-        group, _, version = given[0].rpartition("/")
-        raise BadRequest(f"invalid object type: {group}/{version}, Kind={given[1]}")
+    type_ = _read_type(body)
+    if type_ != write.type:
+        group, _, version = type_[0].rpartition("/")
+        raise BadRequest(f"invalid object type: {group}/{version}, Kind={type_[1]}")
 
 
 def merge_into(write: ApplyWrite, live: Object | None, *, owned: bool = False) -> Object:
@@ -139,11 +139,11 @@ def merge_into(write: ApplyWrite, live: Object | None, *, owned: bool = False) -
     call, chosen = write.call, write.options
     del call.warnings[write.warned :]
     settled = live is not None and fieldmanager.is_settled(call, live)
-    there, now = fieldmanager.endpoint_of(call), clock.now()
-    obj = managers.apply_object(there, live, write.body, chosen.manager, write.force, now, settled=settled)
+    target, now = fieldmanager.endpoint_of(call), clock.now()
+    obj = managers.apply_object(target, live, write.body, chosen.manager, write.force, now, settled=settled)
     if write.repeated and chosen.validation == "Strict":
-        found = serializer.format_strict_error(write.repeated)
-        raise BadRequest(f"error strict decoding YAML: error converting YAML to JSON: {found}")
+        findings = serializer.format_strict_error(write.repeated)
+        raise BadRequest(f"error strict decoding YAML: error converting YAML to JSON: {findings}")
     if chosen.validation != "Ignore":
         call.warnings += write.repeated
     if not owned:
@@ -184,9 +184,9 @@ def _decode_builtin(write: ApplyWrite, merged: Object) -> Object:
     try:
         return call.kind.strategy.decode(call.kind, call.version, restore.restore_value(struct, merged), [], fill=False)
     except (restore.Misfit, structs.DecodeError) as error:
-        what = managers.describe_object(write.body)
-        reason = f"unable to convert unstructured object to {what.partition('; ')[2]}: {error}"
-        raise Internal(f"failed to convert new object ({what}) to proper version: {reason}") from None
+        description = managers.describe_object(write.body)
+        reason = f"unable to convert unstructured object to {description.partition('; ')[2]}: {error}"
+        raise Internal(f"failed to convert new object ({description}) to proper version: {reason}") from None
 
 
 def _fill_defaults(write: ApplyWrite) -> None:
@@ -209,8 +209,8 @@ def _decode_custom(write: ApplyWrite, merged: Object, live: Object | None) -> Ob
     try:
         merged["metadata"] = _decode_metadata(metadata)
     except structs.DecodeError as error:
-        what = managers.describe_object(write.body)
-        raise Internal(f"failed to convert new object ({what}) to proper version: {error}") from None
+        description = managers.describe_object(write.body)
+        raise Internal(f"failed to convert new object ({description}) to proper version: {error}") from None
     return merged
 
 
@@ -224,9 +224,9 @@ def _is_same(merged: Object, live: Object) -> bool:
 
 def _is_unchanged(metadata: Object, live: Object) -> bool:
     """Return whether metadata equals that of the stored object, except managedFields."""
-    known = live.copy()
-    known.pop("managedFields", None)
-    return values.equal_values(metadata, known)
+    stored = live.copy()
+    stored.pop("managedFields", None)
+    return values.equal_values(metadata, stored)
 
 
 def _decode_metadata(metadata: Object) -> Object:
@@ -251,8 +251,8 @@ def _decode_applied(raw: bytes, repeated: list[str]) -> Object:
         reason = (
             f"json: cannot unmarshal {gotypes.JSON_NAMES[type(value)]} into Go value of type map[string]interface {{}}"
         )
-        what = "YAML" if has("YAMLDecodeErrors") else "patch"
-        raise BadRequest(f"error decoding {what}: error unmarshaling JSON: while decoding JSON: {reason}")
+        subject = "YAML" if has("YAMLDecodeErrors") else "patch"
+        raise BadRequest(f"error decoding {subject}: error unmarshaling JSON: while decoding JSON: {reason}")
     return value or {}
 
 

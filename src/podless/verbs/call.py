@@ -96,11 +96,11 @@ class Many(NamedTuple):
 
 
 class AnswerDocument(NamedTuple):
-    """A document that is not the object itself, such as a Status or a Scale. long: it can have long lists."""
+    """A document that is not the object itself, such as a Status or a Scale. may_be_long: it can have long lists."""
 
     obj: Object
     code: int = 200
-    long: bool = False
+    may_be_long: bool = False
 
 
 Outcome = Single | Many | AnswerDocument

@@ -19,7 +19,7 @@ from podless.verbs import admit, fieldmanager, options, steps, storage
 from podless.verbs.call import API, Call, Single
 from podless.verbs.runner import PARSE, AwaitedStage, Stages, ValidationStage, Write
 
-_NAMES_TRIED = 8  # attempts with a generated name; maxNameGenerationCreateAttempts of k8s.io/apiserver
+_MAX_NAMES = 8  # attempts with a generated name; maxNameGenerationCreateAttempts of k8s.io/apiserver
 
 
 def create_object(api: API, call: Call) -> Coroutine[Any, Any, Single]:
@@ -48,7 +48,7 @@ async def insert_object(api: API, write: Write, stages: Stages[Write]) -> Single
             if not write.tries:
                 existing = api.find_written(call.kind, conflict.current) if conflict.current is not None else None
                 raise await _name_in_use(api, call, write.obj["metadata"], existing) from None
-        stages = AGAIN
+        stages = REPEAT
         del call.warnings[write.warned :]
 
 
@@ -114,22 +114,22 @@ def _generates_name(metadata: Object) -> bool:
 
 
 def _copy_object(write: Write) -> None:
-    write.given, write.warned = view.copy_object(write.obj), len(write.call.warnings)
+    write.base, write.warned = view.copy_object(write.obj), len(write.call.warnings)
     if _generates_name(write.obj["metadata"]):
-        write.tries = _NAMES_TRIED
+        write.tries = _MAX_NAMES
 
 
-_KEPT: Final = Stages[Write](_copy_object)
+_COPY: Final = Stages[Write](_copy_object)
 
 
 async def _keep_copy(api: API, write: Write) -> None:
     """Keep the object as admission left it, in case a name or an allocation must be chosen again."""
-    await _KEPT.run(api, write)
+    await _COPY.run(api, write)
 
 
 def begin_again(write: Write) -> None:
     """Restore the object as admission left it, for the next attempt."""
-    write.obj, write.encoded = view.copy_object(write.given), None
+    write.obj, write.encoded = view.copy_object(write.base), None
 
 
 def identify_object(write: Write) -> None:
@@ -167,7 +167,7 @@ PREPARED: Final = (
 INSERTED: Final = (*PREPARED, steps.check_new_revision, *steps.STORED)
 CREATE: Final = Stages[Write](*READ, *ADMITTED, *INSERTED)
 MAKE: Final = Stages[Write](begin_again, *ADMITTED, *INSERTED)
-AGAIN: Final = Stages[Write](begin_again, *INSERTED)
+REPEAT: Final = Stages[Write](begin_again, *INSERTED)
 
 
 async def _name_in_use(api: API, call: Call, metadata: Object, existing: Entry | None) -> AlreadyExists:

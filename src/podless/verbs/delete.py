@@ -64,18 +64,18 @@ async def remove_object(
         obj = view.load_object(kind, call.version, entry)
         metadata = obj["metadata"]
         _check_preconditions(kind, entry, metadata, chosen)
-        held, marked = bool(metadata.get("finalizers")), "deletionTimestamp" in metadata
-        asked = _grace_of(chosen)
-        period = kind.strategy.grace_period(obj, asked)
-        step, ends = _begin_grace(obj, period, asked) if period is not None else (AttemptOutcome.DELETE, False)
+        has_finalizers, marked = bool(metadata.get("finalizers")), "deletionTimestamp" in metadata
+        requested = _grace_of(chosen)
+        period = kind.strategy.grace_period(obj, requested)
+        step, ends = _begin_grace(obj, period, requested) if period is not None else (AttemptOutcome.DELETE, False)
         if step is AttemptOutcome.KEEP:
             answer, stays = Single(entry), True
             return step  # nothing changes, and admission is not asked
         if original is not None:
-            shown = asked if period is None or marked else period
+            seconds = requested if period is None or marked else period
             asking = chosen
-            if shown is not None and original is call:
-                asking = replace(chosen, document={**chosen.document, "gracePeriodSeconds": shown})
+            if seconds is not None and original is call:
+                asking = replace(chosen, document={**chosen.document, "gracePeriodSeconds": seconds})
             await admit.admit_delete(api, original, asking, view.load_object(kind, call.version, entry))
         staged = kind.strategy.deletion.notes_policy and not marked
         if staged or (kind.strategy.deletion.graceful and kind.strategy.deletion.collected):
@@ -90,7 +90,7 @@ async def remove_object(
             return AttemptOutcome.KEEP if chosen.dry_run else step
         if not kind.strategy.awaits_finalizers(obj):
             answer = Single(None, obj) if kind.shown_deleted else AnswerDocument(_make_status(kind, entry, metadata))
-            if chosen.dry_run and held:
+            if chosen.dry_run and has_finalizers:
                 # a real server answers with the object of an update that it started and did not make
                 answer = Single(None, _blank_object(call))
             return AttemptOutcome.KEEP if chosen.dry_run else AttemptOutcome.DELETE
@@ -111,10 +111,10 @@ async def remove_object(
         written = await _remove_marked(api, call, written.entry)
     if isinstance(answer, Single) and answer.obj is not None and written.revision:
         answer.obj["metadata"]["resourceVersion"] = str(written.revision)
-    told = answer or (Single(written.entry) if written.entry is not None else None)
-    if stays and isinstance(told, Single) and chosen.document.get("orphanDependents") is False:
-        return told._replace(code=_ACCEPTED)
-    return told
+    result = answer or (Single(written.entry) if written.entry is not None else None)
+    if stays and isinstance(result, Single) and chosen.document.get("orphanDependents") is False:
+        return result._replace(code=_ACCEPTED)
+    return result
 
 
 def _grace_of(chosen: DeleteOptions) -> int | None:
@@ -123,10 +123,10 @@ def _grace_of(chosen: DeleteOptions) -> int | None:
     return None if grace_period_seconds is None else 1 if grace_period_seconds < 0 else int(grace_period_seconds)
 
 
-def _begin_grace(obj: Object, period: int, asked: int | None) -> tuple[Next | AttemptOutcome, bool]:
+def _begin_grace(obj: Object, period: int, requested: int | None) -> tuple[Next | AttemptOutcome, bool]:
     """Set the deletion fields for a grace period in seconds, and return the outcome and whether the period is over.
 
-    asked: the requested period.
+    requested: the requested period.
     """
     metadata = obj["metadata"]
     if "deletionTimestamp" not in metadata:
@@ -135,12 +135,12 @@ def _begin_grace(obj: Object, period: int, asked: int | None) -> tuple[Next | At
         if "generation" in metadata:
             metadata["generation"] += 1
         return Next(obj), not period
-    left = metadata.get("deletionGracePeriodSeconds")
-    if left is not None and (asked is None or asked >= left):
+    remaining = metadata.get("deletionGracePeriodSeconds")
+    if remaining is not None and (requested is None or requested >= remaining):
         return AttemptOutcome.KEEP, False  # a later delete can only shorten the period
-    period = asked or 0
-    if left is not None:
-        began = gotime.parse_instant(metadata["deletionTimestamp"])[0] // 10**9 - left
+    period = requested or 0
+    if remaining is not None:
+        began = gotime.parse_instant(metadata["deletionTimestamp"])[0] // 10**9 - remaining
         metadata["deletionTimestamp"] = clock.format_time(began + period)
     metadata["deletionGracePeriodSeconds"] = period
     return Next(obj), not period
@@ -150,8 +150,8 @@ async def _remove_marked(api: API, call: Call, marked: Entry) -> storage.WriteRe
     """Remove the marked object in a second write, so that watchers see its deletionTimestamp first."""
 
     def plan_write(entry: Entry | None) -> Next | AttemptOutcome:
-        same = entry is not None and entry.created == marked.created
-        return AttemptOutcome.DELETE if same else AttemptOutcome.KEEP
+        is_same = entry is not None and entry.created == marked.created
+        return AttemptOutcome.DELETE if is_same else AttemptOutcome.KEEP
 
     return await storage.amend_stored(api, call.kind, call.key, plan_write)
 
@@ -162,10 +162,10 @@ def _check_preconditions(kind: Kind, entry: Entry, metadata: Object, chosen: Del
     wrong_uid = chosen.uid is not None and chosen.uid != uid
     wrong_revision = chosen.revision is not None and chosen.revision != str(entry.revision)
     if not kind.strategy.deletion.graceful and (wrong_uid or wrong_revision):
-        what, given, found = "UID", chosen.uid, uid
+        field_name, expected, actual = "UID", chosen.uid, uid
         if not wrong_uid:
-            what, given, found = "ResourceVersion", chosen.revision, str(entry.revision)
-        reason = f"Precondition failed: {what} in precondition: {given}, {what} in object meta: {found}"
+            field_name, expected, actual = "ResourceVersion", chosen.revision, str(entry.revision)
+        reason = f"Precondition failed: {field_name} in precondition: {expected}, {field_name} in object meta: {actual}"
         raise Conflict(kind.plural, kind.stored_group, entry.name, reason)
     if wrong_uid:
         reason = (
@@ -191,13 +191,13 @@ def _set_policy_finalizer(metadata: Object, policy: str) -> None:
     """Replace the finalizers of propagation policies by that of this policy; "" changes nothing."""
     if not policy:
         return
-    kept = [name for name in metadata.get("finalizers") or [] if name not in _HOLDERS]
+    finalizers = [name for name in metadata.get("finalizers") or [] if name not in _HOLDERS]
     if policy in _POLICY_HOLDERS:
-        kept.append(_POLICY_HOLDERS[policy])
-    if set(kept) == set(metadata.get("finalizers") or ()):
+        finalizers.append(_POLICY_HOLDERS[policy])
+    if set(finalizers) == set(metadata.get("finalizers") or ()):
         return  # keep the order of the finalizers
-    if kept:
-        metadata["finalizers"] = kept
+    if finalizers:
+        metadata["finalizers"] = finalizers
     else:
         metadata.pop("finalizers", None)
 

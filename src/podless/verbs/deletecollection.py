@@ -17,8 +17,8 @@ async def delete_collection(api: API, call: Call) -> Many:
     warn_of_dependants(call, chosen)
     page = await list_(api, call, await api.load_collection(call.kind), listed, paged=True)
     await api.converter.prepare_entries(call.kind, call.version, page.entries)
-    async for some in api.pace.iterate_slices(call.user.name, page.entries):
-        for entry in some:
-            one = Call(call.kind, call.version, entry.namespace, entry.name)
-            await remove_object(api, one, chosen, original=call)
+    async for entries in api.pace.iterate_slices(call.user.name, page.entries):
+        for entry in entries:
+            object_call = Call(call.kind, call.version, entry.namespace, entry.name)
+            await remove_object(api, object_call, chosen, original=call)
     return page

@@ -46,11 +46,12 @@ def complete_kind(kind: Kind) -> None:
     """Compute all shapes that writes of a kind need."""
     versions = [version for version in kind.versions if kind.custom or kind.struct_of(version) is not None]
     for version in versions:
-        below = [name for name in kind.list_subresources(version) if name != "scale"]
-        for subresource in ("", *below):
-            place = endpoint_of(Call(kind, version, "", "", subresource))
-            for name in {place.version, *(view.api_version(known) for view in kind.views for known in view.by_version)}:
-                shape = place.shapes(name)
+        subresources = [name for name in kind.list_subresources(version) if name != "scale"]
+        for subresource in ("", *subresources):
+            target = endpoint_of(Call(kind, version, "", "", subresource))
+            served_versions = (view.api_version(served) for view in kind.views for served in view.by_version)
+            for name in {target.version, *served_versions}:
+                shape = target.shapes(name)
                 if shape is not None:
                     typed.complete_shape(shape)
     typed.complete_shape(of_struct(SCALE))
@@ -61,17 +62,17 @@ def _make_target(kind: Kind, version: Version, subresource: str) -> WriteTarget:
     head = {"kind": kind.kind, "apiVersion": api_version}
     convert = None
     if kind.struct is None:
-        shapes = {kind.api_version(name): _find_shape(kind, known) for name, known in kind.by_version.items()}
+        shapes = {kind.api_version(name): _find_shape(kind, served) for name, served in kind.by_version.items()}
         blank = head
     else:
-        shown = {
-            view.api_version(name): (view, known) for view in kind.views for name, known in view.by_version.items()
+        views = {
+            view.api_version(name): (view, served) for view in kind.views for name, served in view.by_version.items()
         }
-        structures = {name: view.struct_of(known) for name, (view, known) in shown.items()}
+        structures = {name: view.struct_of(served) for name, (view, served) in views.items()}
         fields = {name: struct for name, struct in structures.items() if struct is not None}
         shapes = {name: of_struct(struct) for name, struct in fields.items()}
         blank = {**structs.decode_struct(fields[api_version], {}), **head}
-        convert = partial(_convert_merged, shown) if len(shapes) > 1 else None
+        convert = partial(_convert_merged, views) if len(shapes) > 1 else None
     reset = _reset_fields(kind, version, subresource)
     return WriteTarget(
         api_version, shapes.get, blank, subresource, reset, kind.custom, convert, kind.list_raw_fields(version)
@@ -116,7 +117,7 @@ def _reset_fields(kind: Kind, version: Version, subresource: str) -> dict[str, F
     Source: the strategies of k8s.io/apiextensions-apiserver.
     """
     if subresource == "status":
-        names = [name for name, known in kind.by_version.items() if known.status]
+        names = [name for name, served in kind.by_version.items() if served.status]
         return dict.fromkeys(map(kind.api_version, names), _make_set(kind.strategy.status_resets))
     if resets := kind.strategy.for_subresource(subresource).reset_fields:
         return {kind.api_version(version.name): _make_set(resets)}
@@ -180,17 +181,17 @@ def fields_of_noted(kind: Kind, old: Object, obj: Object, manager: str, subresou
     fields_of_changed(Call(kind, version, "", "", subresource), old, obj, manager)
 
 
-def fields_of_scaled(call: Call, old: Object, shown: Object, given: Object, manager: str) -> list[Entry]:
+def fields_of_scaled(call: Call, old: Object, old_scale: Object, new_scale: Object, manager: str) -> list[Entry]:
     """Return the managedFields of an object whose Scale is changed.
 
-    old: the former object. shown, given: the former and the new Scale.
+    old: the former object. old_scale, new_scale: the former and the new Scale.
     """
     managed_fields = old["metadata"].get("managedFields")
-    shown = {**shown, "metadata": {**shown["metadata"]}}
-    managers.put_managed_fields(shown["metadata"], scaling.to_scale(managed_fields, _find_replica_paths(call.kind)))
-    given = {**given, "metadata": {**(given.get("metadata") or {})}}
+    old_scale = {**old_scale, "metadata": {**old_scale["metadata"]}}
+    managers.put_managed_fields(old_scale["metadata"], scaling.to_scale(managed_fields, _find_replica_paths(call.kind)))
+    new_scale = {**new_scale, "metadata": {**(new_scale.get("metadata") or {})}}
     name = managers.manager_name(manager, call.agent)
-    scale = managers.update_managed_fields(_SCALE_PLACE, shown, given, name, clock.now())
+    scale = managers.update_managed_fields(_SCALE_PLACE, old_scale, new_scale, name, clock.now())
     return fields_of_rescaled(call, old, scale)
 
 
@@ -212,5 +213,5 @@ def _find_replica_paths(kind: Kind) -> scaling.Paths:
     replica_paths: dict[str, sets.Path | None] = {}
     for name, version in kind.by_version.items():
         path = version.scale.spec_replicas_path.removeprefix(".").split(".") if version.scale else None
-        replica_paths[kind.api_version(name)] = tuple(f"f:{part}" for part in path) if path else None
+        replica_paths[kind.api_version(name)] = tuple(f"f:{step}" for step in path) if path else None
     return replica_paths

@@ -27,13 +27,13 @@ class FollowUp(Protocol):
     def busy(self) -> bool:
         """Whether some writes have not been handled yet."""
 
-    async def after_commit(self, key: str, made: Object | None = None) -> None:
-        """Wait until one write is handled. key: of the written object. made: the new object, if available."""
+    async def after_commit(self, key: str, obj: Object | None = None) -> None:
+        """Wait until one write is handled. key: of the written object. obj: the new object, if available."""
 
     async def reconcile_all(self) -> None:
         """Wait until all writes so far are handled."""
 
-    def follow_up_commits(self, key: str, made: Object) -> FollowUpCommits | None:
+    def follow_up_commits(self, key: str, obj: Object) -> FollowUpCommits | None:
         """Return the commits that can follow a new object at once; None if none are known yet."""
 
 

@@ -14,12 +14,12 @@ def get_object(api: API, call: Call, collection: WatchCache) -> Single:
     """Return the present object. Raises NotFound, and BadRequest, Internal or Timeout for a bad resourceVersion."""
     if call.query:
         options.refuse_export(call)
-    wanted = options.read_text(call, "resourceVersion") if call.query else ""
-    if wanted:
+    requested = options.read_text(call, "resourceVersion") if call.query else ""
+    if requested:
         try:
-            revision = options.parse_revision(wanted)
+            revision = options.parse_revision(requested)
         except ValueError as error:
-            text = options.revision_error(wanted, error)
+            text = options.revision_error(requested, error)
             if not call.kind.strategy.reads.cached:
                 raise BadRequest(f"invalid resource version: {text}") from None
             raise Internal(text) from None
@@ -33,7 +33,7 @@ def get_object(api: API, call: Call, collection: WatchCache) -> Single:
 
 async def get_component(api: API, call: Call) -> Single:
     """Return the status of a component of the control plane. Raises NotFound."""
-    found = next((entry for entry in await list_components(api.store) if entry.name == call.name), None)
-    if found is None:
+    component = next((entry for entry in await list_components(api.store) if entry.name == call.name), None)
+    if component is None:
         raise call.not_found() if has("MissingComponents") else Internal(f"Component not found: {call.name}")
-    return Single(found)
+    return Single(component)

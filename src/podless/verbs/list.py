@@ -23,8 +23,8 @@ from podless.verbs.options import ListOptions, parse_revision, revision_error, t
 Match = Callable[[Entry], bool]
 
 _VERSION = "meta.k8s.io/v1"
-_PART = 500  # objects of an earlier state that one read takes from the history log
-_SHORT = 512  # characters: longer selectable fields are not cached for other requests
+_OBJECTS_PER_READ = 500  # objects of an earlier state that one read takes from the history log
+_MAX_CACHED = 512  # characters: longer selectable fields are not cached for other requests
 _TOKEN = Struct(
     "continueToken", (Field("v", String()), Field("rv", Int(64)), Field("start", String())), package="storage"
 )
@@ -73,7 +73,7 @@ def _check_token(version: str, revision: int, start: str) -> ContinueToken:
     if not start:
         raise ValueError(f"encoded start key empty (version {_VERSION})")
     key = start.removeprefix("/")
-    if any(part in ("", ".", "..") for part in key.split("/")) and start != "/":
+    if any(segment in ("", ".", "..") for segment in key.split("/")) and start != "/":
         raise ValueError(start)
     return ContinueToken(revision, key)
 
@@ -91,10 +91,10 @@ def make_selector(call: Call, options: ListOptions, *, keep: bool = False) -> Ma
     def match(entry: Entry) -> bool:
         if not labels.empty and not labels.matches(_read_labels(call, entry)):
             return False
-        known = {"metadata.name": entry.name, "metadata.namespace": entry.namespace}
+        values = {"metadata.name": entry.name, "metadata.namespace": entry.namespace}
         if deep:
-            known |= _read_fields(call, entry, keep)
-        return fields.matches(lambda name: known.get(name, ""))
+            values |= _read_fields(call, entry, keep)
+        return fields.matches(lambda name: values.get(name, ""))
 
     return match
 
@@ -123,7 +123,7 @@ def _read_fields(call: Call, entry: Entry, keep: bool) -> dict[str, str]:
         fields = call.kind.strategy.read_selectable_fields(
             call.version, view.load_object(call.kind, call.version, entry)
         )
-        if keep and sum(map(len, fields.values())) < _SHORT:
+        if keep and sum(map(len, fields.values())) < _MAX_CACHED:
             entry.forms[key] = fields
     return fields
 
@@ -178,8 +178,8 @@ async def list_(api: API, call: Call, collection: WatchCache, options: ListOptio
     else:
         entries, _ = await _list_entries(call, collection, revision, start, 0)
     await api.converter.prepare_entries(call.kind, call.version, entries)
-    async for some in api.pace.iterate_slices(call.user.name, entries):
-        chosen += filter(match, some)
+    async for slice_ in api.pace.iterate_slices(call.user.name, entries):
+        chosen += filter(match, slice_)
         if limit and len(chosen) >= limit:
             break
     if not limit or len(chosen) < limit:
@@ -193,19 +193,19 @@ async def _page_past(
     api: API, call: Call, collection: WatchCache, revision: int, start: str, limit: int, match: Match | None
 ) -> Many:
     """Return a page of a state that only the history log has, read in parts. Raises Expired."""
-    chosen, after, more = list[Entry](), start.removesuffix("\0"), True
-    while more and len(chosen) < limit:
+    chosen, after, has_more = list[Entry](), start.removesuffix("\0"), True
+    while has_more and len(chosen) < limit:
         try:
-            entries, more = await collection.page_at(call.scope, revision, after, min(limit, _PART))
+            entries, has_more = await collection.page_at(call.scope, revision, after, min(limit, _OBJECTS_PER_READ))
         except HistoryCompacted:
             raise Expired(_TOO_OLD) from None
         if match is not None:
             await api.converter.prepare_entries(call.kind, call.version, entries)
-        async for some in api.pace.iterate_slices(call.user.name, entries):
-            chosen += some if match is None else filter(match, some)
+        async for slice_ in api.pace.iterate_slices(call.user.name, entries):
+            chosen += slice_ if match is None else filter(match, slice_)
         after = entries[-1].key if entries else after
-    more = more or len(chosen) > limit
-    return Many(chosen[:limit], revision, _make_continue(call, chosen[:limit], revision) if more else "")
+    has_more = has_more or len(chosen) > limit
+    return Many(chosen[:limit], revision, _make_continue(call, chosen[:limit], revision) if has_more else "")
 
 
 def _find_horizon(api: API, call: Call) -> int:
@@ -234,17 +234,17 @@ def find_wanted_revision(options: ListOptions, token: ContinueToken | None, curr
     if token is not None and options.revision not in ("", "0"):
         raise BadRequest("specifying resource version is not allowed when using continue")
     try:
-        wanted = token.revision if token is not None else parse_revision(options.revision or "0")
+        requested = token.revision if token is not None else parse_revision(options.revision or "0")
     except ValueError as error:
         text = revision_error(options.revision, error)
         if paged or options.limit or options.match == "Exact" or has("BadRevisions"):
             raise BadRequest(f"invalid resource version: {text}") from None
         raise Internal(text) from None
-    if wanted > current:
+    if requested > current:
         if options.match == "Exact" and not has("FutureRevisions"):
             raise Internal("etcdserver: mvcc: required revision is a future revision")
-        raise too_large(wanted, current)
-    return max(wanted, 0)
+        raise too_large(requested, current)
+    return max(requested, 0)
 
 
 async def _list_entries(

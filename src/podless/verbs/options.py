@@ -336,14 +336,14 @@ def of_delete(document: dict[str, Any]) -> DeleteOptions:
 
 
 def _delete_query(call: Call) -> dict[str, Any]:
-    given: dict[str, Any] = {
+    parameters: dict[str, Any] = {
         "gracePeriodSeconds": integer_parameter(call, "gracePeriodSeconds"),
         "orphanDependents": read_boolean(call, "orphanDependents"),
         "propagationPolicy": read_text(call, "propagationPolicy") if "propagationPolicy" in call.query else None,
         "dryRun": list(call.query.get("dryRun", ())) or None,
         "preconditions": {name: text for name in ("uid", "resourceVersion") if (text := read_text(call, name))} or None,
     }
-    return {name: value for name, value in given.items() if value is not None}
+    return {name: value for name, value in parameters.items() if value is not None}
 
 
 _POINT = re.compile(rb"[0-9][.eE]")
@@ -397,11 +397,11 @@ def check_literals(call: Call, struct: Struct) -> None:
     if call.content_type.startswith((protobuf.MEDIA, "application/yaml")) or not _POINT.search(call.body):
         return
     try:
-        given = sentfloats.decode_as_written(call.body)
+        document = sentfloats.decode_as_written(call.body)
     except (ValueError, RecursionError):
         return
-    if isinstance(given, dict):
-        structs.decode_struct(struct, given)
+    if isinstance(document, dict):
+        structs.decode_struct(struct, document)
 
 
 def decode_document(call: Call, struct: Struct) -> dict[str, Any]:

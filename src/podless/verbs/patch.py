@@ -36,7 +36,7 @@ def media_type(call: Call) -> str:
     if media not in accepted:
         # a real server has a route for each media type of a built-in kind, and the router ignores blanks and lists
         if not call.kind.custom and not any(
-            part.partition(";")[0].strip() in accepted for part in content_type.split(",")
+            item.partition(";")[0].strip() in accepted for item in content_type.split(",")
         ):
             raise UnsupportedMediaType("415: Unsupported Media Type", {})
         raise UnsupportedMediaType(
@@ -99,8 +99,8 @@ def apply_patch(write: PatchWrite) -> None:
     patched = patch.apply(before)
     if patched is before:  # the patch changed nothing; copied because the next stages change the new object
         patched = before.copy()
-    shown = partial(read_again, call, write.media, chosen, before)
-    obj = read_patched(call, chosen, patch, patched, write.repeated, before["metadata"], shown)
+    patch_again = partial(read_again, call, write.media, chosen, before)
+    obj = read_patched(call, chosen, patch, patched, write.repeated, before["metadata"], patch_again)
     steps.fit_namespace(call, obj["metadata"])
     steps.fit_name(call, obj["metadata"])
     _check_version(obj)
@@ -111,30 +111,30 @@ def apply_patch(write: PatchWrite) -> None:
 PATCH: Final = change_stages(read_patch, apply_patch, admit.MUTATE, first=(PARSE,))
 
 
-def prepare_patch(call: Call, media: str, chosen: WriteOptions, repeated: list[str], *, shown: bool = False) -> Patch:
+def prepare_patch(call: Call, media: str, chosen: WriteOptions, repeated: list[str], *, quoted: bool = False) -> Patch:
     """Return the patch, ready to apply. repeated: receives repeated fields of the patch. Raises BadRequest.
 
-    shown: the result is only for an error text.
+    quoted: the result is only quoted in an error.
     """
-    sent = SentPatch(
+    request = SentPatch(
         call.body,
         chosen.validation != "Ignore",
-        shown,
+        quoted,
         call.kind.custom,
         repeated,
         call.floats,
         partial(merged_lists, call.kind, call.version),
         partial(call.kind.list_raw_fields, call.version),
     )
-    return patches.READERS[media](sent)
+    return patches.READERS[media](request)
 
 
 def read_again(call: Call, media: str, chosen: WriteOptions, old: Object) -> Any:
     """Apply the patch again, to show the patched document in an error as it was before decoding."""
     floats = len(call.floats)
-    made = prepare_patch(call, media, chosen, [], shown=True)
+    patch = prepare_patch(call, media, chosen, [], quoted=True)
     del call.floats[floats:]
-    return made.apply(old)
+    return patch.apply(old)
 
 
 def read_patched(
@@ -164,9 +164,9 @@ def read_patched(
                 patched = settled
             obj = _decode_builtin(call, patched, unknown)
     except (ValueError, schema.Malformed) as error:
-        shown = patch_again() if patch_again else patched
+        result = patch_again() if patch_again else patched
         is_number = isinstance(error, structs.NumberError) and patch.strategic is None
-        raise raise_unfit(call, patch, shown, (is_number and _find_number_text(call, shown)) or str(error)) from None
+        raise raise_unfit(call, patch, result, (is_number and _find_number_text(call, result)) or str(error)) from None
     if repeated or unknown:
         findings = [*repeated, *bodies.name_unknown(call.kind, dict.fromkeys(unknown))]
         check_fields(call, patch, chosen, patch_again or (lambda: patched), findings)
@@ -260,8 +260,8 @@ def check_fields(
 
 def raise_unfit(call: Call, patch: Patch, patched: Any, reason: str) -> Invalid:
     """Raise the error for a patch whose result is no object; it has the document (a strategic one as decoded)."""
-    shown = _encode_patched(call, patched) if patch.strategic is None else gotext.format_plain(patch.strategic)
-    return Invalid("", "", "", [invalid("patch", shown, reason)])
+    text = _encode_patched(call, patched) if patch.strategic is None else gotext.format_plain(patch.strategic)
+    return Invalid("", "", "", [invalid("patch", text, reason)])
 
 
 def _encode_patched(call: Call, patched: Any) -> str:

@@ -28,10 +28,10 @@ async def keep_ready(api: API, kind: Kind, subresource: str = "") -> AsyncIterat
     """
     kind.strategy.pin()
     try:
-        known = kind.find_subresource(subresource) if subresource else None
-        for one in (kind, known.kind if known is not None else None):
-            if one is not None:
-                await make_ready(api, one)
+        subresource_info = kind.find_subresource(subresource) if subresource else None
+        for needed in (kind, subresource_info.kind if subresource_info is not None else None):
+            if needed is not None:
+                await make_ready(api, needed)
         yield
     finally:
         kind.strategy.unpin()

@@ -30,25 +30,25 @@ from podless.verbs.ready import keep_ready
 # bytes of a body that the event loop parses; longer ones go to the worker process, because parsing keeps the GIL
 _MAX_YAML = 64 * 1024
 _MAX_JSON = 256 * 1024
-_FEW = 4 * 1024  # bytes of a write whose stages nearly always end within a slice, by their declared cost
+_SHORT_WRITE = 4 * 1024  # bytes of a write whose stages nearly always end within a slice, by their declared cost
 
 
 class Write:
     """One write on its way through its stages.
 
-    given: the object as the client sent it or admission left it, for another attempt. obj: the new object. old: the
-    present object in the version of the call; None for a create. entry: the present object as stored. stored: the
-    encoded new object. encoded: the object to store and its encoding, if made early. along: further keys to commit.
-    answer: the answer, if it is not the stored object. shown: returns the object for admission, if not obj. refused:
-    fields that the user may not write, reported with other errors. added: approximate bytes that admission added.
-    loose: prune the object after validation, not before. removed: the write removes the object. shared: obj shares
-    parts with old. warned: number of warnings before the present attempt. tries: attempts that are left to find a free
-    name. done: finished stages of the present group. mutating, allocating, validating: plugins, found before the first
-    of them runs. api: set when it runs.
+    base: the object with which each attempt begins, as the client sent it or admission left it. obj: the new object.
+    old: the present object in the version of the call; None for a create. entry: the present object as stored. stored:
+    the encoded new object. encoded: the object to store and its encoding, if made early. along: further keys to commit.
+    answer: the answer, if it is not the stored object. admission_form: returns the form that validating admission sees,
+    if not obj. refused: fields that the user may not write, reported with other errors. added: approximate bytes that
+    admission added. loose: prune the object after validation, not before. removed: the write removes the object.
+    shared: obj shares parts with old. warned: number of warnings before the present attempt. tries: attempts left to
+    find a free name. finished: number of finished stages of the present group. mutating, allocating, validating:
+    plugins, found before the first of them runs. api: set when the write runs.
     """
 
     api: API
-    given: Object
+    base: Object
     obj: Object
     old: Object | None = None
     entry: Entry | None = None
@@ -56,7 +56,7 @@ class Write:
     encoded: tuple[Object, StoredValue] | None = None
     along: CombinedCommit | None = None
     answer: Single | None = None
-    shown: Callable[[Object], Object] | None = None
+    admission_form: Callable[[Object], Object] | None = None
     refused: Sequence[FieldError] = ()
     added = 0
     loose = False
@@ -64,7 +64,7 @@ class Write:
     removed = False
     warned = 0
     tries = 1
-    done = 0
+    finished = 0
     mutating: Sequence[Plugin] = ()
     allocating: Sequence[Plugin] = ()
     validating: Sequence[Plugin] = ()
@@ -112,7 +112,7 @@ def _has_long_body(write: Write) -> bool:
 W = TypeVar("W", bound=Write)
 V = TypeVar("V", bound=Write, contravariant=True)
 Work = Callable[[W], None]
-# runs a stage, or returns True if a part must be awaited
+# runs a stage, or returns True if a group must be awaited
 _Step = Callable[[W], bool | None]
 
 
@@ -158,67 +158,67 @@ PARSE: Final = AwaitedStage[Write](_parse_body, _has_long_body, rare=True)
 class Stages(Generic[W]):
     """The stages of a write, in order."""
 
-    __slots__ = ("_parts", "_places", "_quick", "_steps")
+    __slots__ = ("_groups", "_indexes", "_quick", "_steps")
 
     def __init__(self, *stages: Work[W] | ValidationStage[W] | AwaitedStage[W]) -> None:
-        parts: list[_StageGroup[W] | AwaitedStage[W]] = []
-        for waits, some in groupby(stages, lambda stage: isinstance(stage, AwaitedStage)):
-            group: list[Any] = list(some)
-            parts += group if waits else [_StageGroup(group)]
-        self._parts = tuple(parts)
-        self._places: dict[_Step[W], int] = {part.is_needed: place for place, part in enumerate(parts)}
+        groups: list[_StageGroup[W] | AwaitedStage[W]] = []
+        for waits, members in groupby(stages, lambda stage: isinstance(stage, AwaitedStage)):
+            group: list[Any] = list(members)
+            groups += group if waits else [_StageGroup(group)]
+        self._groups = tuple(groups)
+        self._indexes: dict[_Step[W], int] = {stage.is_needed: index for index, stage in enumerate(groups)}
         self._quick = _list_steps(
-            [part for part in parts if isinstance(part, _StageGroup) or not part.rare], quick=True
+            [stage for stage in groups if isinstance(stage, _StageGroup) or not stage.rare], quick=True
         )
-        self._steps = tuple(_list_steps(parts[place:]) for place in range(len(parts) + 1))  # from each part on
+        self._steps = tuple(_list_steps(groups[index:]) for index in range(len(groups) + 1))  # from each group on
 
     async def run(self, api: API, write: W) -> None:
         """Run a write through all stages. Raises the error of a stage, TooManyRequests or Timeout."""
-        write.api, parts, slices = api, self._parts, api.off_loop.slices
-        place = self._try(write)
-        if place is None:
-            place = await slices.run(self._run_steps, self._steps[0], write)
-        while place < len(parts):
-            part = parts[place]
-            if isinstance(part, _StageGroup):
-                await _run_group(api, write, part)
-            elif part.sliced:
-                await slices.slice_coroutine(part.work(api, write))
+        write.api, groups, slices = api, self._groups, api.off_loop.slices
+        index = self._try(write)
+        if index is None:
+            index = await slices.run(self._run_steps, self._steps[0], write)
+        while index < len(groups):
+            group = groups[index]
+            if isinstance(group, _StageGroup):
+                await _run_group(api, write, group)
+            elif group.sliced:
+                await slices.slice_coroutine(group.work(api, write))
             else:
-                await part.work(api, write)
-            place = await slices.run(self._run_steps, self._steps[place + 1], write)
+                await group.work(api, write)
+            index = await slices.run(self._run_steps, self._steps[index + 1], write)
 
     def _try(self, write: W) -> int | None:
         """Run the steps of a very short write without slices. Return None, and undo them, if they take too long."""
         call = write.call
         kind = call.kind
-        if kind.webhook is not None or write.size * kind.strategy.checking.cost > _FEW:
+        if kind.webhook is not None or write.size * kind.strategy.checking.cost > _SHORT_WRITE:
             return None
         before, warned, floats = vars(write).copy(), len(call.warnings), len(call.floats)
-        place = write.api.off_loop.slices.try_work(self._run_steps, self._quick, write)
-        if place is None:
+        index = write.api.off_loop.slices.try_work(self._run_steps, self._quick, write)
+        if index is None:
             vars(write).clear()
             vars(write).update(before)
             del call.warnings[warned:], call.floats[floats:]
-        return place
+        return index
 
     def _run_steps(self, steps: Sequence[_Step[W]], write: W) -> int:
-        """Run steps on the loop. Return the place of the part that must be awaited next, or of the end."""
+        """Run steps on the loop. Return the index of the group to await next; the number of groups at the end."""
         write.call.kind.strategy.mark_used()
         for step in steps:
             if step(write):
-                return self._places[step]
-        return len(self._parts)
+                return self._indexes[step]
+        return len(self._groups)
 
 
-def _list_steps(parts: Iterable[_StageGroup[W] | AwaitedStage[W]], *, quick: bool = False) -> tuple[_Step[W], ...]:
-    """Return the steps of some parts. quick: the groups cost little."""
+def _list_steps(groups: Iterable[_StageGroup[W] | AwaitedStage[W]], *, quick: bool = False) -> tuple[_Step[W], ...]:
+    """Return the steps of some groups. quick: the groups cost little."""
     steps: list[_Step[W]] = []
-    for part in parts:
-        if isinstance(part, AwaitedStage) or not quick:
-            steps.append(part.is_needed)
-        if isinstance(part, _StageGroup):
-            steps += part.works
+    for group in groups:
+        if isinstance(group, AwaitedStage) or not quick:
+            steps.append(group.is_needed)
+        if isinstance(group, _StageGroup):
+            steps += group.works
     return tuple(steps)
 
 
@@ -229,7 +229,7 @@ def is_short(write: Write) -> bool:
 
 async def _run_group(api: API, write: W, group: _StageGroup[W]) -> None:
     """Run stages, off the loop if they cost enough. If one needs a conversion, fetch it and continue there."""
-    write.done = 0
+    write.finished = 0
     while True:
         cost = group.estimate_cost(write)
         try:
@@ -246,6 +246,6 @@ async def _run_group(api: API, write: W, group: _StageGroup[W]) -> None:
 
 
 def _run_works(works: tuple[Work[W], ...], write: W) -> None:
-    for work in works[write.done :]:
+    for work in works[write.finished :]:
         work(write)
-        write.done += 1
+        write.finished += 1

@@ -43,12 +43,12 @@ def decode_body(call: Call, options: options_.WriteOptions) -> Object:
 def may_create(api: API, call: Call) -> None:
     """Check the right to create, for an update or apply that creates. Raises AccessDenied (formerly Forbidden)."""
     version = call.version.name
-    asked = Attributes("create", call.kind.group, version, call.kind.plural, "", call.namespace, call.name)
-    if not api.authorizer.is_allowed(call.user, asked):
-        reason = api.authorizer.decide(call.user, asked).reason
+    attributes = Attributes("create", call.kind.group, version, call.kind.plural, "", call.namespace, call.name)
+    if not api.authorizer.is_allowed(call.user, attributes):
+        reason = api.authorizer.decide(call.user, attributes).reason
         if not has("ReasonsOfCreatingApplies"):
             raise Forbidden(call.kind.plural, call.kind.group, call.name, reason)
-        denied = AccessDenied(call.user, asked, reason)
+        denied = AccessDenied(call.user, attributes, reason)
         denied.headers = ()  # which only denials of the request itself have
         raise denied
 
@@ -107,11 +107,11 @@ def check_new_revision(write: Write) -> None:
     """Check that a new object has no resourceVersion except 0. Raises Internal, as a real server does."""
     if write.options.dry_run:
         return
-    given = write.obj["metadata"].pop("resourceVersion", None)
-    if not given:
+    text = write.obj["metadata"].pop("resourceVersion", None)
+    if not text:
         return
     try:
-        revision = options_.parse_revision(given)
+        revision = options_.parse_revision(text)
     except ValueError:
         return
     if revision:
@@ -145,16 +145,16 @@ def read_revision(metadata: Object) -> int:
 
 def check_revision(call: Call, metadata: Object, revision: int) -> None:
     """Check that the client's resourceVersion is the object's. Raises Invalid, Conflict or Internal."""
-    wanted = read_revision(metadata)
+    requested = read_revision(metadata)
     kind = call.kind
-    if not wanted:
+    if not requested:
         if kind.strategy.allow_unconditional_update:
             return
         missing = invalid(
             "metadata.resourceVersion", 0 if has("ValuesAsJSON") else Literal("0x0"), "must be specified for an update"
         )
         raise Invalid(kind.plural, kind.group, call.name, [missing])
-    if wanted != revision:
+    if requested != revision:
         raise Conflict(kind.plural, kind.group, call.name, errors.MODIFIED)
 
 
@@ -164,12 +164,12 @@ _PLACES = {"services": "services/specs"}
 
 def check_uid(call: Call, metadata: Object, uid: str, *, dry_run: bool = False) -> None:
     """Check the uid in the body of an update, a precondition. uid: of the object, "" if missing. Raises Conflict."""
-    given, kind = metadata.get("uid") or "", call.kind
-    if given and given != uid:
-        place = f"{kind.group}/{kind.plural}" if kind.custom or kind.group in _GROUPED else kind.plural
+    expected, kind = metadata.get("uid") or "", call.kind
+    if expected and expected != uid:
+        resource = f"{kind.group}/{kind.plural}" if kind.custom or kind.group in _GROUPED else kind.plural
         key = "" if dry_run else "/registry"
-        key += f"/{_PLACES.get(place, place)}/{f'{call.namespace}/' if kind.namespaced else ''}{call.name}"
-        reason = f"Precondition failed: UID in precondition: {given}, UID in object meta: {uid}"
+        key += f"/{_PLACES.get(resource, resource)}/{f'{call.namespace}/' if kind.namespaced else ''}{call.name}"
+        reason = f"Precondition failed: UID in precondition: {expected}, UID in object meta: {uid}"
         reason = f"StorageError: invalid object, Code: 4, Key: {key}, ResourceVersion: 0, AdditionalErrorMsg: {reason}"
         raise Conflict(kind.plural, kind.group, call.name, reason)
 
@@ -182,7 +182,7 @@ def raise_invalid(kind: Kind, obj: Object, errors: Sequence[FieldError]) -> NoRe
 
 def read_body(write: Write) -> None:
     """Decode the object in the body. Raises BadRequest."""
-    write.given = write.obj = decode_body(write.call, write.options)
+    write.base = write.obj = decode_body(write.call, write.options)
 
 
 def drop_repeated_owners(write: Write, *, by_admission: bool = False) -> None:
@@ -203,7 +203,7 @@ def fit_to_path(write: Write) -> None:
 
 
 def validate_new(write: Write) -> None:
-    """Validate the new object, then prune it if it is `loose`, and add warnings. Raises Invalid."""
+    """Validate the new object, then prune it if `loose` is set, and add warnings. Raises Invalid."""
     call, obj = write.call, write.obj
     kind, version = call.kind, call.version
     if kind.custom and not call.fits and (errors := validation.validate_type(kind, version, obj)):

@@ -113,12 +113,12 @@ async def update_stored(api: API, kind: Kind, key: str, attempt: Attempt, *, hoo
         nonlocal entry
         if present is not None and present.key == key:
             entry = api.find_written(kind, present.record) if present.record is not None else None
-        wanted = await attempt(entry)
-        if wanted is AttemptOutcome.KEEP or (wanted is AttemptOutcome.DELETE and entry is None):
+        outcome = await attempt(entry)
+        if outcome is AttemptOutcome.KEEP or (outcome is AttemptOutcome.DELETE and entry is None):
             return WriteResult(entry)
         stored, along, removal = None, None, True
-        if isinstance(wanted, Next):
-            obj, along, stored = wanted
+        if isinstance(outcome, Next):
+            obj, along, stored = outcome
             removal = "deletionTimestamp" in obj["metadata"]
             if stored is None:
                 size = len(entry.body) if entry is not None else 0
@@ -187,9 +187,9 @@ async def keep_once(api: State, key: str, make: Callable[[], bytes]) -> bytes:
         for record in (await api.store.read_range(key))[0]:
             if record.key == key:
                 return record.stored.data
-        made = make()
-        await commit_operations(api, [Operation(key, StoredValue(made), 0)])
-        return made
+        value = make()
+        await commit_operations(api, [Operation(key, StoredValue(value), 0)])
+        return value
 
     return await _repeat_attempt(api, write)
 
@@ -284,15 +284,15 @@ async def _commit_chain(
     """Write as `_commit_write` does, with follow-up commits in the same chain."""
     first, *later = await api.store.commit_chain(((operation,), *planned.commits))
     await api.cache.wait_for_revision(later[-1] if later else first)
-    made = _set_revision(planned.obj, later[-1]) if len(later) == len(planned.commits) else _set_revision(obj, first)
-    await follow_up.after_commit(operation.key, made)
+    final = _set_revision(planned.obj, later[-1]) if len(later) == len(planned.commits) else _set_revision(obj, first)
+    await follow_up.after_commit(operation.key, final)
     return first
 
 
 async def _commit_along(api: API, operation: Operation, along: CombinedCommit) -> int:
-    async with AsyncExitStack() as held:
+    async with AsyncExitStack() as locks:
         for lock in along.locks:
-            await held.enter_async_context(lock)
+            await locks.enter_async_context(lock)
         return await commit_operations(api, (operation, *along.operations()))
 
 

@@ -35,7 +35,7 @@ async def update_object(api: API, call: Call) -> Single:
     steps.check_uid(call, metadata, "", dry_run=write.options.dry_run)
     if not write.options.dry_run:
         metadata.pop("resourceVersion", None)
-    write.given = write.obj
+    write.base = write.obj
     return await insert_object(api, write, MAKE)
 
 
@@ -43,10 +43,10 @@ async def _creates_object(api: API, call: Call) -> bool:
     """Return whether the update creates the object, which some built-in kinds allow."""
     strategy = call.kind.strategy
     if call.subresource:
-        makes = call.subresource == "status" and strategy.allow_create_on_status("update")
+        allowed = call.subresource == "status" and strategy.allow_create_on_status("update")
     else:
-        makes = strategy.allow_create_on_update
-    if not makes:
+        allowed = strategy.allow_create_on_update
+    if not allowed:
         return False
     return (await api.load_collection(call.kind)).get(call.key) is None
 
@@ -100,7 +100,7 @@ def replace_object(write: Write) -> None:
     """Replace the object by the client's. Raises Conflict for another uid, and Unconverted."""
     call, old = write.call, write.old
     assert old is not None
-    obj = view.copy_object(write.given)
+    obj = view.copy_object(write.base)
     if not call.content_type.startswith((protobuf.MEDIA, "application/yaml")):
         call.kind.strategy.note_raw_json(obj, call.body)
     steps.check_uid(call, obj["metadata"], old["metadata"].get("uid", ""), dry_run=write.options.dry_run)

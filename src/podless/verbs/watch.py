@@ -49,8 +49,8 @@ Receive = Callable[[Sequence[WatcherEvent]], object]
 _MAX_WAITING = 4096
 _WAITING_BYTES = 8 << 20  # bytes of the objects of these events
 _SLICED_EVENTS = 1 << 14  # bytes of objects of a batch; longer ones are decoded in slices
-_TOGETHER = 256  # objects in a piece of the initial state
-_MUCH = 1 << 18  # bytes of objects that a selector examines for one piece
+_PIECE_ITEMS = 256  # objects in a piece of the initial state
+_PIECE_BYTES = 1 << 18  # bytes of objects that a selector examines for one piece
 _VIEWS = 64  # views with selectors that one batch caches
 _AFTERWARDS = 1.0  # seconds that a watch continues after its kind has changed; a real server takes about as long
 
@@ -104,46 +104,46 @@ class Watch:
 
     async def prepare_initial(self) -> None:
         """Find the initial events. Raises Internal for an invalid revision, Expired for a compacted one."""
-        wanted = self._parse_revision()
+        revision = self._parse_revision()
         self._follower = self._collection.add_watcher(self._take_events)
         self.begun = self._api.cache.revision
         options = self.options
-        if options.initial is not False and (options.initial or not wanted):
+        if options.initial is not False and (options.initial or not revision):
             entries = self._collection.entries_under(self._scope)[0]
             await self._convert_entries(entries)
             self.initial = self._select_entries(entries, make_selector(self.call, options))
             self.bookmark_after = bool(options.initial) and options.bookmarks
             return
-        if not wanted:
+        if not revision:
             return
         try:
-            events = await self._collection.changes_since(wanted, self.call.kind.created)
+            events = await self._collection.changes_since(revision, self.call.kind.created)
         except HistoryCompacted as error:
             self.stop()
-            raise Expired(f"too old resource version: {wanted} ({error.revision})") from None
+            raise Expired(f"too old resource version: {revision} ({error.revision})") from None
         # _pending has the events that arrived while the history was read
         events = [event for event in events if event.revision <= self.begun]
         await self._convert_entries(self._list_involved(events))
         self.initial = (
-            self._select_events(events[start : start + _TOGETHER]) for start in range(0, len(events), _TOGETHER)
+            self._select_events(events[start : start + _PIECE_ITEMS]) for start in range(0, len(events), _PIECE_ITEMS)
         )
 
     def _select_entries(self, entries: Sequence[Entry], match: Match | None) -> Iterator[Sequence[WatcherEvent]]:
         """Yield the selected objects of a state as ADDED, in bounded pieces."""
         if match is None:
-            for start in range(0, len(entries), _TOGETHER):
-                yield [WatcherEvent(ADDED, entry) for entry in entries[start : start + _TOGETHER]]
+            for start in range(0, len(entries), _PIECE_ITEMS):
+                yield [WatcherEvent(ADDED, entry) for entry in entries[start : start + _PIECE_ITEMS]]
             return
-        some: list[WatcherEvent] = []
+        events: list[WatcherEvent] = []
         size = 0
         for count, entry in enumerate(entries, 1):
             if match(entry):
-                some.append(WatcherEvent(ADDED, entry))
+                events.append(WatcherEvent(ADDED, entry))
             size += len(entry.body)
-            if size > _MUCH or not count % _TOGETHER:
-                yield some
-                some, size = [], 0
-        yield some
+            if size > _PIECE_BYTES or not count % _PIECE_ITEMS:
+                yield events
+                events, size = [], 0
+        yield events
 
     def _parse_revision(self) -> int:
         revision = self.options.revision
@@ -161,9 +161,9 @@ class Watch:
         if self._kind.custom:
             self._unheard = self._api.registry.add_listener(self._end_if_changed)
             self._end_if_changed()
-        early, self._pending = self._pending or [], None
-        if early:
-            self._take_events(early)
+        missed, self._pending = self._pending or [], None
+        if missed:
+            self._take_events(missed)
         if self._removed:
             self._take_events(())
 
@@ -266,11 +266,11 @@ class Watch:
         """Return the entries to convert to the version of the watch."""
         if self.call.kind.webhook is None:
             return []
-        scope, both = self._scope, self._match is not None
+        scope, with_selector = self._scope, self._match is not None
         involved: list[Entry] = []
         for event in events:
             if event.key.startswith(scope):
-                if event.before is not None and (both or event.after is None):
+                if event.before is not None and (with_selector or event.after is None):
                     involved.append(event.before)
                 if event.after is not None:
                     involved.append(event.after)
@@ -286,8 +286,8 @@ class Watch:
             if self._ended is not None:
                 self._ended()
             return True
-        alike = isinstance(events, Batch) and self.call.kind.webhook is None
-        seen = self._share_view(events) if alike else self._select_events(events)  # type: ignore[arg-type]
+        is_shared = isinstance(events, Batch) and self.call.kind.webhook is None
+        seen = self._share_view(events) if is_shared else self._select_events(events)  # type: ignore[arg-type]
         if seen and self._receive is not None:
             self._receive(seen)
         self._delivered = events[-1].revision
@@ -318,11 +318,11 @@ class Watch:
             if not event.key.startswith(scope):
                 continue
             before, after = event.before, event.after
-            had = before is not None and (match is None or match(before))
-            has = after is not None and (match is None or match(after))
-            if has and after is not None:
-                seen.append(WatcherEvent(MODIFIED if had else ADDED, after, event))
-            elif had and before is not None:
+            matched_before = before is not None and (match is None or match(before))
+            matches = after is not None and (match is None or match(after))
+            if matches and after is not None:
+                seen.append(WatcherEvent(MODIFIED if matched_before else ADDED, after, event))
+            elif matched_before and before is not None:
                 last = event.leave_selection(before)
                 if self.call.kind.webhook is not None:
                     view.carry_bodies(self.call.kind, self.call.version, before, last)

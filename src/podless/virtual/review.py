@@ -70,7 +70,7 @@ async def answer_review(api: API, call: Call) -> AnswerDocument:
     await REVIEW.run(api, write)
     if write.subject is not None:
         return AnswerDocument(await api.off_loop.run_in_slices(_decide_review, api, write.obj, write.subject), 201)
-    return AnswerDocument(await _ANSWERS[question.kind](api, call, write.obj), 201, long=True)
+    return AnswerDocument(await _ANSWERS[question.kind](api, call, write.obj), 201, may_be_long=True)
 
 
 def read_question(write: Review) -> None:

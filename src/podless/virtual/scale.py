@@ -150,7 +150,7 @@ class ScaleWrite(Write):
         super().__init__(call, options)
         self.verb = verb
         self.paths = paths
-        self.shown = partial(show_scale, paths=paths, required=False)
+        self.admission_form = partial(show_scale, paths=paths, required=False)
 
 
 async def scale_object(api: API, call: Call, verb: str) -> AnswerDocument:
@@ -246,7 +246,7 @@ class ApplyScaleWrite(ApplyWrite):
     def __init__(self, call: Call, paths: Scale) -> None:
         super().__init__(call, scaling.SCALE, "Scale")
         self.paths = paths
-        self.shown = partial(show_scale, paths=paths, required=False)
+        self.admission_form = partial(show_scale, paths=paths, required=False)
 
 
 async def _apply_scale(api: API, call: Call, paths: Scale) -> AnswerDocument:
