@@ -21,8 +21,8 @@ GROUPS: Mapping[str, Group] = {group.name: group for group in _found}
 # groups with kinds, and groups that kube-apiserver registers without serving them
 REGISTERED = (
     *_found,
-    Group("admission.k8s.io", apart=True, unlisted={"v1": "AdmissionReview", "v1beta1": "AdmissionReview"}),
-    Group("imagepolicy.k8s.io", apart=True, earlier={"v1alpha1": ""}),
+    Group("admission.k8s.io", unlisted={"v1": "AdmissionReview", "v1beta1": "AdmissionReview"}),
+    Group("imagepolicy.k8s.io", earlier={"v1alpha1": ""}),
     Group("internal.apiserver.k8s.io", earlier={"v1alpha1": ""}),
 )
 # in the order of discovery

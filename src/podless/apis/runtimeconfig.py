@@ -18,7 +18,7 @@ from podless.runtime.release import NEWEST, Release
 _OFF_BY_DEFAULT = frozenset(
     f"{group.name}/{version}/{kind.plural}"
     for group in GROUPS.values()
-    for version in group.off
+    for version in group.off_by_default
     for kind in group.kinds
     if version in kind.by_version
 )

@@ -16,14 +16,14 @@ from podless.runtime.release import covers
 class Row(NamedTuple):
     """One text that differs.
 
-    releases: that have the other text. field: a pattern for the end of the path. said: a pattern for the newest text.
-    other: its replacement.
+    releases: those that have another text. field: a pattern for the end of the path. pattern: matches the newest text.
+    replacement: the text of these releases; {last} is the group `last` of `field`.
     """
 
     releases: str
     field: str
-    said: str
-    other: str
+    pattern: str
+    replacement: str
 
 
 _REPEATED = r"(must be a valid path|must not be empty|must not contain line breaks|must be non-empty if specified)"
@@ -90,9 +90,9 @@ ROWS: Final = (
 def make_wording(minor: int) -> Callable[[str, str], str] | None:
     """Return a function from a field and the newest release's text to this release's; None for no change."""
     rows = [
-        (re.compile(f"(?:^|.*[.\\]])?(?:{row.field})$" if row.field else ""), re.compile(row.said or "$"), row.other)
-        for row in ROWS
-        if covers(row.releases, minor)
+        (re.compile(f"(?:^|.*[.\\]])?(?:{field})$" if field else ""), re.compile(pattern or "$"), replacement)
+        for releases, field, pattern, replacement in ROWS
+        if covers(releases, minor)
     ]
 
     def reword(field: str, text: str) -> str:

@@ -6,9 +6,8 @@ GROUP = Group(
     "apiextensions.k8s.io",
     16700,
     needed=True,
-    off=("v1beta1",),
+    off_by_default=("v1beta1",),
     package="io.k8s.apiextensions-apiserver.pkg.apis.apiextensions",
-    apart=True,
     unlisted={"v1": "ConversionReview", "v1beta1": "ConversionReview"},
 )
 

@@ -7,7 +7,6 @@ GROUP = Group(
     18500,
     needed=True,
     package="io.k8s.kube-aggregator.pkg.apis.apiregistration",
-    apart=True,
     earlier={"v1beta1": "*"},
 )
 

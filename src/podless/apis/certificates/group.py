@@ -14,7 +14,7 @@ SIGNING_REQUESTS = GROUP.kind(
     "csr",
     namespaced=False,
     status=True,
-    below=(Subresource("approval", ("get", "patch", "update")),),
+    subresources=(Subresource("approval", ("get", "patch", "update")),),
 )
 
 TRUST_BUNDLES = GROUP.kind("ClusterTrustBundle", namespaced=False, hash_version="v1beta1", releases="1.37-")

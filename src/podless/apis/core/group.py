@@ -65,7 +65,7 @@ NAMESPACES = GROUP.kind(
     needed=True,
     namespaced=False,
     status=True,
-    below=(Subresource("finalize", ("update",)),),
+    subresources=(Subresource("finalize", ("update",)),),
     verbs=tuple(verb for verb in VERBS if verb != "deletecollection"),
 )
 NODES = GROUP.kind(
@@ -73,7 +73,7 @@ NODES = GROUP.kind(
     "no",
     namespaced=False,
     status=True,
-    below=(Subresource("proxy", _PROXIED, GROUP.send("NodeProxyOptions"), connects=True),),
+    subresources=(Subresource("proxy", _PROXIED, GROUP.send("NodeProxyOptions"), connects=True),),
 )
 CLAIMS = GROUP.kind("PersistentVolumeClaim", "pvc", status=True, shown_deleted=True)
 VOLUMES = GROUP.kind("PersistentVolume", "pv", namespaced=False, status=True, shown_deleted=True)
@@ -82,7 +82,7 @@ PODS = GROUP.kind(
     "po",
     categories=_CATEGORIES,
     status=True,
-    below=(
+    subresources=(
         Subresource("attach", ("create", "get"), GROUP.send("PodAttachOptions"), connects=True),
         Subresource("binding", ("create",), BINDINGS),
         Subresource("ephemeralcontainers", _WRITTEN),
@@ -112,8 +112,12 @@ SERVICES = GROUP.kind(
     shown_deleted=True,
     categories=_CATEGORIES,
     status=True,
-    below=(Subresource("proxy", _PROXIED, GROUP.send("ServiceProxyOptions"), connects=True),),
+    subresources=(Subresource("proxy", _PROXIED, GROUP.send("ServiceProxyOptions"), connects=True),),
 )
 SERVICE_ACCOUNTS = GROUP.kind(
-    "ServiceAccount", "sa", needed=True, shown_deleted=True, below=(Subresource("token", ("create",), TOKEN_REQUESTS),)
+    "ServiceAccount",
+    "sa",
+    needed=True,
+    shown_deleted=True,
+    subresources=(Subresource("token", ("create",), TOKEN_REQUESTS),),
 )

@@ -9,7 +9,7 @@ GROUP = Group(
     "extensions",
     17900,
     needed=True,
-    off=("v1beta1",),
+    off_by_default=("v1beta1",),
     view=((READ, f"daemonsets/status deployments/status ingresses/status replicasets/status {_MOVED}"),),
     edit=((WRITE, f"deployments/rollback {_MOVED}"),),
     earlier={"v1beta1": "DaemonSet Deployment Ingress NetworkPolicy ReplicaSet"},

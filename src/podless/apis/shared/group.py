@@ -33,34 +33,33 @@ class Group:
     """A built-in API group; name is "" for core.
 
     priority: discovery lists groups with a higher one first. version_priorities: the same for versions, if they differ
-    from the usual ones. needed: the server needs the kinds, so they cannot be left out. off: versions that are served
-    only with --runtime-config. view, edit, admin: the rules that the group adds to these roles: verbs and resources,
-    separated by spaces, then API groups if they differ from this one. package: the prefix of the version in names of
-    OpenAPI components, if it does not follow from the name. apart: the group is not in the scheme that most groups
-    share.
+    from the usual ones. needed: the server needs the kinds, so they cannot be left out. off_by_default: versions that
+    are served only with --runtime-config. view, edit, admin: the rules that the group adds to these roles: verbs and
+    resources, separated by spaces, then API groups if they differ from this one. package: the prefix of the version in
+    names of OpenAPI components, if it does not follow from the name.
 
     Kinds that kube-apiserver's decoder also knows: unlisted: by version, kinds without a list that are not declared;
     earlier: those of versions that are not served, "*" for those of v1; moved: by the group that has them now.
 
-    kinds: all kinds in discovery. optional: those that can be left out. sent: kinds that are only sent to subresources.
+    kinds: all kinds in discovery. optional: those that can be left out. sent_kinds: those that are only sent to
+    subresources.
     """
 
     name: str
     priority: int = CUSTOM
     version_priorities: Mapping[str, int] = field(default_factory=dict)
     needed: bool = False
-    off: tuple[str, ...] = ()
+    off_by_default: tuple[str, ...] = ()
     view: tuple[tuple[str, ...], ...] = ()
     edit: tuple[tuple[str, ...], ...] = ()
     admin: tuple[tuple[str, ...], ...] = ()
     package: str = ""
-    apart: bool = False
     unlisted: Mapping[str, str] = field(default_factory=dict)
     earlier: Mapping[str, str] = field(default_factory=dict)
     moved: Mapping[str, str] = field(default_factory=dict)
     kinds: list[Kind] = field(init=False, default_factory=list)
     optional: list[Kind] = field(init=False, default_factory=list)
-    sent: list[Kind] = field(init=False, default_factory=list)
+    sent_kinds: list[Kind] = field(init=False, default_factory=list)
 
     def kind(self, noun: str, *short_names: str, needed: bool = False, **facts: Any) -> Kind:
         """Declare a served kind; for the arguments see `_declare_kind`."""
@@ -78,7 +77,7 @@ class Group:
         """Declare a kind that is sent to a subresource, and neither stored nor in discovery."""
         facts = {"plural": f"{noun.lower()}s", "verbs": ("create",)} | facts
         kind = self._declare_kind(noun, (), virtual=True, **facts)
-        self.sent.append(kind)
+        self.sent_kinds.append(kind)
         return kind
 
     def list_registered(self) -> dict[str, list[str]]:
@@ -87,7 +86,7 @@ class Group:
         Kinds of releases newer than the recorded one are left out.
         """
         result: dict[str, list[str]] = {}
-        for kind in (*self.kinds, *self.sent):
+        for kind in (*self.kinds, *self.sent_kinds):
             for version in (entry for entry in kind.versions if covers(entry.releases, RECORDED)):
                 result.setdefault(version.name, []).extend(_kind_and_list(kind.kind, virtual=kind.virtual))
         for name, nouns in self.earlier.items():
@@ -109,7 +108,7 @@ class Group:
         status: bool = False,
         status_ahead: str = "",
         scale: Scale | None = None,
-        below: tuple[Subresource, ...] = (),
+        subresources: tuple[Subresource, ...] = (),
         verbs: tuple[str, ...] = VERBS,
         virtual: bool = False,
         rules: str = "",
@@ -123,7 +122,7 @@ class Group:
         """Return a kind that is stored in the first of its versions.
 
         rules: the place of its strategy, such as module:NAME in this folder or folder.module:NAME (default: STRATEGY in
-        the module named after the plural; none for virtual kinds). below: subresources other than status and scale.
+        the module named after the plural; none for virtual kinds). subresources: those other than status and scale.
         status_ahead: as in Version. deprecated: the warning to users of a version. deprecated_in: the releases that
         send it. others: the place of the kinds that show the same objects. releases: those that serve the kind, "" for
         all (runtime/release.py); a mapping has those of single versions. home and facts: as in Kind.
@@ -157,7 +156,7 @@ class Group:
             strategy=NOT_YET,
             scheme=find_scheme(self.name),
             short_names=short_names,
-            more_subresources=below,
+            more_subresources=subresources,
             verbs=verbs,
             virtual=virtual,
             home=home,
