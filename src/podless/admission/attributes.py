@@ -111,8 +111,8 @@ class AdmissionAttributes:
     @property
     def subresource_kind(self) -> Kind | None:
         """The kind of the object that the subresource takes, such as Eviction. None for Scales and no subresource."""
-        known = self.kind.find_subresource(self.subresource) if self.subresource else None
-        return known.kind if known is not None else None
+        subresource = self.kind.find_subresource(self.subresource) if self.subresource else None
+        return subresource.kind if subresource is not None else None
 
     @property
     def needs_conversion(self) -> bool:

@@ -69,15 +69,15 @@ async def call_webhook(
     webhook: as in a configuration, with its defaults. Raises CallFailed, ConversionFailed if the object cannot be
     converted, and Timeout if the time of the whole request has passed.
     """
-    known = next((name for name in webhook["admissionReviewVersions"] if name in VERSIONS), None)
-    if known is None:
+    review_version = next((name for name in webhook["admissionReviewVersions"] if name in VERSIONS), None)
+    if review_version is None:
         reason = "webhook does not accept known AdmissionReview versions (v1, v1beta1)"
         raise CallFailed(f"could not create admission objects: {reason}")
     uid = objectmeta.make_uid()
     request: Object = {"uid": uid} | subject.make_request(version)
     request["object"] = await subject.show_object(subject.attr.obj, version)
     request["oldObject"] = await subject.show_object(subject.attr.old, version)
-    attr = {"kind": "AdmissionReview", "apiVersion": f"{_GROUP}/{known}", "request": request}
+    attr = {"kind": "AdmissionReview", "apiVersion": f"{_GROUP}/{review_version}", "request": request}
     target = WebhookTarget.from_config(webhook["clientConfig"])
     seconds, until = webhook["timeoutSeconds"], DEADLINE.get()
     try:
@@ -89,7 +89,7 @@ async def call_webhook(
             raise Timeout("request did not complete within requested timeout") from None
         raise CallFailed(f"failed to call webhook: {error}") from None
     return await client.read(
-        raw, partial(_check_response, uid=uid, mutating="reinvocationPolicy" in webhook, version=known)
+        raw, partial(_check_response, uid=uid, mutating="reinvocationPolicy" in webhook, version=review_version)
     )
 
 
@@ -131,12 +131,12 @@ REVIEWS = {f"{_GROUP}/{version}": _review_struct(version) for version in VERSION
 def _check_v1(answer: Object, uid: str, mutating: bool) -> Verdict:
     """Check a v1 response, including its uid and type, and return its verdict. Raises _MalformedAnswer."""
     response = _read_response(answer)
-    given = response.get("uid") or ""
-    if given != uid:
-        raise _MalformedAnswer(f"expected response.uid={gotext.quote(uid)}, got {gotext.quote(given)}")
-    wanted, found = f"{_GROUP}/v1, Kind=AdmissionReview", _read_type(answer)
-    if found != wanted:
-        raise _MalformedAnswer(f"expected webhook response of {wanted}, got {found}")
+    response_uid = response.get("uid") or ""
+    if response_uid != uid:
+        raise _MalformedAnswer(f"expected response.uid={gotext.quote(uid)}, got {gotext.quote(response_uid)}")
+    expected, actual = f"{_GROUP}/v1, Kind=AdmissionReview", _read_type(answer)
+    if actual != expected:
+        raise _MalformedAnswer(f"expected webhook response of {expected}, got {actual}")
     patch, kind = base64.b64decode(response.get("patch") or ""), response.get("patchType")
     if mutating:
         if patch and kind is None:

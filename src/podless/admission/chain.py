@@ -43,21 +43,22 @@ class AdmissionChain:
             self._sort_plugins()
         mutating, allocating, validating = self._phases[kind.custom]
         if mutating:
-            mutating = [one for one in mutating if one.mutates(operation, kind, subresource, namespace)]
+            mutating = [plugin for plugin in mutating if plugin.mutates(operation, kind, subresource, namespace)]
         if allocating:
             allocating = self._find_allocating(operation, kind, subresource, allocating)
         if validating:
-            validating = [one for one in validating if one.validates(operation, kind, subresource)]
+            validating = [plugin for plugin in validating if plugin.validates(operation, kind, subresource)]
         return mutating, allocating, validating
 
-    def _find_allocating(self, operation: str, kind: Kind, subresource: str, asked: Sequence[Plugin]) -> list[Plugin]:
-        about = operation, kind.prefix, subresource
-        known = self._allocating.get(about)
-        if known is None:
+    def _find_allocating(self, operation: str, kind: Kind, subresource: str, plugins: Sequence[Plugin]) -> list[Plugin]:
+        key = operation, kind.prefix, subresource
+        chosen = self._allocating.get(key)
+        if chosen is None:
             if len(self._allocating) >= _MAX_KNOWN:
                 self._allocating.clear()
-            known = self._allocating[about] = [one for one in asked if one.allocates(operation, kind, subresource)]
-        return known
+            chosen = [plugin for plugin in plugins if plugin.allocates(operation, kind, subresource)]
+            self._allocating[key] = chosen
+        return chosen
 
     def _sort_plugins(self) -> None:
         """Group the active plugins by the phases that they implement, so that each phase calls only its own plugins."""
@@ -68,11 +69,11 @@ class AdmissionChain:
         self._sorted, self._sources, self._changes = plugins, sources, changes
         self._allocating.clear()
         for custom in (False, True):
-            asked = [plugin for plugin in active if not (custom and plugin.builtin)]
+            applicable = [plugin for plugin in active if not (custom and plugin.builtin)]
             self._phases[custom] = (
-                [plugin for plugin in asked if type(plugin).mutates is not Plugin.mutates],
-                [plugin for plugin in asked if type(plugin).allocates is not Plugin.allocates],
-                [plugin for plugin in asked if type(plugin).validates is not Plugin.validates],
+                [plugin for plugin in applicable if type(plugin).mutates is not Plugin.mutates],
+                [plugin for plugin in applicable if type(plugin).allocates is not Plugin.allocates],
+                [plugin for plugin in applicable if type(plugin).validates is not Plugin.validates],
             )
 
 

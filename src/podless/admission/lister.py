@@ -44,10 +44,10 @@ class ConfigurationLister(Generic[T]):
         """
         revision, compiled = self.collection.changed, dict[str, tuple[int, T]]()
         for entry in self.collection.entries_under(self._prefix)[0]:
-            made = self._compiled.get(entry.key)
-            if made is None or made[0] != entry.revision:
-                made = entry.revision, self._make(entry.decode())
-            compiled[entry.key] = made
+            item = self._compiled.get(entry.key)
+            if item is None or item[0] != entry.revision:
+                item = entry.revision, self._make(entry.decode())
+            compiled[entry.key] = item
         if revision == self.collection.changed or revision > self._revision:
             self._compiled, self._revision = compiled, revision
-            self._items = [made for _, made in compiled.values()]
+            self._items = [item for _, item in compiled.values()]

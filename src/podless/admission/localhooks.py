@@ -48,9 +48,9 @@ class HookCaller:
         self._kind: str = declared["kind"]
         self._name: str = declared["given"]["name"]
         self._seconds = float(declared["given"]["timeoutSeconds"])
-        takes = declared["takes"]
-        self._takes_request, self._takes_old = "request" in takes, "old" in takes
-        self._takes_obj = "obj" in takes or self._kind != VALIDATE  # the worker compares the result with it
+        parameters = declared["takes"]
+        self._takes_request, self._takes_old = "request" in parameters, "old" in parameters
+        self._takes_obj = "obj" in parameters or self._kind != VALIDATE  # the worker compares the result with it
 
     async def call_hook(self, client: WebhookClient, subject: AdmissionSubject, version: Version) -> Verdict:
         """Call the hook for a write, with the object in a version.
@@ -62,7 +62,7 @@ class HookCaller:
         obj, old = attr.obj if self._takes_obj else None, attr.old if self._takes_old else None
         if version is not attr.version or len(attr.kind.views) > 1:
             obj, old = await subject.show_object(obj, version), await subject.show_object(old, version)
-        parts = (
+        question = (
             encode(subject.make_request(version)) if self._takes_request else b"",
             encode(obj) if obj is not None else b"",
             encode(old) if old is not None else b"",
@@ -70,7 +70,7 @@ class HookCaller:
         until = DEADLINE.get()
         try:
             seconds = limit_seconds(self._seconds, until)
-            answer = await self._hooks.call_hook(self._kind, self._name, parts, seconds, attr.meanwhile)
+            answer = await self._hooks.call_hook(self._kind, self._name, question, seconds, attr.meanwhile)
         except HookFailed as failed:
             raise explain_failure(failed, until, attr.user) from None
         if answer is None or answer == ACCEPTED:
@@ -93,21 +93,21 @@ def explain_failure(failed: HookFailed, until: float | None, user: User) -> Call
 def _read_verdict(answer: bytes) -> Verdict:
     """Return the verdict in an answer. Raises CallFailed if it is malformed, because the worker runs users' code."""
     try:
-        found = serializer.decode_json(answer)
-        status, warnings, annotations = found.get("status"), found.get("warnings") or [], found.get("annotations") or {}
+        body = serializer.decode_json(answer)
+        status, warnings, annotations = body.get("status"), body.get("warnings") or [], body.get("annotations") or {}
         if status is not None:
             status = structs.decode_struct(STATUS, status)
-        sound = isinstance(found["allowed"], bool) and isinstance(found.get("object"), dict | None)
+        sound = isinstance(body["allowed"], bool) and isinstance(body.get("object"), dict | None)
         texts = [*warnings, *annotations.values()] if isinstance(warnings, list) else [None]
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         raise CallFailed("its worker returned a malformed answer") from None
     if not sound or not all(isinstance(text, str) for text in texts):
         raise CallFailed("its worker returned a malformed answer")
     return Verdict(
-        found["allowed"],
+        body["allowed"],
         result=status,
         warnings=list(islice(dict.fromkeys(warnings), MAX_WARNINGS)),
         annotations=annotations,
-        obj=found.get("object"),
+        obj=body.get("object"),
         size=len(answer),
     )

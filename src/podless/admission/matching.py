@@ -61,7 +61,7 @@ class MatchRule:
     @classmethod
     def read(cls, rule: Mapping[str, Any]) -> MatchRule:
         """Return the rule of a RuleWithOperations or NamedRuleWithOperations."""
-        resources = (given.partition("/") for given in rule.get("resources") or ())
+        resources = (name.partition("/") for name in rule.get("resources") or ())
         return cls(
             frozenset(rule.get("operations") or ()),
             frozenset(rule.get("apiGroups") or ()),
@@ -76,9 +76,7 @@ class MatchRule:
         return (
             _is_listed(operation, self.operations)
             and _is_listed(kind.group, self.groups)
-            and any(
-                resource in (ANY, kind.plural) and wanted in (ANY, subresource) for resource, wanted in self.resources
-            )
+            and any(resource in (ANY, kind.plural) and name in (ANY, subresource) for resource, name in self.resources)
         )
 
     def matches(self, attr: AdmissionAttributes, kind: Kind, version: Version) -> bool:
@@ -196,9 +194,9 @@ class ResourceMatching:
             return self._find_version(attr)
         kind = attr.kind
         sort = kind.group, kind.plural, attr.version.name, attr.subresource, attr.operation, bool(attr.namespace)
-        known = self._decided.answers.get(sort)
-        if known is not None and known[0]() is kind and (known[1] is _refer_to_none or known[1]() is not None):
-            return known[1]()
+        cached = self._decided.answers.get(sort)
+        if cached is not None and cached[0]() is kind and (cached[1] is _refer_to_none or cached[1]() is not None):
+            return cached[1]()
         result = self._find_version(attr)  # the first time, and if a view of the kind was rebuilt
         self._decided.cache_answer(kind, sort, ref(result) if result is not None else _refer_to_none)
         return result
@@ -213,9 +211,9 @@ class ResourceMatching:
             return attr.version
         if not self._equivalent:
             return None
-        others = [(kind, one) for kind in attr.kind.views for one in kind.versions if not attr.is_written_in(one)]
+        pairs = [(kind, item) for kind in attr.kind.views for item in kind.versions if not attr.is_written_in(item)]
         for rule in rules:
-            for kind, version in others:
+            for kind, version in pairs:
                 if rule.matches(attr, kind, version) and _has_subresource(attr, kind, version):
                     return version
         return None

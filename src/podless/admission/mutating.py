@@ -67,13 +67,13 @@ class MutatingAdmissionPolicy(PolicyAdmission[MutatingPolicy]):
         subject = AdmissionSubject(attr, self._state, self._authorizer)
         rounds = Reinvocation.record_of(attr, "MutatingAdmissionPolicy")
         faults: list[PolicyFault] = []
-        done: dict[str, bool] = {}
-        for found in await self._hooks.find_evaluations(subject, hooks):
-            if isinstance(found, PolicyFault):
-                faults.append(found)
+        changed_by_policy: dict[str, bool] = {}
+        for evaluation in await self._hooks.find_evaluations(subject, hooks):
+            if isinstance(evaluation, PolicyFault):
+                faults.append(evaluation)
                 continue
-            faults += await _apply_policy(attr, subject, found, rounds, done)
-        if done and done[next(reversed(done))]:
+            faults += await _apply_policy(attr, subject, evaluation, rounds, changed_by_policy)
+        if changed_by_policy and changed_by_policy[next(reversed(changed_by_policy))]:
             rounds.note_change(attr)  # even if the object is unchanged, and also for the policies that ran
         rounds.end_round(attr)
         counting = [fault for fault in faults if fault.policy.strict]
@@ -150,15 +150,15 @@ async def _apply_mutation(
         obj = await subject.show_object(attr.obj, invocation.version)
         if obj is None:
             return ""
-        needs = invocation.policy.environment.used_variables
-        values = await subject.bind_variables(invocation.version, needs) | {"params": invocation.params}
+        names = invocation.policy.environment.used_variables
+        values = await subject.bind_variables(invocation.version, names) | {"params": invocation.params}
         activation = policies.Activation(values, invocation.policy.environment.variables)
-        made = activation.evaluate(mutation.expression)
+        result = activation.evaluate(mutation.expression)
         if mutation.patch:
-            changed = _apply_patch(obj, policies.make_patch_operations(made))
+            changed = _apply_patch(obj, policies.make_patch_operations(result))
         else:
             changed = _apply_configuration(
-                attr, invocation, obj, policies.apply_message(made, policies.collect_container_ids(values))
+                attr, invocation, obj, policies.apply_message(result, policies.collect_container_ids(values))
             )
         if attr.subresource == "scale" and attr.kind.custom:
             return "request to convert CR to an invalid group/version: autoscaling/v1"

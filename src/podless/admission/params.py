@@ -51,20 +51,20 @@ class ParamReader:
         namespace: of the request. Callers must not change the objects. Raises MissingConfiguration.
         """
         kind, version = kind_version
-        where = param_ref.get("namespace") or ""
-        if where and not kind.namespaced:
+        params_namespace = param_ref.get("namespace") or ""
+        if params_namespace and not kind.namespaced:
             raise MissingConfiguration("paramRef.namespace must not be provided for a cluster-scoped `paramKind`")
-        where = where or namespace if kind.namespaced else ""
-        if kind.namespaced and not where:
+        params_namespace = params_namespace or namespace if kind.namespaced else ""
+        if kind.namespaced and not params_namespace:
             raise MissingConfiguration(_CLUSTER)
         collection = await self._state.load_collection(kind)
         if param_ref.get("name"):
-            entry = collection.get(kind.key(where, param_ref["name"]))
+            entry = collection.get(kind.key(params_namespace, param_ref["name"]))
             entries = [] if entry is None else [entry]
         else:
             matches = selectors.from_object(param_ref.get("selector") or {}).matches
-            under, _ = collection.entries_under(kind.keys.scope(where))
-            entries = [entry for part in each_part(under) for entry in part if matches(entry.labels)]
+            candidates, _ = collection.entries_under(kind.keys.scope(params_namespace))
+            entries = [entry for batch in each_part(candidates) for entry in batch if matches(entry.labels)]
         if not entries and param_ref.get("parameterNotFoundAction") == "Deny":
             raise MissingConfiguration(_NO_PARAMS)
         try:
@@ -75,9 +75,9 @@ class ParamReader:
 
     def _decode(self, kind: Kind, version: Version, entry: Entry) -> Object:
         key = entry.key, version.name, kind.changed
-        known = self._decoded.get(key)
-        if known is not None and known[0] is entry:
-            return known[1]
+        cached = self._decoded.get(key)
+        if cached is not None and cached[0] is entry:
+            return cached[1]
         obj = view.load_object(kind, version, entry)  # other requests can run meanwhile
         if (stale := self._decoded.pop(key, None)) is not None:
             self._size -= len(stale[0].body)

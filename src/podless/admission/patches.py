@@ -47,16 +47,16 @@ def apply_json_patch(obj: Object, raw: bytes) -> Object:
     Raises InvalidChange and jsonpatch.Rejected.
     """
     try:
-        found = jsonpatch.apply_json_patch(obj, raw, checked=False)
+        patched = jsonpatch.apply_json_patch(obj, raw, checked=False)
     except (jsonpatch.OperationRejected, Timeout):
         raise
     except APIError as error:
         raise InvalidChange(error.message) from None
     try:
-        typemeta.read_type_meta(found)
+        typemeta.read_type_meta(patched)
     except ValueError as error:
         raise InvalidChange(str(error)) from None
-    return found or {}
+    return patched or {}
 
 
 def apply_configuration(kind: Kind, version: Version, subresource: str, obj: Object, applied: Object) -> Object:
@@ -65,8 +65,8 @@ def apply_configuration(kind: Kind, version: Version, subresource: str, obj: Obj
     Raises InvalidChange.
     """
     if kind.custom and obj["kind"] != kind.kind:  # another kind, or a Scale
-        gone = f"no corresponding type for {obj['apiVersion']}, Kind={obj['kind']}"
-        raise InvalidChange(f"failed to convert patch object to typed object: {gone}")
+        text = f"no corresponding type for {obj['apiVersion']}, Kind={obj['kind']}"
+        raise InvalidChange(f"failed to convert patch object to typed object: {text}")
     shape = _find_shape(kind, version, subresource)
     applied = {**applied, "apiVersion": obj["apiVersion"], "kind": obj["kind"]}
     try:
@@ -99,9 +99,9 @@ def _find_atomic(value: Any, shape: Shape, path: str) -> list[str]:
         if shape.map.atomic:
             texts.append(path)
         for name, item in each(value).items():
-            _, inner, declared = shape.map.find_child(name)
-            if declared and inner is not None:
-                texts += _find_atomic(item, inner, f"{path}.{name}")
+            _, child, declared = shape.map.find_child(name)
+            if declared and child is not None:
+                texts += _find_atomic(item, child, f"{path}.{name}")
     elif isinstance(value, list) and shape.list is not None:
         if not shape.list.associative:
             texts.append(path)
@@ -110,25 +110,25 @@ def _find_atomic(value: Any, shape: Shape, path: str) -> list[str]:
     return texts
 
 
-def _check_type(kind: Kind, version: Version, obj: Object, wanted: str) -> None:
+def _check_type(kind: Kind, version: Version, obj: Object, target: str) -> None:
     """Raise InvalidChange or KindChanged if a changed object does not have the kind's apiVersion and kind.
 
-    wanted: the version of the write, for the error text.
+    target: the version of the write, for the error text.
     """
-    given, api_version, expected = obj.get("kind"), obj.get("apiVersion"), kind.api_version(version.name)
-    if not isinstance(given, str | None) or not isinstance(api_version, str | None):
+    noun, api_version, expected = obj.get("kind"), obj.get("apiVersion"), kind.api_version(version.name)
+    if not isinstance(noun, str | None) or not isinstance(api_version, str | None):
         try:
             typemeta.read_type_meta(obj)
         except ValueError as error:
             raise InvalidChange(str(error)) from None
     if kind.custom:
-        if not given:
+        if not noun:
             raise InvalidChange(f"Object 'Kind' is missing in '{serializer.encode_sorted(obj).decode()}'")
         if api_version != expected:
-            named = f"{api_version or '/'}, Kind={given} is unstructured"
-            raise KindChanged(f"{named} and is not suitable for converting to {gotext.quote(kind.api_version(wanted))}")
+            named = f"{api_version or '/'}, Kind={noun} is unstructured"
+            raise KindChanged(f"{named} and is not suitable for converting to {gotext.quote(kind.api_version(target))}")
         return
-    fault = kind.explain_mismatch(given or kind.kind, api_version or expected)
+    fault = kind.explain_mismatch(noun or kind.kind, api_version or expected)
     if fault:
         raise InvalidChange(fault) if fault.startswith("no kind") else KindChanged(fault)
     obj["kind"], obj["apiVersion"] = kind.kind, expected

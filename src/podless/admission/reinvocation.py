@@ -23,12 +23,12 @@ class Reinvocation:
         records = attr.reinvocations
         if records is None:
             records = attr.reinvocations = {}
-        known: Reinvocation | None = records.get(step)
-        if known is None:
-            known = records[step] = cls()
-        if attr.run_again and known._last != attr.obj:
-            known._require_earlier()  # another plugin has changed the object since
-        return known
+        record: Reinvocation | None = records.get(step)
+        if record is None:
+            record = records[step] = cls()
+        if attr.run_again and record._last != attr.obj:
+            record._require_earlier()  # another plugin has changed the object since
+        return record
 
     def skips_call(self, attr: AdmissionAttributes, hook: Hashable) -> bool:
         """Return whether to skip this call: in the second round, if the object has not changed since the first."""

@@ -46,20 +46,20 @@ class AdmissionSubject:
         if self._namespace is _ABSENT:
             name = self.attr.namespace
             self._namespace = await self._state.load_namespace(name) if name else None
-        found: Entry | None = self._namespace
-        return found
+        namespace: Entry | None = self._namespace
+        return namespace
 
     async def show_object(self, obj: Object | None, version: Version) -> Object | None:
         """Return the new or old object in a version. The caller must not change it. Raises ConversionFailed."""
         attr = self.attr
         if obj is None or attr.is_written_in(version) or not attr.needs_conversion:
             return obj
-        for known, of, found in self._encoded:
-            if known is obj and of is version:
-                return found
-        found = await self.converter.convert_object(attr.kind_in(version), obj, version.name)
-        self._encoded.append((obj, version, found))
-        return found
+        for source, of, converted in self._encoded:
+            if source is obj and of is version:
+                return converted
+        converted = await self.converter.convert_object(attr.kind_in(version), obj, version.name)
+        self._encoded.append((obj, version, converted))
+        return converted
 
     async def _expression_object(self, version: Version) -> Object | None:
         """Return the object as expressions see it.
@@ -79,9 +79,9 @@ class AdmissionSubject:
         group, _, noun = attr.type
         resource = {"group": attr.kind.group, "resource": attr.kind.plural}
         kind = attr.kind_in(version)
-        shown = (kind.group, version.name) if attr.needs_conversion else (group, attr.type[1])
+        group_version = (kind.group, version.name) if attr.needs_conversion else (group, attr.type[1])
         request: Object = {
-            "kind": {"group": shown[0], "version": shown[1], "kind": noun},
+            "kind": {"group": group_version[0], "version": group_version[1], "kind": noun},
             "resource": resource | {"group": kind.group, "version": version.name},
             "subResource": attr.subresource,
             "requestKind": {"group": group, "version": attr.type[1], "kind": noun},
@@ -112,8 +112,8 @@ class AdmissionSubject:
             from podless.cel.policies import AuthorizerValue as Asking  # a slow import, needed only for expressions
 
             asking = Asking(self._answer_check)
-            about = (attr.kind.group, attr.kind.plural, attr.subresource, attr.namespace, attr.name)
-            values |= {"authorizer": asking, "authorizer.requestResource": asking.check_object(*about)}
+            identity = (attr.kind.group, attr.kind.plural, attr.subresource, attr.namespace, attr.name)
+            values |= {"authorizer": asking, "authorizer.requestResource": asking.check_object(*identity)}
         return values
 
     def _answer_check(self, question: Any) -> Any:
@@ -121,11 +121,11 @@ class AdmissionSubject:
         from podless.cel.policies import AccessDecision
 
         user = self.attr.user if question.account is None else of_account(*question.account)
-        asked = Attributes(
+        attributes = Attributes(
             question.verb, question.group, ANY_VERSION if not question.path else "", question.resource,
             question.subresource, question.namespace, question.name, question.path,
         )  # fmt: skip
-        decision = self._authorizer.decide(user, asked)
+        decision = self._authorizer.decide(user, attributes)
         return AccessDecision(decision.allowed, decision.reason, decision.error)
 
 
@@ -136,6 +136,6 @@ def _namespace_fields(entry: Entry | None) -> Object | None:
     """Return the fields of a namespace that expressions can read."""
     if entry is None:
         return None
-    whole = entry.decode()
-    metadata = {name: value for name, value in whole["metadata"].items() if name in _NAMESPACE}
-    return {"metadata": metadata} | {name: whole[name] for name in ("spec", "status") if name in whole}
+    namespace = entry.decode()
+    metadata = {name: value for name, value in namespace["metadata"].items() if name in _NAMESPACE}
+    return {"metadata": metadata} | {name: namespace[name] for name in ("spec", "status") if name in namespace}

@@ -60,10 +60,9 @@ class ValidatingPolicy(CompiledPolicy):
         """The audit annotations, by key."""
         from podless.cel.policies import TEXT_OR_NULL
 
-        audit_annotations = self.spec.get("auditAnnotations") or ()
+        compile_expression, annotations = self.environment.compile_expression, self.spec.get("auditAnnotations") or ()
         return [
-            (one["key"], self.environment.compile_expression(one["valueExpression"].strip(), TEXT_OR_NULL))
-            for one in audit_annotations
+            (item["key"], compile_expression(item["valueExpression"].strip(), TEXT_OR_NULL)) for item in annotations
         ]
 
 
@@ -101,16 +100,16 @@ class _PolicyRun:
         self.met: dict[tuple[str, str], bool | str] = {}
 
     async def run_policies(
-        self, all_: BoundPolicies[ValidatingPolicy], hooks: Sequence[BoundPolicy[ValidatingPolicy]]
+        self, policies: BoundPolicies[ValidatingPolicy], hooks: Sequence[BoundPolicy[ValidatingPolicy]]
     ) -> None:
-        for found in await all_.find_evaluations(self.subject, hooks):
-            if isinstance(found, PolicyFault):
-                if found.policy.strict:
-                    self.record_denial(found, ValidationFailure(0, found.reason))
+        for evaluation in await policies.find_evaluations(self.subject, hooks):
+            if isinstance(evaluation, PolicyFault):
+                if evaluation.policy.strict:
+                    self.record_denial(evaluation, ValidationFailure(0, evaluation.reason))
                 continue
-            for failure in await self.find_failures(found):
-                self.apply_actions(found, failure)
-            await self.add_annotations(found)
+            for failure in await self.find_failures(evaluation):
+                self.apply_actions(evaluation, failure)
+            await self.add_annotations(evaluation)
         for key, values in self.annotations.items():
             self.attr.annotate(key, ", ".join(values))
         if self.denied is not None:
@@ -133,8 +132,8 @@ class _PolicyRun:
         if "Deny" in actions:
             self.record_denial(invocation, failure)
         if "Warn" in actions:
-            where = f"ValidatingAdmissionPolicy '{policy}' with binding '{binding.name}'"
-            self.attr.warnings.append(f"Validation failed for {where}: {failure.message}")
+            source = f"ValidatingAdmissionPolicy '{policy}' with binding '{binding.name}'"
+            self.attr.warnings.append(f"Validation failed for {source}: {failure.message}")
         if "Audit" in actions:
             noted = {
                 "message": failure.message,
@@ -191,8 +190,8 @@ class _PolicyRun:
         return met
 
     async def bind_variables(self, invocation: Invocation[ValidatingPolicy]) -> Object:
-        needs = invocation.policy.environment.used_variables
-        return await self.subject.bind_variables(invocation.version, needs) | {"params": invocation.params}
+        names = invocation.policy.environment.used_variables
+        return await self.subject.bind_variables(invocation.version, names) | {"params": invocation.params}
 
     async def add_annotations(self, invocation: Invocation[ValidatingPolicy]) -> None:
         """Add the policy's audit annotations."""
@@ -226,9 +225,9 @@ class _PolicyRun:
                 self.record_denial(invocation, ValidationFailure(0, str(failure)))
             return
         text = value.strip()[:_LONGEST_ANNOTATION] if isinstance(value, str) else ""
-        known = self.annotations.setdefault(key, []) if text else []
-        if text and text not in known:
-            known.append(text)
+        texts = self.annotations.setdefault(key, []) if text else []
+        if text and text not in texts:
+            texts.append(text)
 
 
 def _make_failure(index: int, validation: Validation, activation: Activation) -> ValidationFailure:

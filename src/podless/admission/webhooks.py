@@ -132,7 +132,7 @@ class _WebhookList(Plugin):
         if self._revisions != seen:
             webhooks = [webhook for webhooks in self._source.list_items() for webhook in webhooks]
             if hooks is not None:
-                webhooks += [LocalHook(hooks, index, one) for index, one in enumerate(self._local_hooks(hooks))]
+                webhooks += [LocalHook(hooks, index, hook) for index, hook in enumerate(self._local_hooks(hooks))]
             for position, webhook in enumerate(webhooks):
                 webhook.position = position
             self._webhooks.set_items(webhooks)
@@ -206,8 +206,8 @@ def webhook_refusal(name: str, status: Mapping[str, Any] | None, noun: str = "we
     result = {"code": 400, **(status or {})}
     result["code"] = max(result["code"], 400) if result["code"] < 1000 else 500
     message = result.get("message") or result.get("reason")
-    told = f": {message}" if message else " without explanation"
-    return HookStatusError(result, f"admission {noun} {gotext.quote(name)} denied the request{told}")
+    explanation = f": {message}" if message else " without explanation"
+    return HookStatusError(result, f"admission {noun} {gotext.quote(name)} denied the request{explanation}")
 
 
 def _call_error(webhook: Webhook, reason: object) -> APIError:
@@ -229,18 +229,18 @@ class ValidatingAdmissionWebhook(_WebhookList):
     async def validate(self, attr: AdmissionAttributes) -> None:
         """Raise the error of the first webhook that denies the write, or fails with failurePolicy Fail."""
         subject = self._make_subject(attr)
-        asked = []
+        calls = []
         for webhook in self._applicable_hooks(attr.operation, attr.kind, attr.subresource):
             version = await self._called_for(webhook, subject)
             if version is not None:
-                asked.append((webhook, version))
-        if not asked:
+                calls.append((webhook, version))
+        if not calls:
             return
-        if len(asked) == 1:  # avoid a task, which costs 20 us
-            answers = [await self._check_write(0, *asked[0], subject)]
+        if len(calls) == 1:  # avoid a task, which costs 20 us
+            answers = [await self._check_write(0, *calls[0], subject)]
         else:
             answers = await asyncio.gather(
-                *(self._check_write(index, *one, subject) for index, one in enumerate(asked))
+                *(self._check_write(index, *call, subject) for index, call in enumerate(calls))
             )
         for answer in answers:
             if answer is not None:
@@ -331,12 +331,12 @@ class MutatingAdmissionWebhook(_WebhookList):
         if verdict.patch_type != "JSONPatch":
             raise CallFailed(f"unsupported patch type {gotext.quote(verdict.patch_type)}")
         try:
-            made = await self._client.run_by_size(size, patches.apply_json_patch, obj, verdict.patch)
+            patched = await self._client.run_by_size(size, patches.apply_json_patch, obj, verdict.patch)
         except jsonpatch.OperationRejected as rejected:
             raise internal_error(rejected.why) from None
         except patches.InvalidChange as unfit:
             raise internal_error(str(unfit)) from None
-        return await self._store_result(subject, version, made, size)
+        return await self._store_result(subject, version, patched, size)
 
     async def _store_result(self, subject: AdmissionSubject, version: Version, result: Object, size: int) -> bool:
         """Replace the object with a result. Return whether it changed. Raises APIError."""

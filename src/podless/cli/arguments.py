@@ -121,8 +121,8 @@ def _read_placeholder(word: str, is_option: bool) -> dict[str, Any]:
         return {"metavar": word}
     if sign == "!":
         return {"metavar": word[:-1], "required": True}
-    how = {"action": "append", "default": []} if is_option else {"nargs": sign}
-    return {"metavar": word[:-1], **how}
+    arguments = {"action": "append", "default": []} if is_option else {"nargs": sign}
+    return {"metavar": word[:-1], **arguments}
 
 
 def _read_type(text: str) -> Callable[[str], Any]:

@@ -19,9 +19,9 @@ from podless.version import __version__
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that exclude each other."""
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("-f", "--file", metavar="FILE", default="-", help="output file (default: standard output)")
-    where.add_argument("--folder", metavar="DIR", type=Path, help="empty folder, for one file per object")
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("-f", "--file", metavar="FILE", default="-", help="output file (default: standard output)")
+    group.add_argument("--folder", metavar="DIR", type=Path, help="empty folder, for one file per object")
 
 
 def run(options: argparse.Namespace) -> int:

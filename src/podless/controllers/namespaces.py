@@ -77,9 +77,9 @@ class NamespaceController(Controller):
         try:
             while True:
                 changed.clear()
-                left = await self._clear(name, lambda _: changed.set(), following)
-                await report_status(self.api, self._kind, key, partial(_report_remaining, remaining=left), _MANAGER)
-                if not left:
+                objects = await self._clear(name, lambda _: changed.set(), following)
+                await report_status(self.api, self._kind, key, partial(_report_remaining, remaining=objects), _MANAGER)
+                if not objects:
                     break
                 await changed.wait()
         finally:
@@ -136,7 +136,7 @@ def _report_remaining(obj: Object, remaining: dict[str, RemainingObjects]) -> Ob
     if has("OrderedNamespaceDeletion") and _resource_name(PODS) in remaining:
         remaining = {}
     objects = ", ".join(f"{name} has {remaining[name].objects} resource instances" for name in sorted(remaining))
-    by_finalizer: Counter[str] = sum((kept.by_finalizer for kept in remaining.values()), Counter())
+    by_finalizer: Counter[str] = sum((group.by_finalizer for group in remaining.values()), Counter())
     finalizers = ", ".join(f"{name} in {by_finalizer[name]} resource instances" for name in sorted(by_finalizer))
     problems = {}
     if remaining:

@@ -49,9 +49,9 @@ class Runner:
         """Return the previous run, with its controller at rest in the state after its start; None if that fails."""
         if self._last_trial is None or self._last_trial.is_worn or self._failures >= _FAILURES:
             return None
-        back = await self._last_trial.rewind_state()
-        self._failures = 0 if back else self._failures + 1
-        return self._last_trial if back else None
+        is_rewound = await self._last_trial.rewind_state()
+        self._failures = 0 if is_rewound else self._failures + 1
+        return self._last_trial if is_rewound else None
 
     async def end_controller(self) -> None:
         """Kill the controller. The next run starts it again."""

@@ -108,7 +108,7 @@ class Schedule:
 
     def without_perturbation(self, perturbation: Perturbation) -> Schedule:
         """Return the schedule without one of its perturbations."""
-        return Schedule(tuple(kept for kept in self.perturbations if kept != perturbation))
+        return Schedule(tuple(other for other in self.perturbations if other != perturbation))
 
     def __iter__(self) -> Iterator[Perturbation]:
         return iter(self.perturbations)

@@ -82,9 +82,9 @@ class LoadedHooks:
         return [hook["given"] for hook in self.list_declarations(SUBRESOURCE) if hook["given"]["resource"] == resource]
 
     def call_hook(
-        self, kind: str, name: str, parts: Parts, seconds: float, meanwhile: Callable[[], object] | None = None
+        self, kind: str, name: str, question: Parts, seconds: float, meanwhile: Callable[[], object] | None = None
     ) -> Coroutine[Any, Any, bytes | None]:
-        """Call a hook. Return its answer; None if a reload removed the hook. parts: the question.
+        """Call a hook. Return its answer; None if a reload removed the hook. question: its three parts (hooks/wire.py).
 
         seconds: the timeout. It includes waiting for a free worker, but not the start of the first one. meanwhile:
         short work that is due anyway and raises nothing. It is done while the thread would wait for the answer, and is
@@ -92,7 +92,7 @@ class LoadedHooks:
         """
         if self._pool is None:
             raise HookFailed("the server is stopping")
-        return self._pool.ask_hook(kind, name, parts, seconds, meanwhile)
+        return self._pool.ask_hook(kind, name, question, seconds, meanwhile)
 
     async def _load_pool(self) -> WorkerPool:
         pool = WorkerPool(self._sources, self._functions)
@@ -170,10 +170,10 @@ def read_sources(hooks: Sources) -> tuple[list[str], list[Hook]]:
         if isinstance(item, ModuleType):
             functions += find_hooks(vars(item))
         elif not isinstance(item, str | os.PathLike):
-            found = find_hooks({"": item})
-            if not found:
+            hooks_found = find_hooks({"": item})
+            if not hooks_found:
                 raise ValueError(f"{item!r} is no hook: decorate it with podless.hooks.validate, mutate, ...")
-            functions += found
+            functions += hooks_found
     if sources and functions:
         raise ValueError("hooks are either files and modules, or functions of this program")
     check_names(functions)

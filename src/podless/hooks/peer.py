@@ -185,11 +185,11 @@ class Peer(asyncio.Protocol):
         # the same condition as for the worker's polling: see hooks/worker.py
         self._awake, self._soon = self._soon, now - self.answered_at < POLLED
         try:
-            sent = self._socket.send(data) if DIRECT and not transport.get_write_buffer_size() else 0
+            count = self._socket.send(data) if DIRECT and not transport.get_write_buffer_size() else 0
         except OSError:  # the transport reports a lost connection
-            sent = 0
-        if sent < len(data):
-            transport.write(data[sent:] if sent else data)
+            count = 0
+        if count < len(data):
+            transport.write(data[count:] if count else data)
 
     def isolate_call(self, call: HookCall) -> None:
         """Allow no more calls beside this one."""

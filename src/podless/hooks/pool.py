@@ -86,7 +86,7 @@ class WorkerPool:
         }
 
     async def ask_hook(
-        self, kind: str, name: str, parts: Parts, seconds: float, meanwhile: Callable[[], object] | None = None
+        self, kind: str, name: str, question: Parts, seconds: float, meanwhile: Callable[[], object] | None = None
     ) -> bytes | None:
         """Call a hook and return its answer. See `LoadedHooks.call_hook`.
 
@@ -96,8 +96,8 @@ class WorkerPool:
         """
         hook, peers = self._hooks_by_name.get((kind, name)), self._peers
         if not self._lonely or hook is None or not peers or not peers[0].is_idle or self._blocked >= _MAX_BLOCKED:
-            return await self.call_hook(kind, name, parts, seconds)
-        number, frame = self._make_frame(hook, parts)
+            return await self.call_hook(kind, name, question, seconds)
+        number, frame = self._make_frame(hook, question)
         sent_at = time.monotonic()
         if not hook.is_quick(frame, seconds, sent_at):
             return await self._begin_call(hook, number, frame, seconds)
@@ -126,19 +126,19 @@ class WorkerPool:
             self._relieve_later(peer)
         return await call.result
 
-    def call_hook(self, kind: str, name: str, parts: Parts, seconds: float) -> asyncio.Future[bytes | None]:
+    def call_hook(self, kind: str, name: str, question: Parts, seconds: float) -> asyncio.Future[bytes | None]:
         """Call a hook. Return a future of its answer."""
         hook = self._hooks_by_name.get((kind, name))
         if hook is None:
             answer: asyncio.Future[bytes | None] = asyncio.get_running_loop().create_future()
             answer.set_result(None)
             return answer
-        return self._begin_call(hook, *self._make_frame(hook, parts), seconds)
+        return self._begin_call(hook, *self._make_frame(hook, question), seconds)
 
-    def _make_frame(self, hook: DeclaredHook, parts: Parts) -> tuple[int, bytes]:
+    def _make_frame(self, hook: DeclaredHook, question: Parts) -> tuple[int, bytes]:
         """Return the number and the frame of a new question."""
         self._number = number = self._number + 1
-        first, second, third = parts
+        first, second, third = question
         size = _HEAD + len(first) + len(second) + len(third)
         return number, QUESTION.pack(size, number, hook.index, len(first), len(second)) + first + second + third
 

@@ -86,15 +86,15 @@ class _Call:
     third = ""  # the parameter that gets the third part
 
     def __init__(self, hook: Hook, question: Question) -> None:
-        takes = hook.parameters
-        self.request = Request(question.request) if "request" in takes else None
+        parameters = hook.parameters
+        self.request = Request(question.request) if "request" in parameters else None
         self.arguments: dict[str, Any] = {}
-        if "obj" in takes:
-            self.arguments["obj"] = _read_instance(question.obj, takes["obj"])
-        if "request" in takes:
+        if "obj" in parameters:
+            self.arguments["obj"] = _read_instance(question.obj, parameters["obj"])
+        if "request" in parameters:
             self.arguments["request"] = self.request
-        if self.third in takes:
-            self.arguments[self.third] = _read_instance(question.third_part, takes[self.third])
+        if self.third in parameters:
+            self.arguments[self.third] = _read_instance(question.third_part, parameters[self.third])
 
     def encode_denial(self, denied: Denied) -> bytes:
         """Return the answer that denies the request."""
@@ -203,12 +203,12 @@ def _encode_objects(objects: list[Object]) -> bytes:
     return _check_size(_encode_result({"objects": objects}), MAX_CONVERTED)
 
 
-def _fill_missing(known: Any, defaults: Any) -> Any:
+def _fill_missing(present: Any, defaults: Any) -> Any:
     """Return a value with the fields of another that it lacks, at every depth."""
-    if not isinstance(known, dict) or not isinstance(defaults, dict):
-        return known
-    return {name: _fill_missing(value, defaults.get(name)) for name, value in known.items()} | {
-        name: value for name, value in defaults.items() if name not in known
+    if not isinstance(present, dict) or not isinstance(defaults, dict):
+        return present
+    return {name: _fill_missing(value, defaults.get(name)) for name, value in present.items()} | {
+        name: value for name, value in defaults.items() if name not in present
     }
 
 

@@ -204,10 +204,10 @@ def _unrecognized_text(sent: Sent) -> str:
     return f"the object provided is unrecognized (must be of type {sent.kind.kind})"
 
 
-def _cannot_text(sent: Sent, kind: str, version: str | None = None, wanted: str = "") -> str:
-    """Return the start of the error. kind, version: those of the body. wanted: the kind, if not that of the path."""
+def _cannot_text(sent: Sent, kind: str, version: str | None = None, expected: str = "") -> str:
+    """Return the start of the error. kind, version: those of the body. expected: the kind, if not that of the path."""
     version_text = gotext.quote(sent.version.name if version is None else version)
-    return f"{kind} in version {version_text} cannot be handled as a {wanted or sent.kind.kind}"
+    return f"{kind} in version {version_text} cannot be handled as a {expected or sent.kind.kind}"
 
 
 def _read_kind(sent: Sent, raw: Any) -> str:

@@ -89,7 +89,7 @@ def _make_subresources(answering: Sequence[Mapping[str, Any]]) -> tuple[Subresou
         hooks_by_name.setdefault(hook["subresource"], {}).update(dict.fromkeys(hook["verbs"], hook))
     return tuple(
         Subresource(
-            name, tuple(hooks), hooks=hooks, noun=next((one["kind"] for one in hooks.values() if one["kind"]), "")
+            name, tuple(hooks), hooks=hooks, noun=next((entry["kind"] for entry in hooks.values() if entry["kind"]), "")
         )
         for name, hooks in hooks_by_name.items()
     )

@@ -85,18 +85,18 @@ class Converter:
         self.hooks = hooks
         self._scheme = scheme
 
-    async def convert_object(self, kind: Kind, obj: Object, wanted: str) -> Object:
-        """Return an object in the version `wanted`, in the form of its schema; a new object unless it has that version.
+    async def convert_object(self, kind: Kind, obj: Object, desired: str) -> Object:
+        """Return an object in the desired version, in the form of its schema; a new object unless it has that version.
 
         Raises ConversionFailed.
         """
-        if obj["apiVersion"] == kind.api_version(wanted):
+        if obj["apiVersion"] == kind.api_version(desired):
             return obj
-        version = kind.by_version[wanted]
+        version = kind.by_version[desired]
         if kind.webhook is None:
             return await self.client.run_in_slices(_convert_copy, kind, version, obj)
-        (converted,) = await self.ask_webhook(kind, [obj], wanted)
-        await self.client.run_in_slices(_prune_object, kind, wanted, converted)
+        (converted,) = await self.ask_webhook(kind, [obj], desired)
+        await self.client.run_in_slices(_prune_object, kind, desired, converted)
         return converted
 
     async def make_stored(self, kind: Kind, obj: Object) -> Object:
@@ -157,11 +157,11 @@ class Converter:
         for entry in batch:
             entry.forms[flight] = task
 
-        def forget_batch(done: asyncio.Task[None]) -> None:
+        def forget_batch(finished: asyncio.Task[None]) -> None:
             for entry in batch:
                 entry.forms.pop(flight, None)
-            if not done.cancelled():
-                done.exception()  # retrieved so that asyncio does not log it; the callers get it from the task
+            if not finished.cancelled():
+                finished.exception()  # retrieved so that asyncio does not log it; the callers get it from the task
 
         task.add_done_callback(forget_batch)
         await asyncio.shield(task)
@@ -178,8 +178,8 @@ class Converter:
         for entry, body in zip(batch, bodies, strict=True):
             view.cache_body(kind, version, entry, body)
 
-    async def ask_webhook(self, kind: Kind, objects: Sequence[Object], wanted: str, size: int = 0) -> list[Object]:
-        """Convert objects of one version to the version `wanted` with the kind's webhook.
+    async def ask_webhook(self, kind: Kind, objects: Sequence[Object], desired: str, size: int = 0) -> list[Object]:
+        """Convert objects of one version to the version `desired` with the kind's webhook.
 
         The given objects are not changed. size: of the objects in bytes, approximately. Raises ConversionFailed if the
         webhook does not answer, rejects the review, or gives an invalid answer.
@@ -188,11 +188,11 @@ class Converter:
         webhook = kind.webhook
         assert webhook is not None
         if "hook" in webhook:
-            return await self._ask_hook(kind, objects, wanted, size)
+            return await self._ask_hook(kind, objects, desired, size)
         if "rules" in webhook:
-            return await self._convert_declared(kind, objects, wanted, size)
+            return await self._convert_declared(kind, objects, desired, size)
         head = f"conversion webhook for {source_type}"
-        review, version = _make_review(webhook, objects, kind.api_version(wanted))
+        review, version = _make_review(webhook, objects, kind.api_version(desired))
         body = await self.client.run_by_size(size, serializer.encode_json, review)
         target = kind.derive("conversion target", lambda: WebhookTarget.from_config(webhook["clientConfig"]))
         try:
@@ -201,7 +201,7 @@ class Converter:
             converted = await self.client.read(answer, read_answer)
         except (RemoteError, _InvalidReview) as error:
             raise ConversionFailed(f"{head} failed: {error}") from None
-        return await self._check_converted(head, kind, objects, converted, wanted, len(answer))
+        return await self._check_converted(head, kind, objects, converted, desired, len(answer))
 
     async def _check_converted(
         self, head: str, kind: Kind, objects: Sequence[Object], converted: list[Any], version: str, size: int
@@ -263,7 +263,7 @@ def _make_forms(kind: Kind, version: Version, converted: Sequence[Object]) -> li
     return [view.encode_form(kind, obj) for obj in converted]
 
 
-def _make_review(webhook: Mapping[str, Any], objects: Sequence[Object], wanted: str) -> tuple[Object, str]:
+def _make_review(webhook: Mapping[str, Any], objects: Sequence[Object], api_version: str) -> tuple[Object, str]:
     """Return the ConversionReview and its version. Raises ConversionFailed."""
     versions = (name for name in webhook["conversionReviewVersions"] if f"{_GROUP}/{name}" in _REVIEWS)
     version = next(versions, "")
@@ -271,7 +271,7 @@ def _make_review(webhook: Mapping[str, Any], objects: Sequence[Object], wanted: 
         raise ConversionFailed("no supported conversion review versions")
     request = {
         "uid": objectmeta.make_uid(),
-        "desiredAPIVersion": wanted,
+        "desiredAPIVersion": api_version,
         "objects": [_make_sent(obj) for obj in objects],
     }
     head = {"kind": "ConversionReview", "apiVersion": f"{_GROUP}/{version}"}

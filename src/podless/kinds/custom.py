@@ -272,14 +272,14 @@ class CustomStrategy(Strategy[Kind]):
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         """Change the status, and of metadata managedFields only."""
-        sent, metadata = dict(obj), obj["metadata"]
+        written, metadata = dict(obj), obj["metadata"]
         obj.clear()
         obj.update(old)
-        kept = {name: metadata[name] for name in ("managedFields", "resourceVersion") if name in metadata}
+        kept_metadata = {name: metadata[name] for name in ("managedFields", "resourceVersion") if name in metadata}
         obj["metadata"] = {
             name: value for name, value in each(old["metadata"]).items() if name != "managedFields"
-        } | kept
-        _keep_status(obj, sent)
+        } | kept_metadata
+        _keep_status(obj, written)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         return self.get_schema(version).validate(obj, None, scaling.validate_scale(obj, version.scale))

@@ -247,7 +247,7 @@ class Kind:
         if not version.deprecated or version.deprecation_warning:
             return version.deprecation_warning if version.deprecated else ""
         base, before = f"{self.api_version(version.name)} {self.kind} is deprecated", gvk.version_priority(version.name)
-        newer = [other for other in self.versions if not other.deprecated and gvk.version_priority(other.name) < before]
+        newer = [later for later in self.versions if not later.deprecated and gvk.version_priority(later.name) < before]
         return f"{base}; use {self.api_version(newer[0].name)} {self.kind}" if newer else base
 
     @made_once
@@ -267,8 +267,8 @@ _SERVED = ("uid", "generation", "created", "kind", "singular", "list_kind", "sho
 def serve_versions(kind: Kind, names: Container[str]) -> Kind:
     """Return the kind with only these of its versions served."""
     chosen = tuple(version for version in kind.versions if version.name in names)
-    rest = tuple(version for version in kind.by_version.values() if version not in chosen)
-    return replace(kind, versions=chosen, unserved=rest)
+    remaining = tuple(version for version in kind.by_version.values() if version not in chosen)
+    return replace(kind, versions=chosen, unserved=remaining)
 
 
 def sort_versions(versions: list[Version]) -> tuple[Version, ...]:

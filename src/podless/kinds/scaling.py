@@ -54,7 +54,7 @@ def _validate_replicas(obj: dict[str, Any], path: str) -> list[FieldError]:
     return []
 
 
-def read_typed(obj: dict[str, Any], path: str, wanted: type) -> tuple[Any, str]:
+def read_typed(obj: dict[str, Any], path: str, expected: type) -> tuple[Any, str]:
     """Return the value at a path such as .spec.replicas, and "" or a real server's text for a value of another type.
 
     The value is None if there is none.
@@ -70,9 +70,9 @@ def read_typed(obj: dict[str, Any], path: str, wanted: type) -> tuple[Any, str]:
         if name not in value:
             return None, ""
         value = value[name]
-    return (value, "") if type(value) is wanted else (None, _explain_type(reached, value, _GO_TYPES[wanted]))
+    return (value, "") if type(value) is expected else (None, _explain_type(reached, value, _GO_TYPES[expected]))
 
 
-def _explain_type(path: str, value: Any, wanted: str) -> str:
-    found = _GO_TYPES[type(value)]
-    return f"{path} accessor error: {gotext.format_plain(value)} is of the type {found}, expected {wanted}"
+def _explain_type(path: str, value: Any, expected: str) -> str:
+    actual = _GO_TYPES[type(value)]
+    return f"{path} accessor error: {gotext.format_plain(value)} is of the type {actual}, expected {expected}"

@@ -121,37 +121,37 @@ def _look_into(
         return sentfloats.as_sent(obj, floats) if floats else _AS_IT_IS
     if not floats:
         return look
-    both = ExitStack()
-    both.enter_context(look)
-    both.enter_context(sentfloats.as_sent(obj, floats))
-    return both
+    pair = ExitStack()
+    pair.enter_context(look)
+    pair.enter_context(sentfloats.as_sent(obj, floats))
+    return pair
 
 
 def _add_types(kind: Kind, version: Version, errors: Iterable[FieldError]) -> Iterator[FieldError]:
     """Add Go types to errors that show values in Go's syntax, by the paths of the errors."""
     struct = kind.struct_of(version)
     for error in errors:
-        value, shown, written = error.value, None, Literal
+        value, text, written = error.value, None, Literal
         if isinstance(value, Literal) or error.__class__ is not FieldError:
             pass
         elif callable(value):
             yield replace(error, value=partial(_make_typed, struct, error.path, value))
             continue
         elif struct is not None:
-            shown = gosyntax.write_at(struct, error.path, value)
+            text = gosyntax.write_at(struct, error.path, value)
         elif error.path[:1] == ("metadata",):
-            shown = gosyntax.write_at(objectmeta.OBJECT_META, error.path[1:], value)
+            text = gosyntax.write_at(objectmeta.OBJECT_META, error.path[1:], value)
             written = Copy if error.path[1:] == ("ownerReferences",) else Literal
         elif isinstance(value, dict | list):
-            shown = gotext.format_interface(value)
-        yield error if shown is None else replace(error, value=written(shown))
+            text = gotext.format_interface(value)
+        yield error if text is None else replace(error, value=written(text))
 
 
 def _make_typed(struct: Struct | None, path: Path, make: Callable[[], Any]) -> Any:
     """Return a value that is made late, in Go's syntax if its type is known."""
     value = make()
-    shown = None if struct is None or isinstance(value, Literal) else gosyntax.write_at(struct, path, value)
-    return value if shown is None else Literal(shown)
+    text = None if struct is None or isinstance(value, Literal) else gosyntax.write_at(struct, path, value)
+    return value if text is None else Literal(text)
 
 
 def _new_metadata(kind: Kind, metadata: Object, placed: bool) -> list[FieldError]:

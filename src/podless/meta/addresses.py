@@ -29,7 +29,7 @@ def parse_address(text: str) -> Address | None:
     except ValueError:
         pass
     head, colon, dotted = text.rpartition(":")
-    plain = ".".join(part.lstrip("0") or part[:1] for part in dotted.split("."))
+    plain = ".".join(number.lstrip("0") or number[:1] for number in dotted.split("."))
     try:
         return ipaddress.ip_address(f"{head}{colon}{plain}") if "." in dotted else None
     except ValueError:
@@ -143,8 +143,8 @@ def range_warnings(path: str, text: str) -> list[str]:
         return []
     result = []
     if address != network.network_address:
-        one = f"{_unmap_ipv4(address)}/{address.max_prefixlen}"
-        either = f"(should be {quote(str(network))} or {quote(one)}?)"
+        host = f"{_unmap_ipv4(address)}/{address.max_prefixlen}"
+        either = f"(should be {quote(str(network))} or {quote(host)}?)"
         result.append(f"{path}: CIDR value {quote(text)} is ambiguous in this context {either}")
     bits = text.rpartition("/")[2]
     if not _is_strict(text.partition("/")[0]) or (bits[0] == "0" and bits != "0") or _is_mapped(address):

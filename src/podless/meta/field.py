@@ -55,11 +55,11 @@ _NAME = re.compile(r"[^.\[]++")
 
 def format_path(path: Path) -> str:
     """Return a path as errors write it: spec.ports[0].name."""
-    parts = [
-        f"[{part}]" if part.__class__ is not str else f".{part}" if index else str(part)
-        for index, part in enumerate(path)
+    pieces = [
+        f"[{step}]" if step.__class__ is not str else f".{step}" if index else str(step)
+        for index, step in enumerate(path)
     ]
-    return "".join(parts)
+    return "".join(pieces)
 
 
 def parse_path(written: str) -> Path:
@@ -69,8 +69,8 @@ def parse_path(written: str) -> Path:
     while offset < len(written):
         if written[offset] == "[" and offset < last:
             end = written.index("]", offset)
-            inner = written[offset + 1 : end]
-            path.append(int(inner) if inner.isascii() and inner.isdigit() and len(inner) <= _INDEX else Key(inner))
+            text = written[offset + 1 : end]
+            path.append(int(text) if text.isascii() and text.isdigit() and len(text) <= _INDEX else Key(text))
             offset = end + 1
         elif name := _NAME.match(written, offset):
             path.append(name[0])
@@ -150,8 +150,8 @@ class FieldError:
         release, detail = CURRENT.get(), self.detail
         if self.reason not in _WITHOUT_VALUE:
             show = gotext.format_value if release.has_feature("ValuesAsJSON") else gotext.format_syntax
-            made = self.value() if callable(self.value) else self.value
-            value = made if isinstance(made, Literal) else show(made)
+            raw = self.value() if callable(self.value) else self.value
+            value = raw if isinstance(raw, Literal) else show(raw)
             message = f"{message}: {value}" if value else message
         detail = release.word_error(self.field, detail)
         return f"{message}: {detail}" if detail else message
@@ -237,18 +237,18 @@ def summarize_errors(errors: Iterable[FieldError]) -> tuple[list[FieldError], st
     The text has equal errors once, unless their addresses differ, and brackets around more than one. If the errors are
     very many or very long, only the first ones are kept.
     """
-    shown: list[FieldError] = []
+    kept: list[FieldError] = []
     causes: list[dict[str, str]] = []
     texts: dict[str | int, str] = {}
     room = _TEXT
     for error in errors:
-        if len(shown) >= MAX or room < 0:
+        if len(kept) >= MAX or room < 0:
             break
         at, body = error.field, error.body
         charge(_STEPS + len(body) // _BYTES)
-        shown.append(error)
+        kept.append(error)
         causes.append({"reason": error.reason, "message": body, "field": at})
         text = f"{at}: {body}"
-        texts[len(shown) if isinstance(error.value, Copy) else text] = text
+        texts[len(kept) if isinstance(error.value, Copy) else text] = text
         room -= len(at) + len(body)
-    return shown, text if len(texts) == 1 else f"[{', '.join(texts.values())}]", causes
+    return kept, text if len(texts) == 1 else f"[{', '.join(texts.values())}]", causes

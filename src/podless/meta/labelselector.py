@@ -17,10 +17,10 @@ _NOT_ALLOWED = "may not be specified when `operator` is 'Exists' or 'DoesNotExis
 def validate_selector(selector: dict[str, Any], path: str) -> list[FieldError]:
     """Validate a selector."""
     errors: list[FieldError] = []
-    where = f"{path}.matchLabels"
+    labels_path = f"{path}.matchLabels"
     for key, value in each(sort_keys(selector.get("matchLabels") or {})).items():
-        errors += field.invalid_details(where, key, names.qualified_name(key))
-        errors += field.invalid_details(where, value, names.label_value(value))
+        errors += field.invalid_details(labels_path, key, names.qualified_name(key))
+        errors += field.invalid_details(labels_path, value, names.label_value(value))
     for index, requirement in enumerate(each(selector.get("matchExpressions") or [])):
         errors += requirement_errors(requirement, f"{path}.matchExpressions[{index}]")
     return errors

@@ -141,9 +141,9 @@ def validate_update(new: dict[str, Any], old: dict[str, Any]) -> list[FieldError
         errors.append(field.invalid("metadata.generation", new.get("generation", 0), "must not be decremented"))
     for name in _IMMUTABLE_FIELDS:
         empty = None if name in _POINTERS else ""
-        given = new.get(name, empty)
-        if given != old.get(name, empty):
-            errors.append(field.invalid(f"metadata.{name}", given, IMMUTABLE))
+        value = new.get(name, empty)
+        if value != old.get(name, empty):
+            errors.append(field.invalid(f"metadata.{name}", value, IMMUTABLE))
     errors += check_labels(new.get("labels") or {}, "metadata.labels")
     errors += check_annotations(new.get("annotations") or {}, "metadata.annotations")
     errors += check_owners(new.get("ownerReferences") or [], "metadata.ownerReferences")
@@ -354,9 +354,9 @@ def make_uid() -> str:
     try:
         text = _drawn.pop().hex()
     except IndexError:
-        drawn = os.urandom(16 * _TOGETHER)
-        _drawn.extend(drawn[place : place + 16] for place in range(16, len(drawn), 16))
-        text = drawn[:16].hex()
+        random_bytes = os.urandom(16 * _TOGETHER)
+        _drawn.extend(random_bytes[start : start + 16] for start in range(16, len(random_bytes), 16))
+        text = random_bytes[:16].hex()
     return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{_VARIANT[int(text[16], 16)]}{text[17:20]}-{text[20:]}"
 
 

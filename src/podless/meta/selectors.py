@@ -76,9 +76,9 @@ class LabelSelector:
     @made_once
     def required_label(self) -> tuple[str, tuple[str, ...]] | None:
         """Return a label that must have one of some values, and these values; None if the selector requires none."""
-        for need in self.requirements:
-            if need.operator in ("=", "==", "in"):
-                return need.key, need.values
+        for requirement in self.requirements:
+            if requirement.operator in ("=", "==", "in"):
+                return requirement.key, requirement.values
         return None
 
     @made_once
@@ -106,19 +106,19 @@ class _RequirementIndex:
         # the open interval of a label's number
         self._ranges: dict[str, tuple[float, float]] = {}
         absent: set[str] = set()
-        for need in each(requirements):
-            key, operator = need.key, need.operator
+        for term in each(requirements):
+            key, operator = term.key, term.operator
             if operator == "!":
                 absent.add(key)
             elif operator in ("!=", "notin"):
-                self._excluded.setdefault(key, set()).update(each(need.values))
+                self._excluded.setdefault(key, set()).update(each(term.values))
             elif operator == "exists":
                 self._required.setdefault(key, None)
             elif operator in ("gt", "lt"):
                 self._required.setdefault(key, None)
-                self._ranges[key] = _limit_range(self._ranges.get(key, _ANY), operator, _parse_int64(need.values[0]))
+                self._ranges[key] = _limit_range(self._ranges.get(key, _ANY), operator, _parse_int64(term.values[0]))
             else:
-                values = frozenset(each(need.values))
+                values = frozenset(each(term.values))
                 earlier = self._required.get(key)
                 self._required[key] = values if earlier is None else earlier & values
         self._absent = frozenset(absent)
@@ -232,11 +232,11 @@ class _SelectorParser:
                 results.append(self.parse_requirement())
             except _BadRequirement as fault:
                 raise BadRequest(f"unable to parse requirement: {fault}") from None
-            behind = self.take_token()
-            if not behind:
+            following = self.take_token()
+            if not following:
                 break
-            if behind != ",":
-                raise BadRequest(f"found '{behind}', expected: ',' or 'end of string'")
+            if following != ",":
+                raise BadRequest(f"found '{following}', expected: ',' or 'end of string'")
             if self.peek_token() in _SYMBOLS - {"!"}:
                 raise BadRequest(f"found '{self.peek_token()}', expected: identifier after ','")
         return results
@@ -280,9 +280,9 @@ class _SelectorParser:
             return [""]
         if self.peek_token() != "," and self.peek_token() in _SYMBOLS:
             raise _BadRequirement(f"found '{self.peek_token()}', expected: ',', ')' or identifier")
-        found = self.parse_value_list()
+        values = self.parse_value_list()
         self.take_token()
-        return sorted(set(found))  # errors number the values as Go does: as a sorted set
+        return sorted(set(values))  # errors number the values as Go does: as a sorted set
 
     def parse_value_list(self) -> list[str]:
         """Read values up to the closing bracket. Two adjacent commas enclose an empty value."""
@@ -290,17 +290,17 @@ class _SelectorParser:
         while True:
             charge(1)
             token = self.take_token()
-            behind = self.peek_token() if token else ""
+            following = self.peek_token() if token else ""
             if token not in _SYMBOLS:
                 results.append(token)
-                if behind == ")":
+                if following == ")":
                     return results
-                if behind != ",":
-                    raise _BadRequirement(f"found '{behind}', expected: ',' or ')'")
+                if following != ",":
+                    raise _BadRequirement(f"found '{following}', expected: ',' or ')'")
             elif token == ",":
-                if not results or behind in (",", ")"):
+                if not results or following in (",", ")"):
                     results.append("")
-                if behind == ")":
+                if following == ")":
                     return results
             else:
                 raise _BadRequirement(f"found '{token}', expected: ',', or identifier")

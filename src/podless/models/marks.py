@@ -113,30 +113,30 @@ def kind(
     """
 
     def declare_kind(cls: C) -> C:
-        own = name or cls.__name__
-        given: Object = {
+        noun = name or cls.__name__
+        declared: Object = {
             "names": {
-                "kind": own,
-                "plural": plural or f"{own.lower()}s",
-                "singular": singular or own.lower(),
-                "listKind": list_kind or f"{own}List",
+                "kind": noun,
+                "plural": plural or f"{noun.lower()}s",
+                "singular": singular or noun.lower(),
+                "listKind": list_kind or f"{noun}List",
             },
             "scope": scope,
             "version": {"name": version, "served": served, "storage": storage},
         }
-        names, shown = given["names"], given["version"]
-        more = {"shortNames": [*short_names], "categories": [*categories]}
-        names |= {key: value for key, value in more.items() if value}
-        below: Object = ({"status": {}} if status else {}) | ({"scale": scale} if scale is not None else {})
-        parts = {
-            "subresources": below,
+        names, version_fields = declared["names"], declared["version"]
+        name_lists = {"shortNames": [*short_names], "categories": [*categories]}
+        names |= {key: value for key, value in name_lists.items() if value}
+        subresources: Object = ({"status": {}} if status else {}) | ({"scale": scale} if scale is not None else {})
+        optional = {
+            "subresources": subresources,
             "additionalPrinterColumns": [*columns],
             "selectableFields": [{"jsonPath": path} for path in selectable],
             "deprecated": bool(deprecated),
             "deprecationWarning": deprecated if isinstance(deprecated, str) else "",
         }
-        shown |= {key: value for key, value in parts.items() if value}
-        setattr(cls, KIND, Named(group, version, given, metadata or {}))
+        version_fields |= {key: value for key, value in optional.items() if value}
+        setattr(cls, KIND, Named(group, version, declared, metadata or {}))
         return cls
 
     return declare_kind

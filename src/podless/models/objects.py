@@ -30,12 +30,12 @@ def is_required(field: dataclasses.Field[Any]) -> bool:
     return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
-def read_object(wanted: type[T], value: Any) -> T:
+def read_object(cls: type[T], value: Any) -> T:
     """Return an object in JSON as an instance of a class. Raises pydantic's errors, and TypeError."""
-    validate = getattr(wanted, "model_validate", None)
+    validate = getattr(cls, "model_validate", None)
     if validate is not None:
         return typing.cast(T, validate(_read_numbers(value)))
-    return typing.cast(T, _read_value(wanted, value))
+    return typing.cast(T, _read_value(cls, value))
 
 
 def _read_numbers(value: Any) -> Any:
@@ -54,17 +54,17 @@ def _read_value(target: Any, value: Any) -> Any:
     if value is None:
         return None
     if origin is list and isinstance(value, list):
-        (inner,) = typing.get_args(target)
-        return [_read_value(inner, item) for item in value]
+        (item_type,) = typing.get_args(target)
+        return [_read_value(item_type, item) for item in value]
     if origin is dict and isinstance(value, dict):
-        inner = typing.get_args(target)[1]
-        return {name: _read_value(inner, item) for name, item in value.items()}
+        item_type = typing.get_args(target)[1]
+        return {name: _read_value(item_type, item) for name, item in value.items()}
     if origin in (typing.Union, types.UnionType):
-        for inner in typing.get_args(target):
-            if _is_model(inner) and isinstance(value, dict):
-                return read_object(inner, value)
-            if typing.get_origin(inner) in (list, dict) and isinstance(value, typing.get_origin(inner)):
-                return _read_value(inner, value)
+        for item_type in typing.get_args(target):
+            if _is_model(item_type) and isinstance(value, dict):
+                return read_object(item_type, value)
+            if typing.get_origin(item_type) in (list, dict) and isinstance(value, typing.get_origin(item_type)):
+                return _read_value(item_type, value)
         return value
     if dataclasses.is_dataclass(target) and isinstance(target, type):
         return _read_dataclass(target, value)

@@ -164,15 +164,15 @@ class Tree:
         if declared in _SCALARS:
             return self._infer_choice(node, name) or ModelType(_SCALARS[declared], {"type": declared})
         if declared == "array":
-            inner = self._infer_inner(node.get("items") or {}, f"{name}Item")
-            return ModelType(f"list[{inner.text}]", {"type": "array", "items": inner.base}, inner.names)
+            item_type = self._infer_inner(node.get("items") or {}, f"{name}Item")
+            return ModelType(f"list[{item_type.text}]", {"type": "array", "items": item_type.base}, item_type.names)
         if declared == "object" and node.get("properties"):
             return self._add_nested(node, name)
         if declared == "object" and isinstance(node.get("additionalProperties"), dict):
-            inner = self._infer_inner(node["additionalProperties"], f"{name}Value")
-            if inner.text != "Any":
-                base = {"type": "object", "additionalProperties": inner.base}
-                return ModelType(f"dict[str, {inner.text}]", base, inner.names)
+            item_type = self._infer_inner(node["additionalProperties"], f"{name}Value")
+            if item_type.text != "Any":
+                base = {"type": "object", "additionalProperties": item_type.base}
+                return ModelType(f"dict[str, {item_type.text}]", base, item_type.names)
         if declared == "object":
             return ModelType("dict[str, Any]", {"type": "object", PRESERVE: True}, frozenset({"Any"}))
         return ModelType("Any", {PRESERVE: True}, frozenset({"Any"}))

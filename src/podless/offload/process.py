@@ -119,9 +119,9 @@ class _PieceReader:
 
     def readinto(self, into: bytearray) -> int:
         """Read the next bytes into a buffer, and return their number."""
-        part = self.read(len(into))
-        into[: len(part)] = part
-        return len(part)
+        data = self.read(len(into))
+        into[: len(data)] = data
+        return len(data)
 
     def readline(self) -> bytes:
         """Return b"": pickles of this protocol have no lines."""

@@ -119,7 +119,7 @@ def _is_renewal(change: Object) -> bool:
 def touches(path: str, field: str) -> bool:
     """Return whether a changed path concerns a field: it is the same, inside it, or contains it."""
     return path == field or any(
-        long.startswith(short) and long[len(short)] in ".[" for short, long in ((path, field), (field, path)) if short
+        full.startswith(head) and full[len(head)] in ".[" for head, full in ((path, field), (field, path)) if head
     )
 
 

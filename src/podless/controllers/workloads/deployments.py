@@ -195,16 +195,16 @@ def _rollout_limits(obj: Object) -> tuple[int, int]:
     rolling = (obj["spec"].get("strategy") or {}).get("rollingUpdate")
     if rolling is None:
         return replicas, replicas
-    surge = _resolve_percent(rolling.get("maxSurge"), replicas, up=True)
-    unavailable = _resolve_percent(rolling.get("maxUnavailable"), replicas, up=False)
+    surge = _resolve_percent(rolling.get("maxSurge"), replicas, round_up=True)
+    unavailable = _resolve_percent(rolling.get("maxUnavailable"), replicas, round_up=False)
     return replicas + surge, replicas - min(replicas, unavailable or (0 if surge else 1))
 
 
-def _resolve_percent(value: Any, total: int, *, up: bool) -> int:
+def _resolve_percent(value: Any, total: int, *, round_up: bool) -> int:
     if not isinstance(value, str):
         return int(value or 0)
     count = int(value.removesuffix("%")) * total / 100
-    return math.ceil(count) if up else math.floor(count)
+    return math.ceil(count) if round_up else math.floor(count)
 
 
 def _read_revision(replica_set: Object) -> int:

@@ -87,7 +87,7 @@ def _has_progress(before: Object, counts: Mapping[str, int]) -> bool:
     grown = ("updatedReplicas", "readyReplicas", "availableReplicas")
     outdated = (before.get("replicas") or 0) - (before.get("updatedReplicas") or 0)
     return counts["replicas"] - counts["updatedReplicas"] < outdated or any(
-        counts[part] > (before.get(part) or 0) for part in grown
+        counts[name] > (before.get(name) or 0) for name in grown
     )
 
 

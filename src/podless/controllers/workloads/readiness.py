@@ -62,16 +62,16 @@ class PodReadiness(Controller):
             await ask.report_status(self.api, PODS, pod, self._make_status(pod))
 
     def _make_status(self, pod: Object) -> Object:
-        status, done = pod.get("status") or {}, _of_job(pod)
-        conditions = _pod_conditions(pod, not done, "PodCompleted" if done else "", "", ("Initialized", True, "", ""))
+        status, ended = pod.get("status") or {}, _of_job(pod)
+        conditions = _pod_conditions(pod, not ended, "PodCompleted" if ended else "", "", ("Initialized", True, "", ""))
         address = status.get("podIP") or self._next_address()
         return {
-            "phase": "Succeeded" if done else "Running",
+            "phase": "Succeeded" if ended else "Running",
             "conditions": conditions,
             "startTime": status.get("startTime") or clock.now(),
             "podIP": address,
             "podIPs": [{"ip": address}],
-            "containerStatuses": [_container_status(container, done) for container in pod["spec"]["containers"]],
+            "containerStatuses": [_container_status(container, ended) for container in pod["spec"]["containers"]],
             "initContainerStatuses": [
                 _container_status(container, True) for container in pod["spec"].get("initContainers") or ()
             ]

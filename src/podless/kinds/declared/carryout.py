@@ -72,20 +72,20 @@ def _convert_value(value: Any, type_: Type, account: SizeAccount, depth: int) ->
     if isinstance(value, SchemalessValue):
         value = value.value
     if isinstance(value, Optional):
-        inner = type_.params[0] if type_.params else DYN
-        return _convert_value(value.value, inner, account, depth + 1) if value.present else None
+        item_type = type_.params[0] if type_.params else DYN
+        return _convert_value(value.value, item_type, account, depth + 1) if value.present else None
     if isinstance(value, dict):
         return _convert_map(value, type_, account, depth + 1)
     if isinstance(value, list):
-        inner = type_.params[0] if type_.kind == "list" and type_.params else DYN
+        item_type = type_.params[0] if type_.kind == "list" and type_.params else DYN
         account.charge_bytes(2)
-        return [_convert_value(item, inner, account, depth + 1) for item in value]
+        return [_convert_value(item, item_type, account, depth + 1) for item in value]
     return _convert_scalar(value, account)
 
 
 def _convert_map(value: dict[Any, Any], type_: Type, account: SizeAccount, depth: int) -> dict[str, Any]:
     is_struct = type_.kind == "struct"
-    inner = type_.params[1] if type_.kind == "map" and len(type_.params) > 1 else DYN
+    item_type = type_.params[1] if type_.kind == "map" and len(type_.params) > 1 else DYN
     account.charge_bytes(2)
     result = {}
     for key, item in value.items():
@@ -94,7 +94,7 @@ def _convert_map(value: dict[Any, Any], type_: Type, account: SizeAccount, depth
         account.charge_bytes(len(key) + 4)
         # podless.cel.convert puts a space before names that no expression can write
         name = key[1:] if isinstance(item, SchemalessValue) else unescape_field(key) if is_struct else key
-        result[name] = _convert_value(item, inner, account, depth)
+        result[name] = _convert_value(item, item_type, account, depth)
     return result
 
 

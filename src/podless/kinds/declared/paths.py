@@ -111,23 +111,23 @@ def find_holders(obj: Any, steps: tuple[str | None, ...], *, make: bool = False)
         elif make:
             raise PathMisfit("")
         return
-    step, rest = steps[0], steps[1:]
+    step, remaining = steps[0], steps[1:]
     if step is None:
         items = obj.values() if isinstance(obj, dict) else obj if isinstance(obj, list) else ()
         for item in list(items):
             charge(1)
-            yield from find_holders(item, rest, make=make)
+            yield from find_holders(item, remaining, make=make)
         return
     if not isinstance(obj, dict):
         if make:
             raise PathMisfit("")
         return
-    below = obj.get(step)
-    if below is None:
-        if not make or rest[0] is None:
+    child = obj.get(step)
+    if child is None:
+        if not make or remaining[0] is None:
             return
-        below = obj[step] = {}
-    yield from find_holders(below, rest, make=make)
+        child = obj[step] = {}
+    yield from find_holders(child, remaining, make=make)
 
 
 def put_value(obj: Object, path: DeclaredPath, value: Any) -> None:

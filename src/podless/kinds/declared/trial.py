@@ -86,6 +86,6 @@ def _find_differences(before: Any, after: Any, path: str) -> Iterator[tuple[str,
 
 def _format_value(value: Any) -> str:
     if isinstance(value, dict) and "metadata" in value:
-        value = {name: part for name, part in value.items() if name not in ("apiVersion", "kind", "metadata")}
+        value = {name: item for name, item in value.items() if name not in ("apiVersion", "kind", "metadata")}
     text = serializer.encode_json(value).decode()
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

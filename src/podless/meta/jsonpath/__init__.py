@@ -82,15 +82,15 @@ class JSONPath:
             return [obj]
         try:
             follow = (searched or Searched(obj)).follow_steps
-            found = [follow(steps) for steps in self._nodes]
+            results = [follow(steps) for steps in self._nodes]
         except PathFault:
             return []
-        return found[0]
+        return results[0]
 
     def first(self, obj: Any, default: Any = None) -> Any:
         """Return the first value of the path, or the default if there is none."""
-        found = self.find(obj)
-        return found[0] if found else default
+        values = self.find(obj)
+        return values[0] if values else default
 
 
 @bounded_cache(_CACHED)

@@ -45,7 +45,7 @@ class TemplateParser:
                 nodes.append(self.parse_action())
                 continue
             start = self.pos
-            self.pos = min(found for found in (self.text.find("{", start), len(self.text)) if found >= 0)
+            self.pos = min(offset for offset in (self.text.find("{", start), len(self.text)) if offset >= 0)
             nodes.append([make_constant(self.text[start : self.pos])])
         return nodes
 
@@ -53,15 +53,15 @@ class TemplateParser:
         """Return the steps up to the closing brace."""
         steps: list[Step] = []
         while True:
-            rest = self.text[self.pos : self.pos + 3]
-            char = rest[:1]
+            ahead = self.text[self.pos : self.pos + 3]
+            char = ahead[:1]
             after_descent, self.recursive = self.recursive, False
             if char == "}":
                 self.pos += 1
                 return steps
-            if rest == "[?(":
+            if ahead == "[?(":
                 steps.append(self.filter())
-            elif rest[:2] == "..":
+            elif ahead[:2] == "..":
                 if after_descent:
                     raise ValueError("invalid multiple recursive descent")
                 steps += self.parse_descent()
@@ -141,9 +141,9 @@ class TemplateParser:
         text = self.text[self.pos + 1 : end]
         self.pos = end + 1
         text = ":" if text == "*" else text
-        parts = text.split(",")
-        if len(parts) > 1:
-            return [make_union([_parse_nested(f"[{part.strip(' ')}]") for part in parts])]
+        pieces = text.split(",")
+        if len(pieces) > 1:
+            return [make_union([_parse_nested(f"[{piece.strip(' ')}]") for piece in pieces])]
         if key := _KEY.fullmatch(text):
             return _parse_nested(f".{key[1]}")
         return [parse_array(text)]
@@ -169,12 +169,12 @@ class TemplateParser:
         if self.text[self.pos : self.pos + 1] != "]":
             raise ValueError("unclosed array expect ]")
         self.pos += 1
-        if parts := _FILTER.fullmatch(text):
-            left, operator, right = parts.groups()
+        if match := _FILTER.fullmatch(text):
+            left_path, operator, right = match.groups()
             if not right:  # the last sign of the operator is the operand then
                 operator, right = operator[:-1], operator[-1]
             if operator:
-                return make_comparison(_parse_nested(left), operator, _parse_nested(right))
+                return make_comparison(_parse_nested(left_path), operator, _parse_nested(right))
         return make_existence_filter(_parse_nested(text))
 
 
@@ -191,12 +191,12 @@ def _unquote(text: str) -> str:
         return inside
 
     def unquote_escape(match: re.Match[str]) -> str:
-        *codes, other = match.groups()
+        *codes, simple = match.groups()
         for code, base in zip(codes, (16, 16, 16, 8), strict=True):
             if code is not None and int(code, base) < 0x110000:
                 return chr(int(code, base))
-        if other not in _ESCAPES or (other in "'\"" and other != quote):
+        if simple not in _ESCAPES or (simple in "'\"" and simple != quote):
             raise ValueError(f"unquote string {text} error invalid syntax")
-        return _ESCAPES[other]
+        return _ESCAPES[simple]
 
     return _ESCAPE.sub(unquote_escape, inside)

@@ -90,10 +90,10 @@ def take_items(values: Values) -> Values:
 def descend_values(values: Values) -> Values:
     """Return all non-empty values at and below the given ones, outer ones first."""
     results: Values = []
-    rest = values[::-1]
+    todo = values[::-1]
     steps_left = _PART
-    while rest:
-        value = rest.pop()
+    while todo:
+        value = todo.pop()
         steps_left -= 1
         if not steps_left:
             charge(_PART)
@@ -104,23 +104,23 @@ def descend_values(values: Values) -> Values:
         kind = type(value)
         if kind is dict:
             results.append(value)
-            rest += reversed(value.values())
+            todo += reversed(value.values())
         elif kind is list:
             results.append(value)
-            rest += reversed(value)
+            todo += reversed(value)
         elif kind is str:
             results.append(value)
     return _check_count(results)
 
 
-def make_union(parts: list[list[Step]]) -> Step:
+def make_union(paths: list[list[Step]]) -> Step:
     """Return a step that yields the results of each part."""
 
     def join_parts(values: Values) -> Values:
         results: Values = []
         try:
-            for part in parts:
-                results += run_steps(part, values)
+            for path in paths:
+                results += run_steps(path, values)
                 _check_count(results)
         except PathFault as fault:
             raise PathFault(str(fault), values) from None
@@ -164,12 +164,12 @@ def _parse_index(text: str) -> int:
     return int(text)
 
 
-def make_existence_filter(inner: list[Step]) -> Step:
+def make_existence_filter(path: list[Step]) -> Step:
     """Return a filter of items in which the inner path finds a value."""
 
     def finds_value(value: Any) -> bool:
         try:
-            return bool(run_steps(inner, [value]))
+            return bool(run_steps(path, [value]))
         except PathFault as fault:
             return bool(fault.partial)
 
@@ -195,14 +195,14 @@ def make_comparison(left: list[Step], operator: str, right: list[Step]) -> Step:
     return _make_filter(meets_comparison)
 
 
-def _make_filter(holds: Callable[[Any], bool]) -> Step:
+def _make_filter(accepts: Callable[[Any], bool]) -> Step:
     def filter_items(values: Values) -> Values:
         items: Values = []
         for value in values:
             if type(value) is not list:
                 raise PathFault("what is filtered is not a list", values)
             try:
-                items += [item for item in each(value) if holds(item)]
+                items += [item for item in each(value) if accepts(item)]
             except PathFault as fault:
                 raise PathFault(str(fault), values) from None
         return items
@@ -221,12 +221,12 @@ _COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 _COMPARABLE = {str, int, float, bool}
 
 
-def _compare_values(operator: str, one: Any, other: Any) -> bool:
+def _compare_values(operator: str, left: Any, right: Any) -> bool:
     """Return whether a comparison holds.
 
     Only values of one type are comparable: an integer is not a float, and booleans have no order.
     """
-    kind = type(one)
-    if kind is not type(other) or kind not in _COMPARABLE or (kind is bool and operator not in ("==", "!=")):
+    kind = type(left)
+    if kind is not type(right) or kind not in _COMPARABLE or (kind is bool and operator not in ("==", "!=")):
         raise PathFault("incompatible types for comparison", [])
-    return _COMPARISONS[operator](one, other)
+    return _COMPARISONS[operator](left, right)

@@ -200,15 +200,15 @@ class DocumentLibrary:
             prefix = f"apis/{kind.group}" if kind.group else "api"
             for version in kind.versions:
                 versions.setdefault(f"{prefix}/{version.name}", []).append((kind, version))
-        known = self._published
+        former = self._published
         groups = [
-            known[name] if name in known and known[name].versions == served else PublishedDocument(name, served)
+            former[name] if name in former and former[name].versions == served else PublishedDocument(name, served)
             for name, served in versions.items()
         ]
         builtin = dict.fromkeys(group.versions[0][0].group for group in groups if not group.custom)
         listed = {group.name: group for group in groups}
         for name, page in pages.list_pages(builtin).items():
-            listed[name] = known.get(name) or PublishedDocument(name, [], page, v3.page_etag(name))
+            listed[name] = former.get(name) or PublishedDocument(name, [], page, v3.page_etag(name))
         self._published, self._groups = dict(sorted(listed.items())), groups
         self._seen, self._index, self._swagger_etag = generation, b"", ""
         return self._published
@@ -259,12 +259,12 @@ class DocumentLibrary:
 
     # values by kind
 
-    def _require_etags(self, asked: Iterable[PublishedDocument], *, with_parts: bool = False) -> None:
+    def _require_etags(self, documents: Iterable[PublishedDocument], *, with_parts: bool = False) -> None:
         """Raise MissingParts unless the hashes of documents are known.
 
         with_parts: their kinds will be shown as JSON.
         """
-        unknown = [document for document in asked if not document.etag]
+        unknown = [document for document in documents if not document.etag]
         if not unknown:
             return
         kinds = dict.fromkeys(kind for document in unknown for kind, _ in document.versions)
@@ -277,11 +277,11 @@ class DocumentLibrary:
         ]
         if missing:
             raise MissingParts(missing)
-        digests = ([self._digests[kind][version.name] for kind, version in one.versions] for one in unknown)
+        digests = ([self._digests[kind][version.name] for kind, version in page.versions] for page in unknown)
         raise MissingParts(
             [
-                PreparationStep(partial(v3.document_hash, those), one.set_etag)
-                for one, those in zip(unknown, digests, strict=True)
+                PreparationStep(partial(v3.document_hash, those), page.set_etag)
+                for page, those in zip(unknown, digests, strict=True)
             ]
         )
 

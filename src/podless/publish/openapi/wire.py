@@ -217,8 +217,8 @@ class WireMessages:
         if text[0] in "[{":
             return (write_many if text[0] == "[" else write_map)(self.find_writer(text[1:-1]))
         if text[0].isdigit():
-            number, _, inner = text.partition(":")
-            return write_within(int(number), self.find_writer(inner))
+            number, _, form = text.partition(":")
+            return write_within(int(number), self.find_writer(form))
         if text.startswith("REF|"):
             return self._reference_writer(text.removeprefix("REF|"))
         return self._message_writer(text) if text[0].isupper() else self._writers.get(text) or _FORMS[text]
