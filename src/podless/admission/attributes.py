@@ -46,44 +46,35 @@ def combine_commits(first: CombinedCommit | None, second: CombinedCommit | None)
 
 @dataclass()
 class AdmissionAttributes:
-    """One write that passes through admission.
+    """One write that passes through admission."""
 
-    operation: CREATE, UPDATE, DELETE or CONNECT. kind, version, subresource: the target of the write; the object is a
-    Scale for that subresource. namespace: "" for cluster-scoped objects; a Namespace counts as being in itself. name:
-    "" if it is not known yet, and for deletecollection. obj: the object after the write, None for a delete, the options
-    of a CONNECT; mutating plugins change or replace it. old: the object before the write, None for a create; read-only.
-    options: the CreateOptions, UpdateOptions or DeleteOptions, None for a CONNECT. warnings: texts for the client.
-    annotations: for the audit log. run_again: True in the second round of mutation. reinvoke: a plugin sets it to
-    request a second round. changed: a webhook or policy has changed the object. reinvocations: the plugins' notes for
-    it, None without any. along: operations to commit with the write. floats: whole numbers that the client wrote as
-    floats in a custom object. size: approximate bytes that plugins have added to the object. verb: the API verb, "" for
-    the server's own writes. meanwhile: short work that the write needs anyway, which a validating plugin may do while
-    it waits for an answer. refused: fields that the user may not write, reported together with validation errors.
-    """
-
-    operation: str
+    operation: str  # CREATE, UPDATE, DELETE or CONNECT
+    # kind, version, subresource: the target of the write; the object is a Scale for that subresource
     kind: Kind
     version: Version
     subresource: str
-    namespace: str
-    name: str
+    namespace: str  # "" for cluster-scoped objects; a Namespace counts as being in itself
+    name: str  # "" if it is not known yet, and for deletecollection
+    # the object after the write, None for a delete, the options of a CONNECT; mutating plugins change or replace it
     obj: Object | None
-    old: Object | None
-    options: Object | None
+    old: Object | None  # the object before the write, None for a create; read-only
+    options: Object | None  # the CreateOptions, UpdateOptions or DeleteOptions, None for a CONNECT
     dry_run: bool
     user: User
-    warnings: list[str] = field(default_factory=list)
-    annotations: dict[str, str] = field(default_factory=dict)
-    floats: Floats = field(default_factory=list)
-    verb: str = ""
+    warnings: list[str] = field(default_factory=list)  # texts for the client
+    annotations: dict[str, str] = field(default_factory=dict)  # for the audit log
+    floats: Floats = field(default_factory=list)  # whole numbers that the client wrote as floats in a custom object
+    verb: str = ""  # the API verb, "" for the server's own writes
     # class attributes, because most writes leave them unset and each assignment costs time
-    run_again: bool = field(init=False, default=False)
-    reinvoke: bool = field(init=False, default=False)
-    changed: bool = field(init=False, default=False)
-    along: CombinedCommit | None = field(init=False, default=None)
-    size: int = field(init=False, default=0)
+    run_again: bool = field(init=False, default=False)  # True in the second round of mutation
+    reinvoke: bool = field(init=False, default=False)  # a plugin sets it to request a second round
+    changed: bool = field(init=False, default=False)  # a webhook or policy has changed the object
+    along: CombinedCommit | None = field(init=False, default=None)  # operations to commit with the write
+    size: int = field(init=False, default=0)  # approximate bytes that plugins have added to the object
+    # short work that the write needs anyway, which a validating plugin may do while it waits for an answer
     meanwhile: Callable[[], None] | None = field(init=False, default=None)
-    reinvocations: dict[str, Any] | None = field(init=False, default=None)
+    reinvocations: dict[str, Any] | None = field(init=False, default=None)  # the plugins' notes for a second round
+    # fields that the user may not write, reported together with validation errors
     refused: Sequence[FieldError] = field(init=False, default=())
 
     def annotate(self, key: str, value: str) -> None:

@@ -43,19 +43,16 @@ class CallFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A valid response. patch: a JSON patch, b"" for none. result: the Status of a rejection, as the webhook sent it.
-
-    obj: the changed object, if a Python hook returned one. size: bytes of the response with that object.
-    """
+    """A valid response."""
 
     allowed: bool
-    patch: bytes = b""
+    patch: bytes = b""  # a JSON patch, b"" for none
     patch_type: str = ""
-    result: Object | None = None
+    result: Object | None = None  # the Status of a rejection, as the webhook sent it
     warnings: list[str] = field(default_factory=list)
     annotations: dict[str, str] = field(default_factory=dict)
-    obj: Object | None = None
-    size: int = 0
+    obj: Object | None = None  # the changed object, if a Python hook returned one
+    size: int = 0  # bytes of the response with that object
 
 
 ACCEPT = Verdict(True)

@@ -31,18 +31,13 @@ _LOOKED_AT = 16  # the same, if each object must be decoded
 
 
 class WholeCache(Protocol):
-    """The part of the whole cache that a collection uses.
+    """The part of the whole cache that a collection uses."""
 
-    read: converts a record, None for no conversion. replaced: bytes of all replaced or deleted states. lost: changes up
-    to this revision may not have been delivered. loading: number of resources being read. deliveries: undelivered
-    events.
-    """
-
-    read: Callable[[Record], Record] | None
-    replaced: int
-    loading: int
-    lost: int
-    deliveries: DeliveryQueue
+    read: Callable[[Record], Record] | None  # converts a record, None for no conversion
+    replaced: int  # bytes of all replaced or deleted states
+    loading: int  # number of resources being read
+    lost: int  # changes up to this revision may not have been delivered
+    deliveries: DeliveryQueue  # undelivered events
 
     async def wait_for_revision(self, revision: int) -> None:
         """Wait until a revision is shown. Raises StoreTimeout."""

@@ -18,21 +18,18 @@ Call: TypeAlias = Callable[..., Any] | None
 
 @dataclass(frozen=True, slots=True)
 class Overload:
-    """One overload of a function. name: its id. call: the implementation, None if the compiler writes it.
+    """One overload of a function."""
 
-    member: it is a method of its first argument. cost: None for the function's own. check: returns the fault of a
-    constant first argument, from that and the items of the second: the faulty item (None for the call), and why.
-    generic: it has type parameters.
-    """
-
-    name: str
+    name: str  # the id, such as uint64_int64
     args: tuple[Type, ...]
     result: Type
-    call: Callable[..., Any] | None
-    member: bool = False
-    cost: Cost | None = None
+    call: Callable[..., Any] | None  # the implementation, None if the compiler writes it
+    member: bool = False  # a method of its first argument
+    cost: Cost | None = None  # None for that of the function
+    # returns the fault of a constant first argument, from that and the items of the second: the faulty item (None for
+    # the call), and why
     check: Callable[[str, list[Expr]], tuple[Expr | None, str] | None] | None = None
-    generic: bool = field(init=False)
+    generic: bool = field(init=False)  # has type parameters
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "generic", any(map(is_generic, (*self.args, self.result))))

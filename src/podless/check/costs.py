@@ -30,21 +30,17 @@ class SuggestedBound:
 
 @dataclass(frozen=True, slots=True)
 class RuleCost:
-    """The cost of a rule. at: its node in the schema. once: the maximum cost of one evaluation.
-
-    times: evaluations for one object. error: why it does not compile, "" if it does. alone: bounds each of which is
-    sufficient. together: bounds that are sufficient together, if none is alone.
-    """
+    """The cost of a validation rule."""
 
     definition: str
     version: str
-    at: str
+    at: str  # its node in the schema
     rule: str
-    once: int
-    times: int
-    error: str = ""
-    alone: tuple[SuggestedBound, ...] = ()
-    together: tuple[SuggestedBound, ...] = ()
+    once: int  # the maximum cost of one evaluation
+    times: int  # evaluations for one object
+    error: str = ""  # why it does not compile, "" if it does
+    alone: tuple[SuggestedBound, ...] = ()  # bounds each of which is sufficient
+    together: tuple[SuggestedBound, ...] = ()  # bounds that are sufficient together, if none is alone
 
     @property
     def total(self) -> int:

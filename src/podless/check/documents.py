@@ -84,22 +84,18 @@ class KnownObject(NamedTuple):
 
 @dataclass(slots=True)
 class Outcome:
-    """The result for one document.
-
-    definitions: the valid ones, as stored. unsound: groups and kinds of invalid ones. objects: all decoded objects,
-    including definitions. mixed: the document has definitions and other objects, and only one of the two was checked.
-    looked: the kinds that were looked up; for an unknown one whether its definition is invalid. notes: other properties
-    of the release on which the result depends. texts: objects of built-in kinds with their structs, whose fields are
-    not in the notes yet.
-    """
+    """The result for one document."""
 
     report: Report = field(default_factory=Report)
-    definitions: list[Object] = field(default_factory=list)
-    unsound: set[tuple[str, str]] = field(default_factory=set)
-    objects: list[KnownObject] = field(default_factory=list)
-    mixed: bool = False
+    definitions: list[Object] = field(default_factory=list)  # the valid definitions, as stored
+    unsound: set[tuple[str, str]] = field(default_factory=set)  # groups and kinds of invalid definitions
+    objects: list[KnownObject] = field(default_factory=list)  # all decoded objects, including definitions
+    mixed: bool = False  # the document has definitions and other objects, and only one of the two was checked
+    # the kinds that were looked up; for an unknown one whether its definition is invalid
     looked: dict[tuple[str, str, str], tuple[Kind, Version] | bool] = field(default_factory=dict)
+    # other properties of the release on which the result depends
     notes: ReleaseRecorder = field(default_factory=lambda: ReleaseRecorder(NEWEST))
+    # objects of built-in kinds with their structs, whose fields are not in the notes yet
     texts: list[tuple[Struct, bytes]] = field(default_factory=list)
 
 

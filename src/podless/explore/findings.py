@@ -42,24 +42,19 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One run: its schedule, log and end state.
-
-    states: those in which the controller rested after steps before the last one, without held events. unused:
-    perturbations whose point was not reached. watched: (client, resource) pairs that were watched after the start.
-    elects: whether the instances of the controller elect a leader. reused: the controller was started for an earlier
-    run.
-    """
+    """One run: its schedule, log and end state."""
 
     schedule: Schedule
     entries: tuple[LogEntry, ...]
     fingerprint: tuple[str, ...]
     state: State
     faults: tuple[Fault, ...] = ()
-    unused: tuple[str, ...] = ()
-    watched: frozenset[tuple[str, str]] = frozenset()
+    unused: tuple[str, ...] = ()  # perturbations whose point was not reached
+    watched: frozenset[tuple[str, str]] = frozenset()  # (client, resource) pairs that were watched after the start
+    # states in which the controller rested after steps before the last one, without held events
     states: Mapping[str, State] = field(default_factory=dict)
-    elects: bool = False
-    reused: bool = False
+    elects: bool = False  # whether the instances of the controller elect a leader
+    reused: bool = False  # the controller was started for an earlier run
     output: str = ""
     seconds: float = 0.0
 

@@ -40,24 +40,19 @@ _MAX_OUTPUT = 4000  # maximum characters of a controller's output in a report
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """The setup of all runs of an exploration.
+    """The setup of all runs of an exploration."""
 
-    command: of the controller. start: the initial state of the server, None for an empty one. apply: manifests that are
-    applied to it before the controller starts. clients: names of the controller's instances. quiet: seconds without
-    requests and events after which an idle controller has settled; None: 0 if Linux shows that only the server can wake
-    it, otherwise 0.15. patience: the same after an answer that the client will retry. limit: maximum seconds of a
-    round. requests: maximum requests of a round.
-    """
-
-    command: tuple[str, ...]
+    command: tuple[str, ...]  # starts the controller
     scenario: Scenario
-    apply: Manifests = ()
-    clients: tuple[str, ...] = ("controller",)
+    apply: Manifests = ()  # applied to the server before the controller starts
+    clients: tuple[str, ...] = ("controller",)  # names of the controller's instances
+    # seconds without requests and events after which an idle controller has settled; None: 0 if Linux shows that only
+    # the server can wake it, otherwise 0.15
     quiet: float | None = None
-    patience: float = 2.0
-    limit: float = 30.0
-    requests: int = 400
-    start: Snapshot | None = None
+    patience: float = 2.0  # seconds instead of `quiet`, after an answer that the client will retry
+    limit: float = 30.0  # maximum seconds of a round
+    requests: int = 400  # maximum requests of a round
+    start: Snapshot | None = None  # initial state of the server, None for an empty one
     settings: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:

@@ -21,24 +21,18 @@ _METADATA, _NAME, _GENERATE_NAME, _VERSION = 1, 1, 2, 6  # numbers of protobuf f
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """One line of a run's log.
+    """One line of a run's log."""
 
-    kind: "write", "read", "event", "user", "fault" or "process". client: the name of the client, "" for the user. text:
-    the event, with names that are the same in every run. point: of a write or a user's step, "" for others. status: of
-    an answer, 0 if there was none. revision: of the state when it happened. resource: of a write, read or event. late:
-    whether events were held then, or a watch was not open again. stale: whether a write is based on an older version of
-    the object than the client had seen. before, after: the object that a write changed, None if there was none.
-    """
-
-    kind: str
-    client: str
-    text: str
-    point: str = ""
-    status: int = 0
-    revision: int = 0
-    resource: str = ""
-    late: bool = False
-    stale: bool = False
+    kind: str  # "write", "read", "event", "user", "fault" or "process"
+    client: str  # the name of the client, "" for the user
+    text: str  # the event, with names that are the same in every run
+    point: str = ""  # where a write or a user's step can be perturbed, "" for other events
+    status: int = 0  # status code of the answer, 0 if there was none
+    revision: int = 0  # of the store when it happened
+    resource: str = ""  # the resource of a write, read or event
+    late: bool = False  # whether events were held then, or a watch was not open again
+    stale: bool = False  # whether a write is based on an older version of the object than the client had seen
+    # before, after: the object that a write changed, None if there was none
     before: Object | None = field(default=None, repr=False)
     after: Object | None = field(default=None, repr=False)
 

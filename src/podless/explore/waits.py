@@ -34,16 +34,12 @@ class _Unknown(Exception):
 
 
 class Activity(NamedTuple):
-    """The activity of a process and its children so far.
+    """The activity of a process and its children so far."""
 
-    running: whether a thread runs or is about to. ticks: CPU time of all threads, in clock ticks. ran: of each thread,
-    the same in nanoseconds, plus the number of times that it ran. threads: process and thread IDs.
-    """
-
-    running: bool
-    ticks: int
-    ran: tuple[int, ...]
-    threads: tuple[Thread, ...]
+    running: bool  # whether a thread runs or is about to
+    ticks: int  # CPU time of all threads, in clock ticks
+    ran: tuple[int, ...]  # for each thread, nanoseconds of CPU time plus the number of times that it ran
+    threads: tuple[Thread, ...]  # process and thread IDs
 
 
 class _Memory:

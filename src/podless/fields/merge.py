@@ -107,23 +107,19 @@ class NoVersion(Exception):
 
 @dataclass(frozen=True, slots=True)
 class WriteTarget:
-    """Where an object is written, and what the rules need to know about its kind.
+    """Where an object is written, and what the rules need to know about its kind."""
 
-    version: the apiVersion of the requests. subresource: "" for the object itself. shapes: returns the shape of the
-    kind's objects in an apiVersion, None if the kind lacks it. blank: an object without content. reset: by apiVersion,
-    the fields that a write to it never changes. custom: a definition made the kind; such kinds reject owners in a
-    removed version, others drop them. convert: returns an object in another apiVersion, None if only the apiVersion
-    differs. raws: fields that may hold any JSON, and are encoded again when an object is merged.
-    """
-
-    version: str
+    version: str  # the apiVersion of the requests
+    # returns the shape of the kind's objects in an apiVersion, None if the kind lacks it
     shapes: Callable[[str], Shape | None]
-    blank: Object
-    subresource: str = ""
+    blank: Object  # an object without content
+    subresource: str = ""  # "" for the object itself
+    # by apiVersion, the fields that a write to it never changes
     reset: Mapping[str, Fields] = field(default_factory=dict)
-    custom: bool = True
+    custom: bool = True  # a definition made the kind; such kinds reject owners in a removed version, others drop them
+    # returns an object in another apiVersion, None if only the apiVersion differs
     convert: Callable[[Object, str], Object] | None = None
-    raws: tuple[str, ...] = ()
+    raws: tuple[str, ...] = ()  # fields that may hold any JSON, and are encoded again when an object is merged
 
     def get_shape(self, version: str) -> Shape:
         """Return the shape of objects in a version. Raises NoVersion, or SchemaMisfit for a custom kind."""

@@ -92,19 +92,14 @@ class Patch(NamedTuple):
 
 
 class SentPatch(NamedTuple):
-    """A patch as the client sent it.
-
-    checked: repeated and unknown fields are reported. quoted: the result is only quoted in an error. custom: the patch
-    is for a custom kind. repeated: receives repeated fields. floats: receives whole numbers that are written as floats.
-    merged, raws: return Kind.list_raw_fields and `merged_lists` of the kind.
-    """
+    """A patch as the client sent it."""
 
     body: bytes
-    checked: bool
-    quoted: bool
-    custom: bool
-    repeated: list[str]
-    floats: Floats
+    checked: bool  # repeated and unknown fields are reported
+    quoted: bool  # the result is only quoted in an error
+    custom: bool  # the patch is for a custom kind
+    repeated: list[str]  # receives repeated fields
+    floats: Floats  # receives whole numbers that are written as floats
     merged: Callable[[], strategic.Table]
     raws: Callable[[], Sequence[str]]
 

@@ -58,25 +58,21 @@ _LAST.keep_alive = False
 
 @dataclass(slots=True, eq=False)
 class ListenerState:
-    """State that the connections of a listener share.
-
-    refuse: returns the answer to bytes that are not a request. gate: delays complete requests before they are handled.
-    observe: sees all answers to requests.
-    buffer: receives bytes, which are parsed in the same call. (Without it, each read over TLS allocates 256 KiB, which
-    the system must map and unmap.)
-    """
+    """State that the connections of a listener share."""
 
     handler: Handler
-    refuse: Callable[[int, str], Response]
+    refuse: Callable[[int, str], Response]  # returns the answer to bytes that are not a request
     limits: Limits
     memory: ClientMemory
     pace: Pace
     watchdog: Watchdog
-    gate: Gate | None
-    observe: Observer
+    gate: Gate | None  # delays complete requests before they are handled
+    observe: Observer  # sees all answers to requests
     connections: set[ConnectionResponder] = field(default_factory=set)
     clock: DatedHeads = field(default_factory=DatedHeads)
     heads: Heads = field(default_factory=Heads)
+    # receives bytes, which are parsed in the same call. (Without it, each read over TLS allocates 256 KiB, which the
+    # system must map and unmap.)
     buffer: memoryview = field(default_factory=lambda: memoryview(bytearray(1 << 18)))
 
 

@@ -20,22 +20,18 @@ class UnclearPath(Exception):
 
 
 class RequestInfo(NamedTuple):
-    """The parsed request line.
+    """The parsed request line."""
 
-    attributes: the attributes for authorization; its verb is the one that is carried out, "" for an unsupported method,
-    its resource is "" for other paths. legacy: under /api (the core group). namespaced: the path names a namespace, in
-    namespace. name: as in the path, where a segment may be empty. has_extra_segments: path segments behind the
-    subresource. prefix: the verb that the path names (the old /watch/ and /proxy/). sort: a text for everything
-    but namespace and name, which all such requests share; "" for paths of no resource.
-    """
-
+    # the attributes for authorization; its verb is the one that is carried out, "" for an unsupported method, its
+    # resource is "" for other paths
     attributes: Attributes
-    legacy: bool = False
-    namespaced: bool = False
+    legacy: bool = False  # under /api (the core group)
+    namespaced: bool = False  # the path names a namespace, in namespace
     namespace: str = ""
-    name: str = ""
-    has_extra_segments: bool = False
-    prefix: str = ""
+    name: str = ""  # as in the path, where a segment may be empty
+    has_extra_segments: bool = False  # path segments behind the subresource
+    prefix: str = ""  # the verb that the path names (the old /watch/ and /proxy/)
+    # a text for everything but namespace and name, which all such requests share; "" for paths of no resource
     sort: str = ""
 
     @property

@@ -53,30 +53,25 @@ class HTTPRequest:
 
     headers: lower-case names; several fields of a name are joined by commas (those of impersonation by line breaks).
     Content-Length is not among them: requests that differ in it share their headers.
-    body: the part that was read; `read_body` returns all. source: of the body, None if it is complete. certificate: of
-    the client, if it sent one. info: the attributes. user: the sender, or the user that it impersonates. sender: the
-    name of the impersonating user, "" for none. warnings: texts for the client, added by handlers. audit: collects
-    audit data, None without an audit log. length: of the body in bytes, -1 if unknown. body_error: why the body cannot
-    be read. unrequested: received bytes of it that no handler has asked for. charged: those on the account of
-    charged_user. current: whether this server shows all earlier writes, or why it cannot; None before the check. flow:
-    header lines that name the FlowSchema. settle: called with the answer that is sent, because a long one may exceed
-    the memory limit; None if it is not needed.
     """
 
     charged_user: str
     # class attributes, because most requests never set them
-    audit: AuditRecord | None = None
-    body = b""
-    body_error: Exception | None = None
-    charged = unrequested = 0
+    audit: AuditRecord | None = None  # collects audit data, None without an audit log
+    body = b""  # the part that was read; `read_body` returns all
+    body_error: Exception | None = None  # why the body cannot be read
+    charged = 0  # bytes of the body on the account of charged_user
+    unrequested = 0  # received bytes of the body that no handler has asked for
+    # whether this server shows all earlier writes, or why it cannot; None before the check
     current: bool | BaseException | None = None
-    flow = b""
+    flow = b""  # header lines that name the FlowSchema
     keep_alive = True
-    length = 0
-    sender = ""
+    length = 0  # bytes of the body, -1 if unknown
+    sender = ""  # the name of the impersonating user, "" for none
+    # called with the answer that is sent, because a long one may exceed the memory limit; None if it is not needed
     settle: Callable[[Response], None] | None = None
-    source: BodySource | None = None
-    user = ANONYMOUS
+    source: BodySource | None = None  # of the rest of the body, None if it is complete
+    user = ANONYMOUS  # the sender, or the user that it impersonates
     version = "1.1"
 
     def __init__(

@@ -19,24 +19,18 @@ _Line = tuple[float, float, float, str, str, RequestInfo, str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class RecordedRequest:
-    """A request and its answer.
+    """A request and its answer."""
 
-    at: Unix time of the answer, by the server's clock. user: after impersonation. agent: the User-Agent. resource: with
-    group and subresource, such as "crontabs.stable.example.com/status"; "" for other paths. path: with the query;
-    bearer tokens are masked. status: status code of the answer (for a watch, at its start); 0 if there was none.
-    seconds: from the request's head to the answer (for a watch, to its start).
-    """
-
-    at: float
-    user: str
-    agent: str
+    at: float  # Unix time of the answer, by the server's clock
+    user: str  # name of the user, after impersonation
+    agent: str  # the User-Agent
     verb: str
-    resource: str
+    resource: str  # with group and subresource, such as "crontabs.stable.example.com/status"; "" for other paths
     namespace: str
     name: str
-    path: str
-    status: int
-    seconds: float
+    path: str  # with the query; bearer tokens are masked
+    status: int  # status code of the answer (for a watch, at its start); 0 if there was none
+    seconds: float  # from the request's head to the answer (for a watch, to its start)
 
     def __str__(self) -> str:
         return f"{self.user} {self.verb} {self.path} {self.status}"

@@ -38,41 +38,21 @@ _LAZY = ("views", "custom", "api_versions", "reads_as_stored", "resource", "stor
 
 @dataclass(frozen=True, eq=False)
 class Subresource:
-    """A subresource other than status and scale.
-
-    verbs: its verbs. kind: kind of its bodies and answers, None for the object itself. connects: it connects to
-    something else that answers; the kind is that of the options then. options: kind of the options of a read that
-    answers text. releases: releases that have it, "" for all (runtime/release.py). hooks: the hooks of podless.hooks
-    that answer, by verb. noun: kind of their answers, "" for the kind of the object.
-    """
+    """A subresource other than status and scale."""
 
     name: str
     verbs: tuple[str, ...]
-    kind: Kind | None = None
-    connects: bool = False
-    options: Kind | None = None
-    releases: str = ""
-    hooks: Mapping[str, Mapping[str, Any]] | None = None
-    noun: str = ""
+    kind: Kind | None = None  # kind of its bodies and answers, None for the object itself
+    connects: bool = False  # it connects to something else that answers; the kind is that of the options then
+    options: Kind | None = None  # kind of the options of a read that answers text
+    releases: str = ""  # releases that have it, "" for all (runtime/release.py)
+    hooks: Mapping[str, Mapping[str, Any]] | None = None  # the hooks of podless.hooks that answer, by verb
+    noun: str = ""  # kind of the hooks' answers, "" for the kind of the object
 
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """A kind with all its versions, in the order of priority.
-
-    unserved: versions that are not served, in which objects may be stored. by_version: all versions by name. uid,
-    generation: of the definition of a custom kind, "" and 0 for built-in ones. created: revision of the definition's
-    creation, where watches start at the earliest. changed: revision of its last change; entries written later need no
-    conversion when read. terminating: the definition is being deleted. webhook: conversion.webhook of the definition,
-    {"hook": NAME} for hooks of podless.hooks, or {"rules": TEXT} for declared conversions (kinds/declared); None if
-    versions differ in apiVersion only. hash_version: the version in the storage hash of discovery, if a real
-    server stores another one than it serves; hash_in: the releases that do, "" for all. struct: fields of a built-in
-    kind; `struct_of` returns those of a version. preserve: keep unknown fields everywhere (spec.preserveUnknownFields).
-    home: the kind that stores the objects, if this one only shows them in another group; storage_version is "" then.
-    hashed: discovery shows a storage hash. shown_deleted: a delete answers the object instead of a Status.
-    status_tables: the status subresource has Tables. read_others: kinds that show the objects of this one. scheme: of a
-    built-in kind. views: all kinds that show the objects, home first.
-    """
+    """A kind with all its versions, in the order of priority."""
 
     group: str
     plural: str
@@ -85,27 +65,32 @@ class Kind:
     strategy: Strategy[Kind]
     short_names: tuple[str, ...] = ()
     categories: tuple[str, ...] = ()
-    struct: Struct | None = None
+    struct: Struct | None = None  # fields of a built-in kind; `struct_of` returns those of a version
+    # uid, generation: of the definition of a custom kind, "" and 0 for built-in ones
     uid: str = ""
     generation: int = 0
-    created: int = 0
-    changed: int = 0
-    terminating: bool = False
+    created: int = 0  # revision of the definition's creation, where watches start at the earliest
+    changed: int = 0  # revision of its last change; entries written later need no conversion when read
+    terminating: bool = False  # the definition is being deleted
+    # conversion.webhook of the definition, {"hook": NAME} for hooks of podless.hooks, or {"rules": TEXT} for declared
+    # conversions (kinds/declared); None if versions differ in apiVersion only
     webhook: Mapping[str, Any] | None = None
-    preserve: bool = False
+    preserve: bool = False  # keep unknown fields everywhere (spec.preserveUnknownFields)
     verbs: tuple[str, ...] = VERBS
+    # the version in the storage hash of discovery, if a real server stores another one than it serves
     hash_version: str = ""
-    hash_in: str = ""
+    hash_in: str = ""  # releases that store that one, "" for all
     more_subresources: tuple[Subresource, ...] = ()
     virtual: bool = False
-    hashed: bool = True
-    shown_deleted: bool = False
-    status_tables: bool = True
+    hashed: bool = True  # discovery shows a storage hash
+    shown_deleted: bool = False  # a delete answers the object instead of a Status
+    status_tables: bool = True  # the status subresource has Tables
+    # the kind that stores the objects, if this one only shows them in another group; storage_version is "" then
     home: Kind | None = None
-    read_others: Callable[[], tuple[Kind, ...]] = tuple
-    unserved: tuple[Version, ...] = ()
-    scheme: GoScheme = NO_SCHEME
-    by_version: Mapping[str, Version] = field(init=False, repr=False)
+    read_others: Callable[[], tuple[Kind, ...]] = tuple  # kinds that show the objects of this one
+    unserved: tuple[Version, ...] = ()  # versions that are not served, in which objects may be stored
+    scheme: GoScheme = NO_SCHEME  # of a built-in kind
+    by_version: Mapping[str, Version] = field(init=False, repr=False)  # all versions by name
     is_loaded = True  # rules and fields are imported (kinds/late.py)
     _derived: dict[Any, Any] = field(init=False, repr=False, default_factory=dict)
 

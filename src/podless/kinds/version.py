@@ -63,26 +63,21 @@ def _read_schemas(stored: bytes) -> dict[str, dict[str, Any] | None]:
 
 @dataclass(frozen=True, eq=False)
 class Version:
-    """One version of a kind.
-
-    source: the openAPIV3Schema (custom kinds), or a function that reads it, so that an unused schema takes no memory
-    besides the stored definition. columns: None for Name and Age. selectable: JSONPaths for fieldSelectors besides
-    metadata.name and metadata.namespace. releases: the Kubernetes releases that serve it, as runtime/release.py writes
-    them; "" for all. deprecated_in: releases that deprecate it, "" for all that serve it. status_ahead: the first
-    release that has its status, if that release is not recorded yet.
-    """
+    """One version of a kind."""
 
     name: str
+    # the openAPIV3Schema (custom kinds), or a function that reads it, so that an unused schema takes no memory besides
+    # the stored definition
     source: dict[str, Any] | Callable[[], dict[str, Any] | None] | None = None
-    columns: tuple[Column, ...] | None = None
+    columns: tuple[Column, ...] | None = None  # None for Name and Age
     status: bool = False
     scale: Scale | None = None
-    selectable: tuple[str, ...] = ()
+    selectable: tuple[str, ...] = ()  # JSONPaths for fieldSelectors besides metadata.name and metadata.namespace
     deprecated: bool = False
     deprecation_warning: str = ""
-    releases: str = ""
-    deprecated_in: str = ""
-    status_ahead: str = ""
+    releases: str = ""  # the Kubernetes releases that serve it, as runtime/release.py writes them; "" for all
+    deprecated_in: str = ""  # releases that deprecate it, "" for all that serve it
+    status_ahead: str = ""  # the first release that has its status, if that release is not recorded yet
 
     @property
     def schema(self) -> dict[str, Any] | None:

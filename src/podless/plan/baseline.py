@@ -20,28 +20,21 @@ _DEFINITION = "CustomResourceDefinition"
 
 @dataclass(slots=True)
 class Baseline:
-    """The state of an API, as far as a set can change it or depends on it.
+    """The state of an API, as far as a set can change it or depends on it."""
 
-    source: its name, for people. release: of Kubernetes, "" if unknown. objects: as the API has them, with uids.
-    absent: objects that the API certainly lacks. records: of a backup. manifests: to be applied first. unknown: objects
-    that could not be read, and why. missing: everything that could not be read. requests: number by what they read.
-    api: url and uid of a running API, {} for other sources. namespace: the default for objects without one. complete:
-    the resources of which `objects` has all objects. notes: more about the reads, for the report.
-    """
-
-    source: str = "nothing"
-    release: str = ""
-    objects: list[Object] = field(default_factory=list)
-    absent: list[Identity] = field(default_factory=list)
-    records: list[LoadedRecord] = field(default_factory=list)
-    manifests: list[Item] = field(default_factory=list)
-    unknown: dict[Identity, str] = field(default_factory=dict)
-    missing: list[UnreadPart] = field(default_factory=list)
-    requests: dict[str, int] = field(default_factory=dict)
-    api: Object = field(default_factory=dict)
-    namespace: str = "default"
-    complete: list[Endpoint] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    source: str = "nothing"  # name of the source, for people
+    release: str = ""  # release of Kubernetes, "" if unknown
+    objects: list[Object] = field(default_factory=list)  # as the API has them, with uids
+    absent: list[Identity] = field(default_factory=list)  # objects that the API certainly lacks
+    records: list[LoadedRecord] = field(default_factory=list)  # records of a backup
+    manifests: list[Item] = field(default_factory=list)  # to be applied first
+    unknown: dict[Identity, str] = field(default_factory=dict)  # objects that could not be read, and why
+    missing: list[UnreadPart] = field(default_factory=list)  # everything that could not be read
+    requests: dict[str, int] = field(default_factory=dict)  # number of requests, by what they read
+    api: Object = field(default_factory=dict)  # url and uid of a running API, {} for other sources
+    namespace: str = "default"  # the default for objects without one
+    complete: list[Endpoint] = field(default_factory=list)  # the resources of which `objects` has all objects
+    notes: list[str] = field(default_factory=list)  # more about the reads, for the report
 
 
 async def load_baseline(simulation: Simulation, baseline: Baseline) -> list[UnreadPart]:

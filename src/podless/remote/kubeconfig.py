@@ -30,22 +30,18 @@ class BadKubeconfig(ReportedError):
 
 @dataclass(frozen=True, slots=True)
 class ClusterAccess:
-    """How to reach a server.
+    """How to reach a server."""
 
-    url: without a trailing slash. token: "" for none. context: None for plain HTTP. proxy: its URL, "" for none.
-    server_name: name that the server's certificate must have, "" for the host of the URL. plugin: the program that
-    gives the token or client certificate; `certified` then makes the context with a certificate and key, both PEM.
-    namespace: of the kubeconfig's context, "" for none.
-    """
-
-    url: str
-    token: str = ""
-    context: ssl.SSLContext | None = None
-    proxy: str = ""
-    server_name: str = ""
+    url: str  # without a trailing slash
+    token: str = ""  # "" for none
+    context: ssl.SSLContext | None = None  # None for plain HTTP
+    proxy: str = ""  # URL of the proxy, "" for none
+    server_name: str = ""  # name that the server's certificate must have, "" for the host of the URL
+    # the program that gives the token or client certificate; `certified` then makes the context with a certificate and
+    # key, both PEM
     plugin: ExecPlugin | None = None
     certified: Callable[[bytes, bytes], ssl.SSLContext] | None = None
-    namespace: str = ""
+    namespace: str = ""  # namespace of the kubeconfig's context, "" for none
 
 
 def kubeconfig_paths(environment: Mapping[str, str] = os.environ) -> list[Path]:

@@ -40,28 +40,21 @@ class StartError(ReportedError):
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """The declaration of an option.
+    """The declaration of an option."""
 
-    flag: on the command line; "" if only programs can set it. metavar: placeholder of the value. parse: makes the value
-    from a text; raises ValueError with a one-line text. default: default text of the command, None for the field's own
-    default. choices: valid texts. values: of a switch, on and off. combine: the flag can be repeated; makes the field
-    from the list of values. unset_flag: a flag that sets the field to None, with its help. letter: the flag in one
-    letter. bare_value: value of the flag without a text, None if it needs one. server_only: only servers use it; other
-    commands that take the section accept it and do not list it.
-    """
-
-    flag: str
+    flag: str  # on the command line; "" if only programs can set it
     help: str
-    metavar: str = ""
-    parse: Callable[[str], Any] = str
-    default: str | None = None
-    choices: tuple[str, ...] = ()
-    values: tuple[Any, Any] | None = None
+    metavar: str = ""  # placeholder of the value
+    parse: Callable[[str], Any] = str  # makes the value from a text; raises ValueError with a one-line text
+    default: str | None = None  # default text of the command, None for the field's own default
+    choices: tuple[str, ...] = ()  # valid texts
+    values: tuple[Any, Any] | None = None  # values of a switch: on, off
+    # the flag can be repeated; makes the field from the list of values
     combine: Callable[[list[Any]], Any] | None = None
-    unset_flag: tuple[str, str] | None = None
-    letter: str = ""
-    bare_value: Any = None
-    server_only: bool = False
+    unset_flag: tuple[str, str] | None = None  # a flag that sets the field to None, with its help
+    letter: str = ""  # the flag in one letter
+    bare_value: Any = None  # value of the flag without a text, None if it needs one
+    server_only: bool = False  # only servers use it; other commands that take the section accept it and do not list it
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,17 +19,14 @@ _NEWEST_MINOR: Final = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A release with its chosen gates.
+    """A release with its chosen gates."""
 
-    name: such as 1.36, "" outside a server. minor: 36 in this example. without: the gates and changes that are off.
-    wording: returns the text of a field error, by its field and the newest release's text; None for the same. sources:
-    returns the line of Go that constructs a scheme, by that of the newest release.
-    """
-
-    name: str = ""
-    minor: int = _NEWEST_MINOR
-    without: frozenset[str] = frozenset()
+    name: str = ""  # such as 1.36, "" outside a server
+    minor: int = _NEWEST_MINOR  # 36 in this example
+    without: frozenset[str] = frozenset()  # the gates and changes that are off
+    # returns the text of a field error, by its field and the newest release's text; None for the same
     wording: Callable[[str, str], str] | None = None
+    # returns the line of Go that constructs a scheme, by that of the newest release
     sources: Callable[[str], str] = str
 
     def has_feature(self, name: str) -> bool:

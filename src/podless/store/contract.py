@@ -110,20 +110,15 @@ class Operation(NamedTuple):
 
 
 class Author(NamedTuple):
-    """The origin of a commit.
+    """The origin of a commit."""
 
-    user: after impersonation. sender: the authenticated user if it impersonates `user`, else "". verb: create, update,
-    patch, apply, delete or deletecollection; "" for the server itself. subresource, manager (the field manager) and
-    agent (the User-Agent): those of the request. audit: the request's audit ID as 16 bytes, b"" without an audit log.
-    """
-
-    user: str = ""
-    sender: str = ""
-    verb: str = ""
-    subresource: str = ""
-    manager: str = ""
-    agent: str = ""
-    audit: bytes = b""
+    user: str = ""  # after impersonation
+    sender: str = ""  # the authenticated user, if it impersonates `user`, else ""
+    verb: str = ""  # create, update, patch, apply, delete or deletecollection; "" for the server itself
+    subresource: str = ""  # that of the request
+    manager: str = ""  # the field manager of the request
+    agent: str = ""  # the User-Agent of the request
+    audit: bytes = b""  # the request's audit ID as 16 bytes, b"" without an audit log
 
 
 NOBODY = Author()
@@ -132,21 +127,16 @@ AUTHOR: ContextVar[Author] = ContextVar("author", default=NOBODY)
 
 
 class LoggedWrite(NamedTuple):
-    """One change of one key, as the log has it.
-
-    sequence: orders the changes of the store. at: milliseconds since 1970. stored: the written state, None for a
-    delete. created: the revision that created the key (for a delete, that of the deleted state). replaced: the state
-    before, if the log has it at hand.
-    """
+    """One change of one key, as the log has it."""
 
     key: str
     revision: int
-    sequence: int
-    at: int
+    sequence: int  # orders the changes of the store
+    at: int  # milliseconds since 1970
     author: Author
-    stored: StoredValue | None
-    created: int
-    replaced: Record | None = None
+    stored: StoredValue | None  # the written state, None for a delete
+    created: int  # the revision that created the key (for a delete, that of the deleted state)
+    replaced: Record | None = None  # the state before, if the log has it at hand
 
 
 class ChangeLog(Protocol):

@@ -46,23 +46,17 @@ class EngineOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreSettings:
-    """The settings from which an engine makes a store.
+    """The settings from which an engine makes a store."""
 
-    database: the file of a server's own database, None for memory. options: the engine's section. keep: the window of
-    history for watches; bounds: how much is kept beyond it. authors: whether to record them. needs_log: opening fails
-    if the store can have no change log. compacting: whether the store limits its history by itself. times: lifetime in
-    seconds of keys under a prefix. layout: returns the place of built-in kinds below the prefix of a shared store;
-    None: they are placed like custom kinds.
-    """
-
-    database: Path | None = None
-    options: Any = None
-    keep: Keep = field(default_factory=Keep)
-    bounds: HistoryBounds = field(default_factory=HistoryBounds)
-    authors: bool = True
-    needs_log: bool = False
-    compacting: bool = True
-    times: Mapping[str, float] = field(default_factory=dict)
+    database: Path | None = None  # the file of a server's own database, None for memory
+    options: Any = None  # the engine's section of the settings
+    keep: Keep = field(default_factory=Keep)  # the window of history for watches
+    bounds: HistoryBounds = field(default_factory=HistoryBounds)  # how much is kept beyond it
+    authors: bool = True  # whether to record the authors of writes
+    needs_log: bool = False  # opening fails if the store can have no change log
+    compacting: bool = True  # whether the store limits its history by itself
+    times: Mapping[str, float] = field(default_factory=dict)  # lifetime in seconds of keys under a prefix
+    # returns the place of built-in kinds below the prefix of a shared store; None: they are placed like custom kinds
     layout: Callable[[str], KeyLayout] | None = None
 
 

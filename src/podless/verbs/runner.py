@@ -34,37 +34,28 @@ _SHORT_WRITE = 4 * 1024  # bytes of a write whose stages nearly always end withi
 
 
 class Write:
-    """One write on its way through its stages.
+    """One write on its way through its stages."""
 
-    base: the object with which each attempt begins, as the client sent it or admission left it. obj: the new object.
-    old: the present object in the version of the call; None for a create. entry: the present object as stored. stored:
-    the encoded new object. encoded: the object to store and its encoding, if made early. along: further keys to commit.
-    answer: the answer, if it is not the stored object. admission_form: returns the form that validating admission sees,
-    if not obj. refused: fields that the user may not write, reported with other errors. added: approximate bytes that
-    admission added. loose: prune the object after validation, not before. removed: the write removes the object.
-    shared: obj shares parts with old. warned: number of warnings before the present attempt. tries: attempts left to
-    find a free name. finished: number of finished stages of the present group. mutating, allocating, validating:
-    plugins, found before the first of them runs. api: set when the write runs.
-    """
-
-    api: API
-    base: Object
-    obj: Object
-    old: Object | None = None
-    entry: Entry | None = None
-    stored: StoredValue | None = None
-    encoded: tuple[Object, StoredValue] | None = None
-    along: CombinedCommit | None = None
-    answer: Single | None = None
+    api: API  # set when the write runs
+    base: Object  # the object with which each attempt begins, as the client sent it or admission left it
+    obj: Object  # the new object
+    old: Object | None = None  # the present object in the version of the call; None for a create
+    entry: Entry | None = None  # the present object as stored
+    stored: StoredValue | None = None  # the encoded new object
+    encoded: tuple[Object, StoredValue] | None = None  # the object to store and its encoding, if made early
+    along: CombinedCommit | None = None  # further keys to commit
+    answer: Single | None = None  # the answer, if it is not the stored object
+    # returns the form that validating admission sees, if not obj
     admission_form: Callable[[Object], Object] | None = None
-    refused: Sequence[FieldError] = ()
-    added = 0
-    loose = False
-    shared = False
-    removed = False
-    warned = 0
-    tries = 1
-    finished = 0
+    refused: Sequence[FieldError] = ()  # fields that the user may not write, reported with other errors
+    added = 0  # approximate bytes that admission added
+    loose = False  # prune the object after validation, not before
+    shared = False  # obj shares parts with old
+    removed = False  # the write removes the object
+    warned = 0  # number of warnings before the present attempt
+    tries = 1  # attempts left to find a free name
+    finished = 0  # number of finished stages of the present group
+    # plugins by phase, found before the first of them runs
     mutating: Sequence[Plugin] = ()
     allocating: Sequence[Plugin] = ()
     validating: Sequence[Plugin] = ()

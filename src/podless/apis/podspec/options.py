@@ -13,31 +13,23 @@ DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 
 @dataclass(frozen=True, slots=True)
 class PodOptions:
-    """Options for validating a PodSpec.
+    """Options for validating a PodSpec."""
 
-    pod: it belongs to a pod, not to a template. The others say that the old state has: deletion_cost: one that is not a
-    number. selector_values, node_values: values that no label can have. spread_selectors: invalid selectors in spread
-    constraints. spread_keys: label keys that are also in the selector. indivisible: fractions of huge pages.
-    far_tokens: token paths outside of their volume. host_sysctls: sysctls of host namespaces. restarting: init
-    containers with a resize policy that restarts them. host_devices: devices with a user namespace. host_network: the
-    host's network with a user namespace. loose_variables: names of variables that only relaxed validation allows.
-    no_image: an image volume without a reference.
-    """
-
-    pod: bool = False
-    deletion_cost: bool = False
-    selector_values: bool = False
-    node_values: bool = False
-    spread_selectors: bool = False
-    spread_keys: bool = False
-    indivisible: bool = False
-    far_tokens: bool = False
-    host_sysctls: bool = False
-    restarting: bool = False
-    host_devices: bool = False
-    host_network: bool = False
-    loose_variables: bool = False
-    no_image: bool = False
+    pod: bool = False  # the PodSpec belongs to a pod, not to a template
+    # the others say that the old state has something that may stay, though a new object may not have it:
+    deletion_cost: bool = False  # a deletion cost that is not a number
+    selector_values: bool = False  # values in selectors that no label can have
+    node_values: bool = False  # the same in node affinity
+    spread_selectors: bool = False  # invalid selectors in spread constraints
+    spread_keys: bool = False  # label keys that are also in the selector
+    indivisible: bool = False  # fractions of huge pages
+    far_tokens: bool = False  # token paths outside of their volume
+    host_sysctls: bool = False  # sysctls of host namespaces
+    restarting: bool = False  # init containers with a resize policy that restarts them
+    host_devices: bool = False  # devices with a user namespace
+    host_network: bool = False  # the host's network with a user namespace
+    loose_variables: bool = False  # names of variables that only relaxed validation allows
+    no_image: bool = False  # an image volume without a reference
 
 
 STRICT = PodOptions()

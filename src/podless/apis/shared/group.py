@@ -30,36 +30,28 @@ CUSTOM = 1000  # the priority of groups of definitions
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """A built-in API group; name is "" for core.
-
-    priority: discovery lists groups with a higher one first. version_priorities: the same for versions, if they differ
-    from the usual ones. needed: the server needs the kinds, so they cannot be left out. off_by_default: versions that
-    are served only with --runtime-config. view, edit, admin: the rules that the group adds to these roles: verbs and
-    resources, separated by spaces, then API groups if they differ from this one. package: the prefix of the version in
-    names of OpenAPI components, if it does not follow from the name.
-
-    Kinds that kube-apiserver's decoder also knows: unlisted: by version, kinds without a list that are not declared;
-    earlier: those of versions that are not served, "*" for those of v1; moved: by the group that has them now.
-
-    kinds: all kinds in discovery. optional: those that can be left out. sent_kinds: those that are only sent to
-    subresources.
-    """
+    """A built-in API group; name is "" for core."""
 
     name: str
-    priority: int = CUSTOM
+    priority: int = CUSTOM  # discovery lists groups with a higher one first
+    # the same for versions, if they differ from the usual ones
     version_priorities: Mapping[str, int] = field(default_factory=dict)
-    needed: bool = False
-    off_by_default: tuple[str, ...] = ()
+    needed: bool = False  # the server needs the kinds, so they cannot be left out
+    off_by_default: tuple[str, ...] = ()  # versions that are served only with --runtime-config
+    # view, edit, admin: the rules that the group adds to these roles: verbs and resources, separated by spaces, then
+    # API groups if they differ from this one
     view: tuple[tuple[str, ...], ...] = ()
     edit: tuple[tuple[str, ...], ...] = ()
     admin: tuple[tuple[str, ...], ...] = ()
-    package: str = ""
+    package: str = ""  # the prefix of the version in names of OpenAPI components, if it does not follow from the name
+    # further kinds that kube-apiserver's decoder knows: by version, kinds without a list that are not declared
     unlisted: Mapping[str, str] = field(default_factory=dict)
+    # by version that is not served, its kinds, "*" for those of v1
     earlier: Mapping[str, str] = field(default_factory=dict)
-    moved: Mapping[str, str] = field(default_factory=dict)
-    kinds: list[Kind] = field(init=False, default_factory=list)
-    optional: list[Kind] = field(init=False, default_factory=list)
-    sent_kinds: list[Kind] = field(init=False, default_factory=list)
+    moved: Mapping[str, str] = field(default_factory=dict)  # kinds by the group that has them now
+    kinds: list[Kind] = field(init=False, default_factory=list)  # all kinds in discovery
+    optional: list[Kind] = field(init=False, default_factory=list)  # those that can be left out
+    sent_kinds: list[Kind] = field(init=False, default_factory=list)  # those that are only sent to subresources
 
     def kind(self, noun: str, *short_names: str, needed: bool = False, **facts: Any) -> Kind:
         """Declare a served kind; for the arguments see `_declare_kind`."""

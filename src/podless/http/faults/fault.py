@@ -49,16 +49,11 @@ def _term(description: str, value: Any = "", **bounds: Any) -> Any:
 
 @dataclass(slots=True, kw_only=True)
 class InjectedFault:
-    """One fault. Raises BadFault for invalid fields.
+    """One fault. Raises BadFault for invalid fields."""
 
-    label: a name for error texts. spared: API groups whose requests never fail. spared_agent: requests whose User-Agent
-    starts with this never fail. matched: number of requests that matched. injected: number of requests that failed.
-    on_match: called whenever a count changes.
-    """
-
-    label: str = ""
-    spared: tuple[str, ...] = ()
-    spared_agent: str = ""
+    label: str = ""  # a name for error texts
+    spared: tuple[str, ...] = ()  # API groups whose requests never fail
+    spared_agent: str = ""  # requests whose User-Agent starts with this never fail
 
     verb: str = _term("verb of the request", choices=VERBS)
     resource: str = _term('resource, as in RBAC: "widgets", "widgets.example.com", "widgets/status"; "*" for any')
@@ -93,8 +88,9 @@ class InjectedFault:
     burst: float = _term("collect the events of a watch for this many seconds and send them together", 0.0, maximum=60)
     compress: bool = _term("of collected events, send only the last one of each object", False)
 
-    matched: int = field(default=0, init=False)
-    injected: int = field(default=0, init=False)
+    matched: int = field(default=0, init=False)  # number of requests that matched
+    injected: int = field(default=0, init=False)  # number of requests that failed
+    # called whenever a count changes
     on_match: Callable[[], None] | None = field(default=None, init=False, repr=False, compare=False)
     _turns: array[int] = field(init=False, repr=False, compare=False)
 

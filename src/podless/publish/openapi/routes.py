@@ -61,21 +61,16 @@ QUERIES: dict[str, list[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How the operations of custom and of built-in kinds differ.
+    """How the operations of custom and of built-in kinds differ."""
 
-    consumes: media types of a body. produces: of an answer; streams: additional ones of a watch. patches: of a patch.
-    deletes: parameters of deletecollection besides those of a list. reads: parameters of a read. patched: status codes
-    of a patch. watches: the old watch paths exist.
-    """
-
-    consumes: tuple[str, ...]
-    produces: tuple[str, ...]
-    streams: tuple[str, ...]
-    patches: tuple[str, ...]
-    deletes: tuple[str, ...]
-    reads: tuple[str, ...]
-    patched: tuple[int, ...]
-    watches: bool
+    consumes: tuple[str, ...]  # media types of a body
+    produces: tuple[str, ...]  # media types of an answer
+    streams: tuple[str, ...]  # additional media types of a watch's answer
+    patches: tuple[str, ...]  # media types of a patch
+    deletes: tuple[str, ...]  # parameters of deletecollection besides those of a list
+    reads: tuple[str, ...]  # parameters of a read
+    patched: tuple[int, ...]  # status codes of a patch
+    watches: bool  # the old watch paths exist
 
 
 _JSON_YAML = ("application/json", "application/yaml")
@@ -104,27 +99,22 @@ BUILTIN = Dialect(
 
 @dataclass(frozen=True, slots=True)
 class PathOperation:
-    """One method of one path.
-
-    method: lower case. action: x-kubernetes-action. name: the operation id. queries: keys of standard.PARAMETERS, or
-    (name, kind and type) of an option. answer: the component of a successful answer, "" for a text; codes: its status
-    codes. body: the component of the body, "" for none; required: whether the body is required.
-    """
+    """One method of one path."""
 
     path: str
-    method: str
-    action: str
+    method: str  # in lower case
+    action: str  # x-kubernetes-action
     text: str
-    name: str
+    name: str  # the operation id
     tag: str
-    queries: tuple[str, ...]
+    queries: tuple[str, ...]  # keys of standard.PARAMETERS, or (name, kind and type) of an option
     produces: tuple[str, ...]
     consumes: tuple[str, ...]
     gvk: dict[str, str]
-    answer: str = ""
-    codes: tuple[int, ...] = (200,)
-    body: str = ""
-    required: bool = False
+    answer: str = ""  # the component of a successful answer, "" for a text
+    codes: tuple[int, ...] = (200,)  # status codes of a successful answer
+    body: str = ""  # the component of the body, "" for none
+    required: bool = False  # whether the body is required
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,17 +33,13 @@ _MIN, _MAX = -(1 << 63), (1 << 63) - 1
 
 @dataclass(frozen=True, eq=False)
 class TableLayout:
-    """Compiled columns. Their definitions are created when a table first needs them.
-
-    group: of the structs that the columns show. order: the sort key of a list's rows, if any. conditions: returns those
-    of a row. searches: columns search whole objects; readers then take the result of `reader_argument`.
-    """
+    """Compiled columns. Their definitions are created when a table first needs them."""
 
     columns: tuple[PrinterColumn, ...]
-    group: str = ""
-    order: Reader | None = None
-    conditions: Callable[[Object], list[Object]] | None = None
-    searches: bool = False
+    group: str = ""  # group of the structs that the columns show
+    order: Reader | None = None  # the sort key of a list's rows, if any
+    conditions: Callable[[Object], list[Object]] | None = None  # returns the conditions of a row
+    searches: bool = False  # columns search whole objects; readers then take the result of `reader_argument`
 
     def reader_argument(self, obj: Object) -> Any:
         """Return the argument for the readers of a row."""
