@@ -78,7 +78,7 @@ FIGURES: Mapping[str, Figures] = {
             patterns.MAX_CACHE_BYTES,
         ),
         "holds the event loop for # ms": (watchdog.LONG_STEP,),
-        "reads # KiB of them": (connection._FEW,),
+        "reads # KiB of them": (connection._PIPELINE_STEP,),
         "over that #": (errors.TooManyRequests.code,),
         "killed after # s of processor time": (OFFLOAD_SECONDS,),
         # limits

@@ -51,7 +51,7 @@ def slow(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each look at the clock is a second later than the one before, so that a turn is over at once."""
     ticks: Iterator[int] = count()
     monkeypatch.setattr(module, "_clock", lambda: float(next(ticks)))
-    monkeypatch.setattr(module, "_MAX_REST", 0.0)
+    monkeypatch.setattr(module, "_MAX_PAUSE", 0.0)
 
 
 @pytest.mark.usefixtures("slow")
@@ -203,6 +203,6 @@ def test_every_watcher_hears_of_all_since_it_came_once_and_in_order(plan: list[t
         patch.setattr(module, "_clock", lambda: next(ticks) / 1000)
         patch.setattr(module, "_TURN", pace / 1000)
         patch.setattr(module, "_MAX_TURN", pace / 1000)
-        patch.setattr(module, "_MAX_REST", 0.0)
+        patch.setattr(module, "_MAX_PAUSE", 0.0)
         patch.setattr(module, "_TOGETHER", 1500)
         asyncio.run(play())

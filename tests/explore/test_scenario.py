@@ -60,7 +60,7 @@ def test_a_mistake_is_told_with_its_place(given: Any, message: str) -> None:
 def test_an_invariant_that_cannot_be_evaluated_does_not_hold() -> None:
     invariant = {"kind": "Garden", "expression": "items.all(one, one.spec.plants > 0)"}
     [found] = Scenario.parse({"steps": [], "always": [invariant]}).always
-    assert found.holds([])
-    assert found.holds([{"spec": {"plants": 1}}])
-    assert not found.holds([{"spec": {"plants": 0}}])
-    assert not found.holds([{}])
+    assert found.is_met([])
+    assert found.is_met([{"spec": {"plants": 1}}])
+    assert not found.is_met([{"spec": {"plants": 0}}])
+    assert not found.is_met([{}])

@@ -17,7 +17,7 @@ import pytest
 
 from podless import Server, StartError, hooks
 from podless.auth.user import User
-from podless.hooks.keeper import KEEPS
+from podless.hooks.keeper import CAN_KEEP
 from podless.remote.cluster import Refused
 from podless.runtime.jsonobject import Object
 from tests.conftest import Client
@@ -390,7 +390,7 @@ LEAVING = """
 """
 
 
-@pytest.mark.skipif(not KEEPS, reason="needs Linux")
+@pytest.mark.skipif(not CAN_KEEP, reason="needs Linux")
 @pytest.mark.parametrize("do", ["exit", "wait"])
 def test_a_process_that_leaves_the_group_and_the_environment_of_its_worker_ends_with_it(
     tmp_path: Path, do: str
@@ -429,7 +429,7 @@ DYING = """
 """
 
 
-@pytest.mark.skipif(not KEEPS, reason="needs Linux")
+@pytest.mark.skipif(not CAN_KEEP, reason="needs Linux")
 def test_a_worker_and_what_it_has_started_end_with_the_server(tmp_path: Path) -> None:
     path, file = tmp_path / "app.py", tmp_path / "numbers"
     path.write_text(textwrap.dedent(DYING))

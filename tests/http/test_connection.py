@@ -148,7 +148,7 @@ async def test_of_requests_in_a_row_few_are_answered_before_it_is_the_turn_of_ot
         return told(request)
 
     request = b"GET /%04d HTTP/1.1\r\nHost: h\r\n\r\n"
-    most = connection._FEW // len(request % 0) + 1
+    most = connection._PIPELINE_STEP // len(request % 0) + 1
     async with serving(handler) as connect:
         client = await connect()
         client.send(b"".join(request % place for place in range(number)))

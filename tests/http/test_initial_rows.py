@@ -50,7 +50,7 @@ async def test_the_garbage_collector_rests_while_a_long_object_becomes_a_row(mon
         return load_inner(kind, version, entry)
 
     monkeypatch.setattr(view, "load_inner", load)
-    monkeypatch.setattr(view, "_LONG", 10_000)  # so short that work on it stays on the loop
+    monkeypatch.setattr(view, "_LONG_BODY", 10_000)  # so short that work on it stays on the loop
     async with Server() as server:
         app = server._get_app()
         for name, size in (("short", 10), ("long", 20_000)):

@@ -70,7 +70,7 @@ async def test_a_long_message_is_sent_in_pieces(accept: str, agent: str, monkeyp
     pending: Any = status.with_status(lambda request: fail())(request)
     answer = await pending
     pieces = [bytes(piece) for piece in answer.chunks]
-    monkeypatch.setattr(status, "_LONG", len(text) + 1)
+    monkeypatch.setattr(status, "_LONG_MESSAGE", len(text) + 1)
     short: Any = status.with_status(lambda request: (_ for _ in ()).throw(error))(request)
     assert (answer.status, answer.media) == (short.status, short.media)
     assert b"".join(pieces) == b"".join(short.chunks)

@@ -70,11 +70,11 @@ class Cache:
     async def _reload_collections(self) -> None:
         while self._lost_changes:  # again if more changes were lost meanwhile
             self._lost_changes = False
-            left = list(self._collections.values())
-            while left and not self._lost_changes:
+            remaining = list(self._collections.values())
+            while remaining and not self._lost_changes:
                 try:
-                    await left[-1].reload_state()
-                    left.pop()
+                    await remaining[-1].reload_state()
+                    remaining.pop()
                 except StoreError:
                     await asyncio.sleep(_RETRY_DELAY)
         self._renewal = None
@@ -138,11 +138,11 @@ class Cache:
             loop = asyncio.get_running_loop()
             future = loop.create_future()
             self._waiting.append((revision, future))
-            late = loop.call_later(_PATIENCE, _fail_overdue, future)
+            timeout = loop.call_later(_PATIENCE, _fail_overdue, future)
             try:
                 await future
             finally:
-                late.cancel()
+                timeout.cancel()
 
     def _take_changes(self, changes: Sequence[StoreChange], revision: int) -> None:
         batches: dict[WatchCache, list[CacheEvent]] = {}
@@ -170,11 +170,11 @@ class Cache:
     def _wake_waiting(self) -> None:
         """Wake callers that wait for a revision that is shown now."""
         waiting, self._waiting = self._waiting, []
-        for one in waiting:
-            if one[0] > self.revision:
-                self._waiting.append(one)
-            elif not one[1].done():
-                one[1].set_result(None)
+        for revision, future in waiting:
+            if revision > self.revision:
+                self._waiting.append((revision, future))
+            elif not future.done():
+                future.set_result(None)
 
 
 def _fail_overdue(future: asyncio.Future[None]) -> None:

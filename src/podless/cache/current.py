@@ -20,14 +20,14 @@ Go = Callable[[BaseException | None], None]
 class FreshnessScope:
     """A scope in which the current state was awaited once, so that later reads need not wait again."""
 
-    over = False
+    ended = False
 
 
 _SCOPE: ContextVar[FreshnessScope | None] = ContextVar("scope", default=None)
 
 
 def begin_waited() -> FreshnessScope:
-    """Mark that this context has waited for the current state. Setting `over` ends the mark, also for child tasks."""
+    """Mark that this context has waited for the current state. Setting `ended` ends the mark, also for child tasks."""
     scope = FreshnessScope()
     _SCOPE.set(scope)
     return scope
@@ -36,7 +36,7 @@ def begin_waited() -> FreshnessScope:
 def has_waited() -> bool:
     """Return whether the current context has waited."""
     scope = _SCOPE.get()
-    return scope is not None and not scope.over
+    return scope is not None and not scope.ended
 
 
 class RevisionReader:

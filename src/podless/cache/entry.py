@@ -11,7 +11,7 @@ from podless.runtime.meter import charge
 from podless.store import Record, StoredValue, keys
 
 _DELETION = b'"deletionTimestamp":'
-_LONG = 1 << 15  # bytes; decoding more takes longer than charging for it
+_LONG_BODY = 1 << 15  # bytes; decoding more takes longer than charging for it
 _STEP = 64  # bytes that one step decodes
 
 
@@ -74,12 +74,12 @@ class Entry:
 
     def at_revision(self, revision: int) -> Entry:
         """Return the same state under another revision, for a DELETED event."""
-        shown = Entry.__new__(Entry)
-        shown.key, shown.revision, shown.created, shown.offset = self.key, revision, self.created, self.offset
-        shown.body = self.stored.with_revision(revision)
-        shown._forms = None
-        shown._labels = self._labels
-        return shown
+        copy = Entry.__new__(Entry)
+        copy.key, copy.revision, copy.created, copy.offset = self.key, revision, self.created, self.offset
+        copy.body = self.stored.with_revision(revision)
+        copy._forms = None
+        copy._labels = self._labels
+        return copy
 
     def decode(self) -> dict[str, Any]:
         """Return a fresh copy of the object, which the caller may change."""
@@ -88,7 +88,7 @@ class Entry:
         return decoded
 
     def _charge_decoding(self) -> None:
-        if len(self.body) > _LONG:
+        if len(self.body) > _LONG_BODY:
             charge(len(self.body) // _STEP)
 
     @property

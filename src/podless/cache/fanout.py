@@ -21,9 +21,9 @@ _HURRY = 0.048 / (16 << 20)
 _MAX_TURN = 0.05
 # the pause between deliveries: seconds per watcher, or this many times the last delivery if that is longer, and the
 # maximum. The time of a delivery varies, so the number of watchers sets a lower limit
-_REST_EACH = 0.00025
-_REST = 5.0
-_MAX_REST = 0.05
+_PAUSE_PER_WATCHER = 0.00025
+_PAUSE_FACTOR = 5.0
+_MAX_PAUSE = 0.05
 _TOGETHER = 1 << 18  # approximate bytes of a batch, which TLS encrypts for a watcher in one go
 _MAX_QUEUED = 64 << 20  # bytes in the queue; beyond them, watchers that lack the first batch are ended
 _NO_BATCH = -1
@@ -238,8 +238,8 @@ class Fanout:
         self._under_way = False
         self._deliveries.end_one()
         spent, self._spent = self._spent, 0.0
-        rest = max(len(self._followers) * _REST_EACH, spent * _REST)
-        self._rested = asyncio.get_running_loop().time() + min(rest, _MAX_REST)
+        pause = max(len(self._followers) * _PAUSE_PER_WATCHER, spent * _PAUSE_FACTOR)
+        self._rested = asyncio.get_running_loop().time() + min(pause, _MAX_PAUSE)
         if self._batches:
             self._begin_delivery()
 

@@ -40,19 +40,19 @@ class LabelIndex:
     def index_label(self, name: str, entries: Iterable[Entry]) -> None:
         """Index a label from now on. entries: all objects; copied for the scan, because they can change during it."""
         self.in_use = True
-        known = self._names.pop(name, None)
-        if known is None:
+        keys = self._names.pop(name, None)
+        if keys is None:
             walk = _LabelScan(name)
             self._walks.append(walk)
             try:
-                known = _collect_keys(name, list(entries))
+                keys = _collect_keys(name, list(entries))
             finally:
                 self._walks.remove(walk)
-            for key, (had, has) in walk.missed.items():
-                _move_key(known, key, had, has)
+            for key, (before, after) in walk.missed.items():
+                _move_key(keys, key, before, after)
             while len(self._names) >= _MAX:
                 del self._names[next(iter(self._names))]
-        self._names[name] = known
+        self._names[name] = keys
 
     def is_indexed(self, name: str) -> bool:
         """Return whether a label is indexed."""
@@ -60,22 +60,22 @@ class LabelIndex:
 
     def find_keys(self, name: str, values: Iterable[str]) -> list[str] | None:
         """Return the sorted keys of objects whose label has one of the values; None if the label is not indexed."""
-        known = self._names.get(name)
-        if known is None:
+        keys_by_value = self._names.get(name)
+        if keys_by_value is None:
             return None
-        return sorted(key for value in dict.fromkeys(values) for key in known.get(value, ()))
+        return sorted(key for value in dict.fromkeys(values) for key in keys_by_value.get(value, ()))
 
     def update_entry(self, before: Entry | None, after: Entry | None) -> None:
         """Update the index for a changed object."""
-        one = before or after
-        if one is None:
+        entry = before or after
+        if entry is None:
             return
-        had = before.read_labels() if before is not None else _NO_LABELS
-        has = after.read_labels() if after is not None else _NO_LABELS
-        for name, known in self._names.items():
-            _move_key(known, one.key, had.get(name), has.get(name))
+        old_labels = before.read_labels() if before is not None else _NO_LABELS
+        new_labels = after.read_labels() if after is not None else _NO_LABELS
+        for name, keys in self._names.items():
+            _move_key(keys, entry.key, old_labels.get(name), new_labels.get(name))
         for walk in self._walks:
-            walk.note_labels(one.key, had, has)
+            walk.note_labels(entry.key, old_labels, new_labels)
 
 
 def _collect_keys(name: str, entries: Sequence[Entry]) -> Keys:

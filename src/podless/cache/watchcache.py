@@ -126,8 +126,10 @@ class WatchCache:
         if self._former is not None:
             former, self._former = self._former, None
             self._tell_difference(former)
-        early, self._early_changes = self._early_changes, None
-        events = [event for change in early if change.revision > revision and (event := self.apply_change(change))]
+        early_changes, self._early_changes = self._early_changes, None
+        events = [
+            event for change in early_changes if change.revision > revision and (event := self.apply_change(change))
+        ]
         if events:
             self.publish_events(events)
 
@@ -145,18 +147,18 @@ class WatchCache:
     async def _read_at(self, revision: int) -> dict[str, Entry]:
         entries: dict[str, Entry] = {}
         after, self.oldest = "", revision + 1  # of later writes
-        part = _PAGE if self._read_record is None else _LOOKED_AT
-        rest = TurnPauses()
+        page_size = _PAGE if self._read_record is None else _LOOKED_AT
+        pauses = TurnPauses()
         while True:
             began = time.perf_counter()
-            records, after = await self._store.read_page(revision, after, part, self.prefix)
+            records, after = await self._store.read_page(revision, after, page_size, self.prefix)
             with pause_gc():
                 for record in records:
                     entries[record.key] = self.make_entry(record)
             self.oldest = min([self.oldest, *(record.revision for record in records)])
             if not after:
                 return entries
-            await rest.wait_pause(time.perf_counter() - began)
+            await pauses.wait_pause(time.perf_counter() - began)
 
     async def reload_state(self) -> None:
         """Read the state again after changes were lost. Raises StoreError.
@@ -180,9 +182,9 @@ class WatchCache:
             if key not in present:
                 events.append(CacheEvent(key, self.changed, before, None))
         for key, after in present.items():
-            known = former.get(key)
-            if known is None or known.revision != after.revision:
-                events.append(CacheEvent(key, after.revision, known, after))
+            previous = former.get(key)
+            if previous is None or previous.revision != after.revision:
+                events.append(CacheEvent(key, after.revision, previous, after))
         events.sort(key=lambda event: event.revision)
         for handler in list(self._handlers):
             call_handler(handler, events)
@@ -311,12 +313,12 @@ class WatchCache:
 
         limit: the maximum number; no more are read. Also returns whether there can be more. Raises HistoryCompacted.
         """
-        found: list[Entry] = []
+        entries: list[Entry] = []
         while True:
-            records, after = await self._store.read_page(revision, after, limit - len(found), prefix)
-            found += map(self.make_entry, records)
-            if not after or len(found) >= limit:
-                return found[:limit], bool(after) or len(found) > limit
+            records, after = await self._store.read_page(revision, after, limit - len(entries), prefix)
+            entries += map(self.make_entry, records)
+            if not after or len(entries) >= limit:
+                return entries[:limit], bool(after) or len(entries) > limit
 
     async def changes_since(self, revision: int, first: int) -> list[CacheEvent]:
         """Return the changes after `revision`, oldest first.

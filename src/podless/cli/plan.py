@@ -21,7 +21,7 @@ from podless.plan.output import render_plan
 from podless.plan.planfile import write_plan
 from podless.plan.result import Plan
 from podless.plan.run import PlanSource, make_plan
-from podless.plan.sources import Dump, Nothing
+from podless.plan.sources import Dump, EmptySource
 from podless.runtime.files import describe_fault
 from podless.runtime.gcpause import pause_gc
 from podless.runtime.option import ReportedError
@@ -123,4 +123,4 @@ async def _choose_source(options: argparse.Namespace, scratch: Path) -> PlanSour
         raise CannotPlan("--at requires --from with a server's data folder")
     if options.dump:
         return Dump(options.dump)
-    return Nothing() if options.from_nothing else RunningAPI(access.read_access(options), seconds=options.timeout)
+    return EmptySource() if options.from_nothing else RunningAPI(access.read_access(options), seconds=options.timeout)

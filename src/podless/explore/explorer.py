@@ -20,8 +20,8 @@ from podless.explore.schedule import Perturbation, Schedule
 from podless.explore.story import tell_story
 from podless.runtime.dataclass import dataclass
 
-_AGAIN = 2  # more runs of a schedule that failed
-_SAME = 3  # findings with the same oracles and detail, after which similar ones are skipped
+_REPEATS = 2  # more runs of a schedule that failed
+_MAX_SIMILAR = 3  # findings with the same oracles and detail, after which similar ones are skipped
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +145,7 @@ class Explorer:
 
         A controller that fails only in the first of these runs remembers earlier runs. It is then started for each run.
         """
-        for _ in range(_AGAIN):
+        for _ in range(_REPEATS):
             repeated = await self.carry_out(run.schedule)
             if repeated.faults:
                 return repeated
@@ -160,16 +160,16 @@ class Explorer:
     async def _look_into(self, run: Run) -> None:
         """Make a failing schedule as short as possible, and repeat it."""
         oracles = frozenset(fault.oracle for fault in run.faults)
-        if sum(finding.oracles == oracles for finding in self.report.findings) >= _SAME:
+        if sum(finding.oracles == oracles for finding in self.report.findings) >= _MAX_SIMILAR:
             return
         shortest = await search.shrink_schedule(run, self.carry_out)
         failed = 0
-        for _ in range(_AGAIN):
+        for _ in range(_REPEATS):
             tried = await self.carry_out(shortest.schedule)
             failed += bool(oracles & {fault.oracle for fault in tried.faults})
             self.report.differs = self.report.differs or compare_logs(shortest.fingerprint, tried.fingerprint)
         if failed:  # a fault that never occurs again cannot be replayed
-            self._add_finding(shortest, Finding(shortest, tell_story(shortest, self._reference), failed, _AGAIN))
+            self._add_finding(shortest, Finding(shortest, tell_story(shortest, self._reference), failed, _REPEATS))
 
     def _add_finding(self, run: Run, finding: Finding) -> None:
         known_findings = {

@@ -304,11 +304,11 @@ class GatedRun:
 
     def _take_perturbations(self, point: str) -> list[Perturbation]:
         """Return the perturbations at a point. Each is returned once."""
-        taken = [perturbation for perturbation in self.unused if perturbation.at == point]
-        for perturbation in taken:
+        matching = [perturbation for perturbation in self.unused if perturbation.at == point]
+        for perturbation in matching:
             self.unused.remove(perturbation)
             self._note_fault(str(perturbation))
-        return taken
+        return matching
 
     def _hold_events(self, perturbation: HoldEvents, revision: int, clients: Iterable[str]) -> None:
         for client in clients:

@@ -34,7 +34,7 @@ from podless.testing.client import Client
 from podless.testing.manifests import Manifests
 from podless.testing.snapshot import Snapshot
 
-_REST = 0.15  # seconds without requests after which a controller is at rest that can wake by itself
+_QUIET_SECONDS = 0.15  # seconds without requests after which a controller is at rest that can wake by itself
 _MAX_OUTPUT = 4000  # maximum characters of a controller's output in a report
 
 
@@ -62,9 +62,9 @@ class Setup:
             raise ValueError("quiet: must be 0 or more")
 
     @property
-    def rest(self) -> float:
+    def rest_seconds(self) -> float:
         """Seconds without requests after which a controller that can wake by itself is at rest."""
-        return _REST if self.quiet is None else self.quiet
+        return _QUIET_SECONDS if self.quiet is None else self.quiet
 
 
 def name_clients(instances: int) -> tuple[str, ...]:

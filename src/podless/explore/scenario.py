@@ -55,8 +55,8 @@ class Invariant:
     def __str__(self) -> str:
         return self.message or f"{self.kind}: {self.expression}"
 
-    def holds(self, items: list[Object]) -> bool:
-        """Return whether the invariant holds. An error of the expression counts as false."""
+    def is_met(self, items: list[Object]) -> bool:
+        """Return whether the invariant is met. An error of the expression counts as false."""
         try:
             return self.program.evaluate({"items": items}) is True
         except CelError:

@@ -96,7 +96,7 @@ class HoldEvents:
 
 Perturbation = Crash | LoseAnswer | RejectWrite | ChangeLeader | HoldEvents
 _KINDS: Mapping[str, type[Perturbation]] = {
-    one.kind: one for one in (Crash, LoseAnswer, RejectWrite, ChangeLeader, HoldEvents)
+    variant.kind: variant for variant in (Crash, LoseAnswer, RejectWrite, ChangeLeader, HoldEvents)
 }
 
 
@@ -108,7 +108,7 @@ class Schedule:
 
     def without_perturbation(self, perturbation: Perturbation) -> Schedule:
         """Return the schedule without one of its perturbations."""
-        return Schedule(tuple(other for other in self.perturbations if other != perturbation))
+        return Schedule(tuple(kept for kept in self.perturbations if kept != perturbation))
 
     def __iter__(self) -> Iterator[Perturbation]:
         return iter(self.perturbations)

@@ -40,17 +40,17 @@ def list_perturbations(reference: Run) -> list[Perturbation]:
                 rejections.append(RejectWrite(entry.point))
         if entry.kind in ("write", "user") and (entry.kind == "user" or entry.changed) and index <= last:
             holds += _list_holds(entry, reference.entries[index + 1 :])
-            seen = {before.resource for before in reference.entries[:index] if before.kind == "event"}
-            past += [HoldEvents(entry.point, resource, "past") for resource in sorted(seen)]
+            seen_resources = {before.resource for before in reference.entries[:index] if before.kind == "event"}
+            past += [HoldEvents(entry.point, resource, "past") for resource in sorted(seen_resources)]
     slow = [replace(entry, rounds=_LATER) for entry in holds if entry.mode == "slow"]
     return [entry for row in zip_longest(holds, writes, rejections) for entry in row if entry is not None] + past + slow
 
 
 def _list_holds(at: LogEntry, after: Sequence[LogEntry]) -> Iterator[HoldEvents]:
     """Yield the holds of resources whose events clients see after a point. The point's own resource comes first."""
-    seen = dict.fromkeys(resource_.resource for resource_ in after if resource_.kind == "event")
+    resources = dict.fromkeys(resource_.resource for resource_ in after if resource_.kind == "event")
     plain = at.resource.partition("/")[0]
-    for resource in sorted(seen, key=lambda resource_: resource_ != plain):
+    for resource in sorted(resources, key=lambda resource_: resource_ != plain):
         for mode in ("slow", "skip", "restart"):
             yield HoldEvents(at.point, resource, mode)
 

@@ -21,7 +21,7 @@ _UID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 _VOLATILE_METADATA = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields", "selfLink")
 # objects of Services whose names the server chooses
 _DERIVED = frozenset({"ipaddresses.networking.k8s.io"})
-_ANY = "*"
+_WILDCARD = "*"
 
 
 class _InitialObject(NamedTuple):
@@ -134,10 +134,10 @@ def _remove_field(obj: Any, path: tuple[str, ...]) -> None:
     """Remove a field; * stands for any key or item."""
     first, *remaining = path
     if isinstance(obj, list):
-        for item in obj if first == _ANY else ():
+        for item in obj if first == _WILDCARD else ():
             _remove_field(item, tuple(remaining)) if remaining else None
     elif isinstance(obj, dict):
-        for name in list(obj) if first == _ANY else [first]:
+        for name in list(obj) if first == _WILDCARD else [first]:
             if remaining:
                 _remove_field(obj.get(name), tuple(remaining))
             else:

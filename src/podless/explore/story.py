@@ -13,7 +13,7 @@ from podless.runtime.jsonobject import Object
 
 _MARKS = {"fault": "!", "process": "!", "user": ">", "write": "*", "event": " ", "read": " "}
 _MAX_LINES = 80  # lines of a story; the middle of a longer one is left out
-_AGAIN = 4  # how often the story shows equal lines
+_MAX_EQUAL_LINES = 4  # how often the story shows equal lines
 _MARKED = ">!"  # first characters of lines that are never left out
 _NUMBER = re.compile(r" #\d+|(?<=\*)\d+")  # the number of a write, and of a generated name
 _CHANGES = 4  # maximum changed fields of a write
@@ -49,7 +49,7 @@ def _leave_out_repetitions(lines: Iterable[str]) -> Iterator[str]:
     for line in lines:
         pattern_line = _NUMBER.sub("", line)
         counts[pattern_line] += 1
-        if counts[pattern_line] > _AGAIN and line[0] not in _MARKED:
+        if counts[pattern_line] > _MAX_EQUAL_LINES and line[0] not in _MARKED:
             left_out += 1
             continue
         if left_out:

@@ -22,7 +22,7 @@ from podless.testing.wait import Waited
 
 _IDLE_INTERVAL = 0.01  # seconds between two checks whether a controller is idle
 _SURE = 2  # checks after which an idle controller has settled, if only the server can wake it
-_HELD = 3.0  # seconds: with held events, the wait for a controller ends after this time,
+_MAX_HELD_SECONDS = 3.0  # seconds: with held events, the wait for a controller ends after this time,
 _MAX_RETRIES = 20  # or after this number of requests: it retries until it sees the events
 _START = 60.0  # maximum seconds until a controller's first request
 _LATE_START = 5.0  # seconds without one after which podless reports that it waits
@@ -176,9 +176,9 @@ class Trial:
             requests = len(control.log.entries) - first
             starting = bool(control.lost_watches) or self.instances.is_restarting
             held_rounds = held_rounds + 1 if control.is_holding and not starting else 0
-            if held_rounds > _HELD / _IDLE_INTERVAL or (held_rounds and requests > _MAX_RETRIES):
+            if held_rounds > _MAX_HELD_SECONDS / _IDLE_INTERVAL or (held_rounds and requests > _MAX_RETRIES):
                 return False  # the controller retries until it sees the held events
-            if looks > (setup.limit + setup.rest) / _IDLE_INTERVAL or requests > setup.requests:
+            if looks > (setup.limit + setup.rest_seconds) / _IDLE_INTERVAL or requests > setup.requests:
                 self.faults.append(Fault("restless", self._describe_rush(first)))
                 return False
             looks += 1
@@ -229,7 +229,7 @@ class Trial:
             return _RETURN
         if self.control.last_failure and self._laboratory.final[self.control.last_failure] < _FINAL:
             return self._setup.patience
-        return max(self._setup.rest, _START_QUIET) if self._starting else self._setup.rest
+        return max(self._setup.rest_seconds, _START_QUIET) if self._starting else self._setup.rest_seconds
 
     def _describe_rush(self, since: int) -> str:
         """Describe the last requests of a controller that does not settle."""
@@ -282,7 +282,7 @@ class Trial:
         if invariant in self._broken:
             return
         try:
-            is_true = invariant.holds(await self._laboratory.client.list(invariant.kind, namespace=None))
+            is_true = invariant.is_met(await self._laboratory.client.list(invariant.kind, namespace=None))
             problem = str(invariant)
         except (Refused, Missing) as error:
             is_true, problem = False, f"{invariant}: {error}"

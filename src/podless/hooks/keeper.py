@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Iterator
 
-KEEPS = sys.platform == "linux"
+CAN_KEEP = sys.platform == "linux"
 _SUBREAPER, _DEATH_SIGNAL = 36, 1  # PR_SET_CHILD_SUBREAPER and PR_SET_PDEATHSIG of linux/prctl.h
 _ROUNDS = 1000  # maximum searches for processes that a worker has left behind
 _BREAK = 0.005  # seconds between two searches
@@ -26,7 +26,7 @@ def become_keeper(descriptor: int) -> None:
 
     descriptor: the worker's socket. Standard input is a pipe from the server: input or its end ask to end the worker.
     """
-    if not KEEPS:
+    if not CAN_KEEP:
         return
     _set_process_option(_SUBREAPER, 1)
     worker = os.fork()

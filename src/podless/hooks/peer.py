@@ -160,13 +160,13 @@ class Peer(asyncio.Protocol):
         """Return whether the worker has no call, and has sent nothing that is incomplete."""
         return not self.calls and not self._incomplete
 
-    def add_call(self, call: HookCall, *, sent: bool = False) -> None:
-        """Add a call; `flush_calls` sends it. sent: `send_frames` has sent it already."""
+    def add_call(self, call: HookCall, *, already_sent: bool = False) -> None:
+        """Add a call; `flush_calls` sends it. already_sent: `send_frames` has sent it already."""
         call.peer = self
         self.calls[call.number] = call
         self.in_turn += not call.is_async
         self.alone += not call.shares
-        if not sent:
+        if not already_sent:
             self._frames.append(call.frame)
 
     def flush_calls(self) -> None:

@@ -21,12 +21,12 @@ from podless.codec import serializer
 from podless.hooks import Hook, processes, worker
 from podless.hooks.credit import DeclaredHook
 from podless.hooks.peer import MAX_CALLS, NEVER, WAIT, HookCall, HookFailed, Peer
-from podless.hooks.wire import ANSWER_HEAD, FAILED, GOOD, PARTS, QUESTION
+from podless.hooks.wire import ANSWER_HEAD, FAILED, PARTS, QUESTION, SUCCEEDED
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import run_unsuspended
 
 log = logging.getLogger("podless")
-_HERE = str(Path(__file__).parent)
+_HOOKS_FOLDER = str(Path(__file__).parent)
 
 MAX_WORKERS = 4  # maximum workers
 _MAX_THREADS = 8  # maximum worker threads of this process, with abandoned ones
@@ -36,8 +36,8 @@ _MAX_LOST = 3  # maximum workers that may end with a call before it fails
 _CANCEL = 1.0  # seconds for a cancelled coroutine to end
 _LOAD = 60.0  # timeout of loading hooks in seconds
 _HEAD = PARTS.size
-_EARLY = 0.002  # seconds by which a timer may fire early: uvloop's timers have millisecond resolution
-_REST = 1.0  # seconds until a worker that failed to start is started again
+_TIMER_TOLERANCE = 0.002  # seconds by which a timer may fire early: uvloop's timers have millisecond resolution
+_RESTART_DELAY = 1.0  # seconds until a worker that failed to start is started again
 _MAX_BLOCKED = 0.003  # seconds that calls may block the loop before one of them is awaited
 # calls until the pool checks again whether an iteration of the loop has several; doubled each time, up to the maximum
 _LONELY, _MAX_LONELY = 8, 256
@@ -114,11 +114,11 @@ class WorkerPool:
         hook.add_wait(now - began, now, answered=bool(data))
         if len(data) >= ANSWER_HEAD.size:
             size, answered, status = ANSWER_HEAD.unpack_from(data)
-            if answered == number and status == GOOD and size == len(data) - ANSWER_HEAD.size:
+            if answered == number and status == SUCCEEDED and size == len(data) - ANSWER_HEAD.size:
                 peer.answered_at = now
                 return data[ANSWER_HEAD.size :]
         call = self._make_call(hook, number, frame, seconds, now, quick=True)
-        peer.add_call(call, sent=True)
+        peer.add_call(call, already_sent=True)
         if data:
             peer.data_received(data)
             peer.wait_for(call, until)
@@ -244,7 +244,7 @@ class WorkerPool:
     def _end_overdue(self) -> None:
         """End the calls whose timeout has passed, and set the timer for the next one."""
         self._timer, self._due = None, NEVER
-        now = asyncio.get_running_loop().time() + _EARLY
+        now = asyncio.get_running_loop().time() + _TIMER_TOLERANCE
         under_way = [*self._queue, *(call for peer in self._peers for call in peer.calls.values())]
         for call in under_way:
             if call.due <= now:
@@ -285,7 +285,7 @@ class WorkerPool:
             log.error("hooks: a worker was not started: %s", failed)
             if not self._peers:
                 self._fail_waiting("no worker of hooks could be started")
-            self._ask_for_more(_REST)
+            self._ask_for_more(_RESTART_DELAY)
         else:
             self._starting = None
             if self._queue:
@@ -468,7 +468,7 @@ def _explain_load(sources: str, failure: Object) -> str:
     if failure["named"]:
         return str(failure["why"])
     file = failure.get("file") or ""
-    if not file or file.startswith(("<frozen ", _HERE)):  # raised before the first line of the hooks
+    if not file or file.startswith(("<frozen ", _HOOKS_FOLDER)):  # raised before the first line of the hooks
         return f"{sources}: {failure['why']}"
     return f"{file}:{failure['line']}: {failure['type']}: {failure['why']}"
 

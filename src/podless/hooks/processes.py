@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from podless.hooks.keeper import KEEPS
+from podless.hooks.keeper import CAN_KEEP
 
 _START = (
     "import sys; sys.path[:] = {path!r}; from podless.hooks.keeper import become_keeper; become_keeper({descriptor}); "
@@ -53,7 +53,7 @@ def start_worker(worker_end: socket.socket, sources: Sequence[str]) -> WorkerPro
         process = subprocess.Popen(
             [sys.executable, "-c", start],
             bufsize=0,
-            stdin=subprocess.PIPE if KEEPS else subprocess.DEVNULL,
+            stdin=subprocess.PIPE if CAN_KEEP else subprocess.DEVNULL,
             pass_fds=(worker_end.fileno(),),
             process_group=0,  # Ctrl+C in the terminal is for the server only
         )

@@ -23,7 +23,7 @@ from podless.codec import serializer
 from podless.hooks import Hook
 from podless.hooks.runner import HookRunner, WrongResult
 from podless.hooks.sources import SourceError, find_place, list_files, load_hooks, place_of
-from podless.hooks.wire import ANSWER_HEAD, CANCEL, CHUNK, FAILED, GOOD, POLLED, FrameReader, Question
+from podless.hooks.wire import ANSWER_HEAD, CANCEL, CHUNK, FAILED, POLLED, SUCCEEDED, FrameReader, Question
 from podless.runtime.system import count_processors
 
 _MAX_MEMORY = 2 << 30  # maximum memory of a worker process in bytes
@@ -102,7 +102,9 @@ class Worker:
     def make_greeting(self) -> bytes:
         """Return the first frame to the server: the declarations of the hooks, and their files."""
         hooks = [hook.describe() for hook in self._runner.hooks]
-        return self.make_frame(0, GOOD, serializer.encode_json({"hooks": hooks, "files": list_files(self._sources)}))
+        return self.make_frame(
+            0, SUCCEEDED, serializer.encode_json({"hooks": hooks, "files": list_files(self._sources)})
+        )
 
     def serve(self) -> None:
         """Answer questions until the server disconnects. Coroutines run concurrently, other hooks one at a time."""
@@ -137,14 +139,14 @@ class Worker:
         """Run a hook that is not a coroutine function, and return the frame with its answer."""
         question = Question(raw)
         try:
-            return self.make_frame(number, GOOD, self._runner.run_hook(question))
+            return self.make_frame(number, SUCCEEDED, self._runner.run_hook(question))
         except BaseException as error:  # also SystemExit: the failure policy applies to whatever a hook raises
             return self.make_failure(number, error, self._runner.find_hook(question))
 
     async def await_hook(self, number: int, question: Question) -> bytes:
         """Run a coroutine hook, and return the frame with its answer."""
         try:
-            return self.make_frame(number, GOOD, await self._runner.await_hook(question))
+            return self.make_frame(number, SUCCEEDED, await self._runner.await_hook(question))
         except BaseException as error:
             return self.make_failure(number, error, self._runner.find_hook(question))
 

@@ -19,9 +19,9 @@ from podless.meta.errors import BadRequest
 
 _PIECE = 1 << 13  # bytes of a body that are parsed at a time
 # bytes of pipelined requests that are parsed at a time, and then one step for each iteration of the loop
-_FEW = 1 << 11
+_PIPELINE_STEP = 1 << 11
 _AHEAD = 1 << 18  # bytes of unread answers; with more, the client's next request waits
-_MUCH = 1 << 14  # bytes of one read; after as many, the connection is read again at its user's next turn
+_LONG_READ = 1 << 14  # bytes of one read; after as many, the connection is read again at its user's next turn
 _READING = 0.0003  # seconds charged for this read
 _NOWHERE = DiscardingTransport()
 _LOST = "unexpected EOF"
@@ -96,7 +96,7 @@ class Connection(ConnectionResponder, asyncio.BufferedProtocol):
             self._keep_unparsed(self._unparsed + self._buffer[:nbytes])
         else:
             self._parse_bytes(self._buffer[:nbytes])
-        if nbytes >= _MUCH and not self._closing:
+        if nbytes >= _LONG_READ and not self._closing:
             self._take_turns()
 
     def _take_turns(self) -> None:
@@ -117,7 +117,7 @@ class Connection(ConnectionResponder, asyncio.BufferedProtocol):
 
     def _parse_bytes(self, data: bytes | memoryview) -> None:
         self._served = False
-        if len(data) > _FEW or self._waiting:
+        if len(data) > _PIPELINE_STEP or self._waiting:
             self._feed_pieces(data)
         elif self._parser.feed(data):
             return
@@ -138,7 +138,7 @@ class Connection(ConnectionResponder, asyncio.BufferedProtocol):
             if len(self._waiting) >= self._limits.pipeline or (start and self._served):  # other users first
                 self._keep_unparsed(bytes(data[start:]))
                 return
-            step = _FEW if self._in.request is None else _PIECE
+            step = _PIPELINE_STEP if self._in.request is None else _PIECE
             self._parser.feed(data[start : start + step])
             start += step
 

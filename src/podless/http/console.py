@@ -18,8 +18,8 @@ from podless.http import codelogin
 from podless.http.codelogin import CodeLogin
 from podless.http.message import JSON, TEXT, Answer, Handler, HTTPRequest, Pending, Response
 
-PLACE = "/console"
-LINK = f"{PLACE}/link"
+CONSOLE_PATH = "/console"
+LINK = f"{CONSOLE_PATH}/link"
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
@@ -58,7 +58,7 @@ class Console:
 
         def handle(request: HTTPRequest) -> Answer | Pending:
             path = request.path
-            if path.startswith(PLACE) and (path == PLACE or path[len(PLACE)] == "/"):
+            if path.startswith(CONSOLE_PATH) and (path == CONSOLE_PATH or path[len(CONSOLE_PATH)] == "/"):
                 return self._answer_request(request)
             if request.certificate is not None and is_foreign(request.headers):
                 return _make_refusal(403, _FOREIGN)  # a browser sends the certificate with requests of any page
@@ -75,13 +75,13 @@ class Console:
             )
         if request.method not in ("GET", "HEAD"):
             return _make_refusal(405, "", ("Allow", "GET, HEAD"))
-        if request.path == PLACE:
-            return _make_refusal(308, "", ("Location", f"{PLACE}/"))
+        if request.path == CONSOLE_PATH:
+            return _make_refusal(308, "", ("Location", f"{CONSOLE_PATH}/"))
         if request.path == codelogin.PROVIDER:
             return _make_answer(*self._login.describe_issuer())
         if request.path == codelogin.BEGIN:
             return self._begin_login()
-        asset = self._assets.get(request.path[len(PLACE) + 1 :])
+        asset = self._assets.get(request.path[len(CONSOLE_PATH) + 1 :])
         return self._send(request, asset) if asset is not None else _make_refusal(404, _NOWHERE)
 
     async def _send(self, request: HTTPRequest, asset: Asset) -> Answer:

@@ -75,17 +75,17 @@ def _make_filter(api: API) -> Callable[[Handler], Handler]:
                 answer = handler(request)
                 return answer if isinstance(answer, (Response, Stream)) else await answer
             finally:
-                scope.over = True
+                scope.ended = True
 
         def within(request: HTTPRequest) -> Answer | Pending:
             scope = current.begin_waited()
             try:
                 answer = handler(request)
             except BaseException:
-                scope.over = True
+                scope.ended = True
                 raise
             if isinstance(answer, (Response, Stream)):
-                scope.over = True
+                scope.ended = True
                 return answer
             return _to_its_end(answer, scope)
 
@@ -106,4 +106,4 @@ async def _to_its_end(pending: Pending, scope: FreshnessScope) -> Answer:
     try:
         return await pending
     finally:
-        scope.over = True
+        scope.ended = True

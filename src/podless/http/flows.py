@@ -23,7 +23,7 @@ from podless.verbs.call import API
 
 Object = Mapping[str, Any]
 
-_ANY = "*"
+_ALL = "*"
 _RULES = "resourceRules"
 _MAX_CACHED = 1024  # cached matches
 _MAX_NAMES = 1000  # pairs of schema and level that have their own metrics
@@ -79,7 +79,7 @@ class Flows:
             collection.add_event_handler(self._drop_matches)
         self._read: list[tuple[Object, bytes]] | None = None
         self._spaced = False  # a schema selects by namespace
-        self._known: dict[object, bytes] = {}
+        self._results: dict[object, bytes] = {}
         self._flows: list[Flow] = []
         self._names: dict[bytes, _Names] = {}
         self._counts: Counter[bytes] = Counter()
@@ -91,7 +91,7 @@ class Flows:
 
     def _drop_matches(self, events: Sequence[CacheEvent]) -> None:
         self._read = None
-        self._known.clear()
+        self._results.clear()
         for flow in self._flows:
             self._flush_count(flow)
             flow.user = None
@@ -128,15 +128,15 @@ class Flows:
         if info.long_running and attr.verb != "watch":
             return b""
         texts = user.name, *user.groups, *attr[:6], attr.path
-        short = len(texts) <= _MAX_TEXT and sum(map(len, texts)) <= MAX_KEY_LENGTH
-        result = self._known.get(texts) if short else None
+        is_cacheable = len(texts) <= _MAX_TEXT and sum(map(len, texts)) <= MAX_KEY_LENGTH
+        result = self._results.get(texts) if is_cacheable else None
         if result is None:
             result = next((lines for schema, lines in self._read or () if _matches_rules(schema, user, attr)), b"")
-            if short:
-                if len(self._known) >= _MAX_CACHED:
-                    self._known.clear()
-                self._known[texts] = result
-        if flow is not None and short and not (self._spaced and attr.namespace):
+            if is_cacheable:
+                if len(self._results) >= _MAX_CACHED:
+                    self._results.clear()
+                self._results[texts] = result
+        if flow is not None and is_cacheable and not (self._spaced and attr.namespace):
             if flow.user is None:
                 self._flows.append(flow)
             self._flush_count(flow)
@@ -147,24 +147,26 @@ class Flows:
         """Read the schemas with an existing level, by precedence. Returns False if anything is not loaded yet."""
         if len(self._collections) < 2 or not all(collection.loaded for collection in self._collections):
             return False
-        schemas, levels = ([entry.decode() for entry in one.entries_under(one.prefix)[0]] for one in self._collections)
+        schemas, levels = (
+            [entry.decode() for entry in collection.entries_under(collection.prefix)[0]]
+            for collection in self._collections
+        )
         self._limits = _share_seats(levels, self._seats)
-        uids = {one["metadata"]["name"]: one["metadata"]["uid"] for one in levels}
-        schemas.sort(key=lambda one: (one["spec"].get("matchingPrecedence") or 0, one["metadata"]["name"]))
+        uids = {level["metadata"]["name"]: level["metadata"]["uid"] for level in levels}
+        schemas.sort(key=lambda schema: (schema["spec"].get("matchingPrecedence") or 0, schema["metadata"]["name"]))
         self._read, self._names = [], {}
-        for one in schemas:
-            level = uids.get(one["spec"]["priorityLevelConfiguration"]["name"])
-            if level is not None:
-                uids_sent = one["metadata"]["uid"], level
-                lines = "X-Kubernetes-PF-FlowSchema-UID: {}\r\nX-Kubernetes-PF-PriorityLevel-UID: {}\r\n".format(
-                    *uids_sent
-                )
-                self._read.append((one, lines.encode()))
-                self._names[lines.encode()] = one["spec"]["priorityLevelConfiguration"]["name"], one["metadata"]["name"]
-        rules = [
-            rule for one in schemas for entry in one["spec"].get("rules") or () for rule in entry.get(_RULES) or ()
-        ]
-        self._spaced = any(rule.get("namespaces") not in (None, [], [_ANY]) for rule in rules)
+        for schema in schemas:
+            level_name, metadata = schema["spec"]["priorityLevelConfiguration"]["name"], schema["metadata"]
+            if level_name in uids:
+                lines = (
+                    f"X-Kubernetes-PF-FlowSchema-UID: {metadata['uid']}\r\n"
+                    f"X-Kubernetes-PF-PriorityLevel-UID: {uids[level_name]}\r\n"
+                ).encode()
+                self._read.append((schema, lines))
+                self._names[lines] = level_name, metadata["name"]
+        specs = [schema["spec"] for schema in schemas]
+        rules = (rule for spec in specs for entry in spec.get("rules") or () for rule in entry.get(_RULES) or ())
+        self._spaced = any(rule.get("namespaces") not in (None, [], [_ALL]) for rule in rules)
         return True
 
     # metrics
@@ -245,13 +247,13 @@ def _matches_rules(schema: Object, user: User, attributes: Attributes) -> bool:
 def _is_subject(subject: Object, user: User) -> bool:
     kind = subject["kind"]
     if kind == "User":
-        return subject["user"]["name"] in (_ANY, user.name)
+        return subject["user"]["name"] in (_ALL, user.name)
     if kind == "Group":
-        return subject["group"]["name"] == _ANY or subject["group"]["name"] in user.groups
+        return subject["group"]["name"] == _ALL or subject["group"]["name"] in user.groups
     account = subject["serviceAccount"]
     account_name = of_account(account["namespace"], account["name"]).name
     return (
-        user.name.startswith(account_name.removesuffix(_ANY)) if account["name"] == _ANY else user.name == account_name
+        user.name.startswith(account_name.removesuffix(_ALL)) if account["name"] == _ALL else user.name == account_name
     )
 
 
@@ -268,11 +270,11 @@ def _resource_fits(rule: Object, attributes: Attributes) -> bool:
 
 def _path_fits(rule: Object, attributes: Attributes) -> bool:
     return any(
-        pattern in (_ANY, attributes.path)
-        or (pattern.endswith(_ANY) and attributes.path.startswith(pattern.rstrip(_ANY)))
+        pattern in (_ALL, attributes.path)
+        or (pattern.endswith(_ALL) and attributes.path.startswith(pattern.rstrip(_ALL)))
         for pattern in rule.get("nonResourceURLs") or ()
     )
 
 
 def _is_listed(allowed: Sequence[str] | None, value: str) -> bool:
-    return allowed is not None and (_ANY in allowed or value in allowed)
+    return allowed is not None and (_ALL in allowed or value in allowed)

@@ -10,9 +10,9 @@ from __future__ import annotations
 from podless.http.info import RequestLine, parse_line
 
 _MAX = 256  # cached heads
-_LONGEST = 1 << 12  # maximum bytes of a cached head
+_MAX_CACHED_HEAD = 1 << 12  # maximum bytes of a cached head
 _MAX_LINES = 2048  # cached first lines
-_LONG = 512  # maximum bytes of a cached first line
+_MAX_CACHED_LINE = 512  # maximum bytes of a cached first line
 _LINE, _END = b"\r\n", b"\r\n\r\n"
 _VERSION = "HTTP/1.1"
 _METHODS = frozenset(("GET", "POST", "PUT", "PATCH", "DELETE"))
@@ -20,8 +20,8 @@ _LENGTH, _LENGTH_LOWER = b"\r\nContent-Length: ", b"\r\ncontent-length: "
 _PLAIN = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/?&=%+,: "
 # maps harmless characters to themselves and all others to something else: translate() returns the same bytes object if
 # all are harmless
-_SAME = bytes(code if code in _PLAIN else code ^ 0x80 for code in range(256))
-_OTHER = frozenset(("transfer-encoding", "upgrade", "connection", "expect"))
+_HARMLESS_BYTES = bytes(code if code in _PLAIN else code ^ 0x80 for code in range(256))
+_CONNECTION_HEADERS = frozenset(("transfer-encoding", "upgrade", "connection", "expect"))
 
 
 KnownHead = tuple[RequestLine, dict[str, str], bytes]
@@ -54,7 +54,7 @@ class Heads:
 
     def _parse_line(self, data: bytes) -> RequestLine | None:
         """Return a plain first line, None for others."""
-        if data.translate(_SAME) != data:
+        if data.translate(_HARMLESS_BYTES) != data:
             return None
         try:
             method, target, version = data.decode("ascii").split(" ")
@@ -63,7 +63,7 @@ class Heads:
         if version != _VERSION or method not in _METHODS or target[:1] != "/":
             return None
         line = parse_line(method, target)
-        if len(data) <= _LONG:
+        if len(data) <= _MAX_CACHED_LINE:
             if len(self._lines) >= _MAX_LINES:
                 del self._lines[next(iter(self._lines))]
             self._lines[data] = line
@@ -73,9 +73,9 @@ class Heads:
         """Cache the header fields of a request with these bytes. length: its Content-Length, "" for none."""
         end = data.find(_LINE)
         fields, body = _split_fields(data, end)
-        if fields is None or not _OTHER.isdisjoint(headers) or str(len(body)) != (length or "0"):
+        if fields is None or not _CONNECTION_HEADERS.isdisjoint(headers) or str(len(body)) != (length or "0"):
             return
-        if len(data) - end - len(body) > _LONGEST or data.find(_END) + len(_END) + len(body) != len(data):
+        if len(data) - end - len(body) > _MAX_CACHED_HEAD or data.find(_END) + len(_END) + len(body) != len(data):
             return
         if len(self._cached) >= _MAX:
             del self._cached[next(iter(self._cached))]

@@ -46,7 +46,7 @@ class ClientMemory:
     replaced meanwhile.
     """
 
-    __slots__ = ("_charged", "_half", "_limit", "_others", "_readers", "_users", "cuts", "replaced", "unrequested")
+    __slots__ = ("_charged", "_half", "_limit", "_other_bytes", "_readers", "_users", "cuts", "replaced", "unrequested")
 
     def __init__(self, limit: int, replaced: Callable[[], int] = lambda: 0) -> None:
         self._limit = limit
@@ -56,7 +56,7 @@ class ClientMemory:
         self._readers: dict[Holder, int] = {}
         self.unrequested = 0
         self.cuts = 0
-        self._others = {ANSWERS: 0, STREAMS: 0}  # bytes by purpose, without bodies
+        self._other_bytes = {ANSWERS: 0, STREAMS: 0}  # bytes by purpose, without bodies
         self.replaced = replaced
 
     @property
@@ -72,7 +72,7 @@ class ClientMemory:
     @property
     def sorts(self) -> dict[str, int]:
         """The bytes by purpose."""
-        return {BODIES: self._charged - sum(self._others.values()), **self._others}
+        return {BODIES: self._charged - sum(self._other_bytes.values()), **self._other_bytes}
 
     @property
     def is_crowded(self) -> bool:
@@ -94,7 +94,7 @@ class ClientMemory:
         self._charged += size
         share.size += size
         if sort != BODIES:
-            self._others[sort] += size
+            self._other_bytes[sort] += size
         if holder is not None:
             share.holders[holder] = share.holders.get(holder, 0) + size
 
@@ -126,7 +126,7 @@ class ClientMemory:
         self._charged -= size
         share.size -= size
         if sort != BODIES:
-            self._others[sort] -= size
+            self._other_bytes[sort] -= size
         if share.holders and holder is not None and holder in share.holders:
             share.holders[holder] -= size
             if share.holders[holder] <= 0:

@@ -73,8 +73,8 @@ class Listener:
 
     def list_unanswered(self) -> list[HTTPRequest]:
         """Return the requests whose handlers have not answered yet."""
-        found = (connection.unanswered for connection in self.connections)
-        return [request for request in found if request is not None]
+        requests = (connection.unanswered for connection in self.connections)
+        return [request for request in requests if request is not None]
 
     @property
     def is_connecting(self) -> bool:

@@ -31,9 +31,9 @@ _BYTES = 1 << 18  # bytes of all objects together, with the same effect
 _LONG_OBJECT = 1 << 15  # bytes of an object whose metadata is cached
 _PIECE = 1 << 16  # bytes of items that are joined to one piece
 # a row counts as this many bytes when pieces are joined, plus the bytes of its object: making it takes time
-_MADE = 1 << 10
+_ROW_COST = 1 << 10
 _TOGETHER = 64  # maximum items of a piece
-_SHOWN = 64  # bytes per step on the meter, for decoding, encoding and moving
+_BYTES_PER_STEP = 64  # bytes per step on the meter, for decoding, encoding and moving
 _MARK = b'\n    "@"\n'  # placeholder for the items in indented JSON
 
 
@@ -148,14 +148,14 @@ def _make_rows(
             with view.pause_collector(entry):
                 body = view.encode_body(kind, version, entry)
                 row = table.make_row(layout, view.load_inner(kind, version, entry), include, form.version, body)
-            yield row, 2 * len(body) + _MADE
+            yield row, 2 * len(body) + _ROW_COST
             continue
         cached = row_cache.find_row(entry.key, (entry.revision, shape))
         if cached is not None:
             yield cached.row, cached.length
             continue
         cached = row_cache.make_row(entry.key, (entry.revision, shape), partial(_make_row, call, entry, form, include))
-        yield cached.row, cached.length + len(entry.body) + _MADE
+        yield cached.row, cached.length + len(entry.body) + _ROW_COST
 
 
 def _make_row(call: Call, entry: Entry, form: AnswerForm, include: str) -> table.Row:
@@ -202,8 +202,8 @@ def _indent_pieces(listed: Object, items: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _indent_item(item: bytes) -> bytes:
-    charge(len(item) // _SHOWN)
+    charge(len(item) // _BYTES_PER_STEP)
     with pause_gc():
         indented = orjson.dumps(orjson.loads(item), option=orjson.OPT_INDENT_2)
-    charge(len(indented) // _SHOWN)
+    charge(len(indented) // _BYTES_PER_STEP)
     return b"\n    " + indented.replace(b"\n", b"\n    ")

@@ -129,7 +129,7 @@ class RequestMetrics:
         yield from render_family(
             "apiserver_current_inflight_requests", (((kind,), count) for kind, count in working.items())
         )
-        open_ = [((verb, *others), count) for (verb, _, *others), count in self.watches.items() if count]
+        open_ = [((verb, *labels), count) for (verb, _, *labels), count in self.watches.items() if count]
         yield from render_family("apiserver_longrunning_requests", open_)
         if self.flows is not None:
             yield from self.flows.format_lines()

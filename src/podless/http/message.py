@@ -112,10 +112,10 @@ class HTTPRequest:
 
     def describe_work(self) -> Work:
         """Return the description of this request for log lines."""
-        asked = self.info.attributes
+        attributes = self.info.attributes
         return Work(
             "request",
-            asked.verb if asked.resource else "other",
+            attributes.verb if attributes.resource else "other",
             self.user.name[:MAX_LOGGED],
             gotext.quote(f"{self.method[:MAX_LOGGED]} {self.path[:MAX_LOGGED]}"),
         )

@@ -41,7 +41,7 @@ class AnswerForm(NamedTuple):
 PLAIN = AnswerForm()
 STREAMS = (f"{JSON};stream=watch", f"{PROTOBUF};stream=watch")
 _RESOURCE = frozenset(_TRANSFORMS)
-_UNTABLED = frozenset(one for one in _TRANSFORMS if one[0] != "Table")
+_UNTABLED = frozenset(transform for transform in _TRANSFORMS if transform[0] != "Table")
 _AGGREGATED = frozenset({DISCOVERY})
 _AGGREGATED_BETA = _AGGREGATED | {(*DISCOVERY[:2], "v2beta1")}
 _PLAIN: frozenset[tuple[str, str, str]] = frozenset()
@@ -133,14 +133,14 @@ def of_route(accept: str, offered: Sequence[str], streams: Sequence[str] = ()) -
         raise NotAcceptable(f"406: Not Acceptable\n\nAvailable representations: {', '.join((*offered, *streams))}", {})
 
 
-def check_route_body(content_type: str, taken: Sequence[str]) -> None:
+def check_route_body(content_type: str, media_types: Sequence[str]) -> None:
     """Check that a Content-Type, if given, is */* or a media type that a route takes. Raises UnsupportedMediaType.
 
     A real server checks it for requests without a body, too.
     """
     if content_type:
-        given = {part.partition(";")[0].strip() for part in content_type.split(",")}
-        if "*/*" not in given and given.isdisjoint(taken):
+        sent_types = {part.partition(";")[0].strip() for part in content_type.split(",")}
+        if "*/*" not in sent_types and sent_types.isdisjoint(media_types):
             raise UnsupportedMediaType("415: Unsupported Media Type", {})
 
 

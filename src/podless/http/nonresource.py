@@ -26,7 +26,7 @@ from podless.runtime.pace import Pace
 from podless.runtime.release import has
 from podless.version import __version__
 
-PLACE = "/debug/pprof"
+PROFILING_PATH = "/debug/pprof"
 _PLAIN = b"text/plain; charset=utf-8"
 _REDIRECT_BODY = b'<a href="/debug/pprof/">Found</a>.\n\n'
 # profiles and index pages of a real server; podless has no profiles
@@ -37,7 +37,7 @@ _KEYS = {"/.well-known/openid-configuration": negotiate.JSON, "/openid/v1/jwks":
 _SERVICES = tuple(f"{path}/" for path in ("/version", *_KEYS))  # paths below these are not served
 _HOUR = [("Cache-Control", "public, max-age=3600")]
 _CALL_CHARGE = 1 << 10  # a charge before long calls in C, so that other work can run first
-_SHORT = 1 << 14  # bytes of JSON; longer documents become YAML in slices
+_SHORT_DOCUMENT = 1 << 14  # bytes of JSON; longer documents become YAML in slices
 _NO_METHOD = "the server does not allow this method on the requested resource"
 
 
@@ -126,7 +126,7 @@ class NonResourcePaths:
         below = first == "apis" and self._registry.is_builtin_group(segments[1])
         if below or first == "api" or path.startswith(_SERVICES):
             raise NotServed
-        if path.startswith(PLACE) and (profile := answer_profiling(request)) is not None:
+        if path.startswith(PROFILING_PATH) and (profile := answer_profiling(request)) is not None:
             return profile
         raise PageNotFound
 
@@ -270,7 +270,7 @@ def _render_document(document: Any, form: negotiate.AnswerForm) -> Response:
     if form.media == negotiate.PROTOBUF:
         return Response(200, [discovery_messages.encode_discovery(document)], negotiate.PROTOBUF.encode())
     if form.media == negotiate.YAML:
-        if len(serializer.encode_for_comparison(document)) > _SHORT:
+        if len(serializer.encode_for_comparison(document)) > _SHORT_DOCUMENT:
             return Response(200, LazyBody(lambda: serializer.encode_yaml_pieces(document)), negotiate.YAML.encode())
         return Response(200, [serializer.encode_yaml(document)], negotiate.YAML.encode())
     body = encode_pretty(document) if form.pretty else serializer.encode_json(document) + b"\n"
@@ -279,12 +279,12 @@ def _render_document(document: Any, form: negotiate.AnswerForm) -> Response:
 
 def answer_profiling(request: HTTPRequest) -> Response | None:
     """Return the answer to a profiling request, None for other paths."""
-    if request.path == PLACE:
-        moved = [("Location", f"{PLACE}/")]
+    if request.path == PROFILING_PATH:
+        moved = [("Location", f"{PROFILING_PATH}/")]
         if request.method in ("GET", "HEAD"):
             return Response(302, [_REDIRECT_BODY], b"text/html; charset=utf-8", moved)
         return Response(302, (), b"", moved)
-    name = request.path.removeprefix(f"{PLACE}/")
-    if not request.path.startswith(f"{PLACE}/") or name in _REAL:
+    name = request.path.removeprefix(f"{PROFILING_PATH}/")
+    if not request.path.startswith(f"{PROFILING_PATH}/") or name in _REAL:
         return None
     return Response(404, [b"Unknown profile\n"], _PLAIN, [("X-Go-Pprof", "1"), ("X-Content-Type-Options", "nosniff")])

@@ -52,13 +52,13 @@ class OperationPaths:
     async def _answer_backup(self, request: HTTPRequest) -> Response:
         """Return a page of a backup. Headers have the revision of all pages, and the first key of the next page."""
         query = request.query
-        given, after, at = (query.get(name, [""])[0] for name in ("revision", "after", "at"))
-        if given and not (given.isascii() and given.isdigit() and len(given) < 19):
+        number, after, at = (query.get(name, [""])[0] for name in ("revision", "after", "at"))
+        if number and not (number.isascii() and number.isdigit() and len(number) < 19):
             raise BadRequest("revision is a number")
         store = self._api.store
         self._hold_history()
         try:
-            revision = await find_revision(store, at) if at else int(given) if given else await store.read_revision()
+            revision = await find_revision(store, at) if at else int(number) if number else await store.read_revision()
             lines, following = await backup.read_page(store, revision, after)
         except ValueError as error:
             raise BadRequest(f"at: {error}") from None

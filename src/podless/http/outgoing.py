@@ -217,7 +217,7 @@ class StreamSink(Sink):
     def __init__(self, out: OutgoingAnswers, framing: Framing, on_end: Callable[[], None], size: int = 0) -> None:
         self._out = out
         self._wrap, self.last = framing
-        self._done = on_end
+        self._on_end = on_end
         self._finished = False
         self._ending = False
         self._source: SlicedIterator[Piece] | JoinedPieces | None = None
@@ -317,7 +317,7 @@ class StreamSink(Sink):
             self._out.transport.write(self.last)
         self._give_back()
         self._out.end_stream()
-        self._done()
+        self._on_end()
 
     def drop_pieces(self) -> None:
         """Drop everything, because the client is gone."""

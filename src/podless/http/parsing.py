@@ -12,7 +12,7 @@ from podless.http.info import RequestLine, parse_line
 from podless.http.message import HTTPRequest
 
 _MALFORMED = "the request is not HTTP/1.1"
-_LONG = 1024  # bytes; a longer target is not kept to be compared with the next one
+_MAX_KEPT_TARGET = 1024  # bytes; a longer target is not kept to be compared with the next one
 _VERSIONS = ("1.1", "1.0")
 _METHOD = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _LONGEST = 32  # maximum characters of an unknown method
@@ -214,7 +214,7 @@ class RequestParser:
         method = self._method or self._llhttp.get_method().decode("latin-1")
         self._method = ""
         request = self._make(method, self._target.decode("latin-1"), headers)
-        if len(self._target) > _LONG:  # the request may live long, and shares it
+        if len(self._target) > _MAX_KEPT_TARGET:  # the request may live long, and shares it
             self._target = b""
         request.version = version
         request.keep_alive = self._llhttp.should_keep_alive()

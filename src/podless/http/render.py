@@ -35,7 +35,7 @@ SCALE = load_struct("autoscaling/v1", "Scale")
 STATUS = load_struct("meta/v1", "Status")
 
 
-_SHORT = 1 << 13  # bytes; the JSON of a shorter object becomes YAML, or an answer, in one go
+_SHORT_JSON = 1 << 13  # bytes; the JSON of a shorter object becomes YAML, or an answer, in one go
 _TREE = 8  # memory of a decoded object, in multiples of its JSON
 _MOVED = 64  # bytes per step on the meter, for decoding and encoding
 
@@ -65,7 +65,7 @@ def render_response(call: Call, outcome: Outcome, form: AnswerForm, row_cache: R
         text = b"".join(body)
         charge(len(text) // _MOVED)
         obj = serializer.decode_own(text)
-        is_short = len(text) <= _SHORT
+        is_short = len(text) <= _SHORT_JSON
         body = (
             [serializer.encode_yaml(obj)]
             if is_short
@@ -93,7 +93,7 @@ def render_quickly(call: Call, outcome: Outcome, form: AnswerForm, row_cache: Ro
             return None
         if form is PLAIN:  # the most frequent case
             return Response(outcome.code, (body, b"\n"))
-        if len(body) > _SHORT or (form.target == "Table" and call.kind.custom):  # its columns can be expensive
+        if len(body) > _SHORT_JSON or (form.target == "Table" and call.kind.custom):  # its columns can be expensive
             return None
     elif not isinstance(outcome, AnswerDocument) or outcome.may_be_long:
         return None

@@ -23,7 +23,7 @@ STATUS = load_struct("meta/v1", "Status")
 
 log = logging.getLogger("podless")
 
-_LONG = 1 << 17  # characters; answers with longer messages are made while they are sent
+_LONG_MESSAGE = 1 << 17  # characters; answers with longer messages are made while they are sent
 
 _REASONS = {
     429: TooManyRequests.reason,
@@ -45,7 +45,7 @@ def status_response(
         return Response(code, [serializer.encode_yaml(obj)], media.encode(), headers)
     if media == negotiate.PROTOBUF:
         return Response(code, [protobuf.write_object(STATUS, obj)], media.encode(), headers)
-    if len(obj["message"]) <= _LONG:
+    if len(obj["message"]) <= _LONG_MESSAGE:
         chunks = [*serializer.encode_json_pieces(obj, b"")] if pretty else [serializer.encode_json(obj), b"\n"]
         return Response(code, chunks, JSON, headers)
     indent, end = (b"", ()) if pretty else (None, (b"\n",))
@@ -62,7 +62,7 @@ def with_status(handler: Handler) -> Handler:
         try:
             answer = await pending
         except Exception as error:
-            is_long = isinstance(error, APIError) and len(error.message) > _LONG
+            is_long = isinstance(error, APIError) and len(error.message) > _LONG_MESSAGE
             if is_long and negotiate.of_error(request.headers.get("accept", "")).media != negotiate.JSON:
                 answer = await asyncio.to_thread(_render_error, error, request)
             else:

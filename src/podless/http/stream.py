@@ -85,14 +85,14 @@ class WatchStream:
     def _initial_pieces(self, revision: int) -> Iterator[bytes]:
         """Yield the initial state in pieces, each made when the client has read the earlier ones, then a bookmark."""
         try:
-            for seen in self._watch.initial:
+            for items in self._watch.initial:
                 start = size = 0
-                for index, item in enumerate(seen):
+                for index, item in enumerate(items):
                     size += len(item.entry.body)
                     if size >= _PIECE:
-                        yield self._render_events(seen[start : index + 1])
+                        yield self._render_events(items[start : index + 1])
                         start, size = index + 1, 0
-                yield self._render_events(seen[start:])
+                yield self._render_events(items[start:])
         except APIError as error:
             yield error_line(error.status(), self._form)
             self._loop.call_soon(self._end_watch)

@@ -14,7 +14,7 @@ from podless.codec.serializer import Floats
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Strategy
 from podless.meta import names, objectmeta
-from podless.meta.field import MAX, Enough, FieldError, FoundErrors, Path, invalid
+from podless.meta.field import MAX, FieldError, FoundErrors, Path, TooManyErrors, invalid
 from podless.runtime import lazy
 from podless.runtime.jsonobject import Object
 from podless.runtime.release import has
@@ -64,7 +64,7 @@ def validate_new(
         with _look_into(obj, floats, look, strategy):
             errors += strategy.validate_scale(version, obj) if fits else strategy.validate_create(kind, version, obj)
             errors += strategy.validate_rules(version, obj, None, errors, floats=bool(floats))
-    except Enough:
+    except TooManyErrors:
         errors = look.errors[:MAX]
     errors = errors or named
     return errors if not errors or has("ValuesAsJSON") else [*_add_types(kind, version, errors)]
@@ -108,7 +108,7 @@ def validate_change(
             errors += strategy.validate_scale(version, obj) if fits else check(kind, version, obj, old, warnings)
             ratchet = subresource != "status" or has("StatusRatcheting")
             errors += strategy.validate_rules(version, obj, old, errors, warnings, floats=bool(floats), ratchet=ratchet)
-    except Enough:
+    except TooManyErrors:
         errors = look.errors[:MAX]
     return errors if not errors or has("ValuesAsJSON") else [*_add_types(kind, version, errors)]
 

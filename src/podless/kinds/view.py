@@ -27,7 +27,7 @@ OBJECT_META = load_struct("meta/v1", "ObjectMeta")
 _MARK = f"revision-{secrets.token_hex(16)}"
 _MARK_BYTES = _MARK.encode()
 _READ, _DECODED = 32, 64  # bytes per step on the meter: for reading through a schema, and for decoding or encoding
-_LONG = 1 << 16  # bytes; the garbage collector would scan a longer object for too long
+_LONG_BODY = 1 << 16  # bytes; the garbage collector would scan a longer object for too long
 _AWAKE = nullcontext()
 _REVISION, _BODY = attrgetter("revision"), attrgetter("body")
 
@@ -188,7 +188,7 @@ def type_prefix(kind: Kind, version: Version) -> bytes:
 
 def pause_collector(entry: Entry) -> AbstractContextManager[None]:
     """Pause the garbage collector while a long entry is decoded and used. It would scan the object several times."""
-    return pause_gc() if len(entry.body) >= _LONG else _AWAKE
+    return pause_gc() if len(entry.body) >= _LONG_BODY else _AWAKE
 
 
 def encode_item(kind: Kind, version: Version, entry: Entry) -> bytes:

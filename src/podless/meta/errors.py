@@ -15,10 +15,10 @@ from podless.runtime.apierror import APIError as APIError
 from podless.runtime.apierror import Timeout as Timeout
 
 
-def describe_object(name: str, group: str, kind: str, **more: Any) -> dict[str, Any]:
+def describe_object(name: str, group: str, kind: str, **other_details: Any) -> dict[str, Any]:
     """Return Status details. Empty name and group are left out, as on the wire."""
     details = {"name": name, "group": group, "kind": kind}
-    return {key: item for key, item in details.items() if item} | more
+    return {key: item for key, item in details.items() if item} | other_details
 
 
 def qualify_resource(resource: str, group: str) -> str:
@@ -46,11 +46,11 @@ class Forbidden(APIError):
 
     code, reason = 403, "Forbidden"
 
-    def __init__(self, resource: str, group: str, name: str, reason: str, **more: Any) -> None:
+    def __init__(self, resource: str, group: str, name: str, reason: str, **details: Any) -> None:
         subject = qualify_resource(resource, group) if resource else "forbidden"
         if name and resource:
             subject = f"{subject} {gotext.quote(name)}"
-        super().__init__(f"{subject} is forbidden: {reason}", describe_object(name, group, resource, **more))
+        super().__init__(f"{subject} is forbidden: {reason}", describe_object(name, group, resource, **details))
 
 
 class NotFound(APIError):

@@ -45,7 +45,7 @@ Path = tuple[str | int, ...]
 # a path, as a tuple or as text
 At = str | Path
 MAX = 5000  # maximum errors that a client gets
-_ENOUGH = 4 * MAX  # errors after which the search in an object stops
+_MAX_COLLECTED = 4 * MAX  # errors after which the search in an object stops
 _TEXT = 4 << 20  # approximate characters of their texts after which it stops
 _STEPS = 8  # steps on the meter for an error's text
 _BYTES = 64  # characters of a text that count as one more step
@@ -80,12 +80,12 @@ def parse_path(written: str) -> Path:
     return tuple(path)
 
 
-class Enough(Exception):
+class TooManyErrors(Exception):
     """An object has far more errors than a client gets. Ends the block of `FoundErrors`."""
 
 
 class FoundErrors:
-    """Collects the errors of an object, as a context manager. It ends with `Enough` if there are very many.
+    """Collects the errors of an object, as a context manager. It ends with `TooManyErrors` if there are very many.
 
     Finding all errors in a million items would take half a minute, and freeing them would block; a client gets only the
     first ones. errors: those found, in order.
@@ -99,15 +99,15 @@ class FoundErrors:
         self.errors: list[FieldError] = []
 
     def __enter__(self) -> None:
-        self._before = _found.set(self.errors)
+        self._before = _collector.set(self.errors)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _found.reset(self._before)
+        _collector.reset(self._before)
 
 
-_found: ContextVar[list[FieldError] | None] = ContextVar("found", default=None)
+_collector: ContextVar[list[FieldError] | None] = ContextVar("found", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +125,11 @@ class FieldError:
     detail: str = ""
 
     def __post_init__(self) -> None:
-        collected = _found.get()
+        collected = _collector.get()
         if collected is not None:
             collected.append(self)
-            if len(collected) >= _ENOUGH:
-                raise Enough
+            if len(collected) >= _MAX_COLLECTED:
+                raise TooManyErrors
 
     @property
     def field(self) -> str:
@@ -237,18 +237,18 @@ def summarize_errors(errors: Iterable[FieldError]) -> tuple[list[FieldError], st
     The text has equal errors once, unless their addresses differ, and brackets around more than one. If the errors are
     very many or very long, only the first ones are kept.
     """
-    kept: list[FieldError] = []
+    reported: list[FieldError] = []
     causes: list[dict[str, str]] = []
     texts: dict[str | int, str] = {}
     room = _TEXT
     for error in errors:
-        if len(kept) >= MAX or room < 0:
+        if len(reported) >= MAX or room < 0:
             break
         at, body = error.field, error.body
         charge(_STEPS + len(body) // _BYTES)
-        kept.append(error)
+        reported.append(error)
         causes.append({"reason": error.reason, "message": body, "field": at})
         text = f"{at}: {body}"
-        texts[len(kept) if isinstance(error.value, Copy) else text] = text
+        texts[len(reported) if isinstance(error.value, Copy) else text] = text
         room -= len(at) + len(body)
-    return kept, text if len(texts) == 1 else f"[{', '.join(texts.values())}]", causes
+    return reported, text if len(texts) == 1 else f"[{', '.join(texts.values())}]", causes

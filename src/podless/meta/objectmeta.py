@@ -346,19 +346,19 @@ def _no_new_finalizers(new: list[str], old: list[str], path: str) -> list[FieldE
     return [field.forbidden(path, f"{text} {gotext.format_strings(extra)}")]
 
 
-_drawn: list[bytes] = []  # random bytes of the next uids: one system call serves many
+_random_uids: list[bytes] = []  # random bytes of the next uids: one system call serves many
 
 
 def make_uid() -> str:
     """Return a random UUID (RFC 4122, version 4), in a quarter of the time of `str(uuid.uuid4())`."""
     try:
-        text = _drawn.pop().hex()
+        text = _random_uids.pop().hex()
     except IndexError:
         random_bytes = os.urandom(16 * _TOGETHER)
-        _drawn.extend(random_bytes[start : start + 16] for start in range(16, len(random_bytes), 16))
+        _random_uids.extend(random_bytes[start : start + 16] for start in range(16, len(random_bytes), 16))
         text = random_bytes[:16].hex()
     return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-{_VARIANT[int(text[16], 16)]}{text[17:20]}-{text[20:]}"
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_drawn.clear)  # otherwise a forked process would make the same uids
+    os.register_at_fork(after_in_child=_random_uids.clear)  # otherwise a forked process would make the same uids

@@ -116,7 +116,9 @@ class _RequirementIndex:
                 self._required.setdefault(key, None)
             elif operator in ("gt", "lt"):
                 self._required.setdefault(key, None)
-                self._ranges[key] = _limit_range(self._ranges.get(key, _ANY), operator, _parse_int64(term.values[0]))
+                self._ranges[key] = _limit_range(
+                    self._ranges.get(key, _ALL_NUMBERS), operator, _parse_int64(term.values[0])
+                )
             else:
                 values = frozenset(each(term.values))
                 earlier = self._required.get(key)
@@ -128,7 +130,7 @@ class _RequirementIndex:
         """Return whether labels meet them all."""
         required, excluded = self._required, self._excluded
         if self._size > MAX_UNCHARGED and len(labels) > MAX_UNCHARGED:
-            charge(min(len(labels), self._size) >> _QUICK)
+            charge(min(len(labels), self._size) >> _LOOKUPS_LOG2)
         if len(required) > len(labels):
             return False
         for key, values in required.items():
@@ -144,7 +146,7 @@ class _RequirementIndex:
             return True
         if len(excluded) < len(labels):
             return all(labels.get(key) not in values for key, values in excluded.items())
-        return all(value not in excluded.get(key, _NONE) for key, value in labels.items())
+        return all(value not in excluded.get(key, _NO_VALUES) for key, value in labels.items())
 
 
 def _limit_range(range_: tuple[float, float], operator: str, bound: int | None) -> tuple[float, float]:
@@ -159,9 +161,9 @@ def _match_nothing(labels: Mapping[str, str]) -> bool:
     return False
 
 
-_NONE: frozenset[str] = frozenset()
-_ANY = -math.inf, math.inf
-_QUICK = 2  # log2 of the number of lookups that take as long as one step of the meter
+_NO_VALUES: frozenset[str] = frozenset()
+_ALL_NUMBERS = -math.inf, math.inf
+_LOOKUPS_LOG2 = 2  # log2 of the number of lookups that take as long as one step of the meter
 
 EVERYTHING = LabelSelector()
 NOTHING = LabelSelector(matches_nothing=True)

@@ -19,7 +19,7 @@ from podless.plan.manifests import read_set
 from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.result import Action, By, Change, FieldChange, Plan
 from podless.plan.run import PlanSource, make_plan
-from podless.plan.sources import Dump, Nothing
+from podless.plan.sources import Dump, EmptySource
 from podless.remote import kubeconfig as configs
 from podless.runtime.arguments import reject_unknown_names
 from podless.runtime.lazy import make_callable
@@ -79,7 +79,7 @@ def _choose_source(source: str, server: Reachable | None, kubeconfig: str, conte
     if source:
         return Dump(source)
     if server is None and not kubeconfig and not context:
-        return Nothing()
+        return EmptySource()
     path = server.kubeconfig if server is not None else Path(kubeconfig) if kubeconfig else None
     return RunningAPI(configs.read_kubeconfig(path or configs.find_kubeconfig(), context))
 

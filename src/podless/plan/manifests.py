@@ -40,7 +40,7 @@ class Identity(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ObjectPosition:
     """The place of an object. file: its name, as given.
 
     at: path in its document, () for the whole document.
@@ -77,7 +77,7 @@ class Item:
     """One object of a set."""
 
     obj: Object
-    place: Place
+    place: ObjectPosition
 
     @property
     def metadata(self) -> Object:
@@ -97,11 +97,11 @@ class Item:
 class Unreadable(NamedTuple):
     """A document that is not an object. message: the reason."""
 
-    place: Place
+    place: ObjectPosition
     message: str
 
     @property
-    def shown(self) -> str:
+    def safe_message(self) -> str:
         """The reason, without the content of a document that may hold a Secret."""
         return _UNSHOWN if _SECRET.search(self.place.document.raw) else self.message
 
@@ -124,13 +124,13 @@ def _read_document(document: Document) -> Iterator[Item | Unreadable]:
     try:
         value = document.decode_value()
     except (serializer.YAMLError, serializer.JSONError) as error:
-        yield Unreadable(Place(document), str(error))
+        yield Unreadable(ObjectPosition(document), str(error))
         return
     if value is not None:
-        yield from _read_value(value, Place(document))
+        yield from _read_value(value, ObjectPosition(document))
 
 
-def _read_value(value: object, place: Place) -> Iterator[Item | Unreadable]:
+def _read_value(value: object, place: ObjectPosition) -> Iterator[Item | Unreadable]:
     if not isinstance(value, dict):
         yield Unreadable(place, "no object: an object needs apiVersion and kind")
         return
@@ -141,6 +141,6 @@ def _read_value(value: object, place: Place) -> Iterator[Item | Unreadable]:
     items = value.get("items")
     if value["kind"].endswith("List") and isinstance(items, list):
         for number, item in enumerate(items):
-            yield from _read_value(item, Place(place.document, (*place.at, "items", number), place._finders))
+            yield from _read_value(item, ObjectPosition(place.document, (*place.at, "items", number), place._finders))
     else:
         yield Item(value, place)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from podless.codec import serializer
-from podless.plan.manifests import Identity, Place
+from podless.plan.manifests import Identity, ObjectPosition
 from podless.plan.options import CannotPlan, PlanOptions
 from podless.plan.requests import Endpoint
 from podless.plan.result import Action, Change, Plan
@@ -62,7 +62,9 @@ def make_digest(obj: Object | None) -> str:
     return hashlib.sha256(serializer.encode_sorted(content)).hexdigest()
 
 
-def make_step(change: Change, endpoint: Endpoint, obj: Object, place: Place, revisions: Mapping[Key, str]) -> Object:
+def make_step(
+    change: Change, endpoint: Endpoint, obj: Object, place: ObjectPosition, revisions: Mapping[Key, str]
+) -> Object:
     """Return the write of one object."""
     identity = change.identity
     key = key_of(identity)

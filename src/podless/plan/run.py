@@ -11,7 +11,7 @@ from podless.fields.managers import LAST_APPLIED
 from podless.plan import consequences, planfile, writes
 from podless.plan.baseline import Baseline, load_baseline
 from podless.plan.differences import compare_objects
-from podless.plan.manifests import Identity, Item, Place, Unreadable
+from podless.plan.manifests import Identity, Item, ObjectPosition, Unreadable
 from podless.plan.membership import Membership
 from podless.plan.options import AS_GIVEN, CLIENT_SIDE, CREATE, KUBECTL, PlanOptions
 from podless.plan.order import sort_items
@@ -113,7 +113,7 @@ class _PlanRun:
         self.touched: dict[str, _WrittenItem] = {}  # the set's objects, by key
         self.pruned: set[Identity] = set()
         self.revision = 0
-        self.written: list[tuple[Change, Endpoint, Object, Place]] = []
+        self.written: list[tuple[Change, Endpoint, Object, ObjectPosition]] = []
         self.deleted: list[tuple[Endpoint, Object]] = []
 
     async def apply_set(self, items: Sequence[Item], faults: Sequence[Unreadable]) -> None:
@@ -122,7 +122,7 @@ class _PlanRun:
         for fault in faults:
             line, column = fault.place.find_fault(fault.message)
             identity = Identity("", "", "", "")
-            plan.changes.append(Change(Action.REFUSED, identity, fault.place.file, line, column, fault.shown))
+            plan.changes.append(Change(Action.REFUSED, identity, fault.place.file, line, column, fault.safe_message))
         if self._options.prune:
             items = choose_labelled(items, self._options.prune)
         await self._find_applyset()
@@ -372,7 +372,9 @@ def _complete_change(change: Change, manifest: Object, recorded: dict[str, set[A
         change.action = Action.UPDATE
 
 
-def _note_refusal(change: Change, place: Place, refused: Refused | writes.Unwritable, manifest: Object) -> None:
+def _note_refusal(
+    change: Change, place: ObjectPosition, refused: Refused | writes.Unwritable, manifest: Object
+) -> None:
     """Complete a change with an error and the places of its fields."""
 
     def hide_text(text: str) -> str:

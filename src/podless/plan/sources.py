@@ -17,7 +17,7 @@ from podless.store.keys import OWN
 _BACKUP = b'{"backup":"podless"'
 
 
-class Nothing:
+class EmptySource:
     """A new cluster."""
 
     async def fetch(self, items: Sequence[Item], options: PlanOptions, say: Say) -> Baseline:
@@ -56,7 +56,7 @@ def _read_dump(path: str) -> Baseline:
     if faults:
         fault = faults[0]
         line, column = fault.place.find_fault(fault.message)
-        raise CannotPlan(f"{fault.place.file}:{line}:{column}: {fault.shown}")
+        raise CannotPlan(f"{fault.place.file}:{line}:{column}: {fault.safe_message}")
     for item in items:
         if item.metadata.get("uid"):
             baseline.objects.append(item.obj)

@@ -22,7 +22,11 @@ class Gate:
     """Holds each checkpoint of a store until it is let go. length, took: what checkpoints tell."""
 
     def __init__(
-        self, store: SQLiteStore, patched: pytest.MonkeyPatch, length: int = checkpoints._LONG, took: float = 0.0
+        self,
+        store: SQLiteStore,
+        patched: pytest.MonkeyPatch,
+        length: int = checkpoints._MAX_LOG_PAGES,
+        took: float = 0.0,
     ) -> None:
         self._store, self._move, self._told = store, checkpoints._move_log, (length, took)
         self._free = threading.Semaphore(0)
@@ -124,7 +128,7 @@ async def test_commits_wait_for_the_last_checkpoint_of_a_long_log(
 
 
 async def test_a_log_that_is_short_goes_on(store: SQLiteStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    gate = Gate(store, monkeypatch, checkpoints._LONG - 1)
+    gate = Gate(store, monkeypatch, checkpoints._MAX_LOG_PAGES - 1)
     await put(store, "/g/r/a", _LARGE)
     await gate.begun(1)
     await put(store, "/g/r/b", b"1")

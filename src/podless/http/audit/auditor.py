@@ -80,13 +80,13 @@ def read_body(raw: bytes, media: str, attributes: Attributes, find_struct: FindS
                 return None
     if len(raw) > MAX:
         return None
-    outer = METER.set(_StepLimit())  # a few bytes of protobuf can decode to an object with many fields
+    previous_meter = METER.set(_StepLimit())  # a few bytes of protobuf can decode to an object with many fields
     try:
         return _read_message(raw, attributes, find_struct) if message else serializer.decode_yaml(raw)
     except (protobuf.ProtobufError, serializer.YAMLError, Timeout):
         return None
     finally:
-        METER.reset(outer)
+        METER.reset(previous_meter)
 
 
 def _read_message(raw: bytes, attributes: Attributes, find_struct: FindStruct) -> Any:
@@ -224,18 +224,18 @@ class Auditor:
         event["sourceIPs"] = _find_source_ips(request)
         if "user-agent" in request.headers:
             event["userAgent"] = _cut_user_agent(request.headers["user-agent"])
-        sent = None
+        request_body = None
         if answer is not None and attr.verb != "get" and (level != METADATA_LEVEL or len(request.body) <= MAX):
-            sent = read_body(request.body, request.headers.get("content-type", ""), attr, self._find_struct)
+            request_body = read_body(request.body, request.headers.get("content-type", ""), attr, self._find_struct)
         if attr.resource:
-            event["objectRef"] = _make_object_reference(attr, sent)
+            event["objectRef"] = _make_object_reference(attr, request_body)
         if answer is not None:
             content = None
             if level == REQUEST_RESPONSE or answer.status >= _FAILED or _is_status(answer):
                 content = read_body(b"".join(answer.chunks), answer.media.decode(), attr, self._find_struct)
             event["responseStatus"] = _make_response_status(answer.status, content)
-            if level != METADATA_LEVEL and sent is not None:
-                event["requestObject"] = _select_fields(sent, rule)
+            if level != METADATA_LEVEL and request_body is not None:
+                event["requestObject"] = _select_fields(request_body, rule)
             if level == REQUEST_RESPONSE and content:
                 event["responseObject"] = _select_fields(content, rule)
         event["requestReceivedTimestamp"] = _format_time(audit.began)
@@ -243,8 +243,8 @@ class Auditor:
         if audit.annotations and answer is not None:
             event["annotations"] = audit.annotations
             if level == METADATA_LEVEL:
-                shown = {key: text for key, text in audit.annotations.items() if not key.startswith(_PATCHES)}
-                event["annotations"] = shown
+                annotations = {key: text for key, text in audit.annotations.items() if not key.startswith(_PATCHES)}
+                event["annotations"] = annotations
         self._backend.queue_line(_encode_event(event))
 
 

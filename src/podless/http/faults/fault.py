@@ -100,7 +100,7 @@ class InjectedFault:
             if value != term.default:
                 _validate_field(field_name(term.name), value, term.metadata["term"])
         for rule in RULES:
-            if not rule.holds(self):
+            if not rule.is_met(self):
                 raise BadFault(rule.message)
         self._turns = array("Q", bytes(8 * _TURNS) if self.probability < 1 else b"")
 
@@ -171,7 +171,7 @@ class FaultRule(NamedTuple):
 
     expression: str
     message: str
-    holds: Callable[[InjectedFault], bool]
+    is_met: Callable[[InjectedFault], bool]
 
 
 _HAPPENS = ("delay", "status", "drop", "older", "cutAfter", "expireAfter", "bookmarks", "duplicate", "burst", "webhook")
@@ -230,10 +230,10 @@ def field_name(name: str) -> str:
     return first + "".join(word.capitalize() for word in later_words)
 
 
-_TERMS = tuple(each for each in fields(InjectedFault) if "term" in each.metadata)
-TERMS: dict[str, FieldSpec] = {field_name(each.name): each.metadata["term"] for each in _TERMS}
-_FIELDS_BY_NAME = {field_name(each.name): each for each in _TERMS}
-_NAMES = {field_name(each.name): each.name for each in _TERMS}
+_TERMS = tuple(spec for spec in fields(InjectedFault) if "term" in spec.metadata)
+TERMS: dict[str, FieldSpec] = {field_name(spec.name): spec.metadata["term"] for spec in _TERMS}
+_FIELDS_BY_NAME = {field_name(spec.name): spec for spec in _TERMS}
+_NAMES = {field_name(spec.name): spec.name for spec in _TERMS}
 _WATCHES = (*_ENDS, "bookmarks", "duplicate", "burst")
 _OTHER_NAMES = tuple(name for name in _NAMES if name not in _ALONE)
 

@@ -53,12 +53,12 @@ class Faults:
         self._faults: tuple[InjectedFault, ...] = ()
         self._lock = threading.Lock()
 
-    def add(self, fault: InjectedFault | None = None, /, **given: Any) -> InjectedFault:
+    def add(self, fault: InjectedFault | None = None, /, **fields: Any) -> InjectedFault:
         """Add a fault and return it: an InjectedFault, or its fields. Raises BadFault."""
         if fault is None:
             try:
-                reject_unknown_names(given, signature(InjectedFault).parameters, "a fault has no field")
-                fault = InjectedFault(**given)
+                reject_unknown_names(fields, signature(InjectedFault).parameters, "a fault has no field")
+                fault = InjectedFault(**fields)
             except TypeError as error:
                 raise BadFault(str(error)) from None
         with self._lock:

@@ -32,7 +32,7 @@ from podless.runtime.meter import charge
 # converts values of CEL to JSON, by their type
 
 MAX_VALUES: Final = 4 << 20  # approximate bytes of all values of an object; the answer of a webhook has the same limit
-_PART: Final = 64  # minimum bytes that each part of a value counts
+_MIN_PART_SIZE: Final = 64  # minimum bytes that each part of a value counts
 _DEEP: Final = 100  # maximum depth
 _TEXTS: Final = 64  # bytes of a text that count as one step of the meter
 _PLAIN: Final = (str, bool, int, float)
@@ -56,7 +56,7 @@ class SizeAccount:
     def charge_bytes(self, size: int) -> None:
         """Subtract the bytes of a part. Raises UnfitValue."""
         charge(1 + size // _TEXTS)
-        self.remaining -= max(size, _PART)
+        self.remaining -= max(size, _MIN_PART_SIZE)
         if self.remaining < 0:
             raise UnfitValue(f"the values have more than {MAX_VALUES} bytes")
 

@@ -15,7 +15,7 @@ _STEP = re.compile(
 )
 _MAX_STEPS = 64
 _TEXTS: Object = {"type": "object", "additionalProperties": {"type": "string"}}
-ANYTHING: Object = {}  # the schema of a field that may have any value
+ANY_VALUE: Object = {}  # the schema of a field that may have any value
 
 
 class BadPath(Exception):
@@ -79,25 +79,25 @@ def parse_path(text: Any) -> DeclaredPath:
 
 
 def find_schema(schema: Object, path: DeclaredPath) -> Object | None:
-    """Return the schema of a field: None if the schema has no such field, ANYTHING if it allows any value."""
+    """Return the schema of a field: None if the schema has no such field, ANY_VALUE if it allows any value."""
     node: Any = schema
     steps = path.steps
     if steps[0] == "metadata":
         node, steps = _TEXTS, steps[2:]
     for step in steps:
         if not node:
-            return ANYTHING
+            return ANY_VALUE
         values = node.get("additionalProperties")
         child = (node.get("properties") or {}).get(step) if step is not None else node.get("items")
         if child is not None:
             node = child
         elif values is True or isinstance(values, dict):
-            node = values if isinstance(values, dict) else ANYTHING
+            node = values if isinstance(values, dict) else ANY_VALUE
         elif node.get("x-kubernetes-preserve-unknown-fields") and step is not None:
-            return ANYTHING
+            return ANY_VALUE
         else:
             return None
-    return node if isinstance(node, dict) else ANYTHING
+    return node if isinstance(node, dict) else ANY_VALUE
 
 
 def find_holders(obj: Any, steps: tuple[str | None, ...], *, make: bool = False) -> Iterator[Object]:
@@ -161,7 +161,7 @@ def sort_moves(
     return sorted(by_prefix.items(), key=lambda one: -len(one[0]))
 
 
-_NOTHING: Any = object()
+_MISSING: Any = object()
 
 
 def move_values(
@@ -172,11 +172,11 @@ def move_values(
         for item in list(find_holders(obj, (*prefix, ""))):
             moved = [(target, _take_value(item, source)) for source, target in together]
             for target, value in moved:
-                if value is not _NOTHING:
+                if value is not _MISSING:
                     put_value(item, target, value)
 
 
 def _take_value(obj: Object, path: DeclaredPath) -> Any:
     for holder in find_holders(obj, path.steps):
-        return holder.pop(path.name, _NOTHING)
-    return _NOTHING
+        return holder.pop(path.name, _MISSING)
+    return _MISSING

@@ -54,16 +54,16 @@ def check_move(source: Object, target: Object) -> str:
         if not source_type or not target_type:
             continue
         if source_type != target_type and (source_type, target_type) not in _WIDER:
-            place = f" at {at.removeprefix('.')}" if at else ""
-            return f"it is of type {source_type}, and the field of type {target_type}{place}"
+            location = f" at {at.removeprefix('.')}" if at else ""
+            return f"it is of type {source_type}, and the field of type {target_type}{location}"
         for keyword, mark in (("items", "[*]"), ("additionalProperties", "[*]")):
             pair = source_node.get(keyword), target_node.get(keyword)
             if isinstance(pair[0], dict) and isinstance(pair[1], dict):
                 todo.append((pair[0], pair[1], at + mark))
-        more = target_node.get("properties") or {}
-        for name, part in (source_node.get("properties") or {}).items():
-            if name in more:
-                todo.append((part, more[name], f"{at}.{name}"))
+        target_properties = target_node.get("properties") or {}
+        for name, source_property in (source_node.get("properties") or {}).items():
+            if name in target_properties:
+                todo.append((source_property, target_properties[name], f"{at}.{name}"))
     return ""
 
 
@@ -180,9 +180,11 @@ class _ConversionReader:
             places = (f"{at}.between[0]", f"{at}.between[1]")
         else:
             versions, places = [entry.get("from"), entry.get("to")], (f"{at}.from", f"{at}.to")
-        for version, place in zip(versions, places, strict=True):
+        for version, entry_path in zip(versions, places, strict=True):
             if not isinstance(version, str) or version not in self._schemas:
-                self._add_error(place, version, f"must be a version of this definition: {', '.join(self._schemas)}")
+                self._add_error(
+                    entry_path, version, f"must be a version of this definition: {', '.join(self._schemas)}"
+                )
                 return
         if versions[0] == versions[1]:
             self._add_error(places[1], versions[1], "must be another version")
@@ -191,7 +193,7 @@ class _ConversionReader:
         self._read_first(pair)
         if "between" in entry:
             self._read_first(pair[::-1])
-        self._read_moves(pair, entry.get("move"), f"{at}.move", back="between" in entry)
+        self._read_moves(pair, entry.get("move"), f"{at}.move", both_ways="between" in entry)
         self._read_values(pair, entry.get("set"), f"{at}.set")
         self._read_removed(pair, entry.get("remove"), f"{at}.remove")
         self._read_defaults(pair, entry.get("default"), f"{at}.default")
@@ -202,7 +204,7 @@ class _ConversionReader:
             self._moves[pair], self._written[pair] = {}, []
         return self.steps[pair]
 
-    def _read_moves(self, pair: tuple[str, str], moves: Any, at: str, *, back: bool) -> None:
+    def _read_moves(self, pair: tuple[str, str], moves: Any, at: str, *, both_ways: bool) -> None:
         for source_text, target_text in self._iterate_map(moves, at):
             item_path = f"{at}[{source_text}]"
             source = self._read_path(source_text, pair[0], item_path)
@@ -214,7 +216,7 @@ class _ConversionReader:
                     item_path, target_text, "must have the same path up to the last [*] as the field that moves"
                 )
                 continue
-            if self._add_move(pair, source, target, item_path) and back:
+            if self._add_move(pair, source, target, item_path) and both_ways:
                 self._add_move(pair[::-1], target, source, item_path)
 
     def _add_move(self, pair: tuple[str, str], source: DeclaredPath, target: DeclaredPath, path: str) -> bool:
@@ -302,14 +304,14 @@ class _ConversionReader:
                 self._add_error(item_path, value if isinstance(value, str | int | bool) else None, problem)
             self.steps[pair].defaults.append((path, value))
 
-    def _iterate_map(self, given: Any, at: str) -> Iterator[tuple[str, Any]]:
+    def _iterate_map(self, entries: Any, at: str) -> Iterator[tuple[str, Any]]:
         """Yield the entries of a map, up to the maximum number."""
-        if given is None:
+        if entries is None:
             return
-        if not isinstance(given, dict):
+        if not isinstance(entries, dict):
             self._add_error(at, None, "must be an object whose keys are paths")
             return
-        for key, value in given.items():
+        for key, value in entries.items():
             self._count += 1
             if self._count > _MAX:
                 return
@@ -331,9 +333,9 @@ class _ConversionReader:
         """Reserve a field for one value. Returns False if another one writes to it, or to a part of it."""
         written = self._written[pair]
         charge(len(written))
-        for other in written:
-            if is_within(path, other) or is_within(other, path):
-                self.errors.append(field.duplicate(at, f"{pair[0]} to {pair[1]}: {other.text}"))
+        for claimed in written:
+            if is_within(path, claimed) or is_within(claimed, path):
+                self.errors.append(field.duplicate(at, f"{pair[0]} to {pair[1]}: {claimed.text}"))
                 return False
         written.append(path)
         return True

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _EXAMPLES = 8  # objects for each pair of versions
 _MAX_FAULTS = 2  # failed objects after which a pair is given up, because failing may take long
 _MAX_TOLD = 20  # maximum warnings
-_SHOWN = 120  # characters of a value in a warning
+_MAX_SHOWN = 120  # characters of a value in a warning
 
 
 def try_conversions(
@@ -88,4 +88,4 @@ def _format_value(value: Any) -> str:
     if isinstance(value, dict) and "metadata" in value:
         value = {name: item for name, item in value.items() if name not in ("apiVersion", "kind", "metadata")}
     text = serializer.encode_json(value).decode()
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}..."

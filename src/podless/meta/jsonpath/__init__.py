@@ -16,7 +16,7 @@ from podless.runtime.bounded import bounded_cache
 from podless.runtime.meter import charge, each
 
 _CACHED = 4096
-_PART = 512  # values examined between two charges
+_CHARGE_INTERVAL = 512  # values examined between two charges
 _PLAIN = re.compile(r"(?:\.[A-Za-z]++)++")  # matches most paths: only names of fields
 
 
@@ -47,8 +47,8 @@ def _by_name(values: Values) -> dict[str, Values]:
     """Return the fields of all objects among some values, by their names."""
     result: dict[str, Values] = {}
     for index, value in enumerate(values):
-        if not index % _PART:
-            charge(_PART)
+        if not index % _CHARGE_INTERVAL:
+            charge(_CHARGE_INTERVAL)
         if type(value) is dict:
             for name, item in each(value).items():
                 result.setdefault(name, []).append(item)

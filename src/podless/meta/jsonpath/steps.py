@@ -14,7 +14,7 @@ Step = Callable[[Values], Values]
 
 # maximum values: unions and descents can multiply them
 _MAX = 1 << 20
-_PART = 512  # values examined between two charges
+_CHARGE_INTERVAL = 512  # values examined between two charges
 _SLICE = re.compile(r"(-?[0-9]*+)(:-?[0-9]*+)?(:-?[0-9]*+)?")
 
 
@@ -91,14 +91,14 @@ def descend_values(values: Values) -> Values:
     """Return all non-empty values at and below the given ones, outer ones first."""
     results: Values = []
     todo = values[::-1]
-    steps_left = _PART
+    steps_left = _CHARGE_INTERVAL
     while todo:
         value = todo.pop()
         steps_left -= 1
         if not steps_left:
-            charge(_PART)
+            charge(_CHARGE_INTERVAL)
             _check_count(results)
-            steps_left = _PART
+            steps_left = _CHARGE_INTERVAL
         if not value:
             continue
         kind = type(value)

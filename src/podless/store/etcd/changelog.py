@@ -13,7 +13,7 @@ from podless.store.etcd.client import CompactedByEtcd, EtcdClient
 from podless.store.etcd.entry import EntryContent, EntryLayout, FoundEntry, decode_content
 from podless.store.etcd.follow import FENCES, read_record
 from podless.store.etcd.layout import KeyLayout
-from podless.store.etcd.logwriter import Known, LogEncoder
+from podless.store.etcd.logwriter import LogEncoder, StateFinder
 from podless.store.etcd.trimmer import LogTrimmer, scan_entries
 from podless.store.history import HistoryBounds
 from podless.store.keys import StoredValue
@@ -64,7 +64,7 @@ class EtcdChangeLog:
         self.writer = LogEncoder(self._layout, bounds, read, authors=authors)
         self.trimmer = LogTrimmer(client, self._layout, bounds, layout.encode_key(f"{FENCES}log"))
 
-    def use_states(self, find_state: Known) -> None:
+    def use_states(self, find_state: StateFinder) -> None:
         """Call `find_state` before reading the present state of a key."""
         self.writer.find_state = find_state
 
@@ -157,10 +157,13 @@ class EtcdChangeLog:
         """
         writes, newer, size, offset, batch = list[LoggedWrite](), dict[str, Record | None](), 0, 0, _FIRST_ENTRIES
         while offset < len(entries) and size <= _BYTES:
-            some = await self._describe_some(entries[offset : offset + batch], newer)
-            writes += some
+            described = await self._describe_some(entries[offset : offset + batch], newer)
+            writes += described
             offset += batch
-            now = sum(_stored_size(one.stored) + _stored_size(one.replaced and one.replaced.stored) for one in some)
+            now = sum(
+                _stored_size(write.stored) + _stored_size(write.replaced and write.replaced.stored)
+                for write in described
+            )
             size += now
             batch = batch * 2 if now <= batch * _SMALL else _FIRST_ENTRIES
         return writes

@@ -58,13 +58,13 @@ class ExclusiveKey:
         self.created_at = 0
         self._newest_known, self._on_restored = newest_known, on_restored
         self._client = client
-        self._key, self._others = layout.encode_key(_KEY), layout.encode_key(_SHARING_PREFIX)
-        self._end = self._others[:-1] + b"0"
+        self._key, self._sharing_prefix = layout.encode_key(_KEY), layout.encode_key(_SHARING_PREFIX)
+        self._end = self._sharing_prefix[:-1] + b"0"
         self._name = str(uuid.uuid4()).encode()
-        self._sharing_key = self._others + self._name
+        self._sharing_key = self._sharing_prefix + self._name
         self._look = m.Request(request_range=m.RangeRequest(key=self._key))
         self._condition = -1, b""
-        self._wanted = is_wanted
+        self._is_wanted = is_wanted
         self._until = 0.0
         self._unknown = 0  # number of transactions with unknown outcome
         self._newest = 0  # newest revision of a transaction with known outcome
@@ -80,7 +80,7 @@ class ExclusiveKey:
 
     async def start(self) -> None:
         """Take the key if it is wanted and free, and keep it from now on."""
-        if self._wanted:
+        if self._is_wanted:
             with suppress(StoreError):
                 await self._take_turn()
             self._task = asyncio.get_running_loop().create_task(self._keep_key())
@@ -177,7 +177,7 @@ class ExclusiveKey:
                 return
             if self._shares and _now() > self._shared + _SHARING_INTERVAL:
                 await self._put_own_key()
-            if self._wanted:
+            if self._is_wanted:
                 await self._take_key()
 
     async def _renew_key(self) -> None:
@@ -218,9 +218,9 @@ class ExclusiveKey:
 
         Returns None if etcd was restored to an earlier state.
         """
-        is_free = m.Compare(result=m.EQUAL, target=m.CREATE, key=self._others, range_end=self._end)
+        is_free = m.Compare(result=m.EQUAL, target=m.CREATE, key=self._sharing_prefix, range_end=self._end)
         write = m.Request(request_put=m.PutRequest(key=self._key, value=self._name))
-        look = m.Request(request_range=m.RangeRequest(key=self._others, range_end=self._end))
+        look = m.Request(request_range=m.RangeRequest(key=self._sharing_prefix, range_end=self._end))
         txn = m.TxnRequest(compare=[self._compare_key(token), is_free], success=[write], failure=[self._look, look])
         before = max(self._newest_known(), self._last)
         answer = await self._client.call_etcd("txn", txn)

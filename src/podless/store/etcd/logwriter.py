@@ -12,7 +12,7 @@ from podless.store.etcd.entry import ROW, EntryContent, EntryLayout, EntryName, 
 from podless.store.etcd.transaction import put_key
 from podless.store.history import HistoryBounds, HistoryClock
 
-Known = Callable[[str, int], Record | None]  # returns the state of a key at a revision, None if it is not known
+StateFinder = Callable[[str, int], Record | None]  # returns the state of a key at a revision, None if it is not known
 
 
 class LogEncoder:
@@ -29,7 +29,7 @@ class LogEncoder:
         *,
         authors: bool,
     ) -> None:
-        self.find_state: Known = lambda key, revision: None
+        self.find_state: StateFinder = lambda key, revision: None
         self._layout = layout
         self._bounds = bounds
         self._read = read

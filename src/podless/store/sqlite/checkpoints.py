@@ -20,8 +20,8 @@ from podless.store.sqlite import format
 # the disk longer, up to the time that the pages take. With 16 clients on tmpfs, the 99th percentile of creates was
 # 6 ms with 250 or 500 pages and 7.5 ms with 1,000; checkpoints of 4,000 pages in the commits made it 13.5 ms.
 _PAGES = 500
-_LONG = 3000  # pages of the log from which on it starts again, even if commits have to wait
-_SHORT = 0.01  # seconds: after a checkpoint that took less, commits wait for the next one
+_MAX_LOG_PAGES = 3000  # pages of the log from which on it starts again, even if commits have to wait
+_SHORT_CHECKPOINT = 0.01  # seconds: after a checkpoint that took less, commits wait for the next one
 _MAX = 3  # checkpoints of a long log after which commits wait in any case
 _PAGE = 4096
 _ROW = 2  # estimated pages that a changed row writes
@@ -80,9 +80,9 @@ class Checkpoints:
         else:
             length, took = running.result()
         # without a write meanwhile, the next one starts the log again
-        if length >= _LONG and self._pages and not waited and self._database is not None:
+        if length >= _MAX_LOG_PAGES and self._pages and not waited and self._database is not None:
             self._tries += 1
-            self.waits = took < _SHORT or self._tries >= _MAX
+            self.waits = took < _SHORT_CHECKPOINT or self._tries >= _MAX
             self._begin(self._database)
         if waited:
             self._resume()

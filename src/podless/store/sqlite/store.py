@@ -60,7 +60,7 @@ SELECT newer.revision, newer.at, (
 ) FROM log AS newer WHERE newer.sequence > ? ORDER BY newer.sequence
 """
 _TOGETHER = 32  # changes in one read
-_PART = 1 << 18  # bytes of changes read in one iteration of the loop; each row counts `_ROW` bytes more
+_MAX_READ_BYTES = 1 << 18  # bytes of changes read in one iteration of the loop; each row counts `_ROW` bytes more
 _ROW = 4096
 _NOWHERE = "/health"  # a key that does not exist
 _TIMES = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
@@ -401,7 +401,7 @@ class SQLiteStore:
                     before = logreader.read_before(self._open_database(), row[0], row[3])
                     changes.append(StoreChange(row[0], row[3], read_row(row), read_row(before)))
                     read += _ROW + len(row[1] or b"") + (len(before[1] or b"") if before is not None else 0)
-                    if read > _PART:
+                    if read > _MAX_READ_BYTES:
                         read = 0
                         await asyncio.sleep(0)
                         if after < self._window.compacted:
