@@ -262,7 +262,7 @@ def test_the_version_is_read_off_the_stored_bytes_also_where_other_fields_come_f
 
 
 async def test_code_that_cannot_wait_hears_how_the_webhook_failed() -> None:
-    of, known = kind(), conversion.Known()
+    of, known = kind(), conversion.ConversionResults()
     with pytest.raises(conversion.Unconverted) as wanted:
         conversion.find_converted(of, known, OBJECT, f"{GROUP}/v2")
     await wanted.value.fetch_converted(Converter(Fake(lambda review: b"")))
@@ -271,7 +271,7 @@ async def test_code_that_cannot_wait_hears_how_the_webhook_failed() -> None:
 
 
 async def test_field_managers_get_the_fields_that_no_schema_knows() -> None:
-    of, known = kind(), conversion.Known()
+    of, known = kind(), conversion.ConversionResults()
     with pytest.raises(conversion.Unconverted) as wanted:
         conversion.find_converted(of, known, OBJECT, f"{GROUP}/v2")
 

@@ -61,7 +61,7 @@ def test_all_caches_of_the_process_are_listed() -> None:
     assert {
         "podless.meta.selectors.parse_labels",
         "podless.runtime.clock._format_second",
-        "podless.fields.typed._of_key",
+        "podless.fields.items._of_key",
     } <= names
     for cache in CACHES:
         assert cache.size() <= cache.limit <= 10_000, cache.name

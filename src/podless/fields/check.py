@@ -10,7 +10,8 @@ from typing import Any
 
 from podless.codec import gotext
 from podless.fields import elements, values
-from podless.fields.typed import ListShape, MapShape, SchemaMisfit, Shape, make_element, name_items
+from podless.fields.items import make_element, name_items
+from podless.fields.typed import ListShape, MapShape, SchemaMisfit, Shape
 from podless.meta.field import MAX
 from podless.runtime.meter import MAX_UNCHARGED, charge, each
 
@@ -43,9 +44,9 @@ def _fits_surely(value: Any, shape: Shape, repeats: bool) -> bool:
             return False
         plan = shape.map.plans[tuple(value), tuple(map(type, value.values()))] if shape.map.declared else None
         if plan is not None:
-            if len(plan.below) > _ONE:
+            if len(plan.nested) > _ONE:
                 charge(len(value))
-            for key, _, nested, _ in plan.below:  # noqa: SIM110 (twice as fast as all())
+            for key, _, nested, _ in plan.nested:  # noqa: SIM110 (twice as fast as all())
                 if not _fits_surely(value[key], nested, repeats):
                     return False
             return True
@@ -92,7 +93,7 @@ def _are_leaves(items: list[Any], form: MapShape) -> bool:
         if len(item) > MAX_UNCHARGED:
             charge(len(item))
         plan = find((tuple(item), tuple(map(type, item.values()))))
-        if plan is None or plan.below:
+        if plan is None or plan.nested:
             return False
     return True
 

@@ -8,16 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 from podless.fields.check import check_value
+from podless.fields.items import make_element, make_elements
 from podless.fields.sets import LEAF, SELF, Fields, is_marked
-from podless.fields.typed import (
-    ListShape,
-    MapPlan,
-    MapShape,
-    Shape,
-    make_element,
-    make_elements,
-    name_leaves,
-)
+from podless.fields.typed import ListShape, MapPlan, MapShape, Shape, name_leaves
 from podless.runtime.meter import MAX_UNCHARGED, charge, each
 
 _ONE = 1  # values below one that need no charge: only trees whose nodes have more grow large
@@ -54,7 +47,7 @@ def _collect_map(value: dict[str, Any], form: MapShape) -> Fields | None:
         return _collect_below(value, plan)
     if len(value) > _ONE:
         charge(len(value))
-    out: Fields = {}
+    fields: Fields = {}
     for key, item in value.items():
         name, shape, declared = form.find_child(key)
         assert shape is not None
@@ -62,56 +55,56 @@ def _collect_map(value: dict[str, Any], form: MapShape) -> Fields | None:
         if form.unowned.get(name) == LEAF:
             continue
         if not declared or item is None or item == {}:
-            out[name] = is_marked(node)
+            fields[name] = is_marked(node)
         elif node is not None:
-            out[name] = node
-    return out or None
+            fields[name] = node
+    return fields or None
 
 
 def _collect_below(value: dict[str, Any], plan: MapPlan) -> Fields | None:
-    if not plan.below:
+    if not plan.nested:
         return plan.leaves or None
-    if len(plan.below) > _ONE:
+    if len(plan.nested) > _ONE:
         charge(len(value))
-    out = plan.leaves.copy()
-    for key, name, shape, _ in plan.below:
+    fields = plan.leaves.copy()
+    for key, name, shape, _ in plan.nested:
         item = value[key]
         node = collect_stated(item, shape)
         if node is not None:
-            out[name] = node if item else is_marked(node)
+            fields[name] = node if item else is_marked(node)
         elif item == {}:
-            out[name] = LEAF
-    return out or None
+            fields[name] = LEAF
+    return fields or None
 
 
 def _collect_list(value: list[Any], form: ListShape) -> Fields | None:
-    if len(value) > MAX_UNCHARGED and (alike := _alike_items(value, form)) is not None:
-        return alike
-    out: Fields = {}
+    if len(value) > MAX_UNCHARGED and (equal_items := _alike_items(value, form)) is not None:
+        return equal_items
+    fields: Fields = {}
     repeated = set()
     shape = form.item
     scalars = shape.types if shape.single and shape.scalar else ()
     for item in each(value):
         name = make_element(form, item)
-        if name in out:
+        if name in fields:
             repeated.add(name)
-        out[name] = LEAF if type(item) in scalars else is_marked(collect_stated(item, shape))
+        fields[name] = LEAF if type(item) in scalars else is_marked(collect_stated(item, shape))
     for name in repeated:  # the fields of duplicate items cannot be told apart, so they are one leaf
-        out[name] = LEAF
-    return out or None
+        fields[name] = LEAF
+    return fields or None
 
 
-def collect_created(value: dict[str, Any], shape: Shape, *, fits: bool = False) -> Fields:
+def collect_created(value: dict[str, Any], shape: Shape, *, is_valid: bool = False) -> Fields:
     """Return the fields of a new custom object that managers own. Its metadata must be decoded.
 
-    fits: the value is known to fit the shape. Raises SchemaMisfit for another one that does not.
+    is_valid: the value is known to fit the shape. Raises SchemaMisfit for another one that does not.
     """
-    if not fits:
+    if not is_valid:
         check_value(value, shape, repeats=True)
-    out = _find_node(value, shape.map.owned if shape.map is not None else shape)
-    if out.get("f:metadata") == LEAF:
-        del out["f:metadata"]
-    return out
+    fields = _find_node(value, shape.map.owned if shape.map is not None else shape)
+    if fields.get("f:metadata") == LEAF:
+        del fields["f:metadata"]
+    return fields
 
 
 def collect_whole(value: Any, shape: Shape) -> Fields:
@@ -139,32 +132,32 @@ def _find_map(value: dict[str, Any], form: MapShape) -> Fields:
         return LEAF
     plan = form.node_plans[tuple(value)] if form.declared else None
     if plan is not None:
-        marked, below = plan
-        if not below:
+        marked, nested = plan
+        if not nested:
             return marked
-        if len(below) > _ONE:
+        if len(nested) > _ONE:
             charge(len(value))
-        out = marked.copy()
-        for key, name, inside, items in below:
+        fields = marked.copy()
+        for key, name, map_form, list_form in nested:
             item = value[key]
-            if inside is not None and item.__class__ is dict:
-                out[name] = _find_map(item, inside)
-            elif items is not None and item.__class__ is list and item:
-                out[name] = _find_list(item, items)
-        return out
+            if map_form is not None and item.__class__ is dict:
+                fields[name] = _find_map(item, map_form)
+            elif list_form is not None and item.__class__ is list and item:
+                fields[name] = _find_list(item, list_form)
+        return fields
     if form.leaves.issuperset(map(type, value.values())):
         if len(value) > MAX_UNCHARGED:
             charge(len(value))
         return {SELF: LEAF, **name_leaves(value)}
     if len(value) > _ONE:
         charge(len(value))
-    out = {} if SELF in form.unowned else {SELF: LEAF}
+    fields = {} if SELF in form.unowned else {SELF: LEAF}
     for key, item in value.items():
         name, shape, _ = form.find_child(key)
         assert shape is not None
         if form.unowned.get(name) != LEAF:
-            out[name] = _find_node(item, shape)
-    return out
+            fields[name] = _find_node(item, shape)
+    return fields
 
 
 def _alike_items(value: list[Any], form: ListShape) -> Fields | None:
@@ -183,19 +176,19 @@ def _alike_items(value: list[Any], form: ListShape) -> Fields | None:
 
 
 def _find_list(value: list[Any], form: ListShape) -> Fields:
-    if len(value) > MAX_UNCHARGED and (alike := _alike_items(value, form)) is not None:
-        return {SELF: LEAF, **alike}
+    if len(value) > MAX_UNCHARGED and (equal_items := _alike_items(value, form)) is not None:
+        return {SELF: LEAF, **equal_items}
     shape = form.item
-    inside = shape.map if shape.map is not None and not shape.map.atomic else None
-    out: Fields = {SELF: LEAF}
+    map_form = shape.map if shape.map is not None and not shape.map.atomic else None
+    fields: Fields = {SELF: LEAF}
     if len(value) > _ONE:
         charge(len(value))
     for item in value:
         name = make_element(form, item)
-        if name in out:
-            out[name] = LEAF
-        elif inside is not None and item.__class__ is dict:
-            out[name] = _find_map(item, inside)
+        if name in fields:
+            fields[name] = LEAF
+        elif map_form is not None and item.__class__ is dict:
+            fields[name] = _find_map(item, map_form)
         else:
-            out[name] = _find_node(item, shape)
-    return out
+            fields[name] = _find_node(item, shape)
+    return fields

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from podless.fields.typed import NONE, SCALARS, ListShape, MapShape, Shape, name_items
+from podless.fields.items import name_items
+from podless.fields.typed import NONE, SCALARS, ListShape, MapShape, Shape
 from podless.runtime.meter import charge, each
 
 _ABSENT: Any = object()

@@ -13,8 +13,9 @@ import orjson
 
 from podless.fields.check import check_value
 from podless.fields.collect import collect_whole
+from podless.fields.items import name_items
 from podless.fields.sets import LEAF, Fields, unite_sets
-from podless.fields.typed import ListShape, SchemaMisfit, Shape, name_items
+from podless.fields.typed import ListShape, SchemaMisfit, Shape
 from podless.fields.values import equal_values
 from podless.runtime.meter import charge
 

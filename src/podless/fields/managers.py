@@ -47,20 +47,20 @@ class ApplyConflict(APIError):
 
     code, reason = 409, "Conflict"
 
-    def __init__(self, found: Sequence[tuple[FieldOwner, Path]]) -> None:
+    def __init__(self, conflicts: Sequence[tuple[FieldOwner, Path]]) -> None:
         by_owner: dict[FieldOwner, list[Path]] = {}
-        for owner, path in each(found):
+        for owner, path in each(conflicts):
             by_owner.setdefault(owner, []).append(path)
-        charge(len(found))
+        charge(len(conflicts))
         owners = sorted(by_owner, key=_owner_identifier)
-        if len(found) == 1:
-            text = f"1 conflict: conflict with {_describe_owner(owners[0])}: {format_element_path(found[0][1])}"
+        if len(conflicts) == 1:
+            text = f"1 conflict: conflict with {_describe_owner(owners[0])}: {format_element_path(conflicts[0][1])}"
         else:
             lines = []
             for owner in owners:
                 lines.append(f"conflicts with {_describe_owner(owner)}:")
                 lines += [f"- {format_element_path(path)}" for path in by_owner[owner]]
-            text = f"{len(found)} conflicts: " + "\n".join(lines)
+            text = f"{len(conflicts)} conflicts: " + "\n".join(lines)
         causes = [
             {
                 "reason": "FieldManagerConflict",
@@ -106,8 +106,8 @@ def _agent_name(agent: str) -> str:
     return name
 
 
-def decode_managed_fields(entries: Any, *, known: bool = False) -> tuple[Owners, Times]:
-    """Return owners and times from managedFields. known: they come from the store, in canonical form.
+def decode_managed_fields(entries: Any, *, canonical: bool = False) -> tuple[Owners, Times]:
+    """Return owners and times from managedFields. canonical: they come from the store, in canonical form.
 
     Raises ValueError for invalid entries.
     """
@@ -115,13 +115,13 @@ def decode_managed_fields(entries: Any, *, known: bool = False) -> tuple[Owners,
     times: Times = {}
     for index, entry in enumerate(each(entries or ())):
         operation, version = entry.get("operation", ""), entry.get("apiVersion", "")
-        if not known:
+        if not canonical:
             _check_entry(entry, index)
         owner = FieldOwner(
             entry.get("manager", ""), operation, version if operation == "Update" else "", entry.get("subresource", "")
         )
         fields = entry.get("fieldsV1")
-        owners[owner] = Owned((fields or {}) if known else sets.parse_set(fields), version)
+        owners[owner] = Owned((fields or {}) if canonical else sets.parse_set(fields), version)
         times[owner] = entry.get("time")
     return owners, times
 
@@ -183,12 +183,12 @@ def _is_reset(entries: Any) -> bool:
     return entries is not None and (not entries or entries == [{}])
 
 
-def current_owners(place: WriteTarget, old: Object | None, value: Any) -> tuple[Owners, Times]:
+def current_owners(target: WriteTarget, old: Object | None, value: Any) -> tuple[Owners, Times]:
     """Return the owners before an update: those that the client sends if they are valid, else the stored ones."""
     if old is None and value is None:
         return {}, {}
     managed_fields = ((old or {}).get("metadata") or {}).get("managedFields")
-    if not place.subresource:
+    if not target.subresource:
         if _is_reset(value):
             return {}, {}
         if value and value != managed_fields:
@@ -198,38 +198,38 @@ def current_owners(place: WriteTarget, old: Object | None, value: Any) -> tuple[
                 owners = {}
             if owners:
                 return owners, times
-    return decode_managed_fields(managed_fields, known=True)
+    return decode_managed_fields(managed_fields, canonical=True)
 
 
 def update_managed_fields(
-    place: WriteTarget, old: Object | None, new: Object, manager: str, now: str, *, settled: bool = False
+    target: WriteTarget, old: Object | None, new: Object, manager: str, now: str, *, settled: bool = False
 ) -> list[Entry]:
     """Return the managedFields of an object that is created or changed, but not by apply.
 
-    place: where it is written. old: the object before, None for a new one. new: the object after the write, with
+    target: where it is written. old: the object before, None for a new one. new: the object after the write, with
     defaults, but before the server restores fields that this endpoint may not change. Its own managedFields are those
     that the client sent; they are removed from it. manager: see `manager_name`. now: the time for the entry. settled:
     the old object was written under the present schema. Never raises: if a state does not fit the schema, or a custom
     kind no longer has an owner's version, the result is empty.
     """
-    sent = new["metadata"].pop("managedFields", None)
-    held = old["metadata"].get("managedFields") if old is not None else None
-    settled = settled and (sent is None or sent == held)
-    owner = FieldOwner(manager or "unknown", "Update", place.version, place.subresource)
+    sent_entries = new["metadata"].pop("managedFields", None)
+    stored_entries = old["metadata"].get("managedFields") if old is not None else None
+    settled = settled and (sent_entries is None or sent_entries == stored_entries)
+    owner = FieldOwner(manager or "unknown", "Update", target.version, target.subresource)
     try:
-        before, compared = place.blank if old is None else _drop_managed_fields(old), None
-        if settled and held and len(held) == 1 and _is_owned(held[0], owner):
-            compared = compare_values(before, new, place.get_shape(place.version))
-            changed = changed_own(place, compared, held[0].get("fieldsV1") or {})
+        before, compared = target.blank if old is None else _drop_managed_fields(old), None
+        if settled and stored_entries and len(stored_entries) == 1 and _is_owned(stored_entries[0], owner):
+            compared = compare_values(before, new, target.get_shape(target.version))
+            changed = changed_own(target, compared, stored_entries[0].get("fieldsV1") or {})
             if changed is not None:
-                return [{**held[0], "time": now}] if changed else held
-        owners, times = current_owners(place, old, sent)
+                return [{**stored_entries[0], "time": now}] if changed else stored_entries
+        owners, times = current_owners(target, old, sent_entries)
         if not owners and old is not None:
             return []  # as in a real server, an object without managers gets none before its first apply
-        owners = _update_owners(place, before, new, owners, times, owner, now, settled=settled, compared=compared)
+        owners = _update_owners(target, before, new, owners, times, owner, now, settled=settled, compared=compared)
     except (SchemaMisfit, NoVersion):
         return []
-    return encode_managed_fields(owners, times, custom=place.custom)
+    return encode_managed_fields(owners, times, custom=target.custom)
 
 
 def _is_owned(entry: Entry, owner: FieldOwner) -> bool:
@@ -242,21 +242,21 @@ def _is_owned(entry: Entry, owner: FieldOwner) -> bool:
     )
 
 
-def claim_created(place: WriteTarget, new: Object, manager: str, now: str, *, fits: bool) -> list[Entry]:
+def claim_created(target: WriteTarget, new: Object, manager: str, now: str, *, schema_valid: bool) -> list[Entry]:
     """Return the managedFields of a new custom object whose client sent none.
 
-    fits: the object is known to fit the schema. The other arguments are as for an update.
+    schema_valid: the object is known to fit the schema. The other arguments are as for an update.
     """
-    version = place.version
+    version = target.version
     try:
-        fields = place.drop(collect_created(new, place.get_shape(version), fits=fits), version)
+        fields = target.drop(collect_created(new, target.get_shape(version), is_valid=schema_valid), version)
     except SchemaMisfit:
         return []
-    return [_make_entry(manager or "unknown", "Update", version, now, fields, place.subresource)] if fields else []
+    return [_make_entry(manager or "unknown", "Update", version, now, fields, target.subresource)] if fields else []
 
 
 def _update_owners(
-    place: WriteTarget,
+    target: WriteTarget,
     old: Object,
     new: Object,
     owners: Owners,
@@ -271,19 +271,19 @@ def _update_owners(
 
     compared: the comparison of the two states, if available.
     """
-    if not owners and place.custom and old is place.blank:
-        fields = place.drop(collect_created(new, place.get_shape(place.version)), place.version)
+    if not owners and target.custom and old is target.blank:
+        fields = target.drop(collect_created(new, target.get_shape(target.version)), target.version)
         times[owner] = now
-        return {owner: Owned(fields, place.version)} if fields else {}
-    if place.custom and not settled and old is not place.blank:
+        return {owner: Owned(fields, target.version)} if fields else {}
+    if target.custom and not settled and old is not target.blank:
         for state in (new, old):  # a misfit counts even in an unchanged part
-            check_value(state, place.get_shape(place.version), repeats=True)
-    owners = merge_update(place, old, new, owners, _SELF, settled=settled, compared=compared)
+            check_value(state, target.get_shape(target.version), repeats=True)
+    owners = merge_update(target, old, new, owners, _SELF, settled=settled, compared=compared)
     written = owners.pop(_SELF, None)
     fields = sets.subtract_set(written.fields, UNOWNED) if written is not None else {}
     if fields:
         owned = owners.get(owner)
-        owners[owner] = Owned(sets.unite_sets(fields, owned.fields) if owned is not None else fields, place.version)
+        owners[owner] = Owned(sets.unite_sets(fields, owned.fields) if owned is not None else fields, target.version)
         times[owner] = now
     return _cap_owners(owners, times)
 
@@ -321,7 +321,7 @@ def _cap_owners(owners: Owners, times: Times) -> Owners:
 
 
 def apply_object(
-    place: WriteTarget,
+    target: WriteTarget,
     live: Object | None,
     applied: Object,
     manager: str,
@@ -337,24 +337,26 @@ def apply_object(
     """
     if _brings_owners(applied.get("metadata")):
         raise BadRequest("metadata.managedFields must be nil")
-    base = place.blank if live is None else _drop_managed_fields(live)
-    owners, times = decode_managed_fields(live["metadata"].get("managedFields") if live is not None else (), known=True)
+    base = target.blank if live is None else _drop_managed_fields(live)
+    owners, times = decode_managed_fields(
+        live["metadata"].get("managedFields") if live is not None else (), canonical=True
+    )
     try:
         if not owners:
-            owners = _claim_fields(place, base, times, now)
-        merged, owners = _apply_owners(place, base, applied, owners, manager, force, settled)
+            owners = _claim_fields(target, base, times, now)
+        merged, owners = _apply_owners(target, base, applied, owners, manager, force, settled)
     except Conflicts as conflicts:
         raise ApplyConflict(conflicts.conflicts) from None
     except (SchemaMisfit, NoVersion) as misfit:
         raise Internal(str(misfit)) from None
-    owner = FieldOwner(manager, "Apply", "", place.subresource)
+    owner = FieldOwner(manager, "Apply", "", target.subresource)
     if merged is not None:
         times[owner] = now
-    obj = dict(base if merged is None else gotypes.rewrite_fields(merged, place.raws))
+    obj = dict(base if merged is None else gotypes.rewrite_fields(merged, target.raws))
     obj["metadata"] = dict(obj.get("metadata") or {})
     if manager == _KUBECTL:
         _note_applied(obj["metadata"], applied)
-    put_managed_fields(obj["metadata"], encode_managed_fields(owners, times, custom=place.custom))
+    put_managed_fields(obj["metadata"], encode_managed_fields(owners, times, custom=target.custom))
     return obj
 
 
@@ -371,42 +373,42 @@ def _brings_owners(metadata: Any) -> bool:
     return True
 
 
-def _claim_fields(place: WriteTarget, live: Object, times: Times, now: str) -> Owners:
+def _claim_fields(target: WriteTarget, live: Object, times: Times, now: str) -> Owners:
     """Return one owner of all fields, for an object without owners. Raises SchemaMisfit."""
     try:
-        owner = FieldOwner(BEFORE_APPLY, "Update", place.version, place.subresource)
-        return _update_owners(place, place.blank, live, {}, times, owner, now)
+        owner = FieldOwner(BEFORE_APPLY, "Update", target.version, target.subresource)
+        return _update_owners(target, target.blank, live, {}, times, owner, now)
     except SchemaMisfit as misfit:
         action = f"failed to create manager for existing fields: failed to convert new object ({describe_object(live)})"
-        raise SchemaMisfit(f"{action} to smd typed: {_locate_misfit(place, live, misfit)}") from None
+        raise SchemaMisfit(f"{action} to smd typed: {_locate_misfit(target, live, misfit)}") from None
 
 
-def _locate_misfit(place: WriteTarget, live: Object, misfit: SchemaMisfit) -> SchemaMisfit:
+def _locate_misfit(target: WriteTarget, live: Object, misfit: SchemaMisfit) -> SchemaMisfit:
     """Return the same error with the path of the misfit."""
     try:
-        raise_faults(live, place.get_shape(place.version), repeats=True)
-    except SchemaMisfit as found:
-        return found
+        raise_faults(live, target.get_shape(target.version), repeats=True)
+    except SchemaMisfit as located:
+        return located
     return misfit
 
 
 def _apply_owners(
-    place: WriteTarget, live: Object, applied: Object, owners: Owners, manager: str, force: bool, settled: bool
+    target: WriteTarget, live: Object, applied: Object, owners: Owners, manager: str, force: bool, settled: bool
 ) -> tuple[Object | None, Owners]:
-    owner, shape = FieldOwner(manager, "Apply", "", place.subresource), place.get_shape(place.version)
+    owner, shape = FieldOwner(manager, "Apply", "", target.subresource), target.get_shape(target.version)
     try:
-        if not settled or any(owned.version != place.version for owned in owners.values()):
+        if not settled or any(owned.version != target.version for owned in owners.values()):
             check_value(live, shape, repeats=True)
         laid = lay_over(live, applied, shape)
     except SchemaMisfit:
         _explain_misfit(live, applied, shape)
         raise
     try:
-        merged, after = merge_apply(place, live, laid, owners, owner, force=force, settled=settled)
+        merged, after = merge_apply(target, live, laid, owners, owner, force=force, settled=settled)
     except Conflicts as conflicts:
-        if manager != _KUBECTL or not _is_kubectl_upgrade(place, live, conflicts):
+        if manager != _KUBECTL or not _is_kubectl_upgrade(target, live, conflicts):
             raise
-        merged, after = merge_apply(place, live, laid, owners, owner, force=True, settled=settled)
+        merged, after = merge_apply(target, live, laid, owners, owner, force=True, settled=settled)
     return merged, after
 
 
@@ -428,26 +430,26 @@ def describe_object(obj: Object) -> str:
     return f"{texts[0]}/{texts[1]}; {group}/{version}, Kind={obj.get('kind') or ''}"
 
 
-def _is_kubectl_upgrade(place: WriteTarget, live: Object, conflicts: Conflicts) -> bool:
+def _is_kubectl_upgrade(target: WriteTarget, live: Object, conflicts: Conflicts) -> bool:
     """Return whether kubectl set all conflicting fields by client-side apply, and they still have these values.
 
     Removes such conflicts, so that the error shows only the others.
     """
-    allowed = _last_applied(place, live)
+    allowed = _last_applied(target, live)
     if allowed is None:
         return False
     conflicts.conflicts = [found for found in conflicts.conflicts if not sets.has_path(allowed, found[1])]
     return not conflicts.conflicts
 
 
-def _last_applied(place: WriteTarget, live: Object) -> Fields | None:
+def _last_applied(target: WriteTarget, live: Object) -> Fields | None:
     text = ((live.get("metadata") or {}).get("annotations") or {}).get(LAST_APPLIED)
     if not text:
         return None
-    shape = place.get_shape(place.version)
+    shape = target.get_shape(target.version)
     try:
         last = serializer.decode_json(text.encode())
-        if not isinstance(last, dict) or last.get("apiVersion") != place.version:
+        if not isinstance(last, dict) or last.get("apiVersion") != target.version:
             return None
         check_value(last, shape)
         check_value(live, shape)

@@ -14,10 +14,11 @@ from podless.fields import sets
 from podless.fields.check import check_value
 from podless.fields.collect import collect_leaves
 from podless.fields.compare import Comparison, compare_values
+from podless.fields.items import make_element
 from podless.fields.overlay import Overlay
 from podless.fields.reconcile import name_members, reconcile_set
 from podless.fields.sets import Fields, Path, is_member
-from podless.fields.typed import UNOWNED, ListShape, MapShape, SchemaMisfit, Shape, make_element
+from podless.fields.typed import UNOWNED, ListShape, MapShape, SchemaMisfit, Shape
 from podless.fields.values import equal_values
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object

@@ -13,8 +13,9 @@ from podless.fields.check import check_value
 from podless.fields.collect import collect_stated, collect_whole
 from podless.fields.combine import merge_value
 from podless.fields.compare import SAME, Comparison, Nodes, compare_nodes, sort_nodes
+from podless.fields.items import make_element
 from podless.fields.sets import LEAF, Fields, is_marked
-from podless.fields.typed import NONE, ListShape, MapShape, Shape, make_element, name_leaves
+from podless.fields.typed import NONE, ListShape, MapShape, Shape, name_leaves
 from podless.runtime.meter import MAX_UNCHARGED, charge
 
 _ABSENT = object()
@@ -72,7 +73,7 @@ def _lay_map(live: dict[str, Any], applied: dict[str, Any], shape: Shape, form: 
         charge(len(merged))
     differs: _Differences | None = None
     if plan is not None and plan.read is not None:
-        stated, nested = plan.leaves, plan.below
+        stated, nested = plan.leaves, plan.nested
         try:
             old = plan.read(live)
             unchanged = old == plan.read(applied) and tuple(map(type, old)) == plan.types  # 1 == True

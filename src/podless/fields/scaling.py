@@ -23,7 +23,7 @@ Paths = Mapping[str, Path | None]  # apiVersion -> path of the replicas in its o
 
 def to_scale(entries: Any, paths: Paths) -> list[Entry]:
     """Return the managedFields of the Scale of an object with these entries."""
-    owners, times = decode_managed_fields(entries, known=True)
+    owners, times = decode_managed_fields(entries, canonical=True)
     seen: Owners = {}
     for owner, owned in each(owners).items():
         path = paths.get(owned.version)
@@ -38,8 +38,8 @@ def to_object(entries: Any, scale: list[Entry], version: str, paths: Paths, *, c
     entries: of the object before. scale: of the Scale after the write. version: the apiVersion of the request's path.
     Owners in a removed version are forgotten.
     """
-    owners, times = decode_managed_fields(entries, known=True)
-    scalers, _ = decode_managed_fields(scale, known=True)
+    owners, times = decode_managed_fields(entries, canonical=True)
+    scalers, _ = decode_managed_fields(scale, canonical=True)
     result: Owners = {}
     for owner, owned in each(owners).items():
         if owned.version not in paths:

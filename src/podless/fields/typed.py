@@ -11,13 +11,11 @@ from functools import partial
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from podless.codec import gotext
-from podless.fields import elements, sets
+from podless.fields import sets
 from podless.fields.sets import LEAF, SELF, Fields
 from podless.runtime.bounded import bounded_cache
 from podless.runtime.memo import fill_attribute, own_table, remember_value
 from podless.runtime.meter import charge
-from podless.runtime.release import has
 from podless.structs import gotypes
 from podless.structs.gotypes import GoType, ListOf, MapOf
 from podless.structs.structfiles import load_struct
@@ -50,13 +48,13 @@ SCALARS: Mapping[str, frozenset[type]] = {
 }
 _UNOWNED = {SELF: LEAF, **UNOWNED}
 _NULL = frozenset({NONE})
-_NOTHING: frozenset[type] = frozenset()
+_NO_TYPES: frozenset[type] = frozenset()
 _DICTS = frozenset({dict})
 _VALUES_OF, _TYPES_OF = dict.values, partial(map, type)
-_SORTS = 8  # cached plans of one map shape
-_WIDEST = 32  # maximum fields of a value with a plan
+_MAX_PLANS = 8  # cached plans of one map shape
+_MAX_PLANNED = 32  # maximum fields of a value with a plan
 # texts whose JSON is the text itself, also in Go, which escapes characters of HTML
-_PLAIN = re.compile(r"[ !#-%'-;=?-\[\]-~]*+").fullmatch
+PLAIN_TEXT = re.compile(r"[ !#-%'-;=?-\[\]-~]*+").fullmatch
 
 
 class SchemaMisfit(Exception):
@@ -96,7 +94,7 @@ class Shape:
 
 Make = Callable[[Any], Shape]
 # the form of a map: names of its fields, and their types
-Sort = tuple[tuple[str, ...], tuple[type, ...]]
+FieldTypes = tuple[tuple[str, ...], tuple[type, ...]]
 
 
 class ListShape:
@@ -115,7 +113,7 @@ class ListShape:
         self.associative = associative
         self.keys = keys
         self.key = keys[0] if len(keys) == 1 else ""
-        self.lead = f'k:{{"{self.key}":"' if self.key and _PLAIN(self.key) else ""
+        self.lead = f'k:{{"{self.key}":"' if self.key and PLAIN_TEXT(self.key) else ""
 
     @property
     def item(self) -> Shape:
@@ -125,36 +123,29 @@ class ListShape:
 
 
 class MapPlan(NamedTuple):
-    """The precomputed sets for all values of a map with the same fields and the same types of items.
+    """The precomputed sets for all values of a map with the same fields and the same types of items."""
 
-    leaves: the set of the fields that are leaves, without unowned fields. below: name, path element and shape of the
-    other fields; and the map of the shape, if they are maps that are no leaves. names: of the fields that are leaves;
-    read: returns their values, None if one of them is null; types: of these values.
-    """
-
-    leaves: Fields
-    below: list[tuple[str, str, Shape, MapShape | None]]
-    names: tuple[str, ...]
-    read: Callable[[Mapping[str, Any]], tuple[Any, ...]] | None
-    types: tuple[type, ...]
+    leaves: Fields  # the set of the fields that are leaves, without unowned fields
+    # name, path element and shape of the other fields; and the map of the shape, if they are maps that are no leaves
+    nested: list[tuple[str, str, Shape, MapShape | None]]
+    names: tuple[str, ...]  # names of the fields that are leaves
+    read: Callable[[Mapping[str, Any]], tuple[Any, ...]] | None  # returns their values, None if one of them is null
+    types: tuple[type, ...]  # types of these values
 
 
 class NodePlan(NamedTuple):
-    """The precomputed node of all values of a map with the same fields, if they fit its shape.
+    """The precomputed node of all values of a map with the same fields, if they fit its shape."""
 
-    marked: the node without what is below its fields, and without unowned fields. below: name and path element of the
-    fields that can have members below, and their map and list, None for none.
-    """
-
-    marked: Fields
-    below: list[tuple[str, str, MapShape | None, ListShape | None]]
+    marked: Fields  # the node without the members of its fields, and without unowned fields
+    # name and path element of the fields that can have members, and their map and list, None for none
+    nested: list[tuple[str, str, MapShape | None, ListShape | None]]
 
 
 class _Plans(dict[Any, Any]):
     """The plans of a map, made at the first use; None for values with undeclared fields, and if there are too many.
 
-    typed: the keys have the types of the fields after their names (`Sort`), and the plans are `MapPlan`s; otherwise the
-    keys are only the names, and the plans `NodePlan`s.
+    typed: the keys have the types of the fields after their names (`FieldTypes`), and the plans are `MapPlan`s;
+    otherwise the keys are only the names, and the plans `NodePlan`s.
     """
 
     __slots__ = ("_form", "_typed")
@@ -163,15 +154,15 @@ class _Plans(dict[Any, Any]):
         self._form = form
         self._typed = typed
 
-    def __missing__(self, sort: Any) -> Any:
-        form, names = self._form, sort[0] if self._typed else sort
-        if not form.declared or len(names) > _WIDEST:
+    def __missing__(self, key: Any) -> Any:
+        form, names = self._form, key[0] if self._typed else key
+        if not form.declared or len(names) > _MAX_PLANNED:
             return None
         plans = own_table(self)
-        found = plans.get(sort)
-        if found is None and len(plans) < _SORTS and form.declared.keys() >= set(names):
-            found = plans[sort] = form.make_plan(*sort) if self._typed else form.make_node_plan(names)
-        return found
+        plan = plans.get(key)
+        if plan is None and len(plans) < _MAX_PLANS and form.declared.keys() >= set(names):
+            plan = plans[key] = form.make_plan(*key) if self._typed else form.make_node_plan(names)
+        return plan
 
 
 class MapShape:
@@ -189,7 +180,7 @@ class MapShape:
         "unowned",
     )  # fmt: skip
 
-    plans: dict[Sort, MapPlan | None]
+    plans: dict[FieldTypes, MapPlan | None]
     node_plans: dict[tuple[str, ...], NodePlan | None]
 
     def __init__(
@@ -211,7 +202,7 @@ class MapShape:
         self.atomic = atomic
         self.defaults = defaults or {}
         self.unowned = unowned
-        self.leaves = element.types if not declared and type(element) is Shape else _NOTHING
+        self.leaves = element.types if not declared and type(element) is Shape else _NO_TYPES
 
     def find_child(self, name: str) -> tuple[str, Shape | None, bool]:
         """Return a field's path element, its shape (None if it is not allowed), and whether it is declared."""
@@ -251,8 +242,10 @@ class MapShape:
 
     def _without_unowned(self, unowned: Fields) -> Shape:
         def make_shape(name: str) -> Any:
-            shape, below = self.find_child(name)[1], unowned.get(f"f:{name}")
-            return shape.map._without_unowned(below) if below and shape is not None and shape.map is not None else shape
+            shape, nested = self.find_child(name)[1], unowned.get(f"f:{name}")
+            return (
+                shape.map._without_unowned(nested) if nested and shape is not None and shape.map is not None else shape
+            )
 
         declared = {name: name for name in self.declared}
         return Shape(map=MapShape(declared, make_shape, self.element, self.atomic, unowned=unowned))
@@ -265,16 +258,16 @@ class MapShape:
         if not self.plans or not items or not _DICTS.issuperset(map(type, items)):
             return None
         first = items[0]
-        found = self.plans.get((tuple(first), tuple(map(type, first.values()))))
-        if found is None or found.below:
+        plan = self.plans.get((tuple(first), tuple(map(type, first.values()))))
+        if plan is None or plan.nested:
             return None
-        alike = len(set(map(tuple, items))) == 1 == len(set(map(tuple, map(_TYPES_OF, map(_VALUES_OF, items)))))
-        return found if alike else None
+        is_equal = len(set(map(tuple, items))) == 1 == len(set(map(tuple, map(_TYPES_OF, map(_VALUES_OF, items)))))
+        return plan if is_equal else None
 
     def make_plan(self, names: tuple[str, ...], types: tuple[type, ...]) -> MapPlan | None:
         """Return a new plan for values with these declared fields. None if a field that is unowned is no leaf."""
         leaves: list[str] = []
-        below: list[tuple[str, str, Shape, MapShape | None]] = []
+        nested: list[tuple[str, str, Shape, MapShape | None]] = []
         for key, kind in zip(names, types, strict=True):
             name, shape, _ = self.find_child(key)
             assert shape is not None
@@ -284,28 +277,28 @@ class MapShape:
             elif name in self.unowned and not self.unowned[name]:
                 return None
             else:
-                below.append((key, name, shape, form if kind is dict and form and not form.atomic else None))
+                nested.append((key, name, shape, form if kind is dict and form and not form.atomic else None))
         owned = {name: LEAF for name in map(_NAME, leaves) if name not in self.unowned}
-        sorts = dict(zip(names, types, strict=True))
-        leaf_types = tuple(sorts[key] for key in leaves)
+        types_by_name = dict(zip(names, types, strict=True))
+        leaf_types = tuple(types_by_name[key] for key in leaves)
         read = None if NONE in leaf_types else _make_reader(leaves)
-        return MapPlan(owned, below, tuple(leaves), read, leaf_types)
+        return MapPlan(owned, nested, tuple(leaves), read, leaf_types)
 
     def make_node_plan(self, names: tuple[str, ...]) -> NodePlan:
         """Return a new plan for values with these declared fields."""
         marked: Fields = {} if SELF in self.unowned else {SELF: LEAF}
-        below: list[tuple[str, str, MapShape | None, ListShape | None]] = []
+        nested: list[tuple[str, str, MapShape | None, ListShape | None]] = []
         for key in names:
             name, shape, _ = self.find_child(key)
             assert shape is not None
             if self.unowned.get(name) == LEAF:
                 continue
             marked[name] = LEAF
-            inside = shape.map if shape.map is not None and not shape.map.atomic else None
-            items = shape.list if shape.list is not None and shape.list.associative else None
-            if inside is not None or items is not None:
-                below.append((key, name, inside, items))
-        return NodePlan(marked, below)
+            map_form = shape.map if shape.map is not None and not shape.map.atomic else None
+            list_form = shape.list if shape.list is not None and shape.list.associative else None
+            if map_form is not None or list_form is not None:
+                nested.append((key, name, map_form, list_form))
+        return NodePlan(marked, nested)
 
 
 def _make_reader(names: Sequence[str]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
@@ -318,17 +311,17 @@ def _make_reader(names: Sequence[str]) -> Callable[[Mapping[str, Any]], tuple[An
 def complete_shape(shape: Shape) -> None:
     """Make the shapes of everything below the shape of an object."""
     todo: list[Shape | None] = [shape, shape.map.owned if shape.map is not None else None]
-    seen: set[int] = set()
+    visited: set[int] = set()
     while todo:
         charge(1)
-        one = todo.pop()
-        if one is None or id(one) in seen:
+        next_shape = todo.pop()
+        if next_shape is None or id(next_shape) in visited:
             continue
-        seen.add(id(one))
-        if one.list is not None:
-            todo.append(one.list.item)
-        if one.map is not None:
-            todo.extend(one.map.list_shapes())
+        visited.add(id(next_shape))
+        if next_shape.list is not None:
+            todo.append(next_shape.list.item)
+        if next_shape.map is not None:
+            todo.extend(next_shape.map.list_shapes())
 
 
 def _get_shape(shape: Any) -> Shape:
@@ -455,77 +448,3 @@ _NAME = "f:".__add__  # the path element of a field
 def name_leaves(value: Iterable[str]) -> Fields:
     """Return the set of fields with these names, all of them leaves."""
     return {f"f:{name}": LEAF for name in value}
-
-
-def make_elements(form: ListShape, items: list[dict[str, Any]]) -> list[str] | None:
-    """Return the path elements of maps in an associative list, as `make_element` does for each.
-
-    None unless one key identifies the items, and its values need no escapes in JSON.
-    """
-    if not form.lead:
-        return None
-    key, lead = form.key, form.lead
-    try:
-        texts = [item[key] for item in items]
-        plain = _PLAIN("".join(texts))
-    except (KeyError, TypeError):
-        return None
-    return [f'{lead}{text}"}}' for text in texts] if plain else None
-
-
-def name_items(form: ListShape, items: list[Any]) -> list[str]:
-    """Return the path elements of all items of an associative list. Raises SchemaMisfit as `make_element` does."""
-    names = make_elements(form, items)
-    return names if names is not None else [make_element(form, item) for item in items]
-
-
-def make_element(form: ListShape, item: Any) -> str:
-    """Return the path element of an item of an associative list. Raises SchemaMisfit for an item without one."""
-    if form.lead and item.__class__ is dict:
-        value = item.get(form.key)
-        if value.__class__ is str and _PLAIN(value):
-            return f'{form.lead}{value}"}}'
-    if not form.keys:
-        if type(item) is str:
-            return f'v:"{item}"' if _PLAIN(item) else _of_text(item)
-        if type(item) in UNTYPED.types and item is not None:
-            return elements.of_value(item)
-        raise SchemaMisfit(_NO_ITEM[type(item)])
-    if type(item) is not dict:
-        fault = "a null element" if item is None else "non-map elements"
-        raise SchemaMisfit(f"associative list with keys may not have {fault}")
-    if form.key and type(value := item.get(form.key)) is str:
-        return _of_key(form.key, value)
-    keys = {name: item[name] for name in form.keys if name in item}
-    if len(keys) < len(form.keys) and (shape := form.item.map) is not None:
-        missing = [name for name in form.keys if name not in keys]
-        keys |= {name: shape.defaults[name] for name in missing if name in shape.defaults}
-    if len(keys) < len(form.keys) and not has("SomeKeys"):
-        lacking = gotext.quote(next(name for name in form.keys if name not in keys))
-        fault = f"has an element that omits key field {lacking} (and doesn't have default value)"
-        raise SchemaMisfit(f"associative list with keys {fault}")
-    if not keys:
-        names = " ".join(map(gotext.quote, form.keys))
-        fault = f"has an element that omits all key fields [{names}]"
-        raise SchemaMisfit(f"associative list with keys {fault} (and doesn't have default values for any key fields)")
-    return elements.of_keys(keys)
-
-
-# lists use few different keys, and objects repeat them
-
-
-@bounded_cache(4096)
-def _of_text(value: str) -> str:
-    return elements.of_value(value)
-
-
-@bounded_cache(4096)
-def _of_key(name: str, value: str) -> str:
-    return elements.of_keys({name: value})
-
-
-_NO_ITEM = {
-    dict: "associative list without keys has an element that's a map type",
-    list: "not supported: associative list with lists as elements",
-    NONE: "associative list without keys has an element that's an explicit null",
-}

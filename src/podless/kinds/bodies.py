@@ -21,22 +21,18 @@ from podless.structs.structs import Struct
 _HEAD = ("kind", "apiVersion")
 
 
-class Sent(Protocol):
-    """An object that a client sent, to decode as one version of a kind.
-
-    body: as sent; content_type: its media type. validation: Strict, Warn or Ignore, for unknown and repeated fields.
-    warnings: texts for the client. floats: integers that the body has as floats, such as 1.0. fits: only the metadata
-    of the object still needs validation; False if in doubt. `read_body` sets the last three.
-    """
+class SentBody(Protocol):
+    """An object that a client sent, to decode as one version of a kind."""
 
     kind: Kind
     version: Version
-    body: bytes
-    content_type: str
-    validation: str
-    warnings: list[str]
-    floats: Floats
-    fits: bool
+    body: bytes  # as sent
+    content_type: str  # media type of the body
+    validation: str  # Strict, Warn or Ignore, for unknown and repeated fields
+    # set by `read_body`:
+    warnings: list[str]  # texts for the client
+    floats: Floats  # integers that the body has as floats, such as 1.0
+    schema_valid: bool  # only the metadata of the object still needs validation; False if in doubt
 
     @property
     def api_version(self) -> str:
@@ -54,7 +50,7 @@ class Body:
     validation: str = "Warn"
     warnings: list[str] = field(default_factory=list)
     floats: Floats = field(default_factory=list)
-    fits: bool = False
+    schema_valid: bool = False
 
     @property
     def api_version(self) -> str:
@@ -62,7 +58,7 @@ class Body:
         return self.kind.api_version(self.version.name)
 
 
-def read_body(sent: Sent) -> Object:
+def read_body(sent: SentBody) -> Object:
     """Decode an object of the right kind and version, with defaults and without unknown fields.
 
     Unknown and repeated fields are rejected, reported as warnings or dropped. Raises BadRequest.
@@ -99,7 +95,9 @@ def read_body(sent: Sent) -> Object:
     try:
         if sent.kind.custom:
             obj = raw
-            sent.fits = sent.kind.strategy.settle(sent.kind, sent.version, obj, unknown) and not sent.floats
+            sent.schema_valid = (
+                sent.kind.strategy.decode_and_check(sent.kind, sent.version, obj, unknown) and not sent.floats
+            )
         else:
             obj = sent.kind.strategy.decode(sent.kind, sent.version, raw, unknown)
     except structs.NumberError as error:
@@ -117,7 +115,7 @@ def name_unknown(kind: Kind, paths: Iterable[str]) -> list[str]:
     return [f"unknown field {show(path)}" for path in paths]
 
 
-def _read_foreign(sent: Sent, raw: Object, kind: str, repeated: list[str]) -> None:
+def _read_foreign(sent: SentBody, raw: Object, kind: str, repeated: list[str]) -> None:
     """Decode a custom object of another version as far as possible, before it is rejected. Raises BadRequest."""
     api_version = raw.get("apiVersion")
     if not sent.kind.custom or api_version == sent.api_version:
@@ -133,7 +131,7 @@ def _read_foreign(sent: Sent, raw: Object, kind: str, repeated: list[str]) -> No
     _note_fields(sent, kind, version, repeated, unknown)
 
 
-def _note_fields(sent: Sent, kind: str, version: str, repeated: Sequence[str], unknown: Sequence[str]) -> None:
+def _note_fields(sent: SentBody, kind: str, version: str, repeated: Sequence[str], unknown: Sequence[str]) -> None:
     """Reject unknown and repeated fields, or add warnings. Raises BadRequest."""
     if not repeated and not unknown:
         return
@@ -146,7 +144,7 @@ def _note_fields(sent: Sent, kind: str, version: str, repeated: Sequence[str], u
         sent.warnings += findings
 
 
-def _parse_body(sent: Sent, yaml: bool, repeated: list[str] | None) -> Any:
+def _parse_body(sent: SentBody, yaml: bool, repeated: list[str] | None) -> Any:
     try:
         return (
             serializer.decode_yaml(sent.body, repeated)
@@ -161,11 +159,11 @@ def _parse_body(sent: Sent, yaml: bool, repeated: list[str] | None) -> Any:
         raise _unreadable_error(sent, error) from None
 
 
-def _unreadable_error(sent: Sent, error: serializer.JSONError) -> BadRequest:
+def _unreadable_error(sent: SentBody, error: serializer.JSONError) -> BadRequest:
     return BadRequest(f"{_unrecognized_text(sent)}: {typemeta.unreadable_error(error)} {_body_snippet(sent)}")
 
 
-def _out_of_range(sent: Sent, error: jsontext.OutOfRange) -> BadRequest | None:
+def _out_of_range(sent: SentBody, error: jsontext.OutOfRange) -> BadRequest | None:
     """Return the error for a number out of range, with the body's kind and version; None if the body names no kind."""
     raw = json.loads(jsontext.decode_utf8(sent.body), parse_int=float)
     kind = raw.get("kind") if isinstance(raw, dict) else None
@@ -175,7 +173,7 @@ def _out_of_range(sent: Sent, error: jsontext.OutOfRange) -> BadRequest | None:
     return BadRequest(f"{_cannot_text(sent, kind, version)}: {error}")
 
 
-def _decode_message(sent: Sent, struct: Struct) -> tuple[Object, str]:
+def _decode_message(sent: SentBody, struct: Struct) -> tuple[Object, str]:
     """Return the object in a protobuf body, and its kind."""
     try:
         api_version, kind, message = protobuf.open_envelope(sent.body)
@@ -188,7 +186,7 @@ def _decode_message(sent: Sent, struct: Struct) -> tuple[Object, str]:
         raise BadRequest(f"{_cannot_text(sent, head['kind'])}: {error}") from None
 
 
-def _describe_number(sent: Sent, text: str) -> str:
+def _describe_number(sent: SentBody, text: str) -> str:
     """Return the error text for a number of the wrong type, with the number as it was sent."""
     try:
         sent_text = sentfloats.decode_as_written(sent.body)
@@ -200,17 +198,17 @@ def _describe_number(sent: Sent, text: str) -> str:
     return text
 
 
-def _unrecognized_text(sent: Sent) -> str:
+def _unrecognized_text(sent: SentBody) -> str:
     return f"the object provided is unrecognized (must be of type {sent.kind.kind})"
 
 
-def _cannot_text(sent: Sent, kind: str, version: str | None = None, expected: str = "") -> str:
+def _cannot_text(sent: SentBody, kind: str, version: str | None = None, expected: str = "") -> str:
     """Return the start of the error. kind, version: those of the body. expected: the kind, if not that of the path."""
     version_text = gotext.quote(sent.version.name if version is None else version)
     return f"{kind} in version {version_text} cannot be handled as a {expected or sent.kind.kind}"
 
 
-def _read_kind(sent: Sent, raw: Any) -> str:
+def _read_kind(sent: SentBody, raw: Any) -> str:
     """Return the kind of the body. A null after another value counts when the object is decoded, not here."""
     try:
         kind = typemeta.read_type_meta(raw).kind
@@ -234,12 +232,12 @@ def _missing_kind_text(raw: bytes) -> str:
     return f"Object 'Kind' is missing in '{raw.decode('utf-8', 'replace')}'"
 
 
-def _body_snippet(sent: Sent) -> str:
+def _body_snippet(sent: SentBody) -> str:
     """Return the start of the body for an error text."""
     return f"({serializer.format_snippet(sent.body)})"
 
 
-def _read_other(sent: Sent, raw: Object, kind: str, api_version: str, repeated: Sequence[str]) -> None:
+def _read_other(sent: SentBody, raw: Object, kind: str, api_version: str, repeated: Sequence[str]) -> None:
     """Decode a built-in object in the version that it names, to report its errors. Raises BadRequest."""
     struct = _struct_of(sent.kind, api_version)
     if struct is None or sent.content_type.startswith(protobuf.MEDIA):
@@ -266,7 +264,7 @@ def _struct_of(kind: Kind, api_version: str) -> Struct | None:
     return next((view.struct for view in kind.views if view.group == group), None)
 
 
-def _check_version(sent: Sent, raw: Object, kind: str, repeated: Sequence[str] = ()) -> Object:
+def _check_version(sent: SentBody, raw: Object, kind: str, repeated: Sequence[str] = ()) -> Object:
     """Return the body with its kind and version; for built-in kinds, those of the path are the defaults.
 
     A body of another version is decoded as that first, to report all its errors.

@@ -352,11 +352,13 @@ def _check_object(kind: Kind, before: Object, after: Any, version: str) -> Objec
     if not isinstance(after, dict):
         json_type = gotypes.JSON_NAMES[type(after)]
         raise ConversionFailed(f"json: cannot unmarshal {json_type} into Go value of type map[string]interface {{}}")
-    expected, sent = kind.api_version(version), _text_field(after, "apiVersion")
-    if not _text_field(after, "kind") or sent.count("/") > 1:  # a malformed apiVersion hides the kind
+    expected, received = kind.api_version(version), _text_field(after, "apiVersion")
+    if not _text_field(after, "kind") or received.count("/") > 1:  # a malformed apiVersion hides the kind
         raise ConversionFailed(f"Object 'Kind' is missing in '{serializer.encode_json(after).decode()}'")
-    if sent != expected:
-        raise _InvalidReview(f"invalid object at index 0: invalid groupVersion (expected {expected}, received {sent})")
+    if received != expected:
+        raise _InvalidReview(
+            f"invalid object at index 0: invalid groupVersion (expected {expected}, received {received})"
+        )
     if after["kind"] != before["kind"]:
         detail = f"(expected {before['kind']}, received {after['kind']})"
         raise _InvalidReview(f"invalid object at index 0: invalid kind {detail}")
@@ -430,31 +432,31 @@ def _must_convert(kind: Kind, version: Version, entry: Entry) -> bool:
 # conversions for code that cannot wait
 
 
-Known = dict[tuple[bytes, str], "bytes | ConversionFailed"]
+ConversionResults = dict[tuple[bytes, str], "bytes | ConversionFailed"]
 
 
 class Unconverted(Exception):
     """Code that cannot wait needs an object in another version. Await `fetch_converted` and call the code again."""
 
-    def __init__(self, kind: Kind, obj: Object, version: str, results: Known) -> None:
+    def __init__(self, kind: Kind, obj: Object, version: str, results: ConversionResults) -> None:
         super().__init__(f"{obj.get('apiVersion')} to {version}")
-        self._kind, self._obj, self._wanted, self._known = kind, obj, version, results
+        self._kind, self._obj, self._version, self._results = kind, obj, version, results
 
     async def fetch_converted(self, converter: Converter) -> int:
         """Ask the webhook, and keep the result or error for `find_converted`. Returns its size, 0 for an error."""
         answer: bytes | ConversionFailed
         try:
-            (converted,) = await converter.ask_webhook(self._kind, [self._obj], self._wanted)
+            (converted,) = await converter.ask_webhook(self._kind, [self._obj], self._version)
             if "rules" in (self._kind.webhook or ()):  # of a webhook, an unknown field does not fit the schema instead
-                _prune_object(self._kind, self._wanted, converted)
+                _prune_object(self._kind, self._version, converted)
             answer = serializer.encode_sorted(converted)
         except ConversionFailed as failed:
             answer = failed
-        self._known[serializer.encode_sorted(self._obj), self._wanted] = answer
+        self._results[serializer.encode_sorted(self._obj), self._version] = answer
         return len(answer) if isinstance(answer, bytes) else 0
 
 
-def find_converted(kind: Kind, results: Known, obj: Object, api_version: str) -> Object:
+def find_converted(kind: Kind, results: ConversionResults, obj: Object, api_version: str) -> Object:
     """Return an object in another apiVersion. results: the fetched results.
 
     Raises Unconverted if it has not been fetched, and SchemaMisfit if the webhook failed.

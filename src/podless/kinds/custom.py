@@ -134,12 +134,12 @@ class CustomStrategy(Strategy[Kind]):
         version: Version,
         obj: Object,
         unknown: list[str],
-        known: Object | None = None,
+        stored_metadata: Object | None = None,
         *,
         fill: bool = True,
     ) -> Object:
         """Decode metadata as ObjectMeta; prune and default the rest by the version's schema."""
-        compiled = self._decode_head(kind, version, obj, unknown, known)
+        compiled = self._decode_head(kind, version, obj, unknown, stored_metadata)
         if compiled is not None:
             if fill:
                 compiled.normalize(obj, unknown=unknown, drop=False)
@@ -147,10 +147,10 @@ class CustomStrategy(Strategy[Kind]):
                 compiled.prune(obj, unknown=unknown)
         return obj
 
-    def settle(
-        self, kind: Kind, version: Version, obj: Object, unknown: list[str], known: Object | None = None
+    def decode_and_check(
+        self, kind: Kind, version: Version, obj: Object, unknown: list[str], stored_metadata: Object | None = None
     ) -> bool:
-        compiled = self._decode_head(kind, version, obj, unknown, known)
+        compiled = self._decode_head(kind, version, obj, unknown, stored_metadata)
         if compiled is None:
             return False
         if compiled.accepts(obj):
@@ -159,14 +159,14 @@ class CustomStrategy(Strategy[Kind]):
         return False
 
     def _decode_head(
-        self, kind: Kind, version: Version, obj: Object, unknown: list[str], known: Object | None
+        self, kind: Kind, version: Version, obj: Object, unknown: list[str], stored_metadata: Object | None
     ) -> Schema | None:
         """Decode metadata, and return the schema of the version that the object names, None for none."""
         metadata = obj.get("metadata")
         if metadata is None:
             obj["metadata"] = {}
-        elif known is not None and metadata is known:
-            obj["metadata"] = dict(known)
+        elif stored_metadata is not None and metadata is stored_metadata:
+            obj["metadata"] = dict(stored_metadata)
         else:
             obj["metadata"] = objectmeta.coerce_metadata(metadata, unknown)
         sent_version: Version | None = version
@@ -197,7 +197,7 @@ class CustomStrategy(Strategy[Kind]):
     def fill_computed_defaults(self, version: Version, obj: Object) -> None:
         self.get_schema(version).default(obj)
 
-    def fill_checked(self, version: Version, obj: Object) -> bool:
+    def fill_and_check(self, version: Version, obj: Object) -> bool:
         """Fill in defaults. Return whether the object is valid except for its metadata, and has no unknown fields."""
         compiled = self.get_schema(version)
         if compiled.accepts(obj):

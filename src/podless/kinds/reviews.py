@@ -23,13 +23,13 @@ class Undecodable(Exception):
     """The answer is not the expected review; the text says why."""
 
 
-def decode_review(raw: bytes, known: Mapping[str, Struct], api_version: str, scheme: GoScheme) -> Object:
+def decode_review(raw: bytes, structs_by_version: Mapping[str, Struct], api_version: str, scheme: GoScheme) -> Object:
     """Decode the review in a JSON or YAML answer, which may lack apiVersion and kind.
 
-    known: the fields of a review, by apiVersion. api_version: of the request. scheme: types that the webhook client
-    knows. Raises Undecodable.
+    structs_by_version: the fields of a review, by apiVersion. api_version: of the request. scheme: types that the
+    webhook client knows. Raises Undecodable.
     """
-    struct = known[api_version]
+    struct = structs_by_version[api_version]
     repeated: list[str] = []
     try:
         if _OBJECT.match(raw):
@@ -50,7 +50,11 @@ def decode_review(raw: bytes, known: Mapping[str, Struct], api_version: str, sch
     kind, version = type_meta.kind or struct.name, type_meta.api_version or api_version
     try:
         # a real server decodes another version before it finds that it cannot convert it
-        decoded = structs.decode_struct(known[version], value or {}) if kind == struct.name and version in known else {}
+        decoded = (
+            structs.decode_struct(structs_by_version[version], value or {})
+            if kind == struct.name and version in structs_by_version
+            else {}
+        )
     except structs.DecodeError as error:
         raise Undecodable(str(error)) from None
     if (kind, version) != (struct.name, api_version):

@@ -132,18 +132,20 @@ class Strategy(Generic[K]):
         version: Version,
         obj: Object,
         unknown: list[str],
-        known: Object | None = None,
+        stored_metadata: Object | None = None,
         *,
         fill: bool = True,
     ) -> Object:
         """Return the object without unknown fields and with defaults; unknown receives the paths of dropped fields.
 
-        fill: apply defaults. known: metadata from the store; it need not be decoded again. Raises structs.DecodeError
-        for a value of the wrong type.
+        fill: apply defaults. stored_metadata: metadata that need not be decoded again. Raises structs.DecodeError for a
+        value of the wrong type.
         """
         raise NotImplementedError
 
-    def settle(self, kind: K, version: Version, obj: Object, unknown: list[str], known: Object | None = None) -> bool:
+    def decode_and_check(
+        self, kind: K, version: Version, obj: Object, unknown: list[str], stored_metadata: Object | None = None
+    ) -> bool:
         """Decode a custom object in place. Return whether only its metadata still needs validation.
 
         False if in doubt. The parameters are those of `decode`.

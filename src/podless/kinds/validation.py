@@ -47,11 +47,18 @@ def validate_type(kind: Kind, version: Version, obj: Object, old: Object | None 
 
 
 def validate_new(
-    kind: Kind, version: Version, obj: Object, floats: Floats, *, namespaced: bool | None = None, fits: bool = False
+    kind: Kind,
+    version: Version,
+    obj: Object,
+    floats: Floats,
+    *,
+    namespaced: bool | None = None,
+    schema_valid: bool = False,
 ) -> list[FieldError]:
     """Return the errors of a new object.
 
-    namespaced: whether it needs a namespace; None: as the kind says. fits: `Strategy.settle` has found it valid.
+    namespaced: whether it needs a namespace; None: as the kind says. schema_valid: `Strategy.decode_and_check` has
+    found it valid.
     """
     strategy, metadata = kind.strategy, obj["metadata"]
     placed = kind.namespaced if namespaced is None else namespaced
@@ -62,7 +69,9 @@ def validate_new(
             if errors and not any(strategy.metadata.on_update):
                 errors = []  # kinds whose rules ignore metadata report those errors first, and alone
         with _look_into(obj, floats, look, strategy):
-            errors += strategy.validate_scale(version, obj) if fits else strategy.validate_create(kind, version, obj)
+            errors += (
+                strategy.validate_scale(version, obj) if schema_valid else strategy.validate_create(kind, version, obj)
+            )
             errors += strategy.validate_rules(version, obj, None, errors, floats=bool(floats))
     except TooManyErrors:
         errors = look.errors[:MAX]
@@ -80,11 +89,11 @@ def validate_change(
     *,
     subresource: str = "",
     namespaced: bool | None = None,
-    fits: bool = False,
+    schema_valid: bool = False,
 ) -> list[FieldError]:
     """Return the errors of a changed object. warnings: receives errors that existed before and may stay.
 
-    subresource: the written subresource. namespaced, fits: as for a new object.
+    subresource: the written subresource. namespaced, schema_valid: as for a new object.
     """
     strategy = kind.strategy.for_subresource(subresource) if subresource else kind.strategy
     check = strategy.validate_update
@@ -105,7 +114,9 @@ def validate_change(
             if not subresource and not has(strategy.checking.once):
                 placed = kind.namespaced if namespaced is None else namespaced
                 errors += [*_new_metadata(kind, obj["metadata"], placed), *strategy.validate_create(kind, version, obj)]
-            errors += strategy.validate_scale(version, obj) if fits else check(kind, version, obj, old, warnings)
+            errors += (
+                strategy.validate_scale(version, obj) if schema_valid else check(kind, version, obj, old, warnings)
+            )
             ratchet = subresource != "status" or has("StatusRatcheting")
             errors += strategy.validate_rules(version, obj, old, errors, warnings, floats=bool(floats), ratchet=ratchet)
     except TooManyErrors:

@@ -19,11 +19,12 @@ from typing import Any
 
 from podless.runtime.memo import fill_attribute, make_once
 from podless.runtime.meter import charge, each
-from podless.schema import default, embedded, lists
+from podless.schema import default, lists
+from podless.schema.callables import NAMES
 from podless.schema.emit import CALL, MAX_INLINE, PER_STEP, UNDECIDED, StatementWriter, is_valid
 from podless.schema.mode import Mode, SharedParts
 from podless.schema.node import Node, count_nodes, find_key
-from podless.schema.prune import CONTAINERS, META, has_unknown_container, holds_containers
+from podless.schema.prune import META
 
 # nodes; a larger part becomes a separate function
 _INLINE_NODES = 48
@@ -39,53 +40,10 @@ _LITERAL_BYTES = 512
 _LINE_STEPS, _FIELD_STEPS = 50, 4
 # parts that are compiled in advance for work off the loop; it compiles others for itself and drops them
 _MAX_PARTS = 2000
-# alternatives between two charges
-_PARTS_PER_CHARGE = 32
 _MAX_DEPTH = 24
 _MAX_LOOPS = 6
 
 Walk = Callable[[Any], bool]
-
-
-def _count_valid(parts: tuple[NodeFunction, ...], value: Any, limit: int) -> int:
-    """Return how many of some parts accept a value; stops at `limit`."""
-    result = 0
-    for index, part in enumerate(parts):
-        if not index % _PARTS_PER_CHARGE:
-            charge(_PARTS_PER_CHARGE * CALL // PER_STEP)
-        if part.run(value):
-            result += 1
-            if result == limit:
-                break
-    return result
-
-
-def _are_all_valid(parts: tuple[NodeFunction, ...], value: Any) -> bool:
-    """Return whether all of some parts accept a value."""
-    for index, part in enumerate(parts):
-        if not index % _PARTS_PER_CHARGE:
-            charge(_PARTS_PER_CHARGE * CALL // PER_STEP)
-        if not part.run(value):
-            return False
-    return True
-
-
-# names that the code of every part can use
-_NAMES: dict[str, Any] = {
-    "CONTAINERS": CONTAINERS,
-    "holds_containers": holds_containers,
-    "has_unknown": has_unknown_container,
-    "unique": lists.are_unique,
-    "resource": embedded.is_clean,
-    "inf": float("inf"),
-    "different": lambda items: not lists.find_repeated(items, exact=True),
-    "charge": charge,
-    "take": default.take_bytes,
-    "undecided": default.leave_undecided,
-    "add": default.add_defaults,
-    "holds": _count_valid,
-    "every": _are_all_valid,
-}
 
 
 class NodeFunction:
@@ -116,13 +74,13 @@ class NodeFunction:
     def compile_all(self) -> None:
         """Compile this part and the parts that it can call, at most `_MAX_PARTS`, the nearest first."""
         todo: deque[NodeFunction] = deque([self])
-        done = {id(_ACCEPT_ALL)}
-        while todo and len(done) <= _MAX_PARTS:
-            part = todo.popleft()
-            if id(part) in done:
+        visited = {id(_ACCEPT_ALL)}
+        while todo and len(visited) <= _MAX_PARTS:
+            function = todo.popleft()
+            if id(function) in visited:
                 continue
-            done.add(id(part))
-            run = part.run if part.is_compiled else part._load()
+            visited.add(id(function))
+            run = function.run if function.is_compiled else function._load()
             assert isinstance(run, FunctionType)
             if run is _ACCEPT_ALL.run:
                 continue
@@ -179,7 +137,7 @@ class PropertyFunction(NodeFunction):
             return _ACCEPT_ALL.run
         if not find_key(node):
             return self._write(node, self._mode)
-        shared = writer.find_part(node, self._mode)  # the same function for equal properties
+        shared = writer.find_function(node, self._mode)  # the same function for equal properties
         return shared.run if shared.is_compiled else shared._load()
 
 
@@ -187,10 +145,10 @@ class FunctionWriter(StatementWriter):
     """Writes the lines of one function."""
 
     def __init__(self, parts: SharedParts) -> None:
-        super().__init__(dict(_NAMES))
+        super().__init__(dict(NAMES))
         self.parts = parts
 
-    def find_part(self, node: Node, mode: Mode) -> NodeFunction:
+    def find_function(self, node: Node, mode: Mode) -> NodeFunction:
         """Return the part for a node; nodes with equal keys share one."""
         charge(_LINE_STEPS)
         function = NodeFunction(node, mode, self.parts)
@@ -204,8 +162,8 @@ class FunctionWriter(StatementWriter):
         kinds = self.list_classes(node, mode)
         after = mode.check and self.has_logic(node)
         if after and len(kinds) > 1:
-            self.write_block(indent, f"if {var} is None:", lambda inner: self.put_lines(inner, null))
-            self.write_block(indent, "else:", lambda inner: self.write_chain(node, var, inner, mode, kinds, None))
+            self.write_block(indent, f"if {var} is None:", lambda deeper: self.put_lines(deeper, null))
+            self.write_block(indent, "else:", lambda deeper: self.write_chain(node, var, deeper, mode, kinds, None))
             return
         self.write_chain(node, var, indent, mode, kinds, null)
 
@@ -228,12 +186,12 @@ class FunctionWriter(StatementWriter):
             self.write_block(
                 indent,
                 f"{word} {self.test_class(var, kind)}:",
-                lambda inner, kind=kind: self.write_branch(node, var, inner, mode, kind, null is not None),  # type: ignore[misc]
+                lambda deeper, kind=kind: self.write_branch(node, var, deeper, mode, kind, null is not None),  # type: ignore[misc]
             )
             word = "elif"
         refused = mode.check and not kinds.get("any") and null == ["return False"]
         if null is not None and not refused:
-            self.write_block(indent, f"{word} {var} is None:", lambda inner: self.put_lines(inner, null))
+            self.write_block(indent, f"{word} {var} is None:", lambda deeper: self.put_lines(deeper, null))
             word = "elif"
         if kinds.get("any"):
             pass
@@ -264,14 +222,14 @@ class FunctionWriter(StatementWriter):
             self.write_slot(node, var, indent, mode, null)
             return
         self.weight += CALL
-        name = self.add_constant("f", self.find_part(node, mode))
-        self.write_block(indent, f"if {var} is None:", lambda inner: self.put_lines(inner, null))
+        name = self.add_constant("f", self.find_function(node, mode))
+        self.write_block(indent, f"if {var} is None:", lambda deeper: self.put_lines(deeper, null))
         self.put_line(indent, f"elif not {name}.run({var}): return False")
 
     def write_object(self, node: Node, var: str, indent: int, mode: Mode) -> None:
         """Write the body for an object."""
         keep = mode.keep or node.preserve
-        inner = replace(mode, keep=False, root=False)
+        child_mode = replace(mode, keep=False, root=False)
         names = list(node.properties)
         resource = node.embedded or mode.root
         if len(names) > _WIDE_PROPERTIES:
@@ -283,22 +241,22 @@ class FunctionWriter(StatementWriter):
             required = self.list_required(node, mode)
             for name in names:
                 self.write_property(
-                    node, name, var, indent, self.choose_mode(mode, node, name, inner), name in required
+                    node, name, var, indent, self.choose_mode(mode, node, name, child_mode), name in required
                 )
         if node.has_additional:
-            self.write_additional(node, var, indent, inner, resource)
+            self.write_additional(node, var, indent, child_mode, resource)
         if mode.check:
             self.write_sizes(node, var, indent)
         if node.embedded and not mode.nested and not mode.root and (mode.prune or mode.check):
             self.write_failure(indent, f"not resource({var})")
 
-    def choose_mode(self, mode: Mode, node: Node, name: str, inner: Mode) -> Mode:
+    def choose_mode(self, mode: Mode, node: Node, name: str, child_mode: Mode) -> Mode:
         """Return the mode of a property: apiVersion, kind and metadata of a resource are not pruned here."""
         if name not in META:
-            return inner
+            return child_mode
         if mode.root:
             return Mode(check=mode.check)
-        return replace(inner, prune=False) if node.embedded else inner
+        return replace(child_mode, prune=False) if node.embedded else child_mode
 
     def list_required(self, node: Node, mode: Mode) -> frozenset[str]:
         """Return the required fields, if the mode checks them."""
@@ -321,9 +279,9 @@ class FunctionWriter(StatementWriter):
                 null = ["return False"]
         item = self.make_name()
 
-        def body(inner: int) -> None:
-            self.put_line(inner, f"{item} = {var}[{key}]")
-            self.write_child(child, item, inner, mode, null)
+        def body(deeper: int) -> None:
+            self.put_line(deeper, f"{item} = {var}[{key}]")
+            self.write_child(child, item, deeper, mode, null)
 
         self.write_block(indent, f"if {key} in {var}:", body)
         if required and not filled:
@@ -350,22 +308,22 @@ class FunctionWriter(StatementWriter):
 
     def write_wide(self, node: Node, var: str, indent: int, mode: Mode, keep: bool) -> None:
         """Write the code for an object with many properties: it looks up the part for each field of the object."""
-        inner = replace(mode, keep=False, root=False)
+        child_mode = replace(mode, keep=False, root=False)
         table: dict[str, NodeFunction] = {}
         for name in node.properties:
             charge(_FIELD_STEPS)
-            table[name] = PropertyFunction(node, name, self.choose_mode(mode, node, name, inner), self.parts)
+            table[name] = PropertyFunction(node, name, self.choose_mode(mode, node, name, child_mode), self.parts)
         if node.embedded or mode.root:
             for name in META - table.keys():
                 table[name] = _ACCEPT_ALL
-        parts, key, item, run = self.add_constant("T", table), self.make_name(), self.make_name(), self.make_name()
+        functions, key, item, run = self.add_constant("T", table), self.make_name(), self.make_name(), self.make_name()
         # a variable, because the interpreter loads a slot faster than it looks up a method
         self.put_line(indent, f"if len({var}) > {_WIDE_PROPERTIES}: charge(len({var}) * {CALL // PER_STEP})")
         self.put_line(indent, f"for {key}, {item} in {var}.items():")
         if keep or node.has_additional:
-            self.put_line(indent + 1, f"{run} = {parts}.get({key}, {self.add_constant('R', _ACCEPT_ALL)}).run")
+            self.put_line(indent + 1, f"{run} = {functions}.get({key}, {self.add_constant('R', _ACCEPT_ALL)}).run")
         else:  # undeclared fields are rare, and a try without exception costs nothing
-            self.put_line(indent + 1, f"try: {run} = {parts}[{key}].run")
+            self.put_line(indent + 1, f"try: {run} = {functions}[{key}].run")
             self.put_line(indent + 1, f"except KeyError: {'return False' if mode.prune else 'continue'}")
         self.write_failure(indent + 1, f"not {run}({item})", CALL)
         if mode.fill and len(node.defaulted) > _MAX_INLINE_FIELDS:
@@ -374,7 +332,7 @@ class FunctionWriter(StatementWriter):
             self.put_line(indent, f"if not {names} <= {var}.keys(): {filled}")
         elif mode.fill:
             for name, child in node.defaulted:
-                filled = self.emit_default(child, self.choose_mode(mode, node, name, inner), len(name))
+                filled = self.emit_default(child, self.choose_mode(mode, node, name, child_mode), len(name))
                 if filled:
                     self.put_line(indent, f"if {name!r} not in {var}: {var}[{name!r}] = {filled}")
         properties = node.properties
@@ -384,13 +342,15 @@ class FunctionWriter(StatementWriter):
     def write_additional(self, node: Node, var: str, indent: int, mode: Mode, resource: bool) -> None:
         """Write the code for undeclared fields, by additionalProperties."""
         child = node.additional
-        known = frozenset(node.properties)
+        declared = frozenset(node.properties)
         if child is None:
             if node.closed and mode.check:
-                self.write_failure(indent, f"not {var}.keys() <= {self.add_constant('K', known)}" if known else var)
+                self.write_failure(
+                    indent, f"not {var}.keys() <= {self.add_constant('K', declared)}" if declared else var
+                )
             elif mode.prune:
                 # no part for these fields: if they contain objects or lists, the slow walk prunes them
-                skip = self.add_constant("K", known | (META if resource else frozenset()))
+                skip = self.add_constant("K", declared | (META if resource else frozenset()))
                 self.write_failure(indent, f"has_unknown({var}, {skip})")
             return
         if self.needs_no_code(child, mode) and not self.replaces_null(child, mode):
@@ -398,16 +358,16 @@ class FunctionWriter(StatementWriter):
         null = self.list_null_lines(child, mode)
         key, item = self.make_name(), self.make_name()
 
-        def body(inner: int) -> None:
+        def body(deeper: int) -> None:
             lines = null
             if mode.fill and not child.nullable:
                 filled = self.emit_default(child, mode)
                 lines = [f"{var}[{key}] = {filled}"] if filled else ["return False"]
-            if known:
-                self.put_line(inner, f"if {key} in {self.add_constant('K', known)}: continue")
-            self.write_child(child, item, inner, mode, lines)
+            if declared:
+                self.put_line(deeper, f"if {key} in {self.add_constant('K', declared)}: continue")
+            self.write_child(child, item, deeper, mode, lines)
 
-        idle = self.list_idle_classes(child, mode) if not known else ()
+        idle = self.list_idle_classes(child, mode) if not declared else ()
         self.write_loop(var, indent, f"for {key}, {item} in {var}.items():", body, idle, f"{var}.values()")
 
     def write_list(self, node: Node, var: str, indent: int, mode: Mode) -> None:
@@ -441,20 +401,20 @@ class FunctionWriter(StatementWriter):
             if mode.prune and not keep:
                 self.write_failure(indent, f"holds_containers({var})")
             return
-        inner_mode = replace(mode, keep=keep, root=False)
-        fills = inner_mode.fill and child.has_default and not child.nullable
-        if self.needs_no_code(child, inner_mode) and not fills:
+        child_mode = replace(mode, keep=keep, root=False)
+        fills = child_mode.fill and child.has_default and not child.nullable
+        if self.needs_no_code(child, child_mode) and not fills:
             return
         item, index = self.make_name(), self.make_name()
         head = f"for {index}, {item} in enumerate({var}):" if fills else f"for {item} in {var}:"
 
-        def body(inner: int) -> None:
-            null = self.list_null_lines(child, inner_mode)
+        def body(deeper: int) -> None:
+            null = self.list_null_lines(child, child_mode)
             if fills:
-                null = [f"{var}[{index}] = {self.emit_default(child, inner_mode)}"]
-            self.write_child(child, item, inner, inner_mode, null)
+                null = [f"{var}[{index}] = {self.emit_default(child, child_mode)}"]
+            self.write_child(child, item, deeper, child_mode, null)
 
-        self.write_loop(var, indent, head, body, self.list_idle_classes(child, inner_mode), var)
+        self.write_loop(var, indent, head, body, self.list_idle_classes(child, child_mode), var)
 
     def write_logic(self, node: Node, var: str, indent: int, mode: Mode, kind: str) -> None:
         """Write the checks of enum, allOf, anyOf, oneOf and not for a value that is not null.
@@ -466,32 +426,32 @@ class FunctionWriter(StatementWriter):
             return
         nested = Mode(check=True, nested=True)
 
-        def test_part(part: Node) -> str:
-            simple = self.test_fields(part, var, kind)
+        def test_branch(branch: Node) -> str:
+            simple = self.test_fields(branch, var, kind)
             self.weight += 1 if simple else CALL
-            return simple or f"{self.add_constant('f', self.find_part(part, nested))}.run({var})"
+            return simple or f"{self.add_constant('f', self.find_function(branch, nested))}.run({var})"
 
-        def join_parts(branches: Sequence[Node]) -> str:
-            return self.add_constant("A", tuple(self.find_part(part, nested) for part in each(branches)))
+        def add_functions(branches: Sequence[Node]) -> str:
+            return self.add_constant("A", tuple(self.find_function(branch, nested) for branch in each(branches)))
 
-        branches = [part for part in node.list_branches("allOf") if not self.needs_no_code(part, nested)]
+        branches = [branch for branch in node.list_branches("allOf") if not self.needs_no_code(branch, nested)]
         if len(branches) > MAX_INLINE:
-            self.write_failure(indent, f"not every({join_parts(branches)}, {var})")
+            self.write_failure(indent, f"not every({add_functions(branches)}, {var})")
         else:
-            for part in branches:
-                self.write_failure(indent, f"not {test_part(part)}")
+            for branch in branches:
+                self.write_failure(indent, f"not {test_branch(branch)}")
         any_of = node.list_branches("anyOf")
         if len(any_of) > MAX_INLINE:
-            self.write_failure(indent, f"not holds({join_parts(any_of)}, {var}, 1)")
+            self.write_failure(indent, f"not holds({add_functions(any_of)}, {var}, 1)")
         elif any_of:
-            self.write_failure(indent, f"not ({' or '.join(map(test_part, any_of))})")
+            self.write_failure(indent, f"not ({' or '.join(map(test_branch, any_of))})")
         one_of = node.list_branches("oneOf")
         if len(one_of) > MAX_INLINE:
-            self.write_failure(indent, f"holds({join_parts(one_of)}, {var}, 2) != 1")
+            self.write_failure(indent, f"holds({add_functions(one_of)}, {var}, 2) != 1")
         elif one_of:
-            self.write_failure(indent, f"{' + '.join(map(test_part, one_of))} != 1")
+            self.write_failure(indent, f"{' + '.join(map(test_branch, one_of))} != 1")
         if (forbidden := node.not_node) is not None:
-            self.write_failure(indent, test_part(forbidden))
+            self.write_failure(indent, test_branch(forbidden))
 
 
 class _AcceptAll(NodeFunction):

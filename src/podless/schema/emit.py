@@ -13,25 +13,25 @@ from podless.schema.node import Node, count_nodes
 _ORDER = {"object": "dict", "array": "list", "string": "str", "boolean": "bool", "integer": "int", "number": "number"}
 _UNBOUNDED = {"string": ("str",), "boolean": ("bool",)}
 _SCALARS = {**_UNBOUNDED, "integer": ("int",), "number": ("int", "float")}
-_ANY = ("type", "format", "enum", "allOf", "anyOf", "oneOf", "not")
+_GENERAL_KEYWORDS = ("type", "format", "enum", "allOf", "anyOf", "oneOf", "not")
 _CLASS_ORDER = {"int": 1, "whole": 2}  # order of the checks: classes of values that are tested after all others
 _CLASSES: dict[str, type] = {"str": str, "bool": bool, "int": int, "float": float}
 _SIZES = ("maxLength", "minLength", "pattern", "maximum", "minimum", "multipleOf")
 _CONTAINER_KEYWORDS = ("properties", "additionalProperties", "items", "required", "maxItems", "minItems", "uniqueItems")
-_MORE = ("maxProperties", "minProperties", "x-kubernetes-int-or-string", "x-kubernetes-embedded-resource")
+_OTHER_KEYWORDS = ("maxProperties", "minProperties", "x-kubernetes-int-or-string", "x-kubernetes-embedded-resource")
 MAX_INLINE = 12  # names or alternatives that are written one by one; more of them use a table or a loop
 # lines of code that take as long as matching a pattern, and as an exact check
 _SEARCH_LINES, _EXACT_LINES = 24, 48
 # maximum steps of a loop that the code around it charges
 _FREE = 16
 # steps: items are charged one by one from the first on, functions are charged from the second on
-_HEAVY_ITEM, _HEAVY = 4, 32
+_CHARGED_ITEM, _CHARGED_FUNCTION = 4, 32
 # items of a short loop that is charged to the code around it, if they take at most so many steps
 _FEW_ITEMS, _AROUND = 8, 1024
 UNDECIDED = "undecided()"  # in place of a default that is invalid or too large to check in advance
 # lines of code in a step, assuming that a third of them runs; and the lines that a function call takes as long as
 PER_STEP, CALL = 16, 256
-_RULES = frozenset((*_ANY, *_SIZES, *_CONTAINER_KEYWORDS, *_MORE))
+_RULES = frozenset((*_GENERAL_KEYWORDS, *_SIZES, *_CONTAINER_KEYWORDS, *_OTHER_KEYWORDS))
 _MORE_THAN_TYPE = _RULES - {"type"}
 
 
@@ -85,7 +85,7 @@ class StatementWriter:
     def list_first_lines(self, mode: Mode) -> list[str]:
         """Return the first lines of the function, which charge its fixed cost."""
         steps = self.weight // PER_STEP
-        lines = [f" charge({steps})"] if steps >= _HEAVY else []
+        lines = [f" charge({steps})"] if steps >= _CHARGED_FUNCTION else []
         if self.default_bytes and (not mode.root or self.default_bytes > default.MAX_DEFAULT_BYTES):
             lines.append(f" take({self.default_bytes})")
         return lines
@@ -111,15 +111,15 @@ class StatementWriter:
             self.put_line(indent, f"if not {constant}.issuperset(map(type, {items})):")
             indent += 1
         position, space = len(self.lines), " " * indent
-        outer = self.weight, self.default_bytes
+        saved = self.weight, self.default_bytes
         self.weight = self.default_bytes = 0
         self.loops += 1
         self.write_block(indent, head, body)
         self.loops -= 1
         steps, default_bytes = max(self.weight // PER_STEP, 1), self.default_bytes
-        self.weight, self.default_bytes = outer
+        self.weight, self.default_bytes = saved
         lines = []
-        if steps < _HEAVY_ITEM:
+        if steps < _CHARGED_ITEM:
             lines.append(f"{space}if len({var}) > {_FREE // steps}: charge(len({var}) * {steps})")
             self.weight += _FREE * PER_STEP
         elif steps * _FEW_ITEMS > _AROUND:
@@ -320,6 +320,6 @@ class StatementWriter:
             return f"(not {condition})" if condition else ""
         if rules in ({"anyOf"}, {"allOf"}) and count_nodes(raw, MAX_INLINE) <= MAX_INLINE:
             name = rules.pop()
-            parts = [self.test_fields(part, var, kind) for part in node.list_branches(name)]
-            return "(" + (" or " if name == "anyOf" else " and ").join(parts) + ")" if all(parts) else ""
+            conditions = [self.test_fields(branch, var, kind) for branch in node.list_branches(name)]
+            return "(" + (" or " if name == "anyOf" else " and ").join(conditions) + ")" if all(conditions) else ""
         return ""

@@ -68,13 +68,13 @@ async def _run_mutating(api: API, write: Write) -> None:
     # plugins change the object in place, so it must not share parts with old
     if write.shared and write.entry is not None:
         write.old = view.load_object(write.call.kind, write.call.version, write.entry)
-    write.call.fits = False
+    write.call.schema_valid = False
     write.obj = await mutate_object(api, write, write.obj, write.old)
 
 
 async def _run_allocating(api: API, write: Write) -> None:
     """Run the plugins that allocate, before validation."""
-    write.call.fits = False
+    write.call.schema_valid = False
     attr = _make_attributes(write, write.obj, write.old)
     await chain.run_allocating(write.allocating, attr)
     write.refused, write.along = attr.refused, attr.along

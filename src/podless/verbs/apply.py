@@ -166,10 +166,10 @@ def _complete_merged(write: ApplyWrite, merged: Object, live: Object | None) -> 
         else _decode_custom(write, merged, live)
     )
     # what an apply does not change stays as it was converted, without defaults of the version of the request
-    kept = live is not None and write.loose and not write.shared and _is_same(write.obj, live)
+    is_unchanged = live is not None and write.prune_late and not write.shared and _is_same(write.obj, live)
     steps.fit_to_path(write)
-    call.fits = False
-    if not kept:
+    call.schema_valid = False
+    if not is_unchanged:
         _fill_defaults(write)
     managers.put_managed_fields(write.obj["metadata"], entries)
 
@@ -197,12 +197,12 @@ def _fill_defaults(write: ApplyWrite) -> None:
     elif write.nulls:
         strategy.get_schema(call.version).fill(write.obj)
     else:
-        call.fits = strategy.fill_checked(call.version, write.obj)
+        call.schema_valid = strategy.fill_and_check(call.version, write.obj)
 
 
 def _decode_custom(write: ApplyWrite, merged: Object, live: Object | None) -> Object:
     """Decode a custom object, which is pruned after validation. Raises Internal."""
-    write.loose = True
+    write.prune_late = True
     metadata = merged.get("metadata") or {}
     if live is not None and _is_unchanged(metadata, live["metadata"]):
         return merged

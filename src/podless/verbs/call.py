@@ -15,7 +15,7 @@ from podless.auth.tokens import StaticTokens
 from podless.auth.user import ANONYMOUS, User
 from podless.cache.entry import Entry
 from podless.codec.serializer import Floats
-from podless.kinds.conversion import Known
+from podless.kinds.conversion import ConversionResults
 from podless.kinds.kind import Kind, Version
 from podless.kinds.state import State
 from podless.meta.errors import NotFound
@@ -29,7 +29,7 @@ from podless.verbs.followup import FollowUps
 
 @dataclass(slots=True)
 class Call:
-    """A request to a resource; its body is as `kinds.bodies.Sent` says.
+    """A request to a resource; its body is as `kinds.bodies.SentBody` says.
 
     query: the parameters. user: after impersonation. agent: the User-Agent. annotations: for the audit log; verbs add
     to them, and to warnings. conversions: results of conversion webhooks. verb: the API verb, "" for calls of the
@@ -49,10 +49,10 @@ class Call:
     warnings: list[str] = field(default_factory=list)
     annotations: dict[str, str] = field(default_factory=dict)
     floats: Floats = field(default_factory=list)
-    conversions: Known = field(default_factory=dict)
+    conversions: ConversionResults = field(default_factory=dict)
     verb: str = ""
     validation: str = "Warn"
-    fits: bool = False
+    schema_valid: bool = False
 
     @property
     def key(self) -> str:

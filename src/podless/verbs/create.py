@@ -148,7 +148,7 @@ def identify_object(write: Write) -> None:
     status = obj.get("status")
     strategy.prepare_create(call.version, obj)
     if obj.get("status") is not status:
-        call.fits = False  # the schema can require it
+        call.schema_valid = False  # the schema can require it
 
 
 READ: Final = (PARSE, read_new)

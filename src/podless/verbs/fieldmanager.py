@@ -140,7 +140,9 @@ def fields_of_created(call: Call, obj: Object, manager: str) -> None:
     new = _unmark_object(call, obj)
     if managed_fields is None and place.custom:  # most new objects
         metadata.pop("managedFields", None)
-        managers.put_managed_fields(metadata, managers.claim_created(place, new, name, now, fits=call.fits))
+        managers.put_managed_fields(
+            metadata, managers.claim_created(place, new, name, now, schema_valid=call.schema_valid)
+        )
         return
     try:
         entries = managers.update_managed_fields(place, None, new, name, now)

@@ -211,7 +211,7 @@ def _decode_custom(call: Call, patched: Any, unknown: list[str], stored: Object 
         if patched.get("apiVersion", "") is None:
             raise ValueError(typemeta.NULL_VERSION)
     obj: Object = patched
-    call.fits = kind.strategy.settle(kind, call.version, obj, unknown, stored) and not call.floats
+    call.schema_valid = kind.strategy.decode_and_check(kind, call.version, obj, unknown, stored) and not call.floats
     return obj
 
 

@@ -32,7 +32,7 @@ _MAX_PREFIX = 58  # characters of generateName that are kept; MaxGeneratedNameLe
 
 
 def decode_body(call: Call, options: options_.WriteOptions) -> Object:
-    """Return the object in the body with defaults. Adds warnings and floats to the call, and sets `fits`.
+    """Return the object in the body with defaults. Adds warnings and floats to the call, and sets `schema_valid`.
 
     Raises BadRequest.
     """
@@ -203,15 +203,15 @@ def fit_to_path(write: Write) -> None:
 
 
 def validate_new(write: Write) -> None:
-    """Validate the new object, then prune it if `loose` is set, and add warnings. Raises Invalid."""
+    """Validate the new object, then prune it if `prune_late` is set, and add warnings. Raises Invalid."""
     call, obj = write.call, write.obj
     kind, version = call.kind, call.version
-    if kind.custom and not call.fits and (errors := validation.validate_type(kind, version, obj)):
+    if kind.custom and not call.schema_valid and (errors := validation.validate_type(kind, version, obj)):
         raise_invalid(kind, obj, errors)
-    errors = validation.validate_new(kind, version, obj, call.floats, fits=call.fits)
+    errors = validation.validate_new(kind, version, obj, call.floats, schema_valid=call.schema_valid)
     if errors or write.refused:
         raise_invalid(kind, obj, [*write.refused, *errors])
-    if write.loose and not call.fits:
+    if write.prune_late and not call.schema_valid:
         kind.strategy.drop_unknown_fields(version, obj)
     call.warnings += kind.strategy.list_warnings(version, obj, None)
 
@@ -220,24 +220,24 @@ def validate_changed(write: Write) -> None:
     """Update the generation, set managedFields and validate. Raises Invalid."""
     call, obj, old = write.call, write.obj, write.old
     assert old is not None
-    kind, version, below = call.kind, call.version, call.subresource
-    strategy, metadata = kind.strategy.for_subresource(below) if below else kind.strategy, obj["metadata"]
-    if strategy.has_generation and below != "status" and _is_changed(call, strategy, obj, old):
+    kind, version, subresource = call.kind, call.version, call.subresource
+    strategy, metadata = kind.strategy.for_subresource(subresource) if subresource else kind.strategy, obj["metadata"]
+    if strategy.has_generation and subresource != "status" and _is_changed(call, strategy, obj, old):
         metadata["generation"] = metadata.get("generation", 0) + 1
     else:
         managers.settle_times(obj, old)
-    if kind.custom and not call.fits and (errors := validation.validate_type(kind, version, obj, old)):
+    if kind.custom and not call.schema_valid and (errors := validation.validate_type(kind, version, obj, old)):
         raise_invalid(kind, obj, errors)
     errors = validation.validate_change(
-        kind, version, obj, old, call.warnings, call.floats, subresource=below, fits=call.fits
+        kind, version, obj, old, call.warnings, call.floats, subresource=subresource, schema_valid=call.schema_valid
     )
     if errors or write.refused:
         raise_invalid(kind, obj, [*write.refused, *errors])
-    if write.loose and not call.fits:
+    if write.prune_late and not call.schema_valid:
         strategy.drop_unknown_fields(version, obj)
-    if below in ("", "scale"):
+    if subresource in ("", "scale"):
         call.warnings += kind.strategy.list_warnings(version, obj, old)
-    elif below == "status":
+    elif subresource == "status":
         call.warnings += strategy.list_status_warnings(obj)
 
 

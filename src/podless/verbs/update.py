@@ -118,20 +118,20 @@ def keep_server_fields(write: Write) -> None:
     """Restore fields that the client may not change."""
     call, obj, old = write.call, write.obj, write.old
     assert old is not None
-    kind, version, below = call.kind, call.version, call.subresource
-    strategy = kind.strategy.for_subresource(below) if below else kind.strategy
+    kind, version, subresource = call.kind, call.version, call.subresource
+    strategy = kind.strategy.for_subresource(subresource) if subresource else kind.strategy
     steps.keep_metadata(obj["metadata"], old["metadata"])
     if not kind.custom:
         drop_gated(kind.struct_of(version), obj, old)
     status = obj.get("status")
-    if below == "status":
+    if subresource == "status":
         strategy.prepare_status(version, obj, old)
-    elif below == "finalize":
+    elif subresource == "finalize":
         strategy.prepare_finalize(version, obj, old)
     else:
         strategy.prepare_update(version, obj, old)
-    if below or obj.get("status") is not status:
-        call.fits = False  # another status has not been validated
+    if subresource or obj.get("status") is not status:
+        call.schema_valid = False  # another status has not been validated
 
 
 def note_result(write: Write) -> None:
