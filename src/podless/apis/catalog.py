@@ -16,21 +16,21 @@ from podless.kinds.kind import Kind
 
 _USUAL = {"v1": 15}  # priorities of versions within a group
 
-_found: tuple[Group, ...] = tuple(import_module(f"{__package__}.{folder}.group").GROUP for folder in FOLDERS)
-GROUPS: Mapping[str, Group] = {group.name: group for group in _found}
+_groups: tuple[Group, ...] = tuple(import_module(f"{__package__}.{folder}.group").GROUP for folder in FOLDERS)
+GROUPS: Mapping[str, Group] = {group.name: group for group in _groups}
 # groups with kinds, and groups that kube-apiserver registers without serving them
 REGISTERED = (
-    *_found,
+    *_groups,
     Group("admission.k8s.io", unlisted={"v1": "AdmissionReview", "v1beta1": "AdmissionReview"}),
     Group("imagepolicy.k8s.io", earlier={"v1alpha1": ""}),
     Group("internal.apiserver.k8s.io", earlier={"v1alpha1": ""}),
 )
 # in the order of discovery
 ALL: tuple[Kind, ...] = tuple(
-    sorted(chain.from_iterable(group.kinds for group in _found), key=lambda kind: (kind.plural, kind.group))
+    sorted(chain.from_iterable(group.kinds for group in _groups), key=lambda kind: (kind.plural, kind.group))
 )
 # kinds that can be left out
-OPTIONAL: tuple[Kind, ...] = tuple(chain.from_iterable(group.optional for group in _found))
+OPTIONAL: tuple[Kind, ...] = tuple(chain.from_iterable(group.optional for group in _groups))
 
 for _group in REGISTERED:
     register_kinds(_group.name, _group.list_registered(), _group.moved)

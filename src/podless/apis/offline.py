@@ -29,7 +29,7 @@ from podless.structs.structfiles import load_struct
 CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")
 
 
-class Made(NamedTuple):
+class Definition(NamedTuple):
     """The kind of a definition, None if it has errors; and the errors and warnings that a client would get."""
 
     kind: Kind | None
@@ -51,7 +51,7 @@ class Checked(NamedTuple):
     warnings: Sequence[str]
 
 
-def define_kind(definition: Object) -> Made:
+def define_kind(definition: Object) -> Definition:
     """Compile a v1 CustomResourceDefinition.
 
     Raises structs.DecodeError if it cannot be decoded.
@@ -66,7 +66,7 @@ def define_kind(definition: Object) -> Made:
     errors += rules.validate_create(decoded, DefinitionRules())
     warnings = [*(f"unknown field {gotext.quote(path)}" for path in unknown), *rules.warn_of_formats(decoded)]
     warnings += [] if errors else rules.warn_of_conversions(decoded)
-    return Made(None if errors else compile_kind(decoded, serializer.encode_json(decoded)), errors, warnings)
+    return Definition(None if errors else compile_kind(decoded, serializer.encode_json(decoded)), errors, warnings)
 
 
 def check_create(kind: Kind, version: Version, raw: bytes, content_type: str = "application/json") -> Checked:

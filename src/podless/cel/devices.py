@@ -21,7 +21,7 @@ from podless.meta.field import At, FieldError, forbidden, internal, invalid, too
 _MAX_SELECTOR = 10 * 1024  # bytes of a selector
 _MAX_DOMAIN, _MAX_NAME, _MAX_DRIVER, _MAX_VALUE = 63, 32, 63, 64  # bytes
 _MAX_ENTRIES = 32
-_ANY = Type("dyn", "any")  # a value whose type is known only at evaluation
+_ANY_VALUE = Type("dyn", "any")  # a value whose type is known only at evaluation
 _NAME = "device"
 
 
@@ -71,7 +71,7 @@ _DEVICE = _DeviceDecl(
     0,
     {
         "driver": _declare_text(_MAX_DRIVER),
-        "attributes": _declare_domains(_DeviceDecl("dyn", _ANY, _MAX_VALUE), named=True),
+        "attributes": _declare_domains(_DeviceDecl("dyn", _ANY_VALUE, _MAX_VALUE), named=True),
         "capacity": _declare_domains(_DeviceDecl("quantity", QUANTITY, 0), named=False),
         "allowMultipleAllocations": _DeviceDecl("bool", types.BOOL, 1),
     },
@@ -101,7 +101,7 @@ def validate_device_selector(source: str, at: At) -> list[FieldError]:
     functions = library.kubernetes_libraries()
     try:
         tree = program.analyze_source(source, _VARIABLES, functions, fields, _MACROS)
-        if tree.type not in (types.BOOL, _ANY):
+        if tree.type not in (types.BOOL, _ANY_VALUE):
             reason = f"must evaluate to bool or the unknown type, not {format_runtime_type(tree.type)}"
             return [invalid(at, source, reason)]
         compiled = Program(source, tree, functions, _VARIABLES, {_NAME: None})

@@ -22,11 +22,11 @@ def decode_url_base64(text: str) -> bytes:
     """Decode base64 for URLs, without padding; line breaks are skipped. Raises ValueError with Go's text."""
     raw = text.encode()
     data = raw.replace(b"\n", b"").replace(b"\r", b"")
-    bad = next((index for index, code in enumerate(raw) if code not in _URL_ALPHABET and code not in b"\r\n"), None)
-    if bad is None and len(data) % 4 == 1:
-        bad = len(raw) - 1
-    if bad is not None:
-        raise ValueError(format_fault(bad))
+    fault = next((index for index, code in enumerate(raw) if code not in _URL_ALPHABET and code not in b"\r\n"), None)
+    if fault is None and len(data) % 4 == 1:
+        fault = len(raw) - 1
+    if fault is not None:
+        raise ValueError(format_fault(fault))
     return base64.urlsafe_b64decode(data + b"=" * (-len(data) % 4))
 
 

@@ -296,8 +296,8 @@ def format_strict_error(findings: list[str]) -> str:
     """Return the text of a strict decoding error. Findings about YAML lines become one error."""
     of_yaml = [bool(_YAML_LINE.match(finding)) and finding.endswith(" already set in map") for finding in findings]
     lines = [finding for finding, is_yaml in zip(findings, of_yaml, strict=True) if is_yaml]
-    others = [finding for finding, is_yaml in zip(findings, of_yaml, strict=True) if not is_yaml]
-    return ", ".join(["yaml: unmarshal errors:\n  " + "\n  ".join(lines), *others] if lines else others)
+    json_findings = [finding for finding, is_yaml in zip(findings, of_yaml, strict=True) if not is_yaml]
+    return ", ".join(["yaml: unmarshal errors:\n  " + "\n  ".join(lines), *json_findings] if lines else json_findings)
 
 
 def encode_json(value: Any) -> bytes:

@@ -21,7 +21,7 @@ from podless.store.keys import name_of
 from podless.verbs.call import API
 
 MANAGED = "kube-aggregator.kubernetes.io/automanaged"
-_ALWAYS, _ONCE = "true", "onstart"  # always restored, or created at the start and then left to clients
+_RESTORED, _AT_START = "true", "onstart"  # always restored, or created at the start and then left to clients
 _DELAY = 0.05  # seconds to collect changes
 
 
@@ -78,7 +78,7 @@ class APIServiceController(Controller):
             await amend_object(self.api, self._kind, key, lambda obj: {**obj, "spec": spec})
 
     async def _create_service(self, group: str, version: str, spec: Object, custom: bool) -> None:
-        metadata = {"name": f"{version}.{group}", "labels": {MANAGED: _ALWAYS if custom else _ONCE}}
+        metadata = {"name": f"{version}.{group}", "labels": {MANAGED: _RESTORED if custom else _AT_START}}
         service = {"metadata": metadata, "spec": spec}
         await make_object(self.api, self._kind, service, constant="" if custom else clock.now())
 
@@ -95,7 +95,9 @@ def _parse_stored(entry: Entry) -> _StoredService:
     stored: _StoredService | None = entry.forms.get("held")
     if stored is None:
         labels = entry.labels
-        stored = entry.forms["held"] = _StoredService(entry.decode()["spec"], labels.get(MANAGED) in (_ALWAYS, _ONCE))
+        stored = entry.forms["held"] = _StoredService(
+            entry.decode()["spec"], labels.get(MANAGED) in (_RESTORED, _AT_START)
+        )
     return stored
 
 

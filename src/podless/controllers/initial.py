@@ -73,7 +73,7 @@ _RESOURCES = (
     ("flowcontrol.apiserver.k8s.io", "flowschemas"),
 )
 # group, plural, field manager, object
-Wanted = tuple[str, str, str, Object]
+InitialObject = tuple[str, str, str, Object]
 
 
 class InitialObjects(Controller):
@@ -107,7 +107,7 @@ class InitialObjects(Controller):
         return self.api.collection(kind).get(kind.key(metadata.get("namespace", ""), metadata["name"])) is None
 
 
-def _list_wanted(now: str) -> Iterator[Wanted]:
+def _list_wanted(now: str) -> Iterator[InitialObject]:
     services, ranges, classes, levels, schemas = _RESOURCES
     yield *services, SELF, {**_SERVICE, "metadata": dict(_SERVICE["metadata"])}
     status = {"conditions": [{**_READY_CONDITION, "lastTransitionTime": now}]}

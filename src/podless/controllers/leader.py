@@ -1,7 +1,7 @@
 """Elects the server that runs the controllers: the holder of a Lease, as in Kubernetes' components.
 
-The holder renews the lease. If it has not changed for `LASTS` by another server's clock, that server takes it. The
-lease alone would not stop a suspended server from writing when it wakes up. So a server that takes the lease also
+The holder renews the lease. If it has not changed for `LEASE_SECONDS` by another server's clock, that server takes it.
+The lease alone would not stop a suspended server from writing when it wakes up. So a server that takes the lease also
 writes its own key in the same commit, and all writes of controllers are committed only if that key is unchanged.
 """
 
@@ -37,7 +37,7 @@ from podless.version import __version__
 
 log = logging.getLogger("podless")
 
-LASTS = 5.0  # seconds until a lease expires
+LEASE_SECONDS = 5.0  # seconds until a lease expires
 _RENEW = 1.5  # seconds between two renewals, and between two reads by other servers
 _LOOK = 0.2  # seconds between two reads in `find_holder`
 _ENDS = 3.5  # seconds without a renewal after which the holder stops its controllers
@@ -51,7 +51,7 @@ class _LeaseTaken(StoreError):
 
 
 async def find_holder(store: Store) -> str:
-    """Return the holder that still renews the lease, "" for none. This takes up to `LASTS`."""
+    """Return the holder that still renews the lease, "" for none. This takes up to `LEASE_SECONDS`."""
     key = LEASES.key(_NAMESPACE, _NAME)
 
     async def read_holder() -> tuple[int, str]:
@@ -62,7 +62,7 @@ async def find_holder(store: Store) -> str:
         return 0, ""
 
     before, name = await read_holder()
-    end = time.monotonic() + LASTS
+    end = time.monotonic() + LEASE_SECONDS
     while name and time.monotonic() < end:
         await asyncio.sleep(_LOOK)
         now, name = await read_holder()
@@ -164,7 +164,7 @@ class LeaderElection:
             return
         if self.leading:
             await self._end()
-        if not holder or holder == self.name or now > self._since + LASTS:
+        if not holder or holder == self.name or now > self._since + LEASE_SECONDS:
             await self._write(self.name, take=True)
             self._renewed = now
             log.info("controllers: this server leads")
@@ -177,7 +177,7 @@ class LeaderElection:
         now = datetime.fromtimestamp(clock.time(), UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
         obj: Object = entry.decode() if entry is not None else self._make_lease()
         spec = obj.setdefault("spec", {})
-        spec |= {"holderIdentity": holder, "leaseDurationSeconds": round(LASTS), "renewTime": now}
+        spec |= {"holderIdentity": holder, "leaseDurationSeconds": round(LEASE_SECONDS), "renewTime": now}
         if take:
             spec |= {"acquireTime": now, "leaseTransitions": spec.get("leaseTransitions", -1) + 1}
         stored = view.encode_object(self._kind, obj)

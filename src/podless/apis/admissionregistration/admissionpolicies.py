@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from podless.apis.admissionregistration import validation
-from podless.apis.shared.carried import TOLD, keep_parts
+from podless.apis.shared.carried import CLIENT_METADATA, keep_parts
 from podless.apis.shared.typed import TypedStrategy
 from podless.codec import serializer
 from podless.kinds.kind import Kind, Version
@@ -46,7 +46,7 @@ class PolicyStrategy(_SpecStrategy):
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         obj["spec"] = old["spec"]
-        keep_parts(obj["metadata"], old["metadata"], *TOLD)
+        keep_parts(obj["metadata"], old["metadata"], *CLIENT_METADATA)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         return validation.check_mutating(obj) if self._mutating else validation.check_validating(obj)

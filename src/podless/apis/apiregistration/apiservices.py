@@ -5,7 +5,7 @@ Source: kube-aggregator's registry/apiservice and apis/apiregistration/validatio
 
 from __future__ import annotations
 
-from podless.apis.shared.carried import TOLD, keep_parts
+from podless.apis.shared.carried import CLIENT_METADATA, keep_parts
 from podless.apis.shared.typed import StatusStrategy
 from podless.codec import gotext
 from podless.kinds.kind import Kind, Version
@@ -25,9 +25,9 @@ def set_available(obj: Object, status: str, reason: str, message: str) -> None:
     conditions = obj["status"].get("conditions") or []
     now, new_condition = clock.now(), {"type": "Available", "status": status}
     before: Object = next((condition for condition in each(conditions) if condition["type"] == "Available"), {})
-    kept = before.get("status") == status and before.get("lastTransitionTime")
+    is_same = before.get("status") == status and before.get("lastTransitionTime")
     new_condition |= {
-        "lastTransitionTime": before["lastTransitionTime"] if kept else now,
+        "lastTransitionTime": before["lastTransitionTime"] if is_same else now,
         "reason": reason,
         "message": message,
     }
@@ -59,7 +59,7 @@ class APIServiceStrategy(StatusStrategy):
 
     def prepare_status(self, version: Version, obj: Object, old: Object) -> None:
         super().prepare_status(version, obj, old)
-        keep_parts(obj["metadata"], old["metadata"], *TOLD)
+        keep_parts(obj["metadata"], old["metadata"], *CLIENT_METADATA)
 
     def validate_create(self, kind: Kind, version: Version, obj: Object) -> Faults:
         spec, metadata = obj["spec"], obj["metadata"]

@@ -44,7 +44,7 @@ def _amount_field(name: str) -> Field:
 
 _NAME, _METRIC = Field("name", STRING, always=True), Field("metricName", STRING, always=True)
 _TARGET = Field("target", _REFERENCE, always=True)
-_SELECTOR, _OUTER = _optional_field("selector", LABEL_SELECTOR), _optional_field("metricSelector", LABEL_SELECTOR)
+_SELECTOR, _OF_METRIC = _optional_field("selector", LABEL_SELECTOR), _optional_field("metricSelector", LABEL_SELECTOR)
 _UTIL, _VALUE = _optional_field("targetAverageUtilization", INT32), _optional_field("targetAverageValue", QUANTITY)
 _UTIL_NOW = _optional_field("currentAverageUtilization", INT32)
 _CONTAINER = Field("container", STRING, always=True)
@@ -55,7 +55,7 @@ _SPECS = {
     "pods": _source_struct(_METRIC, _amount_field("targetAverageValue"), _SELECTOR),
     "resource": _source_struct(_NAME, _UTIL, _VALUE),
     "containerResource": _source_struct(_NAME, _UTIL, _VALUE, _CONTAINER),
-    "external": _source_struct(_METRIC, _OUTER, _optional_field("targetValue", QUANTITY), _VALUE),
+    "external": _source_struct(_METRIC, _OF_METRIC, _optional_field("targetValue", QUANTITY), _VALUE),
 }
 _STATUSES = {
     "object": _source_struct(_TARGET, _METRIC, _amount_field("currentValue"), _SELECTOR, _AVERAGE),
@@ -63,7 +63,7 @@ _STATUSES = {
     "resource": _source_struct(_NAME, _UTIL_NOW, _amount_field("currentAverageValue")),
     "containerResource": _source_struct(_NAME, _UTIL_NOW, _amount_field("currentAverageValue"), _CONTAINER),
     "external": _source_struct(
-        _METRIC, _OUTER, _amount_field("currentValue"), _optional_field("currentAverageValue", QUANTITY)
+        _METRIC, _OF_METRIC, _amount_field("currentValue"), _optional_field("currentAverageValue", QUANTITY)
     ),
 }
 _TYPE = Field("type", STRING, always=True)

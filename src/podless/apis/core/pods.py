@@ -13,7 +13,7 @@ from podless.apis.podspec.template import validate_new_pod
 from podless.apis.podspec.updates import validate_ephemeral_update, validate_pod_update, validate_resize
 from podless.apis.podspec.warnings import APP_ARMOR
 from podless.apis.podspec.warnings import warn_of_pod as pod_warnings
-from podless.apis.shared.carried import TOLD, keep_parts
+from podless.apis.shared.carried import CLIENT_METADATA, keep_parts
 from podless.apis.shared.typed import DescribedStrategy
 from podless.kinds.kind import Kind, Version
 from podless.kinds.strategy import Faults, Strategy
@@ -158,7 +158,7 @@ class _SpecPart(PodStrategy):
     def prepare_update(self, version: Version, obj: Object, old: Object) -> None:
         obj["spec"] = self.take_part(obj["spec"], old["spec"])
         obj["status"] = old["status"]
-        keep_parts(obj["metadata"], old["metadata"], *TOLD)
+        keep_parts(obj["metadata"], old["metadata"], *CLIENT_METADATA)
         drop_disabled(obj["spec"], old["spec"])
 
 

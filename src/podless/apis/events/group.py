@@ -3,10 +3,10 @@
 from podless.apis.core.group import EVENTS
 from podless.apis.shared.group import READ, WRITE, Group
 
-_BOTH = ("events", "", "events.k8s.io")
+_EVENTS = ("events", "", "events.k8s.io")
 
 GROUP = Group(
-    "events.k8s.io", 17750, needed=True, view=((READ, *_BOTH),), edit=((WRITE, *_BOTH),), earlier={"v1beta1": "*"}
+    "events.k8s.io", 17750, needed=True, view=((READ, *_EVENTS),), edit=((WRITE, *_EVENTS),), earlier={"v1beta1": "*"}
 )
 
 NEW_EVENTS = GROUP.kind("Event", "ev", home=EVENTS, rules="core.events:NEW_STRATEGY")

@@ -110,9 +110,9 @@ def _validate_path(http_path: Object, path: str) -> field.Errors:
     elif not text.startswith("/") and (text or kind != "ImplementationSpecific"):
         yield field.invalid(at, text, "must be an absolute path")
     if kind in ("Exact", "Prefix"):
-        yield from (field.invalid(at, text, f"must not contain '{bad}'") for bad in _BAD_PARTS if bad in text)
-        ends = (bad for bad in _BAD_ENDS if text.endswith(bad))
-        yield from (field.invalid(at, text, f"cannot end with '{bad}'") for bad in ends)
+        yield from (field.invalid(at, text, f"must not contain '{part}'") for part in _BAD_PARTS if part in text)
+        ends = (end for end in _BAD_ENDS if text.endswith(end))
+        yield from (field.invalid(at, text, f"cannot end with '{end}'") for end in ends)
     yield from _validate_backend(http_path.get("backend") or {}, f"{path}.backend")
 
 

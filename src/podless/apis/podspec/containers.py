@@ -68,9 +68,15 @@ def _validate_mounts(
 
 
 def _validate_overlap(
-    at: str, key: str, name: str, file: str, others: Mapping[str, str], taken_paths: Collection[str], other_field: str
+    at: str,
+    key: str,
+    name: str,
+    file: str,
+    taken_names: Mapping[str, str],
+    taken_paths: Collection[str],
+    other_field: str,
 ) -> field.Errors:
-    if name in others:
+    if name in taken_names:
         yield field.invalid(f"{at}.name", name, f"must not already exist in {other_field}")
     if file in taken_paths:
         yield field.invalid(f"{at}.{key}", file, f"must not already exist as a path in {other_field}")

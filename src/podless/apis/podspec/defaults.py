@@ -27,9 +27,9 @@ _DIGESTS = re.compile(r"@sha256:[a-f0-9]{64}|@sha384:[a-f0-9]{96}|@sha512:[a-f0-
 _CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
 # annotations in which older servers kept init containers
 _DROPPED_ANNOTATIONS = frozenset(
-    f"pod.{stage}.kubernetes.io/{what}"
+    f"pod.{stage}.kubernetes.io/{noun}"
     for stage in ("beta", "alpha")
-    for what in ("init-containers", "init-container-statuses")
+    for noun in ("init-containers", "init-container-statuses")
 )
 
 

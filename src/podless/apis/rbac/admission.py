@@ -21,7 +21,7 @@ from podless.kinds.kind import Kind
 from podless.meta.errors import Forbidden, NotFound
 from podless.runtime.jsonobject import Object
 
-_EVERYTHING: PolicyRule = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
+_ALL_RESOURCES: PolicyRule = {"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}
 _ALL_PATHS: PolicyRule = {"verbs": ["*"], "nonResourceURLs": ["*"]}
 _AGGREGATES = "must have cluster-admin privileges to use the aggregationRule"
 _ROLES = {"Role": "roles", "ClusterRole": "clusterroles"}
@@ -58,7 +58,7 @@ class EscalationCheck(Plugin):
         self._check_rights(attr, obj.get("rules") or [])
         if _is_aggregated(obj) or _is_aggregated(attr.old or {}):
             # the rules that it will aggregate are unknown, so it requires all permissions
-            missing, _ = self._authorizer.find_missing_rules(attr.user, attr.namespace, (_EVERYTHING, _ALL_PATHS))
+            missing, _ = self._authorizer.find_missing_rules(attr.user, attr.namespace, (_ALL_RESOURCES, _ALL_PATHS))
             if missing:
                 raise Forbidden(kind.plural, GROUP, obj["metadata"].get("name") or "", _AGGREGATES)
 

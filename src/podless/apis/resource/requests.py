@@ -22,10 +22,10 @@ _UNKNOWN = "must be the name of a request in the claim or the name of a request 
 _ATTRIBUTES = 'exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set'
 
 # names of requests, each with the names of its subrequests
-Known = Mapping[str, Set[str]]
+RequestNames = Mapping[str, Set[str]]
 
 
-def known_requests(spec: Object) -> Known:
+def known_requests(spec: Object) -> RequestNames:
     """Return the names of a claim's requests."""
     requests = (spec.get("devices") or {}).get("requests") or []
     return {
@@ -45,12 +45,12 @@ def validate_claim(spec: Object, path: str) -> field.Errors:
     yield from parts.validate_list(devices.get("config"), parts.MAX_CONFIGS, f"{at}.config", check)
 
 
-def validate_request_names(request_names: list[str] | None, path: str, requests: Known) -> field.Errors:
+def validate_request_names(request_names: list[str] | None, path: str, requests: RequestNames) -> field.Errors:
     """Validate references to requests."""
     yield from parts.validate_set(request_names, MAX_REQUESTS, path, partial(validate_request_name, requests), str)
 
 
-def validate_request_name(requests: Known, name: str, path: str) -> field.Errors:
+def validate_request_name(requests: RequestNames, name: str, path: str) -> field.Errors:
     """Validate a reference to a request or subrequest."""
     request, slash, choice = name.partition("/")
     if "/" in choice:
@@ -98,7 +98,7 @@ def _validate_exact_request(exact_request: Object, path: str) -> field.Errors:
         yield from parts.validate_toleration(toleration, f"{path}.tolerations[{index}]")
 
 
-def _validate_constraint(requests: Known, constraint: Object, path: str) -> field.Errors:
+def _validate_constraint(requests: RequestNames, constraint: Object, path: str) -> field.Errors:
     yield from validate_request_names(constraint.get("requests"), f"{path}.requests", requests)
     for name in ("matchAttribute", "distinctAttribute"):
         if (attribute := constraint.get(name)) is not None:
@@ -107,7 +107,7 @@ def _validate_constraint(requests: Known, constraint: Object, path: str) -> fiel
     yield field.required(path, _ATTRIBUTES)
 
 
-def _validate_configuration(requests: Known, configuration: Object, path: str) -> field.Errors:
+def _validate_configuration(requests: RequestNames, configuration: Object, path: str) -> field.Errors:
     yield from validate_request_names(configuration.get("requests"), f"{path}.requests", requests)
     yield from parts.validate_configuration(configuration, path)
 

@@ -79,7 +79,7 @@ def _validate_user(user: Object, path: str) -> field.Errors:
     yield from checks.require_fields(user, path, "resource", "name", "uid")
 
 
-def _validate_allocation(allocation: Object, request_names: requests.Known) -> field.Errors:
+def _validate_allocation(allocation: Object, request_names: requests.RequestNames) -> field.Errors:
     devices, path = allocation["devices"], "status.allocation.devices"
     yield from parts.validate_list(
         devices.get("results"), requests.MAX_REQUESTS, f"{path}.results", partial(_validate_result, request_names)
@@ -90,7 +90,7 @@ def _validate_allocation(allocation: Object, request_names: requests.Known) -> f
         yield from node_selector(selector, "status.allocation.nodeSelector")
 
 
-def _validate_result(request_names: requests.Known, result: Object, path: str) -> field.Errors:
+def _validate_result(request_names: requests.RequestNames, result: Object, path: str) -> field.Errors:
     yield from requests.validate_request_name(request_names, result["request"], f"{path}.request")
     yield from _validate_names(result, path)
     yield from parts.validate_binding(result, path)
@@ -104,7 +104,7 @@ def _validate_names(device: Object, path: str) -> field.Errors:
     yield from parts.validate_label(device["device"], f"{path}.device")
 
 
-def _validate_configuration(request_names: requests.Known, config: Object, path: str) -> field.Errors:
+def _validate_configuration(request_names: requests.RequestNames, config: Object, path: str) -> field.Errors:
     yield from checks.validate_enum(f"{path}.source", config["source"], _SOURCES)
     yield from requests.validate_request_names(config.get("requests"), f"{path}.requests", request_names)
     yield from parts.validate_configuration(config, path)

@@ -30,7 +30,7 @@ SYSTEM: tuple[Object, ...] = (
         "description": "Used for system critical pods that must not be moved from their current node.",
     },
 )
-_SYSTEM_BY_NAME = {known["metadata"]["name"]: known for known in SYSTEM}
+_SYSTEM_BY_NAME = {entry["metadata"]["name"]: entry for entry in SYSTEM}
 
 
 class PriorityClassStrategy(TypedStrategy):

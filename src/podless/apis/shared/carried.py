@@ -8,7 +8,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import each
 
 # metadata that clients and controllers set
-TOLD = ("labels", "annotations", "finalizers", "ownerReferences")
+CLIENT_METADATA = ("labels", "annotations", "finalizers", "ownerReferences")
 _SYSTEM = ("generateName", "uid", "resourceVersion", "creationTimestamp", "deletionGracePeriodSeconds", "managedFields")
 
 

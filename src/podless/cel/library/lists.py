@@ -200,11 +200,11 @@ def _distinct_estimate(site: CallSite) -> Estimate:
 
 
 _SCAN = Cost(_plain_scan, lambda items, *_: measure_value(items))
-_OUTPUT = Cost(_estimate_slice, lambda *given: _count_new_list(1, size_of(given[-1])))
-_RANGE = Cost(_estimate_range, lambda *given: _count_new_list(1, size_of(given[-1])))
-_REVERSE = Cost(lambda site: _estimate_list(1, site.get_size(0)), lambda *given: _count_new_list(1, size_of(given[-1])))
+_OUTPUT = Cost(_estimate_slice, lambda *args: _count_new_list(1, size_of(args[-1])))
+_RANGE = Cost(_estimate_range, lambda *args: _count_new_list(1, size_of(args[-1])))
+_REVERSE = Cost(lambda site: _estimate_list(1, site.get_size(0)), lambda *args: _count_new_list(1, size_of(args[-1])))
 _FLATTEN = Cost(
-    _estimate_flatten, lambda items, *rest: _count_new_list(float(rest[0]) if len(rest) == 2 else 1.0, len(items))
+    _estimate_flatten, lambda items, *args: _count_new_list(float(args[0]) if len(args) == 2 else 1.0, len(items))
 )
 
 

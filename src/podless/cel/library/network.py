@@ -169,7 +169,7 @@ def _make_containment_cost(extra: bool) -> Cost:
     return Cost(estimate, count_cost)
 
 
-_TRAVERSAL, _ONE = traversal_cost(), unit_cost()
+_TRAVERSAL, _UNIT = traversal_cost(), unit_cost()
 _SAME = "'192.168.0.0/24'"
 LIBRARY = Library(
     "network",
@@ -177,7 +177,7 @@ LIBRARY = Library(
         declare_function(
             "ip",
             overload("string_to_ip", (STRING,), IP_TYPE, parse_ip, _TRAVERSAL),
-            member("cidr_ip", (CIDR_TYPE,), IP_TYPE, lambda value: Ip(value.address), _ONE),
+            member("cidr_ip", (CIDR_TYPE,), IP_TYPE, lambda value: Ip(value.address), _UNIT),
         ),
         declare_global("isIP", "is_ip", (STRING,), BOOL, _is_ip, _TRAVERSAL),
         declare_function(
@@ -185,25 +185,27 @@ LIBRARY = Library(
             overload("ip_is_canonical", (STRING,), BOOL, lambda text: str(_parse_address(text)) == text),
             cost=traversal_cost(2),
         ),
-        declare_method("family", "ip_family", (IP_TYPE,), INT, lambda value: value.address.version, _ONE),
+        declare_method("family", "ip_family", (IP_TYPE,), INT, lambda value: value.address.version, _UNIT),
         declare_method(
-            "isUnspecified", "ip_is_unspecified", (IP_TYPE,), BOOL, lambda value: value.address.is_unspecified, _ONE
+            "isUnspecified", "ip_is_unspecified", (IP_TYPE,), BOOL, lambda value: value.address.is_unspecified, _UNIT
         ),
-        declare_method("isLoopback", "ip_is_loopback", (IP_TYPE,), BOOL, lambda value: value.address.is_loopback, _ONE),
+        declare_method(
+            "isLoopback", "ip_is_loopback", (IP_TYPE,), BOOL, lambda value: value.address.is_loopback, _UNIT
+        ),
         declare_function(
             "isLinkLocalMulticast",
             member("ip_is_link_local_multicast", (IP_TYPE,), BOOL, lambda value: _local_multicast(value.address)),
-            cost=_ONE,
+            cost=_UNIT,
         ),
         declare_function(
             "isLinkLocalUnicast",
             member("ip_is_link_local_unicast", (IP_TYPE,), BOOL, lambda value: value.address.is_link_local),
-            cost=_ONE,
+            cost=_UNIT,
         ),
         declare_function(
             "isGlobalUnicast",
             member("ip_is_global_unicast", (IP_TYPE,), BOOL, lambda value: _is_global_unicast(value.address)),
-            cost=_ONE,
+            cost=_UNIT,
         ),
         declare_global("cidr", "string_to_cidr", (STRING,), CIDR_TYPE, parse_cidr, _TRAVERSAL),
         declare_global("isCIDR", "is_cidr", (STRING,), BOOL, _is_cidr, _TRAVERSAL),
@@ -219,8 +221,8 @@ LIBRARY = Library(
             member("cidr_contains_cidr", (CIDR_TYPE, CIDR_TYPE), BOOL, _contains_cidr),
             cost=_make_containment_cost(True),
         ),
-        declare_method("prefixLength", "cidr_prefix_length", (CIDR_TYPE,), INT, lambda value: value.bits, _ONE),
-        declare_method("masked", "cidr_masked", (CIDR_TYPE,), CIDR_TYPE, Cidr.mask_host_bits, _ONE),
+        declare_method("prefixLength", "cidr_prefix_length", (CIDR_TYPE,), INT, lambda value: value.bits, _UNIT),
+        declare_method("masked", "cidr_masked", (CIDR_TYPE,), CIDR_TYPE, Cidr.mask_host_bits, _UNIT),
         declare_function(
             "string",
             overload("ip_to_string", (IP_TYPE,), STRING, lambda value: str(value.address)),

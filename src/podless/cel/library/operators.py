@@ -67,7 +67,7 @@ def _texts_joined(site: CallSite) -> Estimate:
 
 _JOIN = Cost(_texts_joined, lambda a, b, *_: math.ceil((size_of(a) + size_of(b)) * PER_CHARACTER))
 _LIST_JOIN = Cost(lambda site: (ONE, site.get_size(0).add(site.get_size(1))), lambda *_: 1)
-_IN_LIST = Cost(lambda site: (site.get_size(1), None), lambda item, place, *_: size_of(place))
+_IN_LIST = Cost(lambda site: (site.get_size(1), None), lambda item, container, *_: size_of(container))
 _ORDERED = (
     ("bool", BOOL),
     ("int64", INT),

@@ -140,7 +140,7 @@ def compare_quantities(left: QuantityValue, right: QuantityValue) -> int:
     return (left_mantissa > right_mantissa) - (left_mantissa < right_mantissa)
 
 
-_TRAVERSAL, _ONE = traversal_cost(), unit_cost()
+_TRAVERSAL, _UNIT = traversal_cost(), unit_cost()
 _PAIR = (QUANTITY, QUANTITY)
 LIBRARY = Library(
     "quantity",
@@ -148,29 +148,29 @@ LIBRARY = Library(
         declare_global("quantity", "string_to_quantity", (STRING,), QUANTITY, parse_quantity, _TRAVERSAL),
         declare_global("isQuantity", "is_quantity_string", (STRING,), BOOL, _is_quantity, _TRAVERSAL),
         declare_global(
-            "sign", "quantity_sign", (QUANTITY,), INT, lambda value: (value.mantissa > 0) - (value.mantissa < 0), _ONE
+            "sign", "quantity_sign", (QUANTITY,), INT, lambda value: (value.mantissa > 0) - (value.mantissa < 0), _UNIT
         ),
         declare_method(
-            "isGreaterThan", "quantity_is_greater_than", _PAIR, BOOL, lambda a, b: compare_quantities(a, b) > 0, _ONE
+            "isGreaterThan", "quantity_is_greater_than", _PAIR, BOOL, lambda a, b: compare_quantities(a, b) > 0, _UNIT
         ),
         declare_method(
-            "isLessThan", "quantity_is_less_than", _PAIR, BOOL, lambda a, b: compare_quantities(a, b) < 0, _ONE
+            "isLessThan", "quantity_is_less_than", _PAIR, BOOL, lambda a, b: compare_quantities(a, b) < 0, _UNIT
         ),
-        declare_method("compareTo", "quantity_compare_to", _PAIR, INT, compare_quantities, _ONE),
-        declare_method("asApproximateFloat", "quantity_get_float", (QUANTITY,), DOUBLE, _convert_to_double, _ONE),
-        declare_method("asInteger", "quantity_get_int", (QUANTITY,), INT, _convert_to_int, _ONE),
-        declare_method("isInteger", "quantity_is_integer", (QUANTITY,), BOOL, _is_integer, _ONE),
+        declare_method("compareTo", "quantity_compare_to", _PAIR, INT, compare_quantities, _UNIT),
+        declare_method("asApproximateFloat", "quantity_get_float", (QUANTITY,), DOUBLE, _convert_to_double, _UNIT),
+        declare_method("asInteger", "quantity_get_int", (QUANTITY,), INT, _convert_to_int, _UNIT),
+        declare_method("isInteger", "quantity_is_integer", (QUANTITY,), BOOL, _is_integer, _UNIT),
         declare_function(
             "add",
             member("quantity_add", _PAIR, QUANTITY, _add_quantities),
             member("quantity_add_int", (QUANTITY, INT), QUANTITY, _add_quantities),
-            cost=_ONE,
+            cost=_UNIT,
         ),
         declare_function(
             "sub",
             member("quantity_sub", _PAIR, QUANTITY, _subtract_quantities),
             member("quantity_sub_int", (QUANTITY, INT), QUANTITY, _subtract_quantities),
-            cost=_ONE,
+            cost=_UNIT,
         ),
     ),
 )

@@ -137,7 +137,7 @@ def _is_semver(text: str, normalize: bool = False) -> bool:
     return True
 
 
-_TRAVERSAL, _ONE = traversal_cost(), unit_cost()
+_TRAVERSAL, _UNIT = traversal_cost(), unit_cost()
 _PAIR = (SEMVER, SEMVER)
 LIBRARY = Library(
     "semver",
@@ -155,13 +155,15 @@ LIBRARY = Library(
             cost=_TRAVERSAL,
         ),
         declare_method(
-            "isGreaterThan", "semver_is_greater_than", _PAIR, BOOL, lambda a, b: compare_versions(a, b) > 0, _ONE
+            "isGreaterThan", "semver_is_greater_than", _PAIR, BOOL, lambda a, b: compare_versions(a, b) > 0, _UNIT
         ),
-        declare_method("isLessThan", "semver_is_less_than", _PAIR, BOOL, lambda a, b: compare_versions(a, b) < 0, _ONE),
-        declare_method("compareTo", "semver_compare_to", _PAIR, INT, compare_versions, _ONE),
-        declare_method("major", "semver_major", (SEMVER,), INT, lambda value: _wrap_signed(value.numbers[0]), _ONE),
-        declare_method("minor", "semver_minor", (SEMVER,), INT, lambda value: _wrap_signed(value.numbers[1]), _ONE),
-        declare_method("patch", "semver_patch", (SEMVER,), INT, lambda value: _wrap_signed(value.numbers[2]), _ONE),
+        declare_method(
+            "isLessThan", "semver_is_less_than", _PAIR, BOOL, lambda a, b: compare_versions(a, b) < 0, _UNIT
+        ),
+        declare_method("compareTo", "semver_compare_to", _PAIR, INT, compare_versions, _UNIT),
+        declare_method("major", "semver_major", (SEMVER,), INT, lambda value: _wrap_signed(value.numbers[0]), _UNIT),
+        declare_method("minor", "semver_minor", (SEMVER,), INT, lambda value: _wrap_signed(value.numbers[1]), _UNIT),
+        declare_method("patch", "semver_patch", (SEMVER,), INT, lambda value: _wrap_signed(value.numbers[2]), _UNIT),
     ),
     feature="CELSemver",
 )

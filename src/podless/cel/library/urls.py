@@ -65,17 +65,17 @@ def _parse_query(url: Url) -> dict[str, list[str]]:
     return parameters
 
 
-_ONE = unit_cost()
+_UNIT = unit_cost()
 LIBRARY = Library(
     "urls",
     (
         declare_global("url", "string_to_url", (STRING,), URL_TYPE, _parse_url, traversal_cost(sized=True)),
         declare_global("isURL", "is_url_string", (STRING,), BOOL, is_request_url),
-        declare_method("getScheme", "url_get_scheme", (URL_TYPE,), STRING, lambda url: url.scheme, _ONE),
-        declare_method("getHost", "url_get_host", (URL_TYPE,), STRING, lambda url: url.host, _ONE),
-        declare_method("getHostname", "url_get_hostname", (URL_TYPE,), STRING, _get_hostname, _ONE),
-        declare_method("getPort", "url_get_port", (URL_TYPE,), STRING, _get_port, _ONE),
-        declare_method("getEscapedPath", "url_get_escaped_path", (URL_TYPE,), STRING, _escaped_path, _ONE),
-        declare_method("getQuery", "url_get_query", (URL_TYPE,), map_of(STRING, list_of(STRING)), _parse_query, _ONE),
+        declare_method("getScheme", "url_get_scheme", (URL_TYPE,), STRING, lambda url: url.scheme, _UNIT),
+        declare_method("getHost", "url_get_host", (URL_TYPE,), STRING, lambda url: url.host, _UNIT),
+        declare_method("getHostname", "url_get_hostname", (URL_TYPE,), STRING, _get_hostname, _UNIT),
+        declare_method("getPort", "url_get_port", (URL_TYPE,), STRING, _get_port, _UNIT),
+        declare_method("getEscapedPath", "url_get_escaped_path", (URL_TYPE,), STRING, _escaped_path, _UNIT),
+        declare_method("getQuery", "url_get_query", (URL_TYPE,), map_of(STRING, list_of(STRING)), _parse_query, _UNIT),
     ),
 )

@@ -113,11 +113,12 @@ def _reduce_node(node: Schema, names: set[str]) -> Schema:
         if isinstance(node.get(key), dict):
             reduced[key] = _reduce_node(node[key], names)
     if properties := node.get("properties"):
-        kept = properties.keys() & names
-        kept.update(name for name in each(node.get("required") or ()) if name in properties)
-        charge(len(kept) + 1)
+        visible = properties.keys() & names
+        visible.update(name for name in each(node.get("required") or ()) if name in properties)
+        charge(len(visible) + 1)
         reduced["properties"] = {
-            name: None if properties[name] is None else _reduce_node(properties[name], names) for name in sorted(kept)
+            name: None if properties[name] is None else _reduce_node(properties[name], names)
+            for name in sorted(visible)
         }
     return reduced
 

@@ -28,7 +28,7 @@ class PodReadiness(Controller):
 
     async def begin(self) -> None:
         collection = await self.api.load_collection(PODS)
-        self._given = 0
+        self._given_addresses = 0
         for entry in collection.entries_under(PODS.prefix)[0]:
             self._queue_pod(entry)
         self.leave.append(collection.add_event_handler(self._note_events))
@@ -80,8 +80,8 @@ class PodReadiness(Controller):
 
     def _next_address(self) -> str:
         """Return a loopback address without a listener, unique since the start."""
-        self._given += 1
-        return str(IPv4Address(_FIRST + self._given % _ADDRESSES))
+        self._given_addresses += 1
+        return str(IPv4Address(_FIRST + self._given_addresses % _ADDRESSES))
 
 
 def _pod_conditions(

@@ -41,7 +41,7 @@ _now = system.read_boot_clock
 class ExclusiveKey:
     """One server's part in the protocol.
 
-    wanted: the server takes the key if it can. created_at: the revision at which it wrote the key, 0 if it does not
+    is_wanted: the server takes the key if it can. created_at: the revision at which it wrote the key, 0 if it does not
     hold it. newest_known: returns the newest revision that the server knows. on_restored: called with that revision
     if the cluster shows an older one.
     """

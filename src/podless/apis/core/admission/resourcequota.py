@@ -165,14 +165,14 @@ class _Booking:
     def __init__(self, work: Callable[[], Sequence[Operation]], collections: Sequence[WatchCache]) -> None:
         self._work = work
         self._collections = collections
-        self._known: tuple[list[int], Sequence[Operation]] | None = None
+        self._cached: tuple[list[int], Sequence[Operation]] | None = None
 
     def __call__(self) -> Sequence[Operation]:
         """Return the operations to commit with the write. Raises Forbidden."""
         changes = [collection.changed for collection in self._collections]
-        if self._known is None or self._known[0] != changes:
-            self._known = changes, self._work()
-        return self._known[1]
+        if self._cached is None or self._cached[0] != changes:
+            self._cached = changes, self._work()
+        return self._cached[1]
 
 
 def _is_unmeasured(attr: AdmissionAttributes) -> bool:
