@@ -112,7 +112,7 @@ class DefinitionController(Controller):
             renamed = False
             fits = created is not None and created["metadata"]["resourceVersion"] == str(entry.revision)
             definition = created if created is not None and fits else entry.decode()
-            if not entry.terminating:
+            if "deletionTimestamp" not in definition["metadata"]:
                 # a new definition that was stored with accepted names is established
                 is_ready = fits and has_condition(definition, "Established")
                 accepted = definition if is_ready else await self._naming.accept_names(key, definition)
@@ -128,7 +128,8 @@ class DefinitionController(Controller):
             if renamed:
                 self._requeue_unnamed(key)
             await self._serving.serve_definition(definition, entry)
-            if entry.terminating and CLEANUP in (definition["metadata"].get("finalizers") or ()):
+            metadata = definition["metadata"]
+            if "deletionTimestamp" in metadata and CLEANUP in (metadata.get("finalizers") or ()):
                 self.run_once(key, partial(self._take_down, key))
 
     def _requeue_unnamed(self, key: str) -> None:
