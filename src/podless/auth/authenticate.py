@@ -33,11 +33,12 @@ class AuthenticatorOptions:
 
     def make_authenticators(self, audience: str) -> list[TokenAuthenticator]:
         """Return the configured authenticators, in order. audience: of this server."""
-        if self.oidc is None:
-            return []
-        from podless.auth.oidc import OIDCProvider  # imported late: few servers have a provider
+        results: list[TokenAuthenticator] = []
+        if self.oidc is not None:
+            from podless.auth.oidc import OIDCProvider  # imported late: few servers have a provider
 
-        return [OIDCProvider(self.oidc, audience)]
+            results.append(OIDCProvider(self.oidc, audience))
+        return results
 
 
 class Authenticator:
