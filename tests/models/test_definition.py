@@ -319,3 +319,13 @@ def test_whole_numbers_are_integers_however_they_are_written() -> None:
     for wrong in (1.5, 1e300, float("nan")):
         with pytest.raises(ValueError, match="int"):
             read_object(Spec, {"size": wrong})
+
+
+def test_an_unknown_keyword_is_rejected() -> None:
+    with pytest.raises(TypeError, match="no keyword maximun; did you mean maximum"):
+        schema(maximun=3)
+    assert schema(x_kubernetes_list_type="set", not_={}, max_length=None).given.keys() == {
+        "x-kubernetes-list-type",
+        "not",
+        "maxLength",
+    }

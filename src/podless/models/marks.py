@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from podless.runtime.jsonobject import Object
+from podless.runtime.option import suggest_name
+from podless.schema.vocabulary import KEYWORDS
 
 C = TypeVar("C", bound=type)
 
@@ -32,9 +34,13 @@ def schema(**keywords: Any) -> Keywords:
     """Declare keywords for the schema of a field (in `Annotated`) or of a class (in its `__podless__`).
 
     Write them as in OpenAPI or in snake case: `schema(max_length=5, x_kubernetes_list_type="set")`. Append an
-    underscore to a word of Python: `not_`.
+    underscore to a word of Python: `not_`. Raises TypeError for unknown keywords.
     """
-    return Keywords({_openapi_name(name): value for name, value in keywords.items()})
+    given = {_openapi_name(name): value for name, value in keywords.items()}
+    for name in given:
+        if name not in KEYWORDS:
+            raise TypeError(f"a schema has no keyword {name}{suggest_name(name, sorted(KEYWORDS))}")
+    return Keywords(given)
 
 
 def _openapi_name(name: str) -> str:

@@ -12,21 +12,8 @@ from podless.codec.gotext import Literal
 from podless.runtime.meter import charge, each
 from podless.runtime.release import has
 from podless.runtime.sorting import sort_texts
+from podless.schema.vocabulary import FIELDS
 
-# The keywords in the order of the internal JSONSchemaProps. A zero value follows a "=", and a ":" the Go type of a
-# field whose zero value is null.
-_KEYWORDS = """
-id="" $schema="" $ref:*string description="" type="" nullable=false format="" title="" default:*JSON maximum:*float64
-exclusiveMaximum=false minimum:*float64 exclusiveMinimum=false maxLength:*int64 minLength:*int64 pattern=""
-maxItems:*int64 minItems:*int64 uniqueItems=false multipleOf:*float64 enum:[]JSON maxProperties:*int64
-minProperties:*int64 required:[]string items:*JSONSchemaPropsOrArray allOf:[]JSONSchemaProps oneOf:[]JSONSchemaProps
-anyOf:[]JSONSchemaProps not:*JSONSchemaProps properties:map[string]JSONSchemaProps
-additionalProperties:*JSONSchemaPropsOrBool patternProperties:map[string]JSONSchemaProps
-dependencies:JSONSchemaDependencies additionalItems:*JSONSchemaPropsOrBool definitions:JSONSchemaDefinitions
-externalDocs:*ExternalDocumentation example:*JSON x-kubernetes-preserve-unknown-fields:*bool
-x-kubernetes-embedded-resource=false x-kubernetes-int-or-string=false x-kubernetes-list-map-keys:[]string
-x-kubernetes-list-type:*string x-kubernetes-map-type:*string x-kubernetes-validations:ValidationRules
-"""
 _ZEROS = {'""': "", "false": False}
 _ADDRESS = "0xc000000000"
 _STEPS = 16  # steps on the meter for all fields of a schema
@@ -55,7 +42,7 @@ def _read_field(word: str) -> _PropsField:
     )
 
 
-_FIELDS: Final = tuple(_read_field(word) for word in _KEYWORDS.split())
+_FIELDS: Final = tuple(_read_field(word) for word in FIELDS)
 
 
 def show_schema(schema: dict[str, Any]) -> Any:
