@@ -37,19 +37,15 @@ K = TypeVar("K", bound=KindNames, contravariant=True)
 
 
 class DeletionPolicy(NamedTuple):
-    """How objects of a kind are deleted.
+    """How objects of a kind are deleted."""
 
-    graceful: deletes have grace periods and propagation policies; other kinds are deleted in their own stages.
-    notes_policy: the first delete of such a kind still writes the propagation policy into a finalizer. collected: the
-    garbage collector deletes the objects with their owners, and they hold their dependents. orphans: dependents stay by
-    default. warning: the warning for a delete without a policy.
-    """
-
+    # deletes have grace periods and propagation policies; other kinds are deleted in their own stages
     graceful: bool = True
-    notes_policy: bool = False
+    notes_policy: bool = False  # the first delete of such a kind still writes the propagation policy into a finalizer
+    # the garbage collector deletes the objects with their owners, and they hold their dependents
     collected: bool = True
-    orphans: bool = False
-    warning: str = ""
+    orphans: bool = False  # dependents stay by default
+    warning: str = ""  # the warning for a delete without a policy
 
 
 class MetadataPolicy(NamedTuple):
@@ -80,38 +76,30 @@ class ReadPolicy(NamedTuple):
 
 
 class ValidationCost(NamedTuple):
-    """The cost of validating a kind.
+    """The cost of validating a kind."""
 
-    preload: the rules take long to import; `Strategy.load_rules` imports them in advance. repeats: every error of a
-    check is reported, so the check may stop after too many. Schemas try some values in several ways and drop errors.
-    cost: factor compared with other kinds. once: the change with which an update is validated once; earlier releases
-    also validated the object as a new one (runtime/release.py).
-    """
-
-    preload: bool = False
+    preload: bool = False  # the rules take long to import; `Strategy.load_rules` imports them in advance
+    # every error of a check is reported, so the check may stop after too many. Schemas try some values in several ways
+    # and drop errors.
     repeats: bool = True
-    cost: int = 1
+    cost: int = 1  # factor compared with other kinds
+    # the change with which an update is validated once; earlier releases also validated the object as a new one
+    # (runtime/release.py)
     once: str = ""
 
 
 class Strategy(Generic[K]):
-    """The rules of kinds of the type K.
+    """The rules of kinds of the type K."""
 
-    naming: validate a name, and a generateName. allow_unconditional_update: an update may omit the resourceVersion.
-    allow_create_on_update: an update creates a missing object. has_generation: metadata.generation counts changes.
-    reset_fields: paths that a write does not change, if more than the status. ordered: objects are stored in the field
-    order of their struct, not with sorted keys. rearranged: they are sorted into that order when stored, because the
-    rules append fields. marks: parts of an object can be marked, see `unmark_object`.
-    """
-
+    # functions that validate a name, and a generateName
     naming: tuple[Callable[[str], list[str]], Callable[[str], list[str]]] = names.SUBDOMAINS
-    allow_unconditional_update = True
-    allow_create_on_update = False
-    has_generation = False
-    reset_fields: tuple[tuple[str, ...], ...] = ()
-    ordered = True
-    rearranged = False
-    marks = False
+    allow_unconditional_update = True  # an update may omit the resourceVersion
+    allow_create_on_update = False  # an update creates a missing object
+    has_generation = False  # metadata.generation counts changes
+    reset_fields: tuple[tuple[str, ...], ...] = ()  # paths that a write does not change, if more than the status
+    ordered = True  # objects are stored in the field order of their struct, not with sorted keys
+    rearranged = False  # objects are sorted into that order when stored, because the rules append fields
+    marks = False  # parts of an object can be marked, see `unmark_object`
     metadata = MetadataPolicy(on_update=(0, 1), qualified_finalizers=False)
     deletion = DeletionPolicy()
     reads = ReadPolicy()

@@ -16,19 +16,15 @@ _PART_BYTES, _BYTES_PER_CODE_BYTE = 2000, 4
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """The steps of a walk: prune, fill in defaults, check.
-
-    nested: below allOf, anyOf, oneOf or not, which only check. keep: unknown fields stay. root: the value is a whole
-    object, whose apiVersion, kind and metadata are handled elsewhere. name: of a walk over whole objects.
-    """
+    """The steps of a walk: prune, fill in defaults, check."""
 
     prune: bool = False
     fill: bool = False
     check: bool = False
-    nested: bool = False
-    keep: bool = False
-    root: bool = False
-    name: str = field(default="", compare=False)
+    nested: bool = False  # the walk is below allOf, anyOf, oneOf or not, which only check
+    keep: bool = False  # unknown fields stay
+    root: bool = False  # the value is a whole object, whose apiVersion, kind and metadata are handled elsewhere
+    name: str = field(default="", compare=False)  # names the walk, if over whole objects
 
 
 NORMALIZE = Mode(prune=True, fill=True, root=True, name="normalize")

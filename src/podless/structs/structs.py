@@ -32,33 +32,25 @@ class NumberError(DecodeError):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a struct.
-
-    number: of the field in protobuf, 0 for none. pointer: given zero values are kept. always: written even if it is
-    empty (no omitempty); a pointer as null. A struct that is not a pointer is always written. inline: the fields of
-    this struct are fields of the outer one; only protobuf has a message for it. required: whether documents call it
-    required, if that differs from `always`. default: the default in documents, if it is not the zero value; it is also
-    filled in. fill: filled in if the field is left out, without a mention in documents. gate: the feature gate of the
-    field where it is off, "" otherwise; decoding keeps the field and a write drops it (structs/gated.py).
-
-    Merging: keys: the keys of a list's items, () for a set, None for a list that is one leaf. atomic: a map or struct
-    that is one leaf (True), or is none though its type is (False). patch: the strategy of a strategic merge patch
-    ("merge", "retainKeys", "merge,retainKeys"); merge: the merge key of its list items, "" for plain values.
-    """
+    """One field of a struct."""
 
     name: str
     type: GoType
-    number: int = 0
-    pointer: bool = False
+    number: int = 0  # number of the field in protobuf, 0 for none
+    pointer: bool = False  # given zero values are kept
+    # written even if it is empty (no omitempty); a pointer as null. A struct that is not a pointer is always written.
     always: bool = False
-    inline: bool = False
-    required: bool | None = None
-    default: str | int | None = None
-    fill: Any = None
-    keys: tuple[str, ...] | None = None
-    atomic: bool | None = None
-    patch: str = ""
-    merge: str = ""
+    inline: bool = False  # the fields of this struct are fields of the outer one; only protobuf has a message for it
+    required: bool | None = None  # whether documents call it required, if that differs from `always`
+    default: str | int | None = None  # the default in documents, if it is not the zero value; it is also filled in
+    fill: Any = None  # filled in if the field is left out, without a mention in documents
+    # merging
+    keys: tuple[str, ...] | None = None  # the keys of a list's items, () for a set, None for a list that is one leaf
+    atomic: bool | None = None  # a map or struct that is one leaf (True), or is none though its type is (False)
+    patch: str = ""  # the strategy of a strategic merge patch ("merge", "retainKeys", "merge,retainKeys")
+    merge: str = ""  # the merge key of its list items, "" for plain values
+    # the feature gate of the field where it is off, "" otherwise; decoding keeps the field and a write drops it
+    # (structs/gated.py)
     gate: str = ""
 
 

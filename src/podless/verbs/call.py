@@ -29,28 +29,23 @@ from podless.verbs.followup import FollowUps
 
 @dataclass(slots=True)
 class Call:
-    """A request to a resource; its body is as `kinds.bodies.SentBody` says.
-
-    query: the parameters. user: after impersonation. agent: the User-Agent. annotations: for the audit log; verbs add
-    to them, and to warnings. conversions: results of conversion webhooks. verb: the API verb, "" for calls of the
-    server itself.
-    """
+    """A request to a resource; its body is as `kinds.bodies.SentBody` says."""
 
     kind: Kind
     version: Version
     namespace: str
     name: str
     subresource: str = ""
-    query: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    query: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the parameters of the URL
     body: bytes = b""
     content_type: str = ""
-    user: User = ANONYMOUS
-    agent: str = ""
+    user: User = ANONYMOUS  # the user after impersonation
+    agent: str = ""  # the User-Agent
     warnings: list[str] = field(default_factory=list)
-    annotations: dict[str, str] = field(default_factory=dict)
+    annotations: dict[str, str] = field(default_factory=dict)  # for the audit log; verbs add to them, and to warnings
     floats: Floats = field(default_factory=list)
-    conversions: ConversionResults = field(default_factory=dict)
-    verb: str = ""
+    conversions: ConversionResults = field(default_factory=dict)  # results of conversion webhooks
+    verb: str = ""  # the API verb, "" for calls of the server itself
     validation: str = "Warn"
     schema_valid: bool = False
 
@@ -115,19 +110,15 @@ def outcome_entries(outcome: Outcome) -> Sequence[Entry]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class API(State):
-    """The present state and the services that verbs need.
-
-    admission: the plugins. follow_ups: work after a write, before its answer. pace: runs long work in pieces. watchdog:
-    records work that holds the loop. off_loop: runs long work off the loop. readying: kinds that are being compiled for
-    work off the loop. release: the served Kubernetes release.
-    """
+    """The present state and the services that verbs need."""
 
     authorizer: Authorizer = field(default_factory=AllowAll)
-    admission: AdmissionChain = field(default_factory=AdmissionChain)
+    admission: AdmissionChain = field(default_factory=AdmissionChain)  # the plugins
     authenticator: Authenticator = field(default_factory=lambda: Authenticator(StaticTokens({})))
-    follow_ups: FollowUps = field(default_factory=FollowUps)
-    pace: Pace = field(default_factory=Pace)
-    watchdog: Watchdog = field(default_factory=Watchdog)
-    off_loop: OffLoop = field(default_factory=OffLoop)
+    follow_ups: FollowUps = field(default_factory=FollowUps)  # work after a write, before its answer
+    pace: Pace = field(default_factory=Pace)  # runs long work in pieces
+    watchdog: Watchdog = field(default_factory=Watchdog)  # records work that holds the loop
+    off_loop: OffLoop = field(default_factory=OffLoop)  # runs long work off the loop
+    # kinds that are being compiled for work off the loop
     readying: dict[Kind, Future[None]] = field(default_factory=dict)
-    release: Facts = RELEASE
+    release: Facts = RELEASE  # the served Kubernetes release
