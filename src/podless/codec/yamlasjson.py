@@ -8,12 +8,12 @@ from podless.codec import serializer
 
 # characters with the same meaning in both, except in merge keys and numeric escapes
 _PLAIN = bytes((10, 13, *range(32, 127)))
-_DIFFERENT_WORDS = (b"\\u", b'"<<"')
+_ESCAPE, _MERGE = b"\\u", b'"<<"'
 
 
 def decode_object(raw: bytes) -> Any:
     """Return the object in a text that is JSON; None if it must be decoded as YAML."""
-    if not raw.startswith(b"{") or raw.translate(None, _PLAIN) or any(word in raw for word in _DIFFERENT_WORDS):
+    if not raw.startswith(b"{") or raw.translate(None, _PLAIN) or raw.find(_ESCAPE) >= 0 or raw.find(_MERGE) >= 0:
         return None
     repeated: list[str] = []
     try:
