@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from podless.cli import build_parser
-from podless.cli.arguments import DefaultsFormatter
+from podless.cli.commands import DefaultsFormatter
 
 
 def build_manual() -> argparse.ArgumentParser:

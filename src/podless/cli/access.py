@@ -29,26 +29,26 @@ def choose_kubeconfig(data: Path, path: Path | None) -> Path:
     return kubeconfig
 
 
-def read_access(options: argparse.Namespace) -> ClusterAccess:
+def read_access(args: argparse.Namespace) -> ClusterAccess:
     """Return the server's address and credentials. Raises BadKubeconfig."""
-    if not options.server:
-        if options.token or options.certificate_authority or options.insecure_skip_tls_verify:
+    if not args.server:
+        if args.token or args.certificate_authority or args.insecure_skip_tls_verify:
             raise BadKubeconfig("--token, --certificate-authority and --insecure-skip-tls-verify require --server")
-        return configs.read_kubeconfig(options.kubeconfig or configs.find_kubeconfig(), options.context)
-    if options.kubeconfig or options.context:
+        return configs.read_kubeconfig(args.kubeconfig or configs.find_kubeconfig(), args.context)
+    if args.kubeconfig or args.context:
         raise BadKubeconfig("--server excludes --kubeconfig and --context")
-    if not options.server.startswith(("https://", "http://")):
+    if not args.server.startswith(("https://", "http://")):
         raise BadKubeconfig("give the server as https://HOST:PORT")
-    url, secure = options.server.rstrip("/"), None
+    url, secure = args.server.rstrip("/"), None
     if url.startswith("https:"):
         try:
-            secure = ssl.create_default_context(cafile=options.certificate_authority)
+            secure = ssl.create_default_context(cafile=args.certificate_authority)
         except (OSError, ValueError) as error:
-            raise BadKubeconfig(f"{options.certificate_authority}: {error}") from None
+            raise BadKubeconfig(f"{args.certificate_authority}: {error}") from None
         secure.verify_flags &= ~ssl.VERIFY_X509_STRICT
-        if options.insecure_skip_tls_verify:
+        if args.insecure_skip_tls_verify:
             secure.check_hostname, secure.verify_mode = False, ssl.CERT_NONE
     try:
-        return ClusterAccess(url, options.token, secure, choose_proxy(url))
+        return ClusterAccess(url, args.token, secure, choose_proxy(url))
     except ValueError as error:
         raise BadKubeconfig(str(error)) from None

@@ -15,25 +15,25 @@ from podless.runtime.option import ReportedError
 from podless.version import __version__
 
 
-def run(options: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Apply the plan. Returns 1, with one line on standard error, if that fails."""
     try:
-        carried = asyncio.run(_apply(options))
+        carried = asyncio.run(_apply(args))
     except RemoteError as error:
         raise ReportedError(f"{error}; run it again to go on") from None
     except KeyboardInterrupt:
         print("podless: interrupted; run it again to go on", file=sys.stderr)
         return 130
     except OSError as error:
-        raise ReportedError(describe_fault(error, options.file)) from None
+        raise ReportedError(describe_fault(error, args.file)) from None
     for text in carried.warnings:
         print(f"warning: {text}", file=sys.stderr)
     print(f"Applied: {carried.format_summary()}")
     return 1 if carried.refused else 0
 
 
-async def _apply(options: argparse.Namespace) -> ApplyResult:
-    options.file.stat()  # fails first if there is no plan, before a missing kubeconfig is reported
-    reached = access.read_access(options)
+async def _apply(args: argparse.Namespace) -> ApplyResult:
+    args.file.stat()  # fails first if there is no plan, before a missing kubeconfig is reported
+    reached = access.read_access(args)
     async with RemoteCluster(reached, f"podless-apply/{__version__}") as cluster:
-        return await carry_out(options.file, cluster, reached.url, print)
+        return await carry_out(args.file, cluster, reached.url, print)

@@ -38,19 +38,19 @@ class _LogPosition(NamedTuple):
     key: str
 
 
-def run(options: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Import. Returns 1, with a line on standard error, if that fails; then it leaves no database behind."""
-    path = options.data / DATABASE
+    path = args.data / DATABASE
     try:
         if path.exists():
             raise BadLog(f"{path}: the folder already has a database; name a new folder with --data")
-        options.data.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=options.data, prefix=".import-") as scratch:
-            summary = _import_log(options.paths, Path(scratch))
+        args.data.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=args.data, prefix=".import-") as scratch:
+            summary = _import_log(args.paths, Path(scratch))
             (Path(scratch) / DATABASE).rename(path)
     except (StoreError, sqlite3.Error) as error:
-        raise ReportedError(f"{options.data}: {error}") from None
-    print(f"{summary} are in {options.data}; read them with podless log --data {options.data}")
+        raise ReportedError(f"{args.data}: {error}") from None
+    print(f"{summary} are in {args.data}; read them with podless log --data {args.data}")
     return 0
 
 

@@ -30,21 +30,21 @@ _TRIES = 5
 add_options = engine.add_options
 
 
-def run(options: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Write the backup. Returns 1, with one line on standard error, if that fails."""
-    if options.file.is_dir():
-        raise ReportedError(f"{options.file}: is a directory")
-    new = options.file.with_name(f".{options.file.name}.new")
+    if args.file.is_dir():
+        raise ReportedError(f"{args.file}: is a directory")
+    new = args.file.with_name(f".{args.file.name}.new")
     try:
         with report_errors(ValueError):
-            asyncio.run(_run(options, new))
-        new.replace(options.file)
+            asyncio.run(_run(args, new))
+        new.replace(args.file)
     except HistoryCompacted as error:
-        text = f"the history has no state at {options.at}: the oldest one is revision {error.revision}"
+        text = f"the history has no state at {args.at}: the oldest one is revision {error.revision}"
         raise ReportedError(text) from None
     except OSError as error:
         if error.filename is None or str(error.filename) == str(new):  # the user's file name, not the temporary one
-            error.filename = options.file
+            error.filename = args.file
         raise
     finally:
         with contextlib.suppress(OSError):  # this error has been reported before, as the reason why nothing was written
@@ -52,18 +52,18 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-async def _run(options: argparse.Namespace, new: Path) -> None:
-    database, kubeconfig = options.data / engine.DATABASE, options.data / "kubeconfig"
+async def _run(args: argparse.Namespace, new: Path) -> None:
+    database, kubeconfig = args.data / engine.DATABASE, args.data / "kubeconfig"
 
     async def write() -> None:
-        if options.kubeconfig is not None:
-            await _write_backup(new, _read_online(options.kubeconfig, options.at))
-        elif ENGINES[options.store].shared:
-            await _write_backup(new, _read_store(engine.store_of_options(options), None, options.at))
+        if args.kubeconfig is not None:
+            await _write_backup(new, _read_online(args.kubeconfig, args.at))
+        elif ENGINES[args.store].shared:
+            await _write_backup(new, _read_store(engine.store_of_options(args), None, args.at))
         elif database.exists():
-            await _write_backup(new, _read_store(engine.store_of_options(options), kubeconfig, options.at))
+            await _write_backup(new, _read_store(engine.store_of_options(args), kubeconfig, args.at))
         elif kubeconfig.exists():  # a server that uses etcd
-            await _write_backup(new, _read_online(kubeconfig, options.at))
+            await _write_backup(new, _read_online(kubeconfig, args.at))
         else:
             raise StoreError(f"{database}: no such database")
 

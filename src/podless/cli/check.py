@@ -14,9 +14,9 @@ from podless.check.sources import CannotCheck, SourceFile
 from podless.cli.progress import Progress
 
 
-def run(options: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Check, and print the report. Returns the exit code."""
-    chosen = config.resolve_settings(vars(options))
+    chosen = config.resolve_settings(vars(args))
     from podless.check import run as checking
     from podless.check.output import render_report
     from podless.check.sources import find_sources, former_files

@@ -9,25 +9,25 @@ from dataclasses import asdict
 from podless.check.sources import CannotCheck
 
 
-def run(options: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Compare, and print the findings."""
-    return _compare_releases(options) if options.kubernetes_version else _compare_definitions(options)
+    return _compare_releases(args) if args.kubernetes_version else _compare_definitions(args)
 
 
-def _compare_releases(options: argparse.Namespace) -> int:
+def _compare_releases(args: argparse.Namespace) -> int:
     """Report what another release does differently with manifests, and with objects of a running API."""
     from podless.check import remote, upgrade
     from podless.check.findings import Severity, format_count
     from podless.check.sources import find_sources
 
-    before, after = upgrade.choose_pair(options.kubernetes_version)
-    sources = find_sources([*filter(None, (options.old, options.new)), *(options.objects or ())])
-    definitions = [] if options.context is None else remote.fetch_definitions(options.kubeconfig, options.context)
+    before, after = upgrade.choose_pair(args.kubernetes_version)
+    sources = find_sources([*filter(None, (args.old, args.new)), *(args.objects or ())])
+    definitions = [] if args.context is None else remote.fetch_definitions(args.kubeconfig, args.context)
     if definitions:
-        sources += remote.fetch_objects(options.kubeconfig, options.context, definitions)
+        sources += remote.fetch_objects(args.kubeconfig, args.context, definitions)
     findings, report = upgrade.compare_releases(sources, before, after, definitions)
     errors = sum(change.severity == Severity.ERROR for change in findings)
-    if options.output == "json":
+    if args.output == "json":
         print(json.dumps({"changes": [asdict(change) for change in findings]}, indent=2, ensure_ascii=False))
     else:
         warnings = sum(change.severity == Severity.WARNING for change in findings)
@@ -39,25 +39,25 @@ def _compare_releases(options: argparse.Namespace) -> int:
     return 1 if errors else 0
 
 
-def _compare_definitions(options: argparse.Namespace) -> int:
+def _compare_definitions(args: argparse.Namespace) -> int:
     """Report what new definitions break. Raises CannotCheck."""
     from podless.check import compare, remote, trial
     from podless.check.findings import Severity, format_count
     from podless.check.run import read_definitions
     from podless.check.sources import find_sources, former_files
 
-    if options.new is None:
+    if args.new is None:
         raise CannotCheck("name the old and the new definitions, or two releases with --kubernetes-version")
-    old = [*read_definitions(former_files(options.old, [options.new]))]
-    new = [*read_definitions(find_sources([options.new]))]
+    old = [*read_definitions(former_files(args.old, [args.new]))]
+    new = [*read_definitions(find_sources([args.new]))]
     if not old:
-        raise CannotCheck(f"{options.old}: no CustomResourceDefinition found")
+        raise CannotCheck(f"{args.old}: no CustomResourceDefinition found")
     definitions = compare.compare_definitions(old, new)
-    tried = find_sources(options.objects) if options.objects else []
-    if options.context is not None:
-        tried += remote.fetch_objects(options.kubeconfig, options.context, old)
+    tried = find_sources(args.objects) if args.objects else []
+    if args.context is not None:
+        tried += remote.fetch_objects(args.kubeconfig, args.context, old)
     trials = trial.try_objects(old, new, tried) if tried else []
-    if options.output == "json":
+    if args.output == "json":
         document = {
             "changes": [asdict(change) for change in definitions],
             "objects": [asdict(outcome) for outcome in trials],

@@ -7,7 +7,7 @@ import argparse
 from podless.runtime.option import ReportedError
 
 
-def run(options: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Print the script. Returns 1 if shtab is not installed."""
     try:
         import shtab
@@ -15,5 +15,5 @@ def run(options: argparse.Namespace) -> int:
         raise ReportedError("completion needs the package shtab: pip install 'podless[completion]'") from None
     from podless.cli import build_parser
 
-    print(shtab.complete(build_parser(), options.shell))
+    print(shtab.complete(build_parser(), args.shell))
     return 0

@@ -23,27 +23,27 @@ if TYPE_CHECKING:
 _SEPARATOR = re.compile(r"^---(?=\s|$).*\n?", re.MULTILINE)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Convert all files in order. Returns the exit code."""
-    output = _Output(options.quiet)
+    output = _Output(args.quiet)
     try:
-        _run(options, output)
+        _run(args, output)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return output.code
 
 
-def _run(options: argparse.Namespace, output: _Output) -> None:
-    texts = [(name, text) for name in options.files or ["-"] if (text := _read_file(name, output)) is not None]
+def _run(args: argparse.Namespace, output: _Output) -> None:
+    texts = [(name, text) for name in args.files or ["-"] if (text := _read_file(name, output)) is not None]
     try:
-        output.objects = _make_converter(options, texts)
+        output.objects = _make_converter(args, texts)
     except CannotCheck as error:
         output.fail("", str(error))
         return
     for name, text in texts:
         for index, document in enumerate(_split_documents(text), 1):
-            _convert_document(document, f"{'stdin' if name == '-' else name}[{index}]", options.prune, output)
+            _convert_document(document, f"{'stdin' if name == '-' else name}[{index}]", args.prune, output)
 
 
 def _read_file(name: str, output: _Output) -> str | None:
@@ -64,10 +64,10 @@ def _describe_error(error: OSError | UnicodeDecodeError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-def _make_converter(options: argparse.Namespace, texts: Sequence[tuple[str, str]]) -> ObjectConverter | None:
+def _make_converter(args: argparse.Namespace, texts: Sequence[tuple[str, str]]) -> ObjectConverter | None:
     """Return the converter of custom resources, None without --to. Raises CannotCheck."""
-    if not options.to:
-        if options.definitions:
+    if not args.to:
+        if args.definitions:
             raise CannotCheck("--definitions requires --to")
         return None
     from podless.check.convert import ObjectConverter
@@ -75,11 +75,11 @@ def _make_converter(options: argparse.Namespace, texts: Sequence[tuple[str, str]
     from podless.check.sources import find_sources
 
     definitions = [definition for _, text in texts for definition in _read_definitions(text)]
-    if options.definitions:
-        definitions += read_definitions(find_sources(options.definitions))
-    converter = ObjectConverter(definitions, options.to)
+    if args.definitions:
+        definitions += read_definitions(find_sources(args.definitions))
+    converter = ObjectConverter(definitions, args.to)
     if not converter.knows_version:
-        raise CannotCheck(f"no definition has a version {options.to}; name definitions with --definitions")
+        raise CannotCheck(f"no definition has a version {args.to}; name definitions with --definitions")
     return converter
 
 

@@ -11,14 +11,14 @@ from podless.hooks.sources import find_place
 from podless.runtime.option import report_errors
 
 
-def run(options: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Print the definition. Returns 2 if a class cannot be found or has no CRD form."""
     from podless.models import Inexpressible, crd
 
     if "" not in sys.path:
         sys.path.insert(0, "")
     with report_errors(Inexpressible, LookupError):
-        definition = crd(*map(_find_class, options.classes))
+        definition = crd(*map(_find_class, args.classes))
     sys.stdout.write(serializer.encode_yaml(definition).decode())
     return 0
 

@@ -19,9 +19,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         declared.add_section(parser.add_argument_group(section.title, "as for podless serve"), section.of, f"{name}.")
 
 
-def store_of_options(options: argparse.Namespace) -> Store:
+def store_of_options(args: argparse.Namespace) -> Store:
     """Return the store of the options, not yet open. It does not compact on its own. Raises StartError."""
     given_sections = {
-        name: declared.read_section(options, item.of, f"{name}.") for name, item in option_sections().items()
+        name: declared.read_section(args, item.of, f"{name}.") for name, item in option_sections().items()
     }
-    return make_store(ClusterSettings(store=options.store, **given_sections), options.data / DATABASE, compacting=False)
+    return make_store(ClusterSettings(store=args.store, **given_sections), args.data / DATABASE, compacting=False)

@@ -21,27 +21,27 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     options.add_selected(parser, ("kubernetes_version",))
 
 
-def run(options: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Evaluate, and print the parts."""
     from podless.apis import features
     from podless.cel.errors import CelError
     from podless.check.evaluate import evaluate_rule, format_value
 
     with report_errors(CelError):
-        obj = _read_document(options.object)
-        old = _read_document(options.old) if options.old else None
-        schema = _find_schema(options, obj)
-        path = _parse_path(options.at)
+        obj = _read_document(args.object)
+        old = _read_document(args.old) if args.old else None
+        schema = _find_schema(args, obj)
+        path = _parse_path(args.at)
         this, before = (_select_part(value, path) if value is not None else None for value in (obj, old))
         result = evaluate_rule(
-            options.rule,
+            args.rule,
             this,
             before,
             schema=_subschema(schema, path),
             complete=not path,
-            new=features.choose_release(options.kubernetes_version),
+            new=features.choose_release(args.kubernetes_version),
         )
-    if options.output == "json":
+    if args.output == "json":
         steps = [
             {"depth": step.depth, "text": step.text, "value": step.value, "error": step.error} for step in result.steps
         ]
@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         print(json.dumps({**document, "cost": result.cost, "estimate": result.estimate, "steps": steps}, indent=2))
     else:
         if not result.steps:  # a constant
-            print(f"{options.rule} => {result.error or format_value(result.value)}")
+            print(f"{args.rule} => {result.error or format_value(result.value)}")
         for step in result.steps:
             outcome = step.value if not step.error else f"error: {step.error}"
             print(f"{'  ' * step.depth}{step.text} => {outcome}")
@@ -77,23 +77,23 @@ def _read_document(name: str) -> Object:
     return value
 
 
-def _find_schema(options: argparse.Namespace, obj: Object) -> Object | None:
+def _find_schema(args: argparse.Namespace, obj: Object) -> Object | None:
     """Return the schema of the object. Raises CannotCheck."""
-    if options.schema is None:
+    if args.schema is None:
         return None
-    document = _read_document(options.schema)
+    document = _read_document(args.schema)
     if "kind" not in document and "apiVersion" not in document:
         return document
     spec = document.get("spec")
     if document.get("kind") != "CustomResourceDefinition" or not isinstance(spec, dict):
-        raise CannotCheck(f"{options.schema}: neither a CustomResourceDefinition nor an openAPIV3Schema")
-    version_name = options.version or str(obj.get("apiVersion") or "").rpartition("/")[2]
+        raise CannotCheck(f"{args.schema}: neither a CustomResourceDefinition nor an openAPIV3Schema")
+    version_name = args.version or str(obj.get("apiVersion") or "").rpartition("/")[2]
     versions = [version for version in spec.get("versions") or () if version.get("name") == version_name]
     if not versions:
-        raise CannotCheck(f"{options.schema}: the definition has no version {version_name}; name one with --version")
+        raise CannotCheck(f"{args.schema}: the definition has no version {version_name}; name one with --version")
     schema: Object | None = (versions[0].get("schema") or {}).get("openAPIV3Schema")
     if not schema:
-        raise CannotCheck(f"{options.schema}: version {version_name} of the definition has no schema")
+        raise CannotCheck(f"{args.schema}: version {version_name} of the definition has no schema")
     return schema
 
 

@@ -24,22 +24,20 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--folder", metavar="DIR", type=Path, help="empty folder, for one file per object")
 
 
-def run(options: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Export. Returns 1, with a line on standard error for each error, if something could not be read."""
-    if bool(options.kinds) == options.all:
+    if bool(args.kinds) == args.all:
         print("podless: name the kinds, or use --all", file=sys.stderr)
         return 2
-    choice = Choice(options.kinds, options.namespace, options.selector, options.only)
-    sink: ExportSink = (
-        Folder(options.folder, options.output) if options.folder else DocumentStream(options.file, options.output)
-    )
+    choice = Choice(args.kinds, args.namespace, args.selector, args.only)
+    sink: ExportSink = Folder(args.folder, args.output) if args.folder else DocumentStream(args.file, args.output)
     with report_errors(LookupError):
-        return asyncio.run(_export_objects(options, choice, sink))
+        return asyncio.run(_export_objects(args, choice, sink))
 
 
-async def _export_objects(options: argparse.Namespace, choice: Choice, sink: ExportSink) -> int:
+async def _export_objects(args: argparse.Namespace, choice: Choice, sink: ExportSink) -> int:
     progress = Progress()
-    async with RemoteCluster(access.read_access(options), f"podless-export/{__version__}") as cluster:
+    async with RemoteCluster(access.read_access(args), f"podless-export/{__version__}") as cluster:
         with sink:
             export = Export(cluster, choice, sink, progress.show, progress.print_line)
             await export.run()

@@ -21,16 +21,16 @@ from podless.runtime.option import ReportedError, report_errors
 from podless.version import __version__
 
 
-def run(options: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Import. Returns 1, with a line on standard error for each error, if an object could not be created."""
-    if options.audit_log:
-        return auditlog.run(options)
+    if args.audit_log:
+        return auditlog.run(args)
     try:
         with report_errors(BadRequest):
-            labels = parse_labels(options.selector) if options.selector else None
-            selection = Filter((), options.namespace, labels)
-            with Documents(options.paths) as documents:
-                return asyncio.run(_import_objects(options, documents, selection))
+            labels = parse_labels(args.selector) if args.selector else None
+            selection = Filter((), args.namespace, labels)
+            with Documents(args.paths) as documents:
+                return asyncio.run(_import_objects(args, documents, selection))
     except RemoteError as error:
         raise ReportedError(f"{error}; run it again to go on") from None
     except KeyboardInterrupt:
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
         return 130
 
 
-async def _import_objects(options: argparse.Namespace, documents: Documents, selection: Filter) -> int:
+async def _import_objects(args: argparse.Namespace, documents: Documents, selection: Filter) -> int:
     progress = Progress()
     unread: list[str] = []
 
@@ -46,15 +46,15 @@ async def _import_objects(options: argparse.Namespace, documents: Documents, sel
         unread.append(text)
         progress.print_line(text)
 
-    access_ = access.read_access(options)
+    access_ = access.read_access(args)
     async with RemoteCluster(access_, f"podless-import/{__version__}") as cluster:
-        if options.kind:
+        if args.kind:
             served = await discover_resources(cluster, progress.print_line)
             with report_errors(LookupError):
-                kinds = choose_kinds(served, read_definitions(documents), options.kind)
+                kinds = choose_kinds(served, read_definitions(documents), args.kind)
             selection = replace(selection, kinds=kinds)
         order = Order(documents, selection, record_unread)
-        job = Import(cluster, documents, order, progress.show, progress.print_line, existing=options.existing)
+        job = Import(cluster, documents, order, progress.show, progress.print_line, existing=args.existing)
         await job.run()
     progress.end(f"imported {job.created}, changed {job.updated}, unchanged {job.unchanged}, failed {job.failed}")
     return 1 if job.failed or unread else 0

@@ -30,13 +30,13 @@ _TRIES = 20
 _MAX_ERRORS = 10  # maximum errors to print one by one
 
 
-def run(options: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Migrate. Returns 1, with one line on standard error for each error, if something failed."""
-    if bool(options.names) == options.all:
+    if bool(args.names) == args.all:
         print("podless: name the definitions, or use --all", file=sys.stderr)
         return 2
-    access = configs.read_kubeconfig(options.kubeconfig or configs.find_kubeconfig(), options.context)
-    return asyncio.run(_migrate_definitions(access, options.names))
+    access = configs.read_kubeconfig(args.kubeconfig or configs.find_kubeconfig(), args.context)
+    return asyncio.run(_migrate_definitions(access, args.names))
 
 
 async def _migrate_definitions(access: configs.ClusterAccess, names: list[str]) -> int:

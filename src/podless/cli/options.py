@@ -10,7 +10,7 @@ from dataclasses import MISSING, replace
 from typing import Any
 
 from podless.app import Settings
-from podless.cli.arguments import as_type
+from podless.cli.commands import as_type
 from podless.runtime.files import describe_fault
 from podless.runtime.option import Option, Section, StartError, declared_options
 
@@ -37,12 +37,12 @@ def add_selected(parser: argparse.ArgumentParser, names: Collection[str]) -> Non
             _add_one(parser, name, default, declared)
 
 
-def read_selected(arguments: argparse.Namespace, names: Collection[str]) -> dict[str, Any]:
+def read_selected(args: argparse.Namespace, names: Collection[str]) -> dict[str, Any]:
     """Return the values of some options, by field."""
     options = {
         name: option for name, _, option in declared_options(Settings) if name in names and isinstance(option, Option)
     }
-    return {name: _convert_value(getattr(arguments, name), option) for name, option in options.items()}
+    return {name: _convert_value(getattr(args, name), option) for name, option in options.items()}
 
 
 def chaos_notice(seed: int) -> str:
@@ -102,14 +102,14 @@ def _choose_default(default: Any, option: Option) -> Any:
     return None if default is MISSING else default
 
 
-def read_settings(arguments: argparse.Namespace) -> Settings:
+def read_settings(args: argparse.Namespace) -> Settings:
     """Return the settings. Raises StartError for invalid ones."""
-    settings: Settings = _read_fields(vars(arguments), Settings, "")
+    settings: Settings = _read_fields(vars(args), Settings, "")
     return settings
 
 
 @contextmanager
-def name_options(arguments: argparse.Namespace) -> Iterator[None]:
+def name_options(args: argparse.Namespace) -> Iterator[None]:
     """Add to errors about a file the option that names it. Raises StartError in place of OSError."""
     try:
         yield
@@ -117,7 +117,7 @@ def name_options(arguments: argparse.Namespace) -> Iterator[None]:
         raise
     except (StartError, OSError) as error:
         text = describe_fault(error) if isinstance(error, OSError) else str(error)
-        raise StartError(text, _find_flag(vars(arguments), text, Settings, "")) from None
+        raise StartError(text, _find_flag(vars(args), text, Settings, "")) from None
 
 
 def _find_flag(arguments: dict[str, Any], text: str, cls: type, prefix: str) -> str:
@@ -134,9 +134,9 @@ def _find_flag(arguments: dict[str, Any], text: str, cls: type, prefix: str) -> 
     return ""
 
 
-def read_section(arguments: argparse.Namespace, cls: type, prefix: str) -> Any:
+def read_section(args: argparse.Namespace, cls: type, prefix: str) -> Any:
     """Return the settings of a section. Raises StartError for invalid ones."""
-    return _read_fields(vars(arguments), cls, prefix)
+    return _read_fields(vars(args), cls, prefix)
 
 
 def _read_fields(arguments: dict[str, Any], cls: type, prefix: str) -> Any:

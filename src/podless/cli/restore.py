@@ -25,17 +25,17 @@ _APISERVER_LEASES = "/masterleases/"  # in etcd: one key for each running kube-a
 add_options = engine.add_options
 
 
-def run(options: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Restore. Returns 1, with one line on standard error, if that fails."""
     try:
-        summary = backup.check_backup(_read_lines(options.file))
-        store = engine.store_of_options(options)
-        if not ENGINES[options.store].shared:
-            options.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-            make_private(options.data)
-        asyncio.run(_restore_backup(options, summary, store))
+        summary = backup.check_backup(_read_lines(args.file))
+        store = engine.store_of_options(args)
+        if not ENGINES[args.store].shared:
+            args.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_private(args.data)
+        asyncio.run(_restore_backup(args, summary, store))
     except backup.BadBackup as error:
-        raise ReportedError(f"{options.file}: {error}") from None
+        raise ReportedError(f"{args.file}: {error}") from None
     return 0
 
 
@@ -44,13 +44,13 @@ def _read_lines(path: Path) -> Iterator[bytes]:
         yield from file
 
 
-async def _restore_backup(options: argparse.Namespace, summary: backup.BackupSummary, store: Store) -> None:
+async def _restore_backup(args: argparse.Namespace, summary: backup.BackupSummary, store: Store) -> None:
     progress = Progress()
-    bump = options.bump_revision if options.bump_revision is not None else _BUMP.get(options.store, _BUMP["sqlite"])
+    bump = args.bump_revision if args.bump_revision is not None else _BUMP.get(args.store, _BUMP["sqlite"])
     try:
         await store.open()
         await _reserve_store(store)
-        lines = _read_lines(options.file)
+        lines = _read_lines(args.file)
         count = await backup.restore_backup(store, summary.revision + bump, lines, progress.show)
         progress.end(f"restored {format_count(count, 'record')}; new revisions are above {await store.read_revision()}")
     finally:

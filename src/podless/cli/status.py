@@ -16,10 +16,10 @@ from podless.version import __version__
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
-def run(options: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Show the status. Returns 1, with a line on standard error, if the server does not answer."""
-    status = asyncio.run(_fetch_status(configs.read_kubeconfig(choose_kubeconfig(options.data, options.kubeconfig))))
-    print(json.dumps(status, indent=2) if options.output == "json" else _format_status(status))
+    status = asyncio.run(_fetch_status(configs.read_kubeconfig(choose_kubeconfig(args.data, args.kubeconfig))))
+    print(json.dumps(status, indent=2) if args.output == "json" else _format_status(status))
     return 0
 
 

@@ -15,16 +15,16 @@ from podless.history.story import format_author
 from podless.runtime.jsonobject import Object
 
 
-def run(options: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Run the command. Returns the exit code."""
-    return run_command(options, _run)
+    return run_command(args, _run)
 
 
-async def _run(options: argparse.Namespace, server: HistorySource) -> int:
-    resource = await server.find_resource(options.kind)
-    namespace = options.namespace if resource.namespaced else ""
+async def _run(args: argparse.Namespace, server: HistorySource) -> int:
+    resource = await server.find_resource(args.kind)
+    namespace = args.namespace if resource.namespaced else ""
     states: list[tuple[Object, Object]] = []
-    async for change in server.list_changes(resource, namespace, options.name, states=True):
+    async for change in server.list_changes(resource, namespace, args.name, states=True):
         if change["operation"] == "delete" and states:
             break  # a change of an earlier object with the same name
         if change["operation"] != "delete":
@@ -32,7 +32,7 @@ async def _run(options: argparse.Namespace, server: HistorySource) -> int:
         if change["operation"] == "create":
             break
     if not states:
-        raise InvalidArguments(f"{resource.full_name} {options.name}: the log has no changes of it")
+        raise InvalidArguments(f"{resource.full_name} {args.name}: the log has no changes of it")
     for line in format_blame(blame_object(reversed(states))):
         print(line)
     return 0

@@ -10,19 +10,19 @@ from podless.history.difference import ABSENT, compare_objects
 from podless.history.story import format_fields
 
 
-def run(options: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Run the command. Returns the exit code."""
-    return run_command(options, _run)
+    return run_command(args, _run)
 
 
-async def _run(options: argparse.Namespace, server: HistorySource) -> int:
-    resource = await server.find_resource(options.kind)
+async def _run(args: argparse.Namespace, server: HistorySource) -> int:
+    resource = await server.find_resource(args.kind)
     states = []
-    for moment in (options.first, options.last):
+    for moment in (args.first, args.last):
         at = query_of_moment(moment) if moment else {}
-        states.append(await server.read_state(resource, options.namespace, options.name, at))
+        states.append(await server.read_state(resource, args.namespace, args.name, at))
     if states == [None, None]:
-        raise InvalidArguments(f"{resource.full_name} {options.name} existed at neither moment")
+        raise InvalidArguments(f"{resource.full_name} {args.name} existed at neither moment")
     differences = []
     for difference in compare_objects(*states):
         document = {"path": difference.field or resource.kind}

@@ -30,37 +30,37 @@ _STEPS = re.compile(r"""\.?([^.\[\]"]+)(?![^\[]*\])|\["([^"]*)"\]|\[([A-Za-z]+)=
 _SECONDS = 50  # duration of one watch; the client's timeout is 60 s
 
 
-def run(options: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Show the changes. Returns the exit code."""
-    if options.follow:
-        return run_with_server(options, _follow_changes)
-    return run_command(options, _run)
+    if args.follow:
+        return run_with_server(args, _follow_changes)
+    return run_command(args, _run)
 
 
-async def _choose_resource(options: argparse.Namespace, source: HistorySource) -> tuple[ServedResource | None, str]:
+async def _choose_resource(args: argparse.Namespace, source: HistorySource) -> tuple[ServedResource | None, str]:
     """Return the selected resource and namespace, "" for all namespaces."""
-    resource = await source.find_resource(options.kind) if options.kind else None
-    namespace = options.namespace or ("default" if options.kind else "")
-    if options.all_namespaces or (resource is not None and not resource.namespaced):
+    resource = await source.find_resource(args.kind) if args.kind else None
+    namespace = args.namespace or ("default" if args.kind else "")
+    if args.all_namespaces or (resource is not None and not resource.namespaced):
         namespace = ""
     return resource, namespace
 
 
-async def _run(options: argparse.Namespace, source: HistorySource) -> int:
-    options.field, options.why = _read_path("--field", options.field), _read_path("--why", options.why)
-    resource, namespace = await _choose_resource(options, source)
-    if options.why:
-        if resource is None or not options.name:
+async def _run(args: argparse.Namespace, source: HistorySource) -> int:
+    args.field, args.why = _read_path("--field", args.field), _read_path("--why", args.why)
+    resource, namespace = await _choose_resource(args, source)
+    if args.why:
+        if resource is None or not args.name:
             raise InvalidArguments("--why needs KIND and NAME")
-        return await _explain(options, source, resource, namespace)
-    show = _Printer(options)
-    since = _read_since(options.since)
-    async for change in source.list_changes(resource, namespace, options.name, by=options.by, states=options.state):
+        return await _explain(args, source, resource, namespace)
+    show = _Printer(args)
+    since = _read_since(args.since)
+    async for change in source.list_changes(resource, namespace, args.name, by=args.by, states=args.state):
         if read_time(change) < since:
             break
-        if show(change) and options.limit and show.count >= options.limit:
+        if show(change) and args.limit and show.count >= args.limit:
             break
-    if not show.count and options.output == "text":
+    if not show.count and args.output == "text":
         print("podless: no changes", file=sys.stderr)
     return 0
 
@@ -88,9 +88,9 @@ def _read_since(text: str | None) -> float:
 class _Printer:
     """Prints the selected changes. count: the number of printed ones."""
 
-    def __init__(self, options: argparse.Namespace) -> None:
+    def __init__(self, args: argparse.Namespace) -> None:
         self.count = 0
-        self._options = options
+        self._options = args
         self._paint = choose_paint()
 
     def __call__(self, change: Object) -> bool:
@@ -123,13 +123,13 @@ def touches(path: str, field: str) -> bool:
     )
 
 
-async def _follow_changes(options: argparse.Namespace, server: HistoryServer) -> int:
-    if options.since is not None or options.why or options.limit or options.state:
+async def _follow_changes(args: argparse.Namespace, server: HistoryServer) -> int:
+    if args.since is not None or args.why or args.limit or args.state:
         raise InvalidArguments("--follow shows new changes only: leave out --since, --why, --limit and --state")
-    options.field = _read_path("--field", options.field)
-    resource, namespace = await _choose_resource(options, server)
-    show = _Printer(options)
-    query = server.make_query(resource, options.name, by=options.by)
+    args.field = _read_path("--field", args.field)
+    resource, namespace = await _choose_resource(args, server)
+    show = _Printer(args)
+    query = server.make_query(resource, args.name, by=args.by)
     revision = (await server.cluster.send("GET", log_path(namespace, {"limit": "1"})))["metadata"]["resourceVersion"]
     while True:
         watch_query = {**query, "watch": "true", "resourceVersion": revision, "timeoutSeconds": str(_SECONDS)}
@@ -141,20 +141,20 @@ async def _follow_changes(options: argparse.Namespace, server: HistoryServer) ->
             sys.stdout.flush()
 
 
-async def _explain(options: argparse.Namespace, source: HistorySource, resource: ServedResource, namespace: str) -> int:
+async def _explain(args: argparse.Namespace, source: HistorySource, resource: ServedResource, namespace: str) -> int:
     """Show the changes of a field's value, newest first."""
     is_known = False
-    async for change in source.list_changes(resource, namespace, options.name):
+    async for change in source.list_changes(resource, namespace, args.name):
         head = f"{change['time'][:23]}Z  {change['revision']:>8}  {format_author(change['author'])}"
         if change["operation"] == "create":
             at = query_of_moment(str(change["revision"]))
-            obj = await source.read_state(resource, namespace, options.name, at)
-            value = find_field(obj, options.why)
-            text = f"without {options.why}" if value is ABSENT else f"with {options.why} = {format_value(value)}"
+            obj = await source.read_state(resource, namespace, args.name, at)
+            value = find_field(obj, args.why)
+            text = f"without {args.why}" if value is ABSENT else f"with {args.why} = {format_value(value)}"
             print(f"{head}  created it {text}")
             return 0
         for field in change.get("fields", ()):
-            if touches(field["path"], options.why):
+            if touches(field["path"], args.why):
                 line = next(iter(format_fields([field]))).strip()
                 print(f"{head}  {line}")
                 is_known = True

@@ -32,36 +32,36 @@ _PAGE = 200  # changes per response
 _LOG = f"/apis/{GROUP}/{VERSION}"
 
 
-def run_command(options: argparse.Namespace, work: Work[HistorySource]) -> int:
+def run_command(args: argparse.Namespace, work: Work[HistorySource]) -> int:
     """Run a command that reads: from a folder that no server uses, else from the server.
 
     Returns 1, with one line on standard error, if that fails.
     """
 
     async def choose_source() -> int:
-        if options.kubeconfig is None and (options.data / DATABASE).exists():
-            folder = OfflineHistory(options.data / DATABASE)
+        if args.kubeconfig is None and (args.data / DATABASE).exists():
+            folder = OfflineHistory(args.data / DATABASE)
             try:
                 await folder.open()
-                return await work(options, folder)
+                return await work(args, folder)
             except StoreInUse:
                 pass  # a server uses the folder, and answers instead
             finally:
                 await folder.close()
-        return await _run_connected(options, work)
+        return await _run_connected(args, work)
 
     return asyncio.run(choose_source())
 
 
-def run_with_server(options: argparse.Namespace, work: Work[HistoryServer]) -> int:
+def run_with_server(args: argparse.Namespace, work: Work[HistoryServer]) -> int:
     """Run a command against the server. Returns 1, with one line on standard error, if that fails."""
-    return asyncio.run(_run_connected(options, work))
+    return asyncio.run(_run_connected(args, work))
 
 
-async def _run_connected(options: argparse.Namespace, work: Work[HistoryServer]) -> int:
-    kubeconfig = choose_kubeconfig(options.data, options.kubeconfig)
+async def _run_connected(args: argparse.Namespace, work: Work[HistoryServer]) -> int:
+    kubeconfig = choose_kubeconfig(args.data, args.kubeconfig)
     async with RemoteCluster(configs.read_kubeconfig(kubeconfig), f"podless-history/{__version__}") as cluster:
-        return await work(options, HistoryServer(cluster))
+        return await work(args, HistoryServer(cluster))
 
 
 def query_of_moment(text: str) -> dict[str, str]:

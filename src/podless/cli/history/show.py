@@ -10,18 +10,18 @@ from podless.cli.history.source import HistorySource, InvalidArguments
 from podless.codec import serializer
 
 
-def run(options: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Run the command. Returns the exit code."""
-    return run_command(options, _run)
+    return run_command(args, _run)
 
 
-async def _run(options: argparse.Namespace, server: HistorySource) -> int:
-    resource = await server.find_resource(options.kind)
-    obj = await server.read_state(resource, options.namespace, options.name, query_of_moment(options.at))
+async def _run(args: argparse.Namespace, server: HistorySource) -> int:
+    resource = await server.find_resource(args.kind)
+    obj = await server.read_state(resource, args.namespace, args.name, query_of_moment(args.at))
     if obj is None:
-        raise InvalidArguments(f"{resource.full_name} {options.name} did not exist at {options.at}")
-    encode = serializer.encode_yaml if options.output == "yaml" else serializer.encode_json
+        raise InvalidArguments(f"{resource.full_name} {args.name} did not exist at {args.at}")
+    encode = serializer.encode_yaml if args.output == "yaml" else serializer.encode_json
     sys.stdout.write(encode(obj).decode())
-    if options.output == "json":
+    if args.output == "json":
         print()
     return 0

@@ -41,32 +41,32 @@ class Undo(NamedTuple):
     target: Object | None
 
 
-def run(options: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Run the command. Returns the exit code."""
-    return run_with_server(options, _run)
+    return run_with_server(args, _run)
 
 
-async def _run(options: argparse.Namespace, server: HistoryServer) -> int:
-    if options.name:
-        return await _undo_object(options, server)
-    if options.kind or not options.namespace or not options.since:
+async def _run(args: argparse.Namespace, server: HistoryServer) -> int:
+    if args.name:
+        return await _undo_object(args, server)
+    if args.kind or not args.namespace or not args.since:
         raise InvalidArguments("undo needs KIND and NAME, or --namespace and --since")
-    return await _undo_namespace(options, server)
+    return await _undo_namespace(args, server)
 
 
-async def _undo_object(options: argparse.Namespace, server: HistoryServer) -> int:
-    resource = await server.find_resource(options.kind)
-    namespace = (options.namespace or "default") if resource.namespaced else ""
-    if options.to:
-        target = await server.read_state(resource, namespace, options.name, query_of_moment(options.to))
+async def _undo_object(args: argparse.Namespace, server: HistoryServer) -> int:
+    resource = await server.find_resource(args.kind)
+    namespace = (args.namespace or "default") if resource.namespaced else ""
+    if args.to:
+        target = await server.read_state(resource, namespace, args.name, query_of_moment(args.to))
     else:
-        target = await _before_last(server, resource, namespace, options.name)
-    now = await server.read_state(resource, namespace, options.name, {})
-    undo = plan_undo(resource, namespace, options.name, now, target)
+        target = await _before_last(server, resource, namespace, args.name)
+    now = await server.read_state(resource, namespace, args.name, {})
+    undo = plan_undo(resource, namespace, args.name, now, target)
     if undo is None:
-        print(f"{resource.full_name} {options.name}: unchanged")
+        print(f"{resource.full_name} {args.name}: unchanged")
         return 0
-    await _carry_out(server, undo, dry_run=options.dry_run)
+    await _carry_out(server, undo, dry_run=args.dry_run)
     return 0
 
 
@@ -82,14 +82,14 @@ async def _before_last(server: HistoryServer, resource: ServedResource, namespac
     raise InvalidArguments(f"{resource.full_name} {name}: the log has no state before its last change")
 
 
-async def _undo_namespace(options: argparse.Namespace, server: HistoryServer) -> int:
-    namespace, failed, undone = options.namespace, 0, 0
-    at = query_of_moment(options.since)
+async def _undo_namespace(args: argparse.Namespace, server: HistoryServer) -> int:
+    namespace, failed, undone = args.namespace, 0, 0
+    at = query_of_moment(args.since)
     served = {
         (served_resource.group, served_resource.plural): served_resource
         for served_resource in await server.list_resources()
     }
-    since = {"at": options.since} if "at" in at else at
+    since = {"at": args.since} if "at" in at else at
     for group, plural in [
         key for key, served_resource in served.items() if served_resource.namespaced and key[1] != "events"
     ]:
@@ -111,7 +111,7 @@ async def _undo_namespace(options: argparse.Namespace, server: HistoryServer) ->
                 continue
             undone += 1
             try:
-                await _carry_out(server, undo, dry_run=options.dry_run)
+                await _carry_out(server, undo, dry_run=args.dry_run)
             except Refused as refused:
                 failed += 1
                 print(f"{resource.full_name} {name}: {undo.step.value} failed: {refused}")

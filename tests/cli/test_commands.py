@@ -8,7 +8,7 @@ import pytest
 
 from podless.apis import features
 from podless.cli import build_parser
-from podless.cli.arguments import COMMANDS, SHARED
+from podless.cli.commands import COMMANDS, SHARED
 
 
 def test_all_shared_options_are_included_by_a_command() -> None:
