@@ -88,12 +88,15 @@ class DefinitionController(Controller):
             self.queue.add(event.key)
 
     async def after_commit(self, key: str, obj: Object | None = None) -> None:
-        """Run the usual hooks, and give the names that a definition no longer has to definitions that wait for them."""
+        """Run the usual hooks, and give the names that a definition no longer has to definitions that wait for them.
+
+        The worker can have begun with one that waited, which has names then, but is not established.
+        """
         if obj is not None:
             self._created[key] = obj
         await super().after_commit(key)
         if len(self.queue):
-            await self.reconcile_due(self._naming.list_unnamed(key))
+            await self.reconcile_due(filter(self.queue.has_key, self._naming.list_group(key)))
 
     def _group_lock(self, key: str) -> asyncio.Lock:
         """Return the lock that serializes the acceptance of names within a group."""

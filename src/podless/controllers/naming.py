@@ -67,9 +67,13 @@ class NameAcceptance:
         else:
             self._group_definitions(event.key)[event.key] = None
 
+    def list_group(self, key: str) -> list[str]:
+        """Return the definitions of the key's group."""
+        return list(self._group_definitions(key))
+
     def list_unnamed(self, key: str) -> list[str]:
         """Return the definitions of the key's group that lack a name, which can be free now."""
-        states = ((each_key, self._read_state(each_key)) for each_key in list(self._group_definitions(key)))
+        states = ((each_key, self._read_state(each_key)) for each_key in self.list_group(key))
         return [each_key for each_key, state in states if state is not None and not state.accepted]
 
     def note_state(self, key: str, definition: Object) -> None:
@@ -121,7 +125,7 @@ class NameAcceptance:
 
     def _other_definitions(self, key: str) -> list[Object]:
         """Return the other definitions of the group, reduced to their names."""
-        states = (self._read_state(each_key) for each_key in list(self._group_definitions(key)) if each_key != key)
+        states = (self._read_state(each_key) for each_key in self.list_group(key) if each_key != key)
         return [{"status": {"acceptedNames": state.names if state is not None else None}} for state in states]
 
     def _accept_definition(self, key: str, obj: Object) -> Object:

@@ -86,6 +86,10 @@ class WorkQueue:
         """Return whether keys are in progress, or due within some seconds."""
         return bool(self._in_progress) or self._next_due() <= self._loop.time() + within
 
+    def has_key(self, key: str) -> bool:
+        """Return whether a key waits or is in progress."""
+        return key in self._due or key in self._in_progress
+
     def is_taken(self, key: str) -> bool:
         """Return whether a key is in progress."""
         return key in self._in_progress
