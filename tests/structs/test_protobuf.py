@@ -12,7 +12,7 @@ import pytest
 
 from podless.apis.features import NAMES, choose_release
 from podless.structs import protobuf, structs
-from podless.structs.gotypes import BYTES, FLOAT64, MICRO_TIME, STRING, TIME, ListOf, MapOf, String, Union
+from podless.structs.gotypes import BYTES, FLOAT64, INT64, MICRO_TIME, STRING, TIME, ListOf, MapOf, String, Union
 from podless.structs.protobuf_messages import Messages
 from podless.structs.structfiles import load_struct
 from podless.structs.structs import Field, Struct
@@ -177,28 +177,45 @@ def test_fields_of_newer_clients_are_skipped() -> None:
 @pytest.mark.parametrize(
     ("raw", "text"),
     [
-        (b"\x0a", "truncated"),
-        (b"\x0a\x05a", "truncated"),
-        (b"\x0a\xff\xff\xff\xff\x7f", "truncated"),
-        (b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "truncated"),
-        (b"\x0c", "truncated"),
-        (b"\x00\x00", "truncated"),
-        (b"\x08\x01", "wrong wire type 0 for field 1"),
-        (b"\x0a\x02\x08\x01", "wrong wire type 0 for field 1"),
-        (b"\x0a\x04\x5a\x02\x08\x01", "wrong wire type"),
-        (b"\x0a\x03\x0a\x01\xff", "not UTF-8"),
-        (b"\x0a\x05\x5a\x03\x0a\x01\xff", "not UTF-8"),
-        (b"\x0a\x05\x5a\x03\x12\x01\xff", "not UTF-8"),
+        (b"\x0a", "unexpected EOF"),
+        (b"\x0a\x05a", "unexpected EOF"),
+        (b"\x0a\xff\xff\xff\xff\x7f", "unexpected EOF"),
+        (b"\x0a\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", "proto: negative length found during unmarshaling"),
+        (b"\x0a" + b"\xff" * 10, "proto: integer overflow"),
+        (b"\x0c", "proto: Namespace: wiretype end group for non-group"),
+        (b"\x00\x00", "proto: Namespace: illegal tag 0 (wire type 0)"),
+        (b"\x08\x01", "proto: wrong wireType = 0 for field ObjectMeta"),
+        (b"\x0a\x02\x08\x01", "proto: wrong wireType = 0 for field Name"),
+        (b"\x0a\x04\x5a\x02\x08\x01", "unexpected EOF"),
+        (b"\x0a\x05\x5a\x03\x12\x05a", "unexpected EOF"),
+        (b"\x0a\x02\x38\x80", "unexpected EOF"),
+        (b"\xfb\x07\x0f", "proto: illegal wireType 7"),
+        (b"\xfb\x07\x09\x00", "unexpected EOF"),
+        (b"\xfc\x07", "proto: Namespace: wiretype end group for non-group"),
     ],
 )
 def test_malformed_messages(raw: bytes, text: str) -> None:
-    assert text in refusal(NAMESPACE, raw)
+    assert refusal(NAMESPACE, raw) == text
+
+
+@pytest.mark.parametrize("raw", [b"\x0a\x03\x0a\x01\xff", b"\x0a\x05\x5a\x03\x12\x01\xff"])
+def test_invalid_utf8_is_replaced(raw: bytes) -> None:
+    assert "\ufffd" in json.dumps(protobuf.decode_message(NAMESPACE, raw), ensure_ascii=False)
+
+
+def test_packed_and_single_numbers_are_read() -> None:
+    numbers = Struct("Numbers", (Field("n", ListOf(INT64), 1), Field("d", FLOAT64, 2)))
+    assert protobuf.decode_message(numbers, b"\x0a\x02\x01\x02\x08\x03")["n"] == [1, 2, 3]
+    assert refusal(numbers, b"\x0a\x02\x01\x80") == "unexpected EOF"
+    assert refusal(numbers, b"\x11\0") == "unexpected EOF"
+    assert refusal(numbers, b"\x0d\0\0\0\0") == "proto: wrong wireType = 5 for field N"
 
 
 def test_malformed_contents() -> None:
     number = Struct("Number", (Field("n", FLOAT64, 1),))
     assert "number that JSON cannot hold" in refusal(number, b"\x09\x00\x00\x00\x00\x00\x00\xf0\x7f")
-    assert "JSON text that is none" in refusal(OBJECT_META, b"\x8a\x01\x05\x3a\x03\x0a\x01{")
+    read = protobuf.decode_message(OBJECT_META, b"\x8a\x01\x05\x3a\x03\x0a\x01{")
+    assert read["managedFields"][0]["fieldsV1"] == "{"  # no set of fields, which field managers ignore
 
 
 def test_deep_and_many_messages() -> None:
@@ -222,7 +239,7 @@ def test_what_is_no_envelope() -> None:
         (b"", "empty data"),
         (b"k8s\0", "empty body"),
         (b"{}", "expected prefix [107 56 115 0]"),
-        (b"k8s\0\x0a\x05", "truncated"),
+        (b"k8s\0\x0a\x05", "unexpected EOF"),
     ):
         with pytest.raises(ProtobufError) as caught:
             protobuf.open_envelope(body)

@@ -67,10 +67,16 @@ def test_options_may_be_of_any_version_or_none(body: bytes) -> None:
 
 
 def test_options_are_of_their_kind() -> None:
-    with pytest.raises(BadRequest, match=r'no kind "Other" is registered for version "v1" in scheme "k8s.io/'):
+    for version in ("v1", "meta.k8s.io/v1"):
+        with pytest.raises(
+            BadRequest, match=f'no kind "Other" is registered for version "{version}" in scheme "k8s.io/'
+        ):
+            options.read_delete_options(call({}, b'{"kind":"Other","apiVersion":"%b"}' % version.encode()))
+    with pytest.raises(BadRequest, match=r'for version "meta\.k8s\.io/v1" in scheme'):
         options.read_delete_options(call({}, b'{"kind":"Other"}'))
-    with pytest.raises(BadRequest, match=r"decoded object cannot be converted to DeleteOptions"):
-        options.read_delete_options(call({}, b'{"kind":"Status"}'))
+    for body in (b'{"kind":"Status"}', b'{"kind":"Status","apiVersion":"foo/v9"}', b'{"kind":"ListOptions"}'):
+        with pytest.raises(BadRequest, match=r"converting \(v1\.\w+\) to \(v1\.DeleteOptions\): unknown conversion"):
+            options.read_delete_options(call({}, body))
 
 
 def test_a_policy_can_be_wrong_in_two_ways() -> None:

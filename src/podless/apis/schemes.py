@@ -11,7 +11,6 @@ from podless.apis.release import RELEASE
 from podless.kinds.scheme import GoScheme
 
 _OPTIONS = "CreateOptions DeleteOptions GetOptions ListOptions PatchOptions UpdateOptions WatchEvent"
-_UNVERSIONED = "APIGroup APIGroupList APIResourceList APIVersions Status"
 _SCHEMES = {group: GoScheme(source, {}) for group, source in RELEASE.schemes.of_groups.items()}
 _LEGACY = GoScheme(RELEASE.schemes.legacy, {}, {})
 
@@ -25,8 +24,7 @@ def register_kinds(group: str, kinds: Mapping[str, Iterable[str]], moved: Mappin
     for version, names in kinds.items():
         group_version, kind_names = f"{group}/{version}" if group else version, [*names]
         if kind_names:
-            unversioned = () if group else _UNVERSIONED.split()
-            scheme.kinds[group_version] = frozenset([*kind_names, *_OPTIONS.split(), *unversioned])
+            scheme.kinds[group_version] = frozenset([*kind_names, *_OPTIONS.split()])
     scheme.moved.setdefault(group, {}).update({kind: now for now, names in moved.items() for kind in names.split()})
 
 
@@ -40,4 +38,4 @@ def make_review_scheme(group: str) -> GoScheme:
     kinds_read = {
         version: kinds for version, kinds in find_scheme(group).kinds.items() if version.startswith(f"{group}/")
     }
-    return GoScheme(RELEASE.schemes.webhooks, {**kinds_read, "v1": frozenset(_UNVERSIONED.split())})
+    return GoScheme(RELEASE.schemes.webhooks, kinds_read)

@@ -9,6 +9,9 @@ from podless.codec import gotext
 from podless.runtime.dataclass import dataclass
 from podless.runtime.release import CURRENT
 
+# kinds that every scheme knows in any version
+UNVERSIONED = frozenset({"APIGroup", "APIGroupList", "APIResourceList", "APIVersions", "Status"})
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GoScheme:
@@ -24,8 +27,10 @@ class GoScheme:
 
     def explain_unfit(self, kind: str, api_version: str, type_name: str) -> str:
         """Return why an object that claims to be a `kind` is not the Go type `type_name`."""
+        if kind in UNVERSIONED:
+            return explain_inconvertible(f"v1.{kind}", type_name)
         if kind in self.kinds.get(api_version, ()):
-            return f"converting ({api_version.rpartition('/')[2]}.{kind}) to ({type_name}): unknown conversion"
+            return explain_inconvertible(f"{api_version.rpartition('/')[2]}.{kind}", type_name)
         return explain_unregistered(kind, api_version, self.source)
 
     def can_convert(self, kind: str, api_version: str, targets: Collection[tuple[str, str]]) -> bool:
@@ -35,6 +40,11 @@ class GoScheme:
         if (group, api_version) in targets:
             return True
         return kind in self.kinds.get(api_version, ()) and group in {target_group for target_group, _ in targets}
+
+
+def explain_inconvertible(type_name: str, wanted: str) -> str:
+    """Return that a scheme knows a Go type, but cannot convert it to the wanted one."""
+    return f"converting ({type_name}) to ({wanted}): unknown conversion"
 
 
 def explain_unregistered(kind: str, api_version: str, source: str) -> str:

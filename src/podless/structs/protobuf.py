@@ -52,7 +52,9 @@ def open_envelope(body: bytes) -> Envelope:
         raise ProtobufError(f"provided data does not appear to be a protobuf message, expected prefix [{expected}]")
     if len(body) == len(PREFIX):
         raise ProtobufError("empty body")
-    return Envelope(*_get_messages().unwrap_envelope(body[len(PREFIX) :]))
+    api_version, kind, raw = _get_messages().unwrap_envelope(body[len(PREFIX) :])
+    # Go's serializer ignores a malformed apiVersion
+    return Envelope("" if api_version.count("/") > 1 else api_version, kind, raw)
 
 
 def wrap_message(api_version: str, kind: str, raw: bytes) -> bytes:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from google.protobuf.descriptor_pb2 import FieldDescriptorProto
 
-from podless.codec import quantity, serializer
+from podless.codec import jsontext, quantity, serializer
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
 from podless.structs import gotypes
@@ -81,11 +81,8 @@ class Form:
 
 
 def check_text(value: Any, budget: Budget) -> str:
-    """Return a received string. Raises ProtobufError."""
-    # the protobuf package returns invalid UTF-8 as bytes
-    if type(value) is not str:
-        raise ProtobufError("the protobuf message has a string that is not UTF-8")
-    return value
+    """Return a received string as Go writes it into JSON; the protobuf package returns invalid UTF-8 as bytes."""
+    return value if type(value) is str else jsontext.decode_utf8(value)
 
 
 def _decode_number(value: float, budget: Budget) -> Any:
@@ -170,6 +167,14 @@ def _decode_raw(fields: Object) -> Any:
         raise ProtobufError(f"the protobuf message has a JSON text that is none: {error}") from None
 
 
+def _decode_owned(fields: Object) -> Any:
+    """Return a set of fields; a text that is no JSON as a string, which field managers do not take as a set either."""
+    try:
+        return _decode_raw(fields)
+    except ProtobufError:
+        return jsontext.decode_utf8(fields["raw"])
+
+
 def _decode_canonical(fields: Object) -> Any:
     return gotypes.canonical_json(_decode_raw(fields))
 
@@ -180,6 +185,8 @@ def _make_time(type_: GoType) -> Form:
 
 def _make_raw(type_: GoType) -> Form:
     decode = _decode_canonical if isinstance(type_, gotypes.Canonical) else _decode_raw
+    if type_.go == "v1.FieldsV1":
+        decode = _decode_owned
     return Form(_RAW, lambda value: {} if value is None else {"raw": serializer.encode_json(value)}, decode)
 
 

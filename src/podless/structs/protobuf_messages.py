@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 from google.protobuf import __version__, descriptor_pool, message_factory
 from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, FileDescriptorProto
-from google.protobuf.message import DecodeError, EncodeError, Message
-from google.protobuf.unknown_fields import UnknownFieldSet
+from google.protobuf.message import DecodeError, EncodeError
 
 from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 from podless.runtime.sorting import sort_texts
 from podless.structs.gotypes import STRING, GoType, ListOf, MapOf, Time
+from podless.structs.protobuf_faults import Member, describe_member, find_fault
 from podless.structs.protobuf_forms import Blob, Budget, Decoder, Encoder, Form, check_text, find_form, find_scalar
 from podless.structs.structs import TYPE_META, Field, Struct
 from podless.structs.wire import ProtobufError
@@ -27,7 +27,7 @@ from podless.structs.wire import ProtobufError
 # bytes of unknown fields up to which they are checked; more are only skipped
 _MAX_UNKNOWN_BYTES = 64 * 1024
 _CHECK_STEPS = 1025  # steps on the meter after which sliced work can be suspended
-_MALFORMED = "the protobuf message is truncated, malformed or nested too deep"
+_MALFORMED = "the protobuf message is malformed or nested too deep"
 _PACKAGE = "podless"
 # constructors accept this, and it is faster
 _DICTS_IN_MAPS = tuple(int(part) for part in __version__.split(".")[:2]) >= (6, 30)
@@ -35,7 +35,8 @@ _ZERO_TIMES = frozenset({"creationTimestamp"})  # not pointers in Go, although J
 _REPEATED, _OPTIONAL = FieldDescriptorProto.LABEL_REPEATED, FieldDescriptorProto.LABEL_OPTIONAL
 
 _TYPE = Struct("TypeMeta", (Field("apiVersion", STRING, 1), Field("kind", STRING, 2)))
-_UNKNOWN = Struct("Unknown", (Field("typeMeta", _TYPE, 1), Field("raw", Blob(), 2)))
+_ENCODED = (Field("contentEncoding", STRING, 3), Field("contentType", STRING, 4))
+_UNKNOWN = Struct("Unknown", (Field("typeMeta", _TYPE, 1), Field("raw", Blob(), 2), *_ENCODED))
 
 
 class _MessagePlace(NamedTuple):
@@ -108,7 +109,7 @@ class Messages:
 
     def decode(self, struct: Struct, raw: bytes) -> Object:
         plan = self._get_plan(struct)
-        message = _parse_message(plan.cls, raw)
+        message = self._parse_message(plan, raw)
         try:
             return plan.decode_fields(message, Budget())
         except (RecursionError, UnicodeDecodeError):
@@ -127,9 +128,32 @@ class Messages:
 
     def unwrap_envelope(self, raw: bytes) -> tuple[str, str, bytes]:
         """Return apiVersion, kind and contents of a runtime.Unknown."""
-        message = _parse_message(self._get_plan(_UNKNOWN).cls, raw)
+        message = self._parse_message(self._get_plan(_UNKNOWN), raw)
         meta, budget = message.f1, Budget()
         return check_text(meta.f1, budget), check_text(meta.f2, budget), message.f2
+
+    def _parse_message(self, plan: _MessagePlan, raw: bytes) -> Any:
+        """Return the message without its unknown fields. Raises ProtobufError, with Go's text unless it is too deep."""
+        cls, fault = plan.cls, None
+        try:
+            message = cls.FromString(raw)
+            message.DiscardUnknownFields()
+            known_size = message.ByteSize()
+            # the package takes a known field of another wire type as unknown
+            if known_size != len(raw) and 0 < cls.FromString(raw).ByteSize() - known_size <= _MAX_UNKNOWN_BYTES:
+                fault = find_fault(self._list_members, plan.struct, raw)
+        except (DecodeError, UnicodeDecodeError):  # the package checks some strings late, such as map keys
+            fault = find_fault(self._list_members, plan.struct, raw) or _MALFORMED
+        if fault is not None:
+            raise ProtobufError(fault)
+        return message
+
+    def _list_members(self, struct: Struct) -> dict[int, Member]:
+        return {
+            field.number: describe_member(struct, field, self._find_struct(item), item)
+            for field in _message_fields(struct)
+            for item in (_item_type(field.type),)
+        }
 
     def _get_plan(self, struct: Struct) -> _MessagePlan:
         plan = self._plans.get(struct)
@@ -302,46 +326,9 @@ def _make_map_codec(encode: Encoder | None, decode: Decoder | None, empty: Any) 
         return {key: empty if item is None else encode(item) for key, item in each(items).items()}
 
     def decode_all(items: Mapping[Any, Any], budget: Budget) -> Object:
-        keys = sort_texts([check_text(key, budget) for key in each(items)])
+        if not all(type(key) is str for key in each(items)):  # the package does not find them again
+            raise ProtobufError("the protobuf message has a key that is not UTF-8")
+        keys = sort_texts(list(items))
         return {key: items[key] if decode is None else decode(items[key], budget) for key in keys}
 
     return encode_all if encode is not None else None, decode_all
-
-
-def _parse_message(cls: Any, raw: bytes) -> Any:
-    """Return the message without its unknown fields. Raises ProtobufError."""
-    try:
-        message = cls.FromString(raw)
-        message.DiscardUnknownFields()
-        known_size = message.ByteSize()
-        if known_size != len(raw):
-            complete = cls.FromString(raw)
-            if 0 < complete.ByteSize() - known_size <= _MAX_UNKNOWN_BYTES:
-                _check_wires(complete)
-    except (DecodeError, UnicodeDecodeError):  # the package checks some strings late, such as map keys
-        raise ProtobufError(_MALFORMED) from None
-    return message
-
-
-def _check_wires(message: Message) -> None:
-    """Reject a known field of another wire type, as Go does; the package treats it as unknown."""
-    numbers = message.DESCRIPTOR.fields_by_number
-    unknown: Any = UnknownFieldSet(message)
-    for item in unknown:
-        if item.field_number in numbers:
-            raise ProtobufError(
-                f"the protobuf message has the wrong wire type {item.wire_type} for field {item.field_number}"
-            )
-    for _, value in message.ListFields():
-        for child in _list_messages(value):
-            _check_wires(child)
-
-
-def _list_messages(value: Any) -> list[Message]:
-    """Return the messages in the value of a field."""
-    if isinstance(value, str | bytes | int | float):
-        return []
-    if isinstance(value, Message):
-        return [value]
-    items = each(value).values() if isinstance(value, Mapping) else each(value)
-    return [item for item in items if isinstance(item, Message)]

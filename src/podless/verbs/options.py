@@ -10,7 +10,7 @@ from typing import Any
 from podless.apis.release import RELEASE
 from podless.codec import gotext, sentfloats, serializer
 from podless.kinds import typemeta
-from podless.kinds.scheme import explain_unregistered
+from podless.kinds.scheme import UNVERSIONED, explain_inconvertible, explain_unregistered
 from podless.meta import field, selectors
 from podless.meta.errors import APIError, BadRequest, Internal, Invalid, Timeout
 from podless.meta.field import FieldError
@@ -347,14 +347,13 @@ def _delete_query(call: Call) -> dict[str, Any]:
 
 
 _POINT = re.compile(rb"[0-9][.eE]")
-# other kinds that the scheme of options knows in meta.k8s.io/v1, and those that it knows in all versions
-_OTHER_KINDS = frozenset(
-    {"CreateOptions", "GetOptions", "ListOptions", "PatchOptions", "UpdateOptions", "WatchEvent"}
-    | {"PartialObjectMetadata", "PartialObjectMetadataList", "Table", "TableOptions"}
-)
-_ANY_VERSION = frozenset(
-    {"APIGroup", "APIGroupList", "APIResourceList", "APIVersions", "CreateOptions", "Status", "UpdateOptions"}
-)
+# other kinds that the scheme of options knows by their versions, and those that it knows in all versions
+_SHOWN = frozenset({"PartialObjectMetadata", "PartialObjectMetadataList", "Table", "TableOptions"})
+_OTHER_KINDS = {
+    f"{_GROUP}/v1": _SHOWN | {"GetOptions", "ListOptions", "PatchOptions", "WatchEvent"},
+    f"{_GROUP}/v1beta1": _SHOWN,
+}
+_ANY_VERSION = UNVERSIONED | {"CreateOptions", "UpdateOptions"}
 
 
 def _delete_body(call: Call) -> dict[str, Any]:
@@ -364,10 +363,10 @@ def _delete_body(call: Call) -> dict[str, Any]:
         raise _undecoded_error(error.message) from None
     version, kind = raw.get("apiVersion") or "", raw.get("kind") or "DeleteOptions"
     if kind != "DeleteOptions":
-        version = version or "v1"
-        if kind not in _ANY_VERSION and (version != f"{_GROUP}/v1" or kind not in _OTHER_KINDS):
+        version = version or f"{_GROUP}/v1"
+        if kind not in _ANY_VERSION and kind not in _OTHER_KINDS.get(version, ()):
             raise _undecoded_error(explain_unregistered(kind, version, RELEASE.schemes.options))
-        raise _undecoded_error("decoded object cannot be converted to DeleteOptions")
+        raise _undecoded_error(explain_inconvertible(f"v1.{kind}", "v1.DeleteOptions"))
     try:
         struct = structs.decode_struct(DELETE_OPTIONS, raw)
         check_literals(call, DELETE_OPTIONS)
@@ -417,6 +416,9 @@ def decode_document(call: Call, struct: Struct) -> dict[str, Any]:
 def decode_options(call: Call, struct: Struct, repeated: list[str] | None = None) -> Any:
     """Decode a body. repeated: receives repeated fields. Raises ValueError with a real server's text."""
     if call.content_type.startswith(protobuf.MEDIA):
+        envelope = protobuf.open_envelope(call.body)
+        if envelope.kind not in ("", struct.name):  # the caller rejects it
+            return {"kind": envelope.kind, "apiVersion": envelope.api_version}
         return protobuf.read_object(call.body, struct)
     try:
         yaml = "yaml" in call.content_type
