@@ -99,17 +99,8 @@ VALIDATE: Final = AwaitedStage[Write](_run_validating, is_validated, sliced=True
 
 async def admit_delete(api: API, call: Call, chosen: DeleteOptions, old: Object) -> None:
     """Run admission for a delete. Raises the error of a plugin that rejects it."""
-    mutating, _, validating = api.admission.find_plugins(DELETE, call.kind, call.subresource, call.namespace)
-    if not mutating and not validating:
-        return
     options = {**chosen.document, "kind": "DeleteOptions", "apiVersion": _META}
-    namespace = call.namespace or _own_namespace(call, call.name)
-    attr = AdmissionAttributes(
-        DELETE, call.kind, call.version, call.subresource, namespace, call.name, None, old, options, chosen.dry_run,
-        call.user, call.warnings, call.annotations,
-    )  # fmt: skip
-    await api.off_loop.slices.slice_coroutine(chain.run_mutating(mutating, attr))
-    await api.off_loop.slices.slice_coroutine(chain.run_validating(validating, attr))
+    await _admit(api, call, DELETE, None, old, options, chosen.dry_run)
 
 
 async def admit_connect(api: API, call: Call, query_options: Object) -> Object:
@@ -118,16 +109,23 @@ async def admit_connect(api: API, call: Call, query_options: Object) -> Object:
     Raises the error of a plugin that rejects it. Source: ConnectResource of k8s.io/apiserver
     (pkg/endpoints/handlers/rest.go).
     """
-    mutating, _, validating = api.admission.find_plugins(CONNECT, call.kind, call.subresource, call.namespace)
+    return await _admit(api, call, CONNECT, query_options, None, None, False) or {}
+
+
+async def _admit(
+    api: API, call: Call, operation: str, obj: Object | None, old: Object | None, options: Object | None, dry_run: bool
+) -> Object | None:
+    """Run mutating and validating admission, and return the object."""
+    mutating, _, validating = api.admission.find_plugins(operation, call.kind, call.subresource, call.namespace)
     if not mutating and not validating:
-        return query_options
+        return obj
+    namespace = call.namespace or _own_namespace(call, call.name)
     attr = AdmissionAttributes(
-        CONNECT, call.kind, call.version, call.subresource, call.namespace, call.name, query_options, None, None, False,
+        operation, call.kind, call.version, call.subresource, namespace, call.name, obj, old, options, dry_run,
         call.user, call.warnings, call.annotations,
     )  # fmt: skip
     await api.off_loop.slices.slice_coroutine(chain.run_mutating(mutating, attr))
     await api.off_loop.slices.slice_coroutine(chain.run_validating(validating, attr))
-    assert attr.obj is not None
     return attr.obj
 
 

@@ -152,18 +152,8 @@ def identify_object(write: Write) -> None:
 
 
 READ: Final = (PARSE, read_new)
-ADMITTED: Final = (
-    own_fields,
-    admit.MUTATE,
-    fit_mutated,
-    AwaitedStage[Write](_keep_copy, _may_repeat),
-)
-PREPARED: Final = (
-    identify_object,
-    admit.ALLOCATE,
-    ValidationStage[Write](steps.validate_new),
-    admit.VALIDATE,
-)
+ADMITTED: Final = (own_fields, admit.MUTATE, fit_mutated, AwaitedStage[Write](_keep_copy, _may_repeat))
+PREPARED: Final = (identify_object, admit.ALLOCATE, ValidationStage[Write](steps.validate_new), admit.VALIDATE)
 INSERTED: Final = (*PREPARED, steps.check_new_revision, *steps.STORED)
 CREATE: Final = Stages[Write](*READ, *ADMITTED, *INSERTED)
 MAKE: Final = Stages[Write](begin_again, *ADMITTED, *INSERTED)

@@ -134,27 +134,20 @@ def fields_of_created(call: Call, obj: Object, manager: str) -> None:
     manager: the fieldManager parameter. obj still contains the managedFields that the client sent. If owners wrote in
     versions that only a webhook can convert, raises Unconverted and leaves obj unchanged.
     """
-    metadata = obj["metadata"]
+    metadata, strategy = obj["metadata"], call.kind.strategy
     managed_fields = metadata.get("managedFields")
     place, name, now = endpoint_of(call), managers.manager_name(manager, call.agent), clock.now()
-    new = _unmark_object(call, obj)
+    new = strategy.unmark_object(obj) if strategy.marks else obj
     if managed_fields is None and place.custom:  # most new objects
         metadata.pop("managedFields", None)
-        managers.put_managed_fields(
-            metadata, managers.claim_created(place, new, name, now, schema_valid=call.schema_valid)
-        )
-        return
-    try:
-        entries = managers.update_managed_fields(place, None, new, name, now)
-    except conversion.Unconverted:
-        metadata["managedFields"] = managed_fields
-        raise
+        entries = managers.claim_created(place, new, name, now, schema_valid=call.schema_valid)
+    else:
+        try:
+            entries = managers.update_managed_fields(place, None, new, name, now)
+        except conversion.Unconverted:
+            metadata["managedFields"] = managed_fields
+            raise
     managers.put_managed_fields(metadata, entries)
-
-
-def _unmark_object(call: Call, obj: Object) -> Object:
-    strategy = call.kind.strategy
-    return strategy.unmark_object(obj) if strategy.marks else obj
 
 
 def fields_of_changed(call: Call, old: Object, obj: Object, manager: str) -> None:
@@ -162,8 +155,8 @@ def fields_of_changed(call: Call, old: Object, obj: Object, manager: str) -> Non
 
     old: the former object, in the call's version. Raises Unconverted as `fields_of_created` does.
     """
-    name, now = managers.manager_name(manager, call.agent), clock.now()
-    new = _unmark_object(call, obj)
+    name, now, strategy = managers.manager_name(manager, call.agent), clock.now(), call.kind.strategy
+    new = strategy.unmark_object(obj) if strategy.marks else obj
     entries = managers.update_managed_fields(endpoint_of(call), old, new, name, now, settled=is_settled(call, old))
     managers.put_managed_fields(obj["metadata"], entries)
 

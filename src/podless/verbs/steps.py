@@ -32,10 +32,7 @@ _MAX_PREFIX = 58  # characters of generateName that are kept; MaxGeneratedNameLe
 
 
 def decode_body(call: Call, options: options_.WriteOptions) -> Object:
-    """Return the object in the body with defaults. Adds warnings and floats to the call, and sets `schema_valid`.
-
-    Raises BadRequest.
-    """
+    """Return the object in the body with defaults, as `bodies.read_body` does. Raises BadRequest."""
     call.validation = options.validation
     return bodies.read_body(call)
 

@@ -46,9 +46,7 @@ async def _creates_object(api: API, call: Call) -> bool:
         allowed = call.subresource == "status" and strategy.allow_create_on_status("update")
     else:
         allowed = strategy.allow_create_on_update
-    if not allowed:
-        return False
-    return (await api.load_collection(call.kind)).get(call.key) is None
+    return allowed and (await api.load_collection(call.kind)).get(call.key) is None
 
 
 async def rewrite_object(api: API, write: W, change: Stages[W]) -> Single:
