@@ -91,6 +91,7 @@ def test_an_object_is_accepted_only_if_it_is_valid_and_has_the_types_that_manage
     assert one == two
 
 
+INT_OR_STRING = {"x-kubernetes-int-or-string": True}
 OBJECTS: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "string", "default": "xyz", "maxLength": 3}}}
 
 
@@ -102,6 +103,7 @@ OBJECTS: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "strin
         ({"a": {"type": "string", "default": "x" * 1000}}, False),
         ({"b": {"type": "string", "format": "date", "default": []}}, False),
         ({"b": {"type": "object", "default": {"c": 1}, "properties": {"c": {"type": "number"}}}}, True),
+        ({"b": {"type": "object", "default": {"c": None}, "properties": {"c": INT_OR_STRING}}}, False),
         ({"metadata": {"type": "object"}}, True),
         ({"metadata": {"type": "object", "properties": {"name": {"type": "string", "maxLength": 9}}}}, False),
         ({f"f{place}": {"type": "integer", "default": 1} for place in range(20)}, True),

@@ -45,9 +45,12 @@ def is_valid(value: Any, node: Node) -> bool:
 
 
 def _has_types(value: Any, node: Node | None) -> bool:
-    """Return whether a value has the types of the schema at every level, in place of which a format can be checked."""
+    """Return whether a value has the types of the schema at every level, in place of which a format can be checked.
+
+    Nulls must be nullable: the walks that follow would drop others.
+    """
     if node is None or value is None:
-        return True
+        return node is None or node.nullable
     classes = {_ORDER[name] for name in node.types if name in _ORDER}
     name = value.__class__.__name__
     if node.types and name not in classes and not ("number" in classes and name in ("int", "float")):

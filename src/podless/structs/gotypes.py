@@ -284,8 +284,7 @@ class MapOf(GoType):
                 if len(unknown) > start:
                     unknown[start:] = [f"{key}{item.joint}{path}" for path in unknown[start:]]
                     start = len(unknown)
-        names = sort_texts(result)
-        if names != list(result):
+        if len(result) > 1 and (names := sort_texts(result)) != list(result):
             return {name: result[name] for name in names}
         return result.copy() if result is value else result
 
