@@ -82,6 +82,8 @@ def _make_equal(names: list[str]) -> Callable[[Any, Any], Any]:
     read = attrgetter(*names) if names else type
 
     def is_equal(self: Any, other: Any) -> Any:
+        if other is self:
+            return True
         return read(self) == read(other) if other.__class__ is self.__class__ else NotImplemented
 
     return is_equal
