@@ -70,7 +70,7 @@ def test_the_addresses_of_services_are_ipaddresses(client: Client, home: str) ->
 
 
 def test_an_address_that_a_client_took_is_taken(client: Client, home: str) -> None:
-    ip = "10.0.0.214"
+    ip = "10.0.0.14"  # among those that are not chosen at random
     parent = {"resource": "gateways", "group": "example.com", "name": "mine"}
     body = {"metadata": {"name": ip}, "spec": {"parentRef": parent}}
     assert client.post("/apis/networking.k8s.io/v1/ipaddresses", body).status == 201

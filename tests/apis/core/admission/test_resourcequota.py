@@ -11,7 +11,7 @@ from podless.apis.core.admission.resourcequota import ResourceQuota
 from podless.cache.entry import Entry
 from tests.conftest import Client
 
-SPACE = "/api/v1/namespaces/default"
+SPACE = "/api/v1/namespaces/counting"
 
 
 class SearchedText(bytes):
@@ -62,10 +62,9 @@ def test_few_results_of_searches_are_kept(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_quota_counts_what_it_did_not_count_before(client: Client) -> None:
-    assert (
-        client.post(f"{SPACE}/resourcequotas", {"metadata": {"name": "q"}, "spec": {"hard": {"pods": "1"}}}).status
-        == 201
-    )
+    assert client.post("/api/v1/namespaces", {"metadata": {"name": "counting"}}).status == 201
+    quota = {"metadata": {"name": "q"}, "spec": {"hard": {"pods": "1"}}}
+    assert client.post(f"{SPACE}/resourcequotas", quota).status == 201
     assert client.post(f"{SPACE}/configmaps", {"metadata": {"name": "a"}}).status == 201
     change = {"spec": {"hard": {"count/configmaps": "0"}}}
     assert client.merge(f"{SPACE}/resourcequotas/q", change).status == 200
