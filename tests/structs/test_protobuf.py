@@ -18,6 +18,7 @@ from podless.structs.structfiles import load_struct
 from podless.structs.structs import Field, Struct
 from podless.structs.wire import ProtobufError, encode_varint
 from tests.conformance import recorded
+from tests.cost import assert_linear
 
 CONFIG_MAP = load_struct("core/v1", "ConfigMap")
 CUSTOM_RESOURCE_DEFINITION = load_struct("apiextensions/v1", "CustomResourceDefinition")
@@ -209,6 +210,15 @@ def test_packed_and_single_numbers_are_read() -> None:
     assert refusal(numbers, b"\x0a\x02\x01\x80") == "unexpected EOF"
     assert refusal(numbers, b"\x11\0") == "unexpected EOF"
     assert refusal(numbers, b"\x0d\0\0\0\0") == "proto: wrong wireType = 5 for field N"
+
+
+def test_the_search_for_a_fault_among_packed_numbers_is_charged() -> None:
+    numbers = Struct("Numbers", (Field("n", ListOf(INT64), 1),))
+
+    def message(size: int) -> bytes:
+        return b"\x0a" + encode_varint(size + 1) + b"\x01" * size + b"\x80"
+
+    assert_linear(lambda raw: refusal(numbers, raw), message, 2000)
 
 
 def test_malformed_contents() -> None:

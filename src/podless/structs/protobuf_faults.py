@@ -141,6 +141,7 @@ class _Walk:
         if member.many and member.wire != _BYTES and wire == _BYTES:  # packed numbers
             at, end = self.read_length(at, end)
             while at < end:
+                charge(1)
                 at = self.check_scalar(member.wire, at, end)
             return end
         if wire != member.wire and not (member.entry and wire == _BYTES):
