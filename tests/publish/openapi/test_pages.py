@@ -10,10 +10,10 @@ import pytest
 from podless.apis.catalog import ALL
 from podless.http.nonresource import version_info
 from podless.publish.openapi import pages, v3, v3pb
-from podless.publish.openapi.serve import DocumentLibrary, DocumentRequest
+from podless.publish.openapi.serve import DocumentLibrary, DocumentRequest, complete_answer
 from podless.publish.openapi.standard import META, REF
 from tests.conftest import Client, definition
-from tests.publish.openapi.whole import complete_answer, swagger
+from tests.publish.openapi.whole import swagger
 
 GROUPS = ["", "apps", "flowcontrol.apiserver.k8s.io", "rbac.authorization.k8s.io"]
 RELEASE = "io.k8s.apimachinery.pkg.version.Info"

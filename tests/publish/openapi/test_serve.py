@@ -24,8 +24,9 @@ from podless.publish.openapi.serve import (
     DocumentReply,
     DocumentRequest,
     accepted_form,
+    complete_answer,
 )
-from tests.publish.openapi.whole import complete_answer, encode_swagger, swagger
+from tests.publish.openapi.whole import encode_swagger, swagger
 
 NO_RULES: Strategy[Kind] = Strategy()
 SCHEMA = {"type": "object", "properties": {"spec": {"type": "object"}}}

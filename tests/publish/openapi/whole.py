@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from podless.apis.release import RELEASE
 from podless.kinds.kind import Kind
 from podless.publish.openapi import v2, v2pb
-from podless.publish.openapi.serve import DocumentReply, MissingParts
 from podless.publish.openapi.wire import write_block
 
 
@@ -32,13 +31,3 @@ def encode_swagger(document: v2.Document) -> bytes:
             write_block(v2pb.DEFINITIONS, definitions),
         ]
     )
-
-
-def complete_answer(work: Callable[[], DocumentReply]) -> DocumentReply:
-    """Return the answer of `work` after making all missing parts."""
-    while True:
-        try:
-            return work()
-        except MissingParts as missing:
-            for step in missing.steps:
-                step.keep(step.make())

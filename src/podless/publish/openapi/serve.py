@@ -107,6 +107,16 @@ class MissingParts(Exception):
         self.steps = steps
 
 
+def complete_answer(work: Callable[[], DocumentReply]) -> DocumentReply:
+    """Return the answer of `work` after making all missing parts."""
+    while True:
+        try:
+            return work()
+        except MissingParts as missing:
+            for step in missing.steps:
+                step.keep(step.make())
+
+
 def _answer_conditional(
     request: DocumentRequest, headers: dict[str, str], etag: str, body: Callable[[], bytes | DocumentBody]
 ) -> DocumentReply:
