@@ -117,9 +117,8 @@ class HistoryReader:
         size = _size_of(written.stored) + (_size_of(before.stored) if before is not None else 0)
         if not self._off_loop.is_long(size):
             return await self._off_loop.run_in_slices(make)
-        async with self._off_loop.turns.wait_turn(
-            user.name, size
-        ):  # one at a time: decoded, it takes 20 times the bytes
+        # one at a time: decoded, it takes 20 times the bytes
+        async with self._off_loop.turns.wait_turn(user.name, size):
             return await self._off_loop.run_in_slices(make)
 
     def find_object(self, key: str) -> ChangedObject:
