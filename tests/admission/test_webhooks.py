@@ -440,9 +440,9 @@ def test_what_a_webhook_makes_large_is_checked_beside_the_loop(world: World, mon
     threads = {}
 
     def noting(name: str, work: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*args: Any) -> Any:
+        def call(*args: Any, **named: Any) -> Any:
             threads[name] = threading.get_ident()
-            return work(*args)
+            return work(*args, **named)
 
         return call
 

@@ -302,7 +302,7 @@ def test_a_full_disk_is_told_at_the_start(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout) == (1, "")
     (told,) = (line for line in done.stderr.splitlines() if line.startswith("podless: "))
-    assert told == f"podless: {tmp_path / 'data'}: the disk is full: make room, then start again"
+    assert told == f"podless: --data: {tmp_path / 'data'}: the disk is full: make room, then start again"
     assert "127.0.0.1" not in told
     assert "Traceback" not in done.stderr
 

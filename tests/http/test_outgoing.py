@@ -102,7 +102,7 @@ async def test_pieces_are_made_as_the_client_reads(path: bytes) -> None:
 
 
 async def test_pieces_that_take_time_to_make_leave_turns_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, name in ((outgoing, "_MAKING"), (pace, "_TURN")):
+    for module, name in ((outgoing, "_MAKING"), (pace, "_TURN_SECONDS")):
         monkeypatch.setattr(module, name, 0.0)  # each takes longer
     made = 0
     ahead: list[int] = []  # how many were made when a turn came that was asked for with a piece

@@ -21,7 +21,7 @@ from podless.runtime.memo import fill_attribute, make_once
 from podless.runtime.meter import charge, each
 from podless.schema import default, lists
 from podless.schema.callables import NAMES
-from podless.schema.emit import CALL, MAX_INLINE, PER_STEP, UNDECIDED, StatementWriter, is_valid
+from podless.schema.emit import CALL, MAX_INLINE, PER_STEP, UNDECIDED, StatementWriter, has_valid_default, is_valid
 from podless.schema.mode import Mode, SharedParts
 from podless.schema.node import Node, count_nodes, find_key
 from podless.schema.prune import META
@@ -328,7 +328,10 @@ class FunctionWriter(StatementWriter):
         self.write_failure(indent + 1, f"not {run}({item})", CALL)
         if mode.fill and len(node.defaulted) > _MAX_INLINE_FIELDS:
             names = self.add_constant("K", frozenset(name for name, _ in each(node.defaulted)))
-            filled = UNDECIDED if mode.check else f"add({var}, {self.add_constant('M', node)})"
+            decided = not mode.check or all(
+                has_valid_default(child, _LITERAL_BYTES) for _, child in each(node.defaulted)
+            )
+            filled = f"add({var}, {self.add_constant('M', node)})" if decided else UNDECIDED
             self.put_line(indent, f"if not {names} <= {var}.keys(): {filled}")
         elif mode.fill:
             for name, child in node.defaulted:

@@ -44,6 +44,14 @@ def is_valid(value: Any, node: Node) -> bool:
     )
 
 
+def has_valid_default(node: Node, limit: int) -> bool:
+    """Return whether the default with all defaults inside it has at most `limit` bytes, and is certainly valid."""
+    try:
+        return is_valid(default.expand_default(node, limit)[0], node)
+    except default.DefaultsTooLarge:
+        return False
+
+
 def _has_types(value: Any, node: Node | None) -> bool:
     """Return whether a value has the types of the schema at every level, in place of which a format can be checked.
 
