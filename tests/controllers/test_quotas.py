@@ -8,6 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from podless import Server
+from podless.cache.entry import Entry
+from podless.controllers.quotas import QuotaController
 from tests.conftest import CRDS, Client, definition, gadget
 from tests.eventually import until
 
@@ -190,3 +192,34 @@ def test_devices_are_counted_by_class(client: Client, home: str) -> None:
     assert claim("b") == 403
     client.send("DELETE", f"{claims}/a")
     until(lambda: used(client, home) == {gpu: "0", nic: "0"})
+
+
+def test_the_quotas_of_a_namespace_are_counted_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several at once would hold the loop for the sum of their first slices."""
+    update_usage = QuotaController._update_usage
+    running, most = 0, 0
+
+    async def count_running(self: QuotaController, entry: Entry) -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        try:
+            await update_usage(self, entry)
+        finally:
+            running -= 1
+
+    monkeypatch.setattr(QuotaController, "_update_usage", count_running)
+    with Server() as server:
+        client = Client(server.url, server.token)
+        path = "/api/v1/namespaces/default/resourcequotas"
+        for number in range(5):
+            body = {"metadata": {"name": f"q{number}"}, "spec": {"hard": {"configmaps": "5"}}}
+            assert client.post(path, body).status == 201
+        assert client.post("/api/v1/namespaces/default/configmaps", {"metadata": {"name": "a"}}).status == 201
+
+        def is_counted() -> bool:
+            return all(item["status"]["used"] == {"configmaps": "1"} for item in client.get(path).body["items"])
+
+        until(is_counted)
+        client.close()
+    assert most == 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Iterator, Sequence
 
 from podless.apis.core import usage
@@ -67,13 +66,15 @@ class QuotaController(Controller):
             self.queue.add(namespace)
 
     async def reconcile(self, key: str) -> None:
-        await asyncio.gather(*map(self._update_usage, self._collection.entries_under(self._kind.keys.scope(key))[0]))
+        # one after the other: a namespace can have many quotas for thousands of resources
+        for entry in self._collection.entries_under(self._kind.keys.scope(key))[0]:
+            await self.api.off_loop.slices.slice_coroutine(self._update_usage(entry))
 
     async def _update_usage(self, entry: Entry) -> None:
         """Update the status of a quota to the current usage."""
         obj = entry.decode()
         hard = obj["spec"].get("hard") or {}
-        counted = await self.api.off_loop.run_in_slices(self._counted_kinds, hard)
+        counted = self._counted_kinds(hard)
         caches = {name: await self._follow_kind(kind) for name, kind in counted.items()}
         metered = [(kind, names, await self._follow_kind(kind)) for kind, names in self._measured_kinds(hard)]
 
@@ -87,7 +88,7 @@ class QuotaController(Controller):
             status = {name: amounts for name, amounts in (("hard", hard), ("used", used)) if amounts}
             return {**obj, "status": status}
 
-        if obj != await self.api.off_loop.run_in_slices(count, obj):
+        if obj != count(obj):
             await report_status(self.api, self._kind, entry.key, count, _MANAGER)
 
     def _counted_kinds(self, hard: Object) -> dict[str, Kind]:
@@ -103,6 +104,7 @@ class QuotaController(Controller):
         """Yield the measured kinds of a quota, with the resources that it limits."""
         ordered = sorted(hard)
         for group, plural in _MEASURED:
+            charge(len(ordered))
             kind = self.api.registry.get(group, plural)
             if kind is not None and (names := usage.measured_names(kind, ordered)):
                 yield kind, names

@@ -293,7 +293,8 @@ async def _commit_along(api: API, operation: Operation, along: CombinedCommit) -
     async with AsyncExitStack() as locks:
         for lock in along.locks:
             await locks.enter_async_context(lock)
-        return await commit_operations(api, (operation, *along.operations()))
+        operations = await api.off_loop.slices.run(along.operations)
+        return await commit_operations(api, (operation, *operations))
 
 
 async def _catch_up(api: State, conflict: RevisionConflict) -> None:

@@ -174,7 +174,8 @@ class ResourceQuota(Plugin):
 class _Booking:
     """The operations for a write's quotas, computed again only if something that they depend on has changed.
 
-    First called in admission, then in the commit, which cannot run in slices.
+    First called in admission, then in the commit. A change that comes while the work is suspended makes the commit
+    conflict, because it expects each quota at the revision that was read.
     """
 
     def __init__(self, work: Callable[[], Sequence[Operation]], collections: Sequence[WatchCache]) -> None:
