@@ -26,7 +26,7 @@ from podless.meta.errors import Timeout
 from podless.publish.openapi import v2, v3
 from podless.publish.table import make_row, table_layout
 from podless.runtime.jsonobject import Object
-from podless.schema import check, default, embedded, prune
+from podless.schema import check, defaulting, embedded, prune
 from podless.schema.node import Node
 from podless.structs import protobuf
 from podless.structs.structfiles import load_struct
@@ -305,7 +305,7 @@ WALKS: dict[str, Callable[[int], Work]] = {
     "unknown lists": of(
         prune.prune_value, listed([{}]), lambda _: Node({"type": "object", "properties": {"l": {"type": "array"}}})
     ),
-    "default values": of(default.fill_value, listed([]), lambda _: Node(LISTED)),
+    "default values": of(defaulting.fill_value, listed([]), lambda _: Node(LISTED)),
     "embedded objects": coerced,
     "a definition": declared,
     "OpenAPI v3": published(v3.make_part),

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from podless.schema import Schema, check, formats
+from podless.schema.errorvalues import MAX_ERRORS
 from podless.schema.node import Node
-from podless.schema.shown import MAX_ERRORS
 from tests.cost import assert_linear, lines
 
 pytestmark = pytest.mark.slow

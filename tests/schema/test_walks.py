@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from podless.fields.check import check_value
 from podless.fields.typed import of_schema
-from podless.schema import Schema, check, compile, default, lists, prune
+from podless.schema import Schema, check, compile, defaulting, lists, prune
 from podless.schema.mode import ADMIT, CHECK, FILL, NORMALIZE, PRUNE, SharedParts
 from podless.schema.node import Node
 from tests.conftest import tries
@@ -55,8 +55,8 @@ def _walks(schema: dict[str, Any], value: dict[str, Any]) -> None:
         errors = compiled.admit(one, unknown=unknown)
         found: list[str] = []
         prune.prune_value(three, node, found, embedded=True)
-        default.drop_nulls(three, node, prune.META)
-        default.fill_value(three, node, prune.META)
+        defaulting.drop_nulls(three, node, prune.META)
+        defaulting.fill_value(three, node, prune.META)
         assert one == three
         assert unknown == found
         assert errors == check.validate_value(three, node) + lists.validate_lists(three, node)
@@ -134,11 +134,11 @@ def test_a_walk_finished_by_the_exact_walks_ends_where_they_alone_would(case: Ca
     begun, fresh = copy.deepcopy(value), copy.deepcopy(value)
     node = Node(schema)
     mode = data.draw(st.sampled_from([NORMALIZE, PRUNE, FILL, ADMIT]))
-    default.run_bounded(compile.NodeFunction(node, mode, SharedParts()), begun)
+    defaulting.run_bounded(compile.NodeFunction(node, mode, SharedParts()), begun)
     for obj in (begun, fresh):
         prune.prune_value(obj, node, embedded=True)
-        default.drop_nulls(obj, node, prune.META)
-        default.fill_value(obj, node, prune.META)
+        defaulting.drop_nulls(obj, node, prune.META)
+        defaulting.fill_value(obj, node, prune.META)
     assert begun == fresh
 
 

@@ -13,7 +13,7 @@ from podless.codec import patterns
 from podless.meta import field
 from podless.meta.errors import TooLarge
 from podless.runtime.jsonobject import Object
-from podless.schema import Schema, check, default, regex, structural
+from podless.schema import Schema, check, defaulting, regex, structural
 from podless.schema import compile as compiling
 from podless.schema.definition import estimate_compile_cost, walk_nodes
 from podless.schema.enums import Enum
@@ -62,7 +62,7 @@ def test_defaults_within_defaults_are_not_written_into_code(sources: list[str]) 
 def test_more_defaults_than_a_body_may_have_are_refused() -> None:
     obj: Object = {}
     with pytest.raises(
-        TooLarge, match=f"default values of the object's fields have more than {default.MAX_DEFAULT_BYTES} bytes"
+        TooLarge, match=f"default values of the object's fields have more than {defaulting.MAX_DEFAULT_BYTES} bytes"
     ):
         Schema(nested(7)).normalize(obj)
     with pytest.raises(TooLarge):
@@ -82,7 +82,7 @@ def test_defaults_are_the_same_however_deep_and_whichever_walk(walk: Callable[[S
 def test_fields_that_an_object_has_are_no_defaults_of_it() -> None:
     text = "x" * 100
     schema = Schema(items({"type": "object", "properties": {"t": {"type": "string", "default": text}}}))
-    obj = {"l": [{"t": ""} for _ in range(default.MAX_DEFAULT_BYTES // len(text))]}
+    obj = {"l": [{"t": ""} for _ in range(defaulting.MAX_DEFAULT_BYTES // len(text))]}
     schema.normalize(obj)
     assert obj["l"] == [{"t": ""}] * len(obj["l"])
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from podless.runtime.meter import charge
-from podless.schema import default, embedded, lists
+from podless.schema import defaulting, embedded, lists
 from podless.schema.emit import CALL, PER_STEP
 from podless.schema.prune import CONTAINERS, has_unknown_container, holds_containers
 
@@ -52,9 +52,9 @@ NAMES: dict[str, Any] = {
     "inf": float("inf"),
     "different": lambda items: not lists.find_repeated(items, exact=True),
     "charge": charge,
-    "take": default.take_bytes,
-    "undecided": default.leave_undecided,
-    "add": default.add_defaults,
+    "take": defaulting.take_bytes,
+    "undecided": defaulting.leave_undecided,
+    "add": defaulting.add_defaults,
     "holds": _count_valid,
     "every": _are_all_valid,
 }

@@ -17,8 +17,8 @@ from podless.meta.field import At, FieldError, Path
 from podless.runtime.meter import charge, each
 from podless.runtime.release import has
 from podless.schema import formats, lists, numbers, regex
+from podless.schema.errorvalues import MAX_ERRORS, show_value
 from podless.schema.node import Node
-from podless.schema.shown import MAX_ERRORS, show_value
 
 _TYPES = {dict: "object", list: "array", str: "string", bool: "boolean", int: "integer", float: "number"}
 _SIZES = {int: "int64", float: "float64"}

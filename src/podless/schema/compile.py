@@ -19,7 +19,7 @@ from typing import Any
 
 from podless.runtime.memo import fill_attribute, make_once
 from podless.runtime.meter import charge, each
-from podless.schema import default, lists
+from podless.schema import defaulting, lists
 from podless.schema.callables import NAMES
 from podless.schema.emit import CALL, MAX_INLINE, PER_STEP, UNDECIDED, StatementWriter, has_valid_default, is_valid
 from podless.schema.mode import Mode, SharedParts
@@ -297,10 +297,10 @@ class FunctionWriter(StatementWriter):
         if not mode.fill or not child.has_default:
             return ""
         try:
-            value, size = default.expand_default(child, _LITERAL_BYTES)
-        except default.DefaultsTooLarge:  # `make_default` counts its own bytes
+            value, size = defaulting.expand_default(child, _LITERAL_BYTES)
+        except defaulting.DefaultsTooLarge:  # `make_default` counts its own bytes
             self.weight += CALL
-            return UNDECIDED if mode.check else f"{self.add_constant('D', partial(default.make_default, child))}()"
+            return UNDECIDED if mode.check else f"{self.add_constant('D', partial(defaulting.make_default, child))}()"
         if mode.check and not is_valid(value, child):
             return UNDECIDED
         self.default_bytes += size + name

@@ -14,10 +14,10 @@ from podless.meta.field import FieldError, Key, Path
 from podless.runtime.meter import charge, each
 from podless.schema import check, embedded, prune
 from podless.schema.embedded import Malformed
+from podless.schema.errorvalues import show_value
 from podless.schema.node import Node, copy_value
 from podless.schema.prune import META
 from podless.schema.rules import Expressions
-from podless.schema.shown import show_value
 
 # the path from the resource: names of fields, None for the items of a list
 Steps = tuple[str | None, ...]

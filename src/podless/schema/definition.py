@@ -15,7 +15,7 @@ from podless.meta.field import FieldError
 from podless.runtime.jsonobject import Schema
 from podless.runtime.meter import charge, each
 from podless.runtime.release import has
-from podless.schema import default, defaults, formats, internal, invariants, keywords, plain, regex, shape
+from podless.schema import defaulting, defaults, formats, internal, invariants, keywords, plain, regex, shape
 from podless.schema.keywords import KeywordOptions
 from podless.schema.node import Node
 from podless.schema.rules import Expressions
@@ -213,7 +213,7 @@ def is_structural(schema: dict[str, Any]) -> bool:
 def has_unpruned_defaults(schema: dict[str, Any]) -> bool:
     """Return whether a stored schema has a default with unknown fields."""
     return any(
-        node.has_default and default.given_default(node) != node.raw["default"]
+        node.has_default and defaulting.given_default(node) != node.raw["default"]
         for node in _walk_structure(Node(schema))
     )
 

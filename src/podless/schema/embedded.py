@@ -14,8 +14,8 @@ from podless.runtime.lazy import compile_late
 from podless.runtime.meter import charge, each
 from podless.runtime.release import has
 from podless.runtime.sorting import sort_texts
+from podless.schema.errorvalues import MAX_ERRORS, show_value
 from podless.schema.node import Node
-from podless.schema.shown import MAX_ERRORS, show_value
 from podless.structs import structs
 from podless.structs.structfiles import load_struct
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from podless.runtime.meter import each
-from podless.schema import check, default, embedded, formats, lists
+from podless.schema import check, defaulting, embedded, formats, lists
 from podless.schema.mode import Mode
 from podless.schema.node import Node, count_nodes
 
@@ -47,8 +47,8 @@ def is_valid(value: Any, node: Node) -> bool:
 def has_valid_default(node: Node, limit: int) -> bool:
     """Return whether the default with all defaults inside it has at most `limit` bytes, and is certainly valid."""
     try:
-        return is_valid(default.expand_default(node, limit)[0], node)
-    except default.DefaultsTooLarge:
+        return is_valid(defaulting.expand_default(node, limit)[0], node)
+    except defaulting.DefaultsTooLarge:
         return False
 
 
@@ -97,7 +97,7 @@ class StatementWriter:
         """Return the first lines of the function, which charge its fixed cost."""
         steps = self.weight // PER_STEP
         lines = [f" charge({steps})"] if steps >= _CHARGED_FUNCTION else []
-        if self.default_bytes and (not mode.root or self.default_bytes > default.MAX_DEFAULT_BYTES):
+        if self.default_bytes and (not mode.root or self.default_bytes > defaulting.MAX_DEFAULT_BYTES):
             lines.append(f" take({self.default_bytes})")
         return lines
 

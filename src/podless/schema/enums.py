@@ -17,7 +17,7 @@ from podless.meta import field
 from podless.runtime.memo import fill_attribute
 from podless.runtime.meter import charge, each
 from podless.schema import numbers
-from podless.schema.shown import sort_value
+from podless.schema.errorvalues import sort_value
 
 _MAX_COMPARED = 4  # objects and lists of an enum that are compared one by one: most differ at once
 _BYTES_PER_STEP = 256  # bytes of encoded text that count as one step of the meter

@@ -12,8 +12,8 @@ from podless.meta import field
 from podless.meta.field import FieldError, Key, Path
 from podless.runtime.meter import charge, each
 from podless.schema.enums import flatten_value
+from podless.schema.errorvalues import MAX_ERRORS, show_value
 from podless.schema.node import Node
-from podless.schema.shown import MAX_ERRORS, show_value
 
 _ITEM_STEPS = 4  # steps on the meter for an object or list that is encoded
 _BYTES_PER_STEP = 256  # bytes of encoded text that count as one step

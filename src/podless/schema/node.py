@@ -92,7 +92,7 @@ class Node:
         items = raw.get("items")
         self.items = Node(items, plain) if isinstance(items, dict) else None
         self._cached: dict[Any, Any] = {}  # nodes by property name, and lazy values by tuple
-        self.default: tuple[Any, int] | None = None  # the own default (see default.given_default), and its bytes
+        self.default: tuple[Any, int] | None = None  # the own default (see defaulting.given_default), and its bytes
 
     def find_child(self, name: str) -> Node | None:
         """Return the node of a declared property, or None."""

@@ -11,7 +11,7 @@ from podless.meta.field import FieldError
 from podless.runtime.memo import fill_attribute, make_once
 from podless.runtime.meter import charge, each
 from podless.runtime.release import has
-from podless.schema import check, default, definition, embedded, lists, prune, shape
+from podless.schema import check, defaulting, definition, embedded, lists, prune, shape
 from podless.schema.compile import NodeFunction
 from podless.schema.mode import ADMIT, CHECK, FILL, NORMALIZE, PRUNE, Mode, SharedParts
 from podless.schema.node import Node, note_keys
@@ -101,7 +101,7 @@ class Schema:
             charge(8)
             node = todo.pop()
             if node.has_default:
-                default.given_default(node)
+                defaulting.given_default(node)
             todo.extend(node.iterate_children())
         note_keys(self.node)
         for mode in (CHECK,) if self.preserve else (CHECK, NORMALIZE, PRUNE, FILL, ADMIT):
@@ -123,25 +123,25 @@ class Schema:
 
     def default(self, obj: Any) -> None:
         """Fill in defaults in place, and drop nulls that the schema does not allow. Raises TooLarge."""
-        if not self.preserve and not default.run_bounded(self._get_walk(FILL), obj):
-            default.drop_nulls(obj, self.node, prune.META)
-            default.fill_value(obj, self.node, prune.META)
+        if not self.preserve and not defaulting.run_bounded(self._get_walk(FILL), obj):
+            defaulting.drop_nulls(obj, self.node, prune.META)
+            defaulting.fill_value(obj, self.node, prune.META)
 
     def drop_nulls(self, obj: Any, *, defaulted: bool = False) -> None:
         """Drop nulls that the schema does not allow, in place. defaulted: also those that a default replaces."""
-        default.drop_nulls(obj, self.node, prune.META, defaulted=defaulted)
+        defaulting.drop_nulls(obj, self.node, prune.META, defaulted=defaulted)
 
     def fill(self, obj: Any) -> None:
         """Fill in defaults in place, and keep nulls, so that validation rejects them. Raises TooLarge."""
         if not self.preserve:
-            default.fill_value(obj, self.node, prune.META)
+            defaulting.fill_value(obj, self.node, prune.META)
 
     def normalize(self, obj: Any, *, unknown: list[str] | None = None, drop: bool = True) -> None:
         """Prune and default in one walk, as when reading a stored object.
 
-        The parameters are those of prune. Raises TooLarge if the defaults exceed `default.MAX_DEFAULT_BYTES`.
+        The parameters are those of prune. Raises TooLarge if the defaults exceed `defaulting.MAX_DEFAULT_BYTES`.
         """
-        if self.preserve or not default.run_bounded(self._get_walk(NORMALIZE), obj):
+        if self.preserve or not defaulting.run_bounded(self._get_walk(NORMALIZE), obj):
             self.prune(obj, unknown=unknown, drop=drop)
             self.default(obj)
 
@@ -152,7 +152,7 @@ class Schema:
         Only metadata may change after that. False also if the other walks must decide: then call `normalize` or
         `default`.
         """
-        return not self.preserve and default.run_bounded(self._get_walk(ADMIT), obj)
+        return not self.preserve and defaulting.run_bounded(self._get_walk(ADMIT), obj)
 
     def validate(self, obj: Any, old: Any = None, more: Sequence[FieldError] = ()) -> list[FieldError]:
         """Return all errors of a pruned and defaulted object. old: the former object, for ratcheting.

@@ -12,7 +12,7 @@ from typing import Any
 from podless.meta import field
 from podless.meta.field import FieldError
 from podless.runtime.meter import charge, each
-from podless.schema.shown import is_deeper
+from podless.schema.errorvalues import is_deeper
 
 # maximum depth: every walk recurses
 MAX_DEPTH = 150

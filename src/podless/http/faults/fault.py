@@ -247,7 +247,7 @@ RULES = (
     ),
     _exclude_fields("status", ("drop", "older", *_WATCHES), "status: can be combined with a delay only"),
     _exclude_fields("drop", ("older", *_WATCHES), "drop: can be combined with a delay only"),
-    _exclude_fields("older", _WATCHES, "older: for list requests only"),
+    _exclude_fields("older", _WATCHES, "older: cannot be combined with fields about watches"),
     _exclude_fields(_ENDS[0], _ENDS[1:], "cutAfter, expireAfter: set only one of them"),
     _require_field(("message", "retryAfter"), "status", "message, retryAfter: require status"),
     _require_field(("compress",), "burst", "compress: requires burst"),
