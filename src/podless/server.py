@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from podless.app import App, Settings, StartError
 from podless.auth.access import OIDC
-from podless.client import Client as TypedClient
+from podless.client import Client
 from podless.http.audit.settings import Audit
 from podless.http.faults import Faults
 from podless.http.limits import Limits
@@ -27,8 +27,8 @@ from podless.runtime.arguments import bind_arguments
 from podless.runtime.clock import CURRENT, Clock
 from podless.runtime.jsonobject import Object
 from podless.testing.ask import Direct
-from podless.testing.client import Client
-from podless.testing.history import Change
+from podless.testing.client import AdminClient
+from podless.testing.history import RecordedChange
 from podless.testing.manifests import Manifests
 from podless.testing.snapshot import Snapshot
 from podless.testing.time import ServerTime
@@ -187,18 +187,18 @@ class Server:
     # for tests
 
     @property
-    def client(self) -> Client:
+    def client(self) -> AdminClient:
         """The client for asynchronous code, usable on any event loop."""
         app = self._get_app()
         assert self._loop is not None
-        return Client(app, self._loop, self._context, self.requests)
+        return AdminClient(app, self._loop, self._context, self.requests)
 
     @property
-    def typed(self) -> TypedClient:
+    def typed(self) -> Client:
         """The typed client of podless.client, usable on any event loop. It uses no network."""
         app = self._get_app()
         assert self._loop is not None
-        return TypedClient(Direct(app, self._loop, self._context))
+        return Client(Direct(app, self._loop, self._context))
 
     @property
     def clock(self) -> ServerTime:
@@ -226,54 +226,54 @@ class Server:
     def apply(
         self, manifests: Manifests, *, namespace: str = "default", manager: str = "podless-test", subresource: str = ""
     ) -> Objects:
-        """Apply objects: a dict, YAML text, a path, or an iterable of these. See Client.apply."""
+        """Apply objects: a dict, YAML text, a path, or an iterable of these. See AdminClient.apply."""
         work = self.client.apply(manifests, namespace=namespace, manager=manager, subresource=subresource)
         return self._run_coroutine(work)
 
     def create(self, obj: Object, *, namespace: str = "default") -> Object:
-        """Create an object. See Client.create."""
+        """Create an object. See AdminClient.create."""
         return self._run_coroutine(self.client.create(obj, namespace=namespace))
 
     def get(self, kind: str, name: str, *, namespace: str = "default") -> Object | None:
-        """Return an object, None if it does not exist. See Client.get."""
+        """Return an object, None if it does not exist. See AdminClient.get."""
         return self._run_coroutine(self.client.get(kind, name, namespace=namespace))
 
     def list(self, kind: str, *, namespace: str | None = "default", labels: str = "", fields: str = "") -> Objects:
-        """Return the objects of a kind; namespace=None for all namespaces. See Client.list."""
+        """Return the objects of a kind; namespace=None for all namespaces. See AdminClient.list."""
         return self._run_coroutine(self.client.list(kind, namespace=namespace, labels=labels, fields=fields))
 
     def patch(self, kind: str, name: str, change: Object, *, namespace: str = "default") -> Object:
-        """Change an object with a JSON merge patch. See Client.patch."""
+        """Change an object with a JSON merge patch. See AdminClient.patch."""
         return self._run_coroutine(self.client.patch(kind, name, change, namespace=namespace))
 
-    def history(self, kind: str, name: str, *, namespace: str = "default") -> builtins.list[Change]:
-        """Return the changes of an object with their authors, oldest first. See Client.history."""
+    def history(self, kind: str, name: str, *, namespace: str = "default") -> builtins.list[RecordedChange]:
+        """Return the changes of an object with their authors, oldest first. See AdminClient.history."""
         return self._run_coroutine(self.client.history(kind, name, namespace=namespace))
 
-    def stories(self, text: str, since: float) -> builtins.list[builtins.list[Change]]:
-        """Return the changes of the objects that a text names. See Client.stories."""
+    def stories(self, text: str, since: float) -> builtins.list[builtins.list[RecordedChange]]:
+        """Return the changes of the objects that a text names. See AdminClient.stories."""
         return self._run_coroutine(self.client.stories(text, since))
 
     def delete(self, kind: str, name: str, *, namespace: str = "default", propagation: str = "") -> Object:
-        """Delete an object. See Client.delete."""
+        """Delete an object. See AdminClient.delete."""
         return self._run_coroutine(self.client.delete(kind, name, namespace=namespace, propagation=propagation))
 
     def wait(
         self, kind: str, name: str, for_: Condition = None, timeout: float = 10.0, *, namespace: str = "default"
     ) -> Object:
-        """Wait for a condition, "delete", a CEL expression or a function. See Client.wait."""
+        """Wait for a condition, "delete", a CEL expression or a function. See AdminClient.wait."""
         return self._run_coroutine(self.client.wait(kind, name, for_, timeout, namespace=namespace))
 
     def at_rest(self, ms: float = 100, timeout: float = 10.0) -> None:
-        """Wait until no client has sent a request for some milliseconds. See Client.at_rest."""
+        """Wait until no client has sent a request for some milliseconds. See AdminClient.at_rest."""
         self._run_coroutine(self.client.at_rest(ms, timeout))
 
     def snapshot(self) -> Snapshot:
-        """Save all objects. See Client.snapshot."""
+        """Save all objects. See AdminClient.snapshot."""
         return self._run_coroutine(self.client.snapshot())
 
     def restore(self, state: Snapshot) -> None:
-        """Go back to a snapshot. See Client.restore."""
+        """Go back to a snapshot. See AdminClient.restore."""
         self._run_coroutine(self.client.restore(state))
 
     def explore(

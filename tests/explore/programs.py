@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from podless.explore.embedded import explore_controller
-from podless.explore.findings import Report
+from podless.explore.findings import ExplorationReport
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = ROOT / "examples/explore"
@@ -33,7 +33,7 @@ class Example:
         place = BUILT / "explore" if self.language == "go" else BUILT / "rust/debug"
         return [str(place / self.name)]
 
-    def explore(self, *, mended: bool = False, runs: int = 300, **options: Any) -> Report:
+    def explore(self, *, mended: bool = False, runs: int = 300, **options: Any) -> ExplorationReport:
         """Explore it, or its mended form."""
         command = [*self.command, "--mended"] if mended else self.command
         return explore_controller(

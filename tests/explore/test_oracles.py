@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from podless.explore.findings import Fault, Finding, Report, Run
+from podless.explore.findings import ExplorationReport, Fault, Run, ScheduleFinding
 from podless.explore.oracles import judge_run
 from podless.explore.page import write_page
 from podless.explore.points import LogEntry
@@ -73,7 +73,7 @@ def test_a_story_leaves_out_repetitions() -> None:
 def test_a_page_has_a_lane_for_each_watch_and_escapes_what_it_shows(entries: int) -> None:
     schedule = Schedule((HoldEvents("step 1", "gardens"),))
     run = replace(_run(_STEP, _SEEN, *map(_create, range(1, entries))), schedule=schedule, output="<died>")
-    page = write_page(Report([Finding(run, ())], runs=3))
+    page = write_page(ExplorationReport([ScheduleFinding(run, ())], runs=3))
     assert "controller sees gardens" in page
     assert "controller writes" in page
     assert "events of gardens come late" in page
@@ -83,9 +83,9 @@ def test_a_page_has_a_lane_for_each_watch_and_escapes_what_it_shows(entries: int
 
 
 def test_a_page_says_that_nothing_was_found() -> None:
-    assert "Nothing was found" in write_page(Report(runs=3))
+    assert "Nothing was found" in write_page(ExplorationReport(runs=3))
 
 
 def test_a_report_shows_what_a_controller_printed_before_it_ended() -> None:
     run = replace(_run(faults=(Fault("exited", "controller, with code 1"),)), output="one\nTraceback\n")
-    assert "Traceback" in str(Finding(run, ()))
+    assert "Traceback" in str(ScheduleFinding(run, ()))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from podless.explore.findings import Fault, Finding, Run
+from podless.explore.findings import Fault, Run, ScheduleFinding
 from podless.explore.report import read_replay, write_replay
 from podless.explore.schedule import (
     MODES,
@@ -33,7 +33,7 @@ _SCHEDULES = st.lists(_PERTURBATIONS, unique=True, max_size=4).map(lambda some: 
 @given(_SCHEDULES)
 def test_a_replay_file_has_the_whole_schedule(schedule: Schedule) -> None:
     run = Run(schedule, (), (), {}, (Fault("missing", "pods default/one"),))
-    assert read_replay(write_replay(Finding(run, ()))) == schedule
+    assert read_replay(write_replay(ScheduleFinding(run, ()))) == schedule
 
 
 @given(_SCHEDULES)

@@ -65,3 +65,16 @@ threads = [threading.Thread(target=work) for work in (serve._import_early, polic
 """
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
     assert ran.stdout == ""
+
+
+def test_the_former_name_of_a_class_still_works_with_a_warning() -> None:
+    import podless.testing
+    from podless.explore import ExplorationReport
+
+    with pytest.warns(DeprecationWarning, match=r"podless\.testing\.Client is deprecated: use .*\.AdminClient"):
+        assert podless.testing.Client is podless.testing.AdminClient
+    with pytest.warns(DeprecationWarning, match=r"use podless\.explore\.ExplorationReport"):
+        from podless.explore import Report
+    assert Report is ExplorationReport
+    with pytest.raises(AttributeError, match=r"module 'podless\.testing' has no attribute 'nothing'"):
+        _ = podless.testing.nothing  # type: ignore[attr-defined]

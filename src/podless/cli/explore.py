@@ -15,7 +15,7 @@ from podless.cli import options
 from podless.runtime.option import report_errors
 
 if TYPE_CHECKING:
-    from podless.explore import Report
+    from podless.explore import ExplorationReport
     from podless.explore.laboratory import Setup
 
 _OPTIONS = ("kubernetes_version",)
@@ -77,7 +77,7 @@ def _read_setup(args: argparse.Namespace) -> Setup:
     )
 
 
-async def _run_exploration(args: argparse.Namespace, setup: Setup) -> Report:
+async def _run_exploration(args: argparse.Namespace, setup: Setup) -> ExplorationReport:
     from podless.explore.explorer import Options, explore, replay
 
     task = asyncio.current_task()

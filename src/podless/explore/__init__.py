@@ -9,26 +9,33 @@ The module can be called: `@podless.explore("python controller.py", apply="crd.y
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from podless.explore.embedded import Steps, explore_controller, explore_test
 from podless.explore.explorer import Options
-from podless.explore.findings import Fault, Finding, Report
+from podless.explore.findings import ExplorationReport, Fault, ScheduleFinding
 from podless.explore.scenario import BadScenario, Scenario
 from podless.explore.schedule import BadSchedule, Schedule
-from podless.runtime.lazy import make_callable
+from podless.runtime.lazy import deprecated_names, make_callable
 
 __all__ = [
     "BadScenario",
     "BadSchedule",
+    "ExplorationReport",
     "Fault",
-    "Finding",
     "Options",
-    "Report",
     "Scenario",
     "Schedule",
+    "ScheduleFinding",
     "Steps",
     "explore_controller",
     "explore_test",
 ]
 
+if TYPE_CHECKING:
+    Finding = ScheduleFinding
+    Report = ExplorationReport
+else:
+    __getattr__ = deprecated_names(__name__, {"Finding": "ScheduleFinding", "Report": "ExplorationReport"})
 
 make_callable(__name__, explore_test)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from podless.explore.explorer import Options, explore, replay
-from podless.explore.findings import Report
+from podless.explore.findings import ExplorationReport
 from podless.explore.laboratory import Setup, name_clients
 from podless.explore.report import read_replay
 from podless.explore.scenario import Scenario
@@ -87,7 +87,7 @@ def explore_controller(
     times: int = 1,
     settings: dict[str, Any] | None = None,
     **options: Any,
-) -> Report:
+) -> ExplorationReport:
     """Look for schedules that break a controller, and block until that is done.
 
     command: of the controller, as a list or as one line. scenario: or the path of its file. apply: manifests that are
@@ -114,17 +114,17 @@ def explore_controller(
         log.setLevel(level)
 
 
-def run_exploration(work: Coroutine[Any, Any, Report]) -> Report:
+def run_exploration(work: Coroutine[Any, Any, ExplorationReport]) -> ExplorationReport:
     """Run an exploration on a fast event loop."""
     with asyncio.Runner(loop_factory=new_event_loop) as runner:
         return runner.run(work)
 
 
-def _run_in_thread(work: Coroutine[Any, Any, Report]) -> Report:
+def _run_in_thread(work: Coroutine[Any, Any, ExplorationReport]) -> ExplorationReport:
     """Run an exploration in another thread, because the caller's may have an event loop. Ctrl-C ends it in order."""
     stop: list[Callable[[], object]] = []
 
-    async def run() -> Report:
+    async def run() -> ExplorationReport:
         task = asyncio.current_task()
         assert task is not None
         stop.append(partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel))

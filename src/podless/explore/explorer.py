@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import chain
 
 from podless.explore import search
-from podless.explore.findings import Finding, Report, Run
+from podless.explore.findings import ExplorationReport, Run, ScheduleFinding
 from podless.explore.laboratory import Laboratory, Setup
 from podless.explore.oracles import find_unstable, judge_run
 from podless.explore.points import compare_logs
@@ -51,7 +51,7 @@ class Explorer:
     """Carries out runs and judges them. report_line: called with a line of progress."""
 
     def __init__(self, setup: Setup, options: Options, report_line: Callable[[str], None] = lambda line: None) -> None:
-        self.report = Report(seed=options.seed)
+        self.report = ExplorationReport(seed=options.seed)
         self._setup = setup
         self._options = options
         self._report_line = report_line
@@ -104,14 +104,14 @@ class Explorer:
         self._reference = first
         return second if second.faults else first
 
-    async def explore(self) -> Report:
+    async def explore(self) -> ExplorationReport:
         """Explore until a limit of the options is reached."""
         reference = await self.run_references()
         self._report_line(
             f"reference run: {_count_entries(reference, 'write')} writes, {_count_entries(reference, 'event')} events"
         )
         if reference.faults:
-            self._add_finding(reference, Finding(reference, tell_story(reference)))
+            self._add_finding(reference, ScheduleFinding(reference, tell_story(reference)))
             return self.report
         perturbations = search.list_perturbations(reference)
         self.report.points = len(perturbations)
@@ -169,9 +169,11 @@ class Explorer:
             failed += bool(oracles & {fault.oracle for fault in tried.faults})
             self.report.differs = self.report.differs or compare_logs(shortest.fingerprint, tried.fingerprint)
         if failed:  # a fault that never occurs again cannot be replayed
-            self._add_finding(shortest, Finding(shortest, tell_story(shortest, self._reference), failed, _REPEATS))
+            self._add_finding(
+                shortest, ScheduleFinding(shortest, tell_story(shortest, self._reference), failed, _REPEATS)
+            )
 
-    def _add_finding(self, run: Run, finding: Finding) -> None:
+    def _add_finding(self, run: Run, finding: ScheduleFinding) -> None:
         known_findings = {
             (str(finding_there.run.schedule), finding_there.oracles) for finding_there in self.report.findings
         }
@@ -182,7 +184,9 @@ class Explorer:
             self._report_line(f"found after {self.report.runs} runs: {'; '.join(map(str, run.faults))}")
 
 
-async def explore(setup: Setup, options: Options, report_line: Callable[[str], None] = lambda line: None) -> Report:
+async def explore(
+    setup: Setup, options: Options, report_line: Callable[[str], None] = lambda line: None
+) -> ExplorationReport:
     """Look for schedules that break a controller. Raises OSError if its command cannot be run, and StartError."""
     explorer = Explorer(setup, options, report_line)
     async with explorer.open_laboratories(options.workers):
@@ -191,7 +195,7 @@ async def explore(setup: Setup, options: Options, report_line: Callable[[str], N
 
 async def replay(
     setup: Setup, schedule: Schedule, times: int = 1, report_line: Callable[[str], None] = lambda line: None
-) -> Report:
+) -> ExplorationReport:
     """Carry out one schedule `times` times after the reference runs, and compare the logs of the requests."""
     if times < 1:
         raise ValueError(f"times: {times}: must be at least 1")
@@ -199,7 +203,7 @@ async def replay(
     async with explorer.open_laboratories(1):
         reference = await explorer.run_references()
         if reference.faults:
-            explorer.report.findings.append(Finding(reference, tell_story(reference)))
+            explorer.report.findings.append(ScheduleFinding(reference, tell_story(reference)))
             return explorer.report
         first: Run | None = None
         for _ in range(times):
@@ -211,7 +215,7 @@ async def replay(
             explorer.report.differs = explorer.report.differs or difference
             explorer.report.unused += [point for point in run.unused if point not in explorer.report.unused]
             if run.faults:
-                explorer.report.findings.append(Finding(run, tell_story(run, reference), 1, 1))
+                explorer.report.findings.append(ScheduleFinding(run, tell_story(run, reference), 1, 1))
     return explorer.report
 
 

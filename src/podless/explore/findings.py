@@ -60,7 +60,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ScheduleFinding:
     """A schedule that causes a fault, as short as possible.
 
     again: in how many of `tries` more runs of the schedule the same oracle reported a fault. story: lines.
@@ -88,7 +88,7 @@ class Finding:
 
 
 @dataclass(slots=True)
-class Report:
+class ExplorationReport:
     """The result of an exploration.
 
     runs: number of runs. differs: where two runs of the same schedule diverge, or "". replayed, same: how often a
@@ -96,7 +96,7 @@ class Report:
     a replayed schedule whose point was not reached.
     """
 
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[ScheduleFinding] = field(default_factory=list)
     runs: int = 0
     seconds: float = 0.0
     seed: int = 0

@@ -30,7 +30,7 @@ from podless.http.record import RecentRequests
 from podless.runtime.clock import CURRENT, Clock
 from podless.runtime.dataclass import dataclass
 from podless.runtime.jsonobject import Object
-from podless.testing.client import Client
+from podless.testing.client import AdminClient
 from podless.testing.manifests import Manifests
 from podless.testing.snapshot import Snapshot
 
@@ -96,13 +96,13 @@ class Laboratory:
         self._orphans = OrphanKiller()
         self.final: Counter[str] = Counter()  # number of rests after each failure; the controller will not retry soon
         self._reader: StateReader
-        self.client: Client
+        self.client: AdminClient
 
     async def __aenter__(self) -> Self:
         loop = asyncio.get_running_loop()
         await loop.create_task(self._app.start(), context=self._context.copy())
         await self._orphans.start()
-        self.client = Client(self._app, loop, self._context, RecentRequests())
+        self.client = AdminClient(self._app, loop, self._context, RecentRequests())
         authority = self._app.authority.read_bytes()
         for token, name in self._tokens.items():
             self._kubeconfig_of(name).write_bytes(make_kubeconfig(self._app.url, by_token(token), authority, name))

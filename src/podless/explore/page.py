@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator, Sequence
 
-from podless.explore.findings import Finding, Report
+from podless.explore.findings import ExplorationReport, ScheduleFinding
 from podless.explore.points import LogEntry
 from podless.explore.states import compare_objects
 
@@ -54,7 +54,7 @@ pre { overflow-x: auto; font-size: 12.5px; }
 """
 
 
-def write_page(report: Report) -> str:
+def write_page(report: ExplorationReport) -> str:
     """Return the report as one page without scripts and external resources."""
     parts = [f'<h1>podless explore</h1><p class="soft">{html.escape(report.summary)}</p>']
     if report.differs:
@@ -70,7 +70,7 @@ def write_page(report: Report) -> str:
     )
 
 
-def _write_finding(number: int, finding: Finding) -> Iterator[str]:
+def _write_finding(number: int, finding: ScheduleFinding) -> Iterator[str]:
     run = finding.run
     yield f'<h2>Finding {number}</h2><ul class="wrongs">'
     yield from (f"<li>{html.escape(str(fault))}</li>" for fault in run.faults)

@@ -9,7 +9,7 @@ from xml.sax.saxutils import quoteattr
 import orjson
 
 from podless.codec import serializer
-from podless.explore.findings import Finding, Report
+from podless.explore.findings import ExplorationReport, ScheduleFinding
 from podless.explore.page import write_page
 from podless.explore.schedule import BadSchedule, Schedule
 from podless.runtime.jsonobject import Object
@@ -17,12 +17,12 @@ from podless.runtime.jsonobject import Object
 _REPLAY = "podless explore"
 
 
-def write_text(report: Report) -> str:
+def write_text(report: ExplorationReport) -> str:
     """Return a report for a terminal."""
     return f"{report}\n"
 
 
-def write_json(report: Report) -> str:
+def write_json(report: ExplorationReport) -> str:
     """Return a report as one JSON object. `schedule` is the content for --replay."""
     fields = {
         "runs": report.runs,
@@ -38,7 +38,7 @@ def write_json(report: Report) -> str:
     return orjson.dumps(fields, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE).decode()
 
 
-def _describe_finding(finding: Finding) -> Object:
+def _describe_finding(finding: ScheduleFinding) -> Object:
     return {
         "faults": [{"oracle": fault.oracle, "detail": fault.detail} for fault in finding.run.faults],
         "schedule": finding.run.schedule.to_json(),
@@ -49,7 +49,7 @@ def _describe_finding(finding: Finding) -> Object:
     }
 
 
-def write_junit(report: Report) -> str:
+def write_junit(report: ExplorationReport) -> str:
     """Return a report as JUnit XML: one test case for each finding, or one that passed."""
     cases = []
     for finding in report.findings:
@@ -62,7 +62,7 @@ def write_junit(report: Report) -> str:
     return f'<?xml version="1.0"?>\n<testsuite name="podless explore" {counts}>{"".join(cases)}</testsuite>\n'
 
 
-WRITERS: Mapping[str, Callable[[Report], str]] = {
+WRITERS: Mapping[str, Callable[[ExplorationReport], str]] = {
     "text": write_text,
     "json": write_json,
     "junit": write_junit,
@@ -70,7 +70,7 @@ WRITERS: Mapping[str, Callable[[Report], str]] = {
 }
 
 
-def write_replay(finding: Finding) -> bytes:
+def write_replay(finding: ScheduleFinding) -> bytes:
     """Return a replay file for `read_replay`: the schedule of a finding, as YAML."""
     fields = {"by": _REPLAY, "found": [str(fault) for fault in finding.run.faults]}
     return serializer.encode_yaml({**fields, "schedule": finding.run.schedule.to_json()})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import warnings
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from types import ModuleType
@@ -62,6 +63,23 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
             if sibling_home == home:  # next time Python finds the name without this function
                 setattr(sys.modules[package], sibling, getattr(module, sibling))
         return getattr(module, name)
+
+    return import_name
+
+
+def deprecated_names(package: str, successors: Mapping[str, str]) -> Callable[[str], Any]:
+    """Return a package's __getattr__ for names that users may still import. successors: old name -> new name.
+
+    The caller's line gets a DeprecationWarning. For type checkers, define the old names under TYPE_CHECKING.
+    """
+
+    def import_name(name: str) -> Any:
+        successor = successors.get(name)
+        if successor is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        message = f"{package}.{name} is deprecated: use {package}.{successor}"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return getattr(sys.modules[package], successor)
 
     return import_name
 

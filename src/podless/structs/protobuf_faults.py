@@ -29,32 +29,33 @@ class _Fault(Exception):
     """The message is malformed; the text is Go's."""
 
 
-class Member(NamedTuple):
-    """What a number stands for in a message. struct: its message, None for a scalar. many: a list. entry: a map."""
+class WireField(NamedTuple):
+    """A field of a message, with its wire type. struct: the message of its values, None for scalars."""
 
     name: str
     struct: Struct | None
     wire: int
-    many: bool
-    entry: bool
+    repeated: bool
+    is_map: bool
 
 
-# returns the members of a message by their numbers
-FindMembers = Callable[[Struct], dict[int, Member]]
+# returns the fields of a message by number
+FindWireFields = Callable[[Struct], dict[int, WireField]]
 
 
-def describe_member(struct: Struct, field: Field, inner: Struct | None, item: GoType) -> Member:
-    """Return what a field is in the message of its struct. inner: the message of its values. item: their type."""
+def describe_field(struct: Struct, field: Field, inner: Struct | None, item: GoType) -> WireField:
+    """Return how the message of a struct has a field. inner: the message of its values. item: their type."""
     plain = find_scalar(item)
     wire = _BYTES if plain is None else _WIRES.get(plain.wire, _VARINT)
     name = item.go if field.inline or field.name == "metadata" else name_field(struct.name, field.name)
-    return Member(name.rpartition(".")[2], inner, wire, isinstance(field.type, ListOf), isinstance(field.type, MapOf))
+    repeated, is_map = isinstance(field.type, ListOf), isinstance(field.type, MapOf)
+    return WireField(name.rpartition(".")[2], inner, wire, repeated, is_map)
 
 
-def find_fault(find_members: FindMembers, struct: Struct, raw: bytes) -> str | None:
+def find_fault(find_fields: FindWireFields, struct: Struct, raw: bytes) -> str | None:
     """Return Go's error for a message of a struct, None if Go accepts it or if it is nested too deep."""
     try:
-        _Walk(find_members, raw).check_message(struct, 0, len(raw), 0)
+        _Walk(find_fields, raw).check_message(struct, 0, len(raw), 0)
     except _Fault as fault:
         return str(fault)
     return None
@@ -63,8 +64,8 @@ def find_fault(find_members: FindMembers, struct: Struct, raw: bytes) -> str | N
 class _Walk:
     """Reads the parts of a message at offsets, and returns the offset behind them. Raises _Fault."""
 
-    def __init__(self, find_members: FindMembers, raw: bytes) -> None:
-        self.find_members = find_members
+    def __init__(self, find_fields: FindWireFields, raw: bytes) -> None:
+        self.find_fields = find_fields
         self.raw = raw
 
     def read_varint(self, at: int, end: int) -> tuple[int, int]:
@@ -122,7 +123,7 @@ class _Walk:
     def check_message(self, struct: Struct, at: int, end: int, depth: int) -> None:
         if depth > _DEPTH:
             return
-        members, name = self.find_members(struct), struct.name
+        fields, name = self.find_fields(struct), struct.name
         while at < end:
             charge(1)
             start = at
@@ -134,25 +135,25 @@ class _Walk:
                 raise _Fault(f"proto: {name}: wiretype end group for non-group")
             if number <= 0:
                 raise _Fault(f"proto: {name}: illegal tag {number} (wire type {tag})")
-            member = members.get(number)
-            at = self.skip_field(start, end, end) if member is None else self.check_field(member, wire, at, end, depth)
+            field = fields.get(number)
+            at = self.skip_field(start, end, end) if field is None else self.check_field(field, wire, at, end, depth)
 
-    def check_field(self, member: Member, wire: int, at: int, end: int, depth: int) -> int:
-        if member.many and member.wire != _BYTES and wire == _BYTES:  # packed numbers
+    def check_field(self, field: WireField, wire: int, at: int, end: int, depth: int) -> int:
+        if field.repeated and field.wire != _BYTES and wire == _BYTES:  # packed numbers
             at, end = self.read_length(at, end)
             while at < end:
                 charge(1)
-                at = self.check_scalar(member.wire, at, end)
+                at = self.check_scalar(field.wire, at, end)
             return end
-        if wire != member.wire and not (member.entry and wire == _BYTES):
-            raise _Fault(f"proto: wrong wireType = {wire} for field {member.name}")
-        if member.entry:
+        if wire != field.wire and not (field.is_map and wire == _BYTES):
+            raise _Fault(f"proto: wrong wireType = {wire} for field {field.name}")
+        if field.is_map:
             at, last = self.read_length(at, end)
-            self.check_entry(member, at, end, last, depth)
+            self.check_entry(field, at, end, last, depth)
             return last
-        return self.check_value(member, at, end, depth)
+        return self.check_value(field, at, end, depth)
 
-    def check_entry(self, member: Member, at: int, end: int, last: int, depth: int) -> None:
+    def check_entry(self, field: WireField, at: int, end: int, last: int, depth: int) -> None:
         """Check the key and value of a map, whose wire types Go does not look at. last: where the entry must end."""
         while at < last:
             charge(1)
@@ -162,15 +163,15 @@ class _Walk:
             if number == 1:
                 _, at = self.read_length(at, end)
             elif number == 2:
-                at = self.check_value(member, at, end, depth)
+                at = self.check_value(field, at, end, depth)
             else:
                 at = self.skip_field(start, end, last)
 
-    def check_value(self, member: Member, at: int, end: int, depth: int) -> int:
-        if member.struct is None:
-            return self.check_scalar(member.wire, at, end)
+    def check_value(self, field: WireField, at: int, end: int, depth: int) -> int:
+        if field.struct is None:
+            return self.check_scalar(field.wire, at, end)
         at, last = self.read_length(at, end)
-        self.check_message(member.struct, at, last, depth + 1)
+        self.check_message(field.struct, at, last, depth + 1)
         return last
 
     def check_scalar(self, wire: int, at: int, end: int) -> int:

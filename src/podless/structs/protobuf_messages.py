@@ -19,7 +19,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.meter import charge, each
 from podless.runtime.sorting import sort_texts
 from podless.structs.gotypes import STRING, GoType, ListOf, MapOf, Time
-from podless.structs.protobuf_faults import Member, describe_member, find_fault
+from podless.structs.protobuf_faults import WireField, describe_field, find_fault
 from podless.structs.protobuf_forms import Blob, Budget, Decoder, Encoder, Form, check_text, find_form, find_scalar
 from podless.structs.structs import TYPE_META, Field, Struct
 from podless.structs.wire import ProtobufError
@@ -141,16 +141,16 @@ class Messages:
             known_size = message.ByteSize()
             # the package takes a known field of another wire type as unknown
             if known_size != len(raw) and 0 < cls.FromString(raw).ByteSize() - known_size <= _MAX_UNKNOWN_BYTES:
-                fault = find_fault(self._list_members, plan.struct, raw)
+                fault = find_fault(self._list_fields, plan.struct, raw)
         except (DecodeError, UnicodeDecodeError):  # the package checks some strings late, such as map keys
-            fault = find_fault(self._list_members, plan.struct, raw) or _MALFORMED
+            fault = find_fault(self._list_fields, plan.struct, raw) or _MALFORMED
         if fault is not None:
             raise ProtobufError(fault)
         return message
 
-    def _list_members(self, struct: Struct) -> dict[int, Member]:
+    def _list_fields(self, struct: Struct) -> dict[int, WireField]:
         return {
-            field.number: describe_member(struct, field, self._find_struct(item), item)
+            field.number: describe_field(struct, field, self._find_struct(item), item)
             for field in _message_fields(struct)
             for item in (_item_type(field.type),)
         }

@@ -19,7 +19,7 @@ from podless.runtime.jsonobject import Object
 from podless.runtime.option import suggest_name
 from podless.testing import snapshot
 from podless.testing.ask import AGENT, ServerLoop, ask_app, path_of
-from podless.testing.history import Change, read_change
+from podless.testing.history import RecordedChange, read_change
 from podless.testing.manifests import Manifests, read_manifests
 from podless.testing.snapshot import Snapshot
 from podless.testing.wait import Condition, Test, wait_for
@@ -36,7 +36,7 @@ class Missing(LookupError):
     """The server does not serve this kind."""
 
 
-class Client(ServerLoop):
+class AdminClient(ServerLoop):
     """A client that acts as the server's administrator.
 
     Kinds have the names that kubectl accepts: kind, plural, singular or short name, with a group after a dot if several
@@ -91,18 +91,18 @@ class Client(ServerLoop):
                 return None
             raise
 
-    async def history(self, kind: str, name: str, *, namespace: str = "default") -> builtins.list[Change]:
+    async def history(self, kind: str, name: str, *, namespace: str = "default") -> builtins.list[RecordedChange]:
         """Return the recorded changes of an object, oldest first. Raises Missing, Refused."""
         resource = self._find_kind(kind, "")
         fields = f"object.group={resource.group},object.resource={resource.plural},object.name={name}"
         within = namespace if resource.namespaced else ""
         return [read_change(change) for change in await self._fetch_changes(within, 0, fieldSelector=fields)]
 
-    async def stories(self, text: str, since: float) -> builtins.list[builtins.list[Change]]:
+    async def stories(self, text: str, since: float) -> builtins.list[builtins.list[RecordedChange]]:
         """Return the changes, since a Unix time, of each object whose name is a word in the text, oldest first."""
         changes = await self._fetch_changes("", since)
         words = {*_WORD.findall(text)}
-        by_object: dict[tuple[str, ...], builtins.list[Change]] = {}
+        by_object: dict[tuple[str, ...], builtins.list[RecordedChange]] = {}
         for change in changes:
             obj = change["object"]
             if obj["name"] in words:

@@ -11,7 +11,7 @@ from podless.runtime.jsonobject import Object
 
 
 @dataclass(frozen=True, slots=True)
-class FieldChange:
+class RecordedFieldChange:
     """One field of a change, such as spec.replicas. before, after: None also if the field is absent."""
 
     path: str
@@ -20,7 +20,7 @@ class FieldChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class RecordedChange:
     """One change of one object.
 
     operation: create, update or delete. verb: of the request, apply for a server-side apply, "" for the server itself.
@@ -36,7 +36,7 @@ class Change:
     manager: str
     agent: str
     obj: Object | None = field(repr=False)
-    fields: tuple[FieldChange, ...] = ()
+    fields: tuple[RecordedFieldChange, ...] = ()
     shown: Object = field(repr=False, default_factory=dict)
 
     def touches(self, path: str) -> bool:
@@ -60,10 +60,10 @@ class Change:
         return "\n".join([format_change(self.shown), *format_fields(self.shown.get("fields", ()))])
 
 
-def read_change(shown: Object) -> Change:
+def read_change(shown: Object) -> RecordedChange:
     """Return a change as the API shows it, with its state."""
     author = shown["author"]
-    return Change(
+    return RecordedChange(
         shown["revision"],
         shown["time"],
         shown["operation"],
@@ -73,6 +73,9 @@ def read_change(shown: Object) -> Change:
         author.get("fieldManager", ""),
         author.get("userAgent", ""),
         shown.get("state") if shown["operation"] != "delete" else None,
-        tuple(FieldChange(field["path"], field.get("before"), field.get("after")) for field in shown.get("fields", ())),
+        tuple(
+            RecordedFieldChange(field["path"], field.get("before"), field.get("after"))
+            for field in shown.get("fields", ())
+        ),
         shown,
     )
